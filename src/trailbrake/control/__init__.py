@@ -1,0 +1,1 @@
+"""Pure control maths on numbers, without CarState."""

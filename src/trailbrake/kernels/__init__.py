@@ -1,0 +1,41 @@
+"""`jit`: the one decorator of every compiled function in the package.
+
+The environment variable TRAILBRAKE_KERNELS chooses what it does, at import:
+
+* `numba` (default): machine code, cached on disk per source state, releasing the GIL. Not `fastmath`: results
+  are repeatable to the bit and NaN tests work.
+* `python`: nothing at all; the same source runs as plain Python, for debuggers, coverage and the test that
+  compares the two.
+
+Kernels are module-level functions on scalars and arrays, without closures: numba cannot cache a closure over
+another compiled function. Nothing in a module that `trailbrake --help` imports may import this package.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from trailbrake.kernels import cache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+BACKEND = os.environ.get("TRAILBRAKE_KERNELS", "numba")
+
+if BACKEND == "numba":
+    CACHE = cache.prepare()
+    COLD = cache.is_cold(CACHE)
+    import numba
+
+    def jit(function: Function) -> Function:
+        """Compile `function` on first use; keep the machine code on disk."""
+        return numba.njit(function, cache=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
+
+elif BACKEND == "python":
+    COLD = False
+
+    def jit(function: Function) -> Function:
+        """Return `function` itself."""
+        return function
+
+else:
+    raise ValueError(f"TRAILBRAKE_KERNELS: expected numba or python, got {BACKEND!r}")

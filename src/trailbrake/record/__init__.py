@@ -1,0 +1,1 @@
+"""Recordings: write as it drives, read back, export."""

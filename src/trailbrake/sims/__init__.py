@@ -1,0 +1,1 @@
+"""One folder per simulator, each with spec, codec, convert, link and host."""

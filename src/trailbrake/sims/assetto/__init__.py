@@ -1,0 +1,1 @@
+"""Assetto Corsa with Custom Shaders Patch, interface Custom AI."""

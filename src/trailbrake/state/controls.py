@@ -1,0 +1,42 @@
+"""`Controls`, what a driver answers, and `SimCommand`, what a session (never a driver) may ask of a simulator."""
+
+from dataclasses import dataclass
+
+from trailbrake.state.fields import quantity
+
+
+@dataclass(slots=True)
+class Controls:
+    """One tick's commands. Steer is positive to the left; pedals are 0..1.
+
+    `gear` is the gear wanted (-1, 0, 1, 2, ...); None leaves it to the simulator's automatic box.
+    The link turns a wish into paddle presses where the wire has paddles.
+    """
+
+    steer: float = quantity("1", "share of full lock, positive left", lo=-1.0, hi=1.0, default=0.0)
+    throttle: float = quantity("1", "throttle pedal", lo=0.0, hi=1.0, default=0.0)
+    brake: float = quantity("1", "brake pedal", lo=0.0, hi=1.0, default=0.0)
+    clutch: float = quantity("1", "clutch pedal, 1 = pressed (open)", lo=0.0, hi=1.0, default=0.0)
+    handbrake: float = quantity("1", "handbrake lever", lo=0.0, hi=1.0, default=0.0)
+    gear: int | None = None
+
+
+@dataclass(slots=True)
+class Pose:
+    """A place to stand: position (m, world) and yaw (rad)."""
+
+    x: float
+    y: float
+    z: float
+    yaw: float
+
+
+@dataclass(slots=True)
+class SimCommand:
+    """A request beside `Controls`, to a Link that declares it in ACCEPTS. None or False = leave alone."""
+
+    pause: bool | None = None
+    restart: bool = False
+    teleport: Pose | None = None
+    to_pits: bool = False
+    time_scale: float | None = None

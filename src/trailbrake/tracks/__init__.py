@@ -1,0 +1,1 @@
+"""Roads and tracks: geometry, projection, loading, building, and the library."""

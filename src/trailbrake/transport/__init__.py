@@ -1,0 +1,1 @@
+"""Move bytes. Nothing here knows of cars."""

@@ -1,0 +1,16 @@
+"""Conversion constants between SI and what simulators and people use. Multiply to get SI."""
+
+import math
+
+G = 9.80665  # m/s^2, standard gravity (exact by definition)
+KMH = 1.0 / 3.6  # m/s per km/h
+MPH = 0.44704  # m/s per mile per hour (exact)
+RPM = 2.0 * math.pi / 60.0  # rad/s per revolution per minute
+DEG = math.pi / 180.0  # rad per degree
+PSI = 6894.757293168  # Pa per pound-force per square inch
+KELVIN_AT_0_C = 273.15  # K
+
+
+def wrap_angle(angle: float) -> float:
+    """Return `angle` (rad) moved by whole turns into [-pi, pi)."""
+    return (angle + math.pi) % (2.0 * math.pi) - math.pi

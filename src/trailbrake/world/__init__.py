@@ -1,0 +1,1 @@
+"""The embedded simulator. It knows nothing of wires."""
