@@ -28,7 +28,7 @@ if BACKEND == "numba":
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk."""
-        return numba.njit(function, cache=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
+        return numba.njit(function, cache=True, no_cfunc_wrapper=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
 
 elif BACKEND == "python":
     COLD = False

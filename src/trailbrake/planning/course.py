@@ -1,14 +1,26 @@
-"""`Course`: what a driver is told before it drives: the track, and a model of the car where one is known."""
+"""`Course`: what a driver is told before it drives: the track, a model of the car, and plans made from both."""
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from trailbrake.cars.params import CarParams
+from trailbrake.errors import UsageError
+from trailbrake.planning.envelope import Envelope, envelope
+from trailbrake.planning.line import racing_line
+from trailbrake.planning.speed import Profile, profile
+from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import Track
+
+MARGIN = 0.95  # share of the car's steady limits that a profile plans with; the rest is for corrections
 
 
 @dataclass(frozen=True)
 class Course:
     """The map and the car model that plans are made from; never the world's truth.
+
+    Plans are made when first asked for. `line`, `envelope` and `profile` need a known car.
 
     Attributes:
         track: the road to drive.
@@ -17,3 +29,34 @@ class Course:
 
     track: Track
     car: CarParams | None
+
+    def known_car(self) -> CarParams:
+        """Return the car, or raise UsageError where it is not known."""
+        if self.car is None:
+            raise UsageError("this driver plans with a car model, and the car is not known", hint="name one by --car")
+        return self.car
+
+    @cached_property
+    def line(self) -> Road:
+        """The racing line, as a Road."""
+        return racing_line(self.track.road, self.known_car().body.width)
+
+    @cached_property
+    def envelope(self) -> Envelope:
+        """What the car can do."""
+        return envelope(self.known_car())
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The speeds of a flying lap along `line` (open roads: from rest)."""
+        return self.plan(start=-1.0 if self.line.closed else 0.0)
+
+    def plan(self, *, start: float, margin: float = MARGIN) -> Profile:
+        """Return the speeds along `line` from `start` m/s at its first row; negative for a flying lap."""
+        line = self.line
+        grade = line.column(Column.GRADE)
+        bend = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * line.spacing)
+        if not line.closed:
+            bend[[0, -1]] = 0.0
+        rows = np.column_stack([line.column(Column.CURVATURE), grade, bend, line.column(Column.BANK)])
+        return profile(rows, line.spacing, line.closed, self.envelope, start=start, margin=margin)

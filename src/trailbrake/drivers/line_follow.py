@@ -1,0 +1,104 @@
+"""Follows a planned racing line near the limit of grip.
+
+Steering: feed-forward of the steady cornering angle for the curvature ahead, plus feedback on the lateral and
+heading error at a look-ahead point, with the steady sideslip counted in, so that the car neither cuts in nor
+runs wide at the limit (Kapania and Gerdes, "Design of a feedback-feedforward steering controller for accurate
+path tracking and stability at the limits of handling", Vehicle System Dynamics 53:12, 2015).
+Speed: the profile's own acceleration a little ahead, plus feedback on the speed error, turned into pedals by the
+car model and cut to what the tyres have left beside the cornering.
+"""
+
+import math
+
+import numpy as np
+
+from trailbrake.control.gears import upshift_speeds, wanted_gear
+from trailbrake.planning.course import Course
+from trailbrake.planning.envelope import resistance
+from trailbrake.planning.speed import lookup, lookup2
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks.frenet import at, locate
+from trailbrake.tracks.road import Column
+from trailbrake.units import G, wrap_angle
+
+STEER_GAIN = 0.045  # rad/m, road-wheel angle per metre of error at the look-ahead point
+LOOK_AHEAD = 14.0  # m, where the lateral error is taken
+DAMPING = 0.04  # rad per rad/s of yaw rate beyond the path's
+STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and the tyre's own lag
+PEAK_SLIP = 1.1  # share of the peak slip angle beyond which more front steer only loses grip
+SPEED_LEAD = 0.08  # s, how far ahead the profile is read
+SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
+FULL_PEDAL_ERROR = 1.5  # m/s below the profile at which a driver simply asks for all the tyres can take
+
+
+class Driver:
+    """Drives `Course.line` at `Course.profile`. Needs a car model."""
+
+    NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate", "gear"})
+
+    def reset(self, course: Course) -> None:
+        """Plan the line and the speeds, and precompute what the pedals need."""
+        self.line, self.limits, self.profile = course.line, course.envelope, course.profile
+        self.car = car = course.known_car()
+        self.row = -1
+        self.shifts = upshift_speeds(car)
+        self.drag = resistance(car, self.limits.speeds)
+        brakes = car.brakes
+        self.full_brake = brakes.torque_front / car.tyre_front.radius + brakes.torque_rear / car.tyre_rear.radius
+        self.peak_slip = PEAK_SLIP * car.tyre_front.peak_slip_angle
+        # Speeds and accelerations at the line's rows; one row more, so that interpolation needs no wrap.
+        last = 0 if self.line.closed else -1
+        self.speeds = np.append(self.profile.speed, self.profile.speed[last])
+        self.accelerations = np.append(self.profile.acceleration, self.profile.acceleration[last])
+
+    def act(self, state: CarState, dt: float) -> Controls:
+        """Answer one state."""
+        line = self.line
+        s, offset, self.row = locate(line.table, line.spacing, line.closed, state.x, state.y, self.row)
+        steer = self._steer(state, s, offset)
+        throttle, brake = self._pedals(state, s)
+        gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
+        return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
+
+    def _steer(self, state: CarState, s: float, offset: float) -> float:
+        line, car = self.line, self.car
+        speed = max(state.speed, 1.0)
+        curvature = at(line.table, line.spacing, line.closed, s + STEER_LEAD * speed, Column.CURVATURE)
+        here = at(line.table, line.spacing, line.closed, s, Column.CURVATURE)
+        share = speed * speed * abs(curvature) / lookup(self.limits.lateral, self.limits.speeds, speed)
+        side = math.copysign(1.0, curvature)
+        forward = car.body.wheelbase * curvature + side * lookup2(self.limits.steer, self.limits.speeds, speed, share)
+        sideslip = car.body.cg_to_rear * curvature + side * lookup2(
+            self.limits.sideslip, self.limits.speeds, speed, share
+        )
+        heading = wrap_angle(state.yaw - at(line.table, line.spacing, line.closed, s, Column.YAW))
+        error = offset + LOOK_AHEAD * math.sin(heading + sideslip)
+        angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - speed * here)
+        if state.speed > 5.0:
+            # The front tyres' velocity angle, which more steer than the peak slip away from would only slide.
+            flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
+            angle = min(max(angle, flow - self.peak_slip), flow + self.peak_slip)
+        return min(max(angle / car.steering.max_angle, -1.0), 1.0)
+
+    def _pedals(self, state: CarState, s: float) -> tuple[float, float]:
+        line, car, limits = self.line, self.car, self.limits
+        speed = state.speed
+        position = (s + SPEED_LEAD * speed) / line.spacing
+        count = len(self.speeds) - 1
+        position = position % count if line.closed else min(max(position, 0.0), count - 1.0)
+        i = int(position)
+        u = position - i
+        wanted = (1.0 - u) * self.speeds[i] + u * self.speeds[i + 1]
+        error = wanted - speed
+        acceleration = self.accelerations[i] + SPEED_GAIN * error
+        # What the tyres have left beside the cornering that the car does now.
+        lateral = abs(speed * state.yaw_rate) / lookup(limits.lateral, limits.speeds, speed)
+        most = lookup2(limits.drive, limits.speeds, speed, lateral)
+        least = -lookup2(limits.brake, limits.speeds, speed, lateral)
+        acceleration = most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most)
+        climb = G * at(line.table, line.spacing, line.closed, s, Column.GRADE)
+        force = car.body.mass * (acceleration + climb) + lookup(self.drag, limits.speeds, speed)
+        if force >= 0.0:
+            full = car.drive_force(speed, max(state.gear or 1, 1))
+            return (min(force / full, 1.0) if full > 0.0 else 1.0), 0.0
+        return 0.0, min(-force / self.full_brake, 1.0)

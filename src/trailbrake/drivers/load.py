@@ -1,0 +1,107 @@
+"""Finds drivers: by name in this folder, or in a user's own file."""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from trailbrake.errors import DataError, DriverError, UsageError, near
+from trailbrake.roles import Driver
+from trailbrake.state.tables import STATE_FIELDS
+
+_NOT_DRIVERS = {"__init__", "load", "check"}
+
+
+def names() -> list[str]:
+    """Return the names of the drivers that ship with the package, sorted."""
+    return sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in _NOT_DRIVERS)
+
+
+def load(spec: str) -> Driver:
+    """Return a new driver.
+
+    Args:
+        spec: a name out of `names()`, or `FILE.py`, or `FILE.py:Class` (default class: Driver, else the only
+            class in the file with an `act` method).
+
+    Raises:
+        UsageError: no such name or file.
+        DataError: the file does not load, or holds no driver; the message names file and line.
+        DriverError: its constructor raised, or it lacks NEEDS, reset or act.
+    """
+    path, _, wanted = spec.partition(".py")
+    if spec.endswith(".py") or ".py:" in spec:
+        module, where = _module(Path(path + ".py")), path + ".py"
+        cls = _class_in(module, wanted.lstrip(":"), where)
+    else:
+        if spec not in names():
+            raise UsageError("no such driver", where="driver", got=spec,
+                             hint=near(spec, names()) + "; or FILE.py of your own")  # fmt: skip
+        module, where = importlib.import_module(f"trailbrake.drivers.{spec}"), spec
+        cls = module.Driver
+    try:
+        driver = cls()
+    except Exception as error:
+        raise DriverError(f"the constructor raised {type(error).__name__}: {error}", where=where) from error
+    needs_of(driver, where)
+    return driver  # type: ignore[no-any-return]
+
+
+def _module(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UsageError("no such driver file", where=str(path), hint="give the path of a Python file")
+    spec = importlib.util.spec_from_file_location(f"trailbrake_user_driver_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise DataError("cannot be imported", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickling in the user's file look here
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise DataError(f"{error.msg}", where=f"{path}:{error.lineno}") from error
+    except Exception as error:
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == path]
+        where = f"{path}:{lines[-1]}" if lines else str(path)
+        raise DataError(f"raised {type(error).__name__} on import: {error}", where=where) from error
+    return module
+
+
+def _class_in(module: ModuleType, wanted: str, where: str) -> Any:
+    classes = {
+        name: value
+        for name, value in inspect.getmembers(module, inspect.isclass)
+        if value.__module__ == module.__name__ and hasattr(value, "act")
+    }
+    if wanted:
+        if wanted not in classes:
+            raise DataError("no such driver class", where=where, expected="a class with act(state, dt)", got=wanted,
+                            hint=near(wanted, list(classes)) if classes else "")  # fmt: skip
+        return classes[wanted]
+    if "Driver" in classes:
+        return classes["Driver"]
+    if len(classes) == 1:
+        return next(iter(classes.values()))
+    raise DataError("holds no driver" if not classes else "holds several drivers", where=where,
+                    expected="one class with act(state, dt), or one named Driver",
+                    got=", ".join(classes) or "no such class",
+                    hint="FILE.py:Class chooses one" if classes else "")  # fmt: skip
+
+
+def needs_of(driver: object, where: str) -> frozenset[str]:
+    """Return the driver's NEEDS as a set, or raise DriverError where the driver's shape is wrong."""
+    for method in ("reset", "act"):
+        if not callable(getattr(driver, method, None)):
+            raise DriverError(f"the driver has no {method}()", where=where, hint="see CONTRIBUTING.md, a driver")
+    needs = getattr(driver, "NEEDS", None)
+    if needs is None or isinstance(needs, str):
+        raise DriverError("NEEDS is missing" if needs is None else "NEEDS is a text", where=where,
+                          expected='a set of field names, as in NEEDS = {"x", "y"}')  # fmt: skip
+    unknown = sorted(set(needs) - STATE_FIELDS)
+    if unknown:
+        raise DriverError("NEEDS names a field that CarState does not have", where=where, got=unknown[0],
+                          hint=near(unknown[0], sorted(STATE_FIELDS)))  # fmt: skip
+    return frozenset(needs)

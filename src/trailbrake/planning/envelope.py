@@ -1,0 +1,222 @@
+"""The g-g-v envelope of a car: the accelerations that its tyres, air, engine and brakes can give.
+
+Quasi-steady two-track model on a level road: wheel loads from weight, downforce and load transfer; the tyre's
+limit is the ellipse (Fx / mu_x)^2 + (Fy / mu_y)^2 = Fz^2 of the one tyre law (`cars/tyre.py`); the axles share
+the lateral force so that the yaw moment is zero, which makes the weaker axle the limit. After Milliken and
+Milliken, Race Car Vehicle Dynamics (1995), chapters 7 and 9, and Perantoni and Limebeer (2014).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.cars.params import CarParams
+from trailbrake.cars.tyre import at_load, combined
+from trailbrake.kernels import jit
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+SPEEDS = 32  # grid points over speed
+SHARES = 13  # grid points over lateral acceleration, as a share of the largest
+SLOWEST = 1.0  # m/s, first grid speed
+
+
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """What a car can do, on uniform grids of speed and of the share of lateral acceleration used.
+
+    Attributes:
+        speeds: (SPEEDS,) m/s.
+        lateral: (SPEEDS,) m/s^2, largest steady lateral acceleration at constant speed.
+        drive: (SPEEDS, SHARES) m/s^2, largest forward acceleration, air and rolling drag included; may be < 0.
+        brake: (SPEEDS, SHARES) m/s^2, largest deceleration, drag included, positive.
+        load_factor: (SPEEDS,) 1, normal load over weight (downforce).
+        steer: (SPEEDS, SHARES) rad, road-wheel angle of steady cornering less the curvature part, left bend.
+        sideslip: (SPEEDS, SHARES) rad, the same of the angle from the body to the velocity (ISO 8855, positive left).
+    """
+
+    speeds: Array
+    lateral: Array
+    drive: Array
+    brake: Array
+    load_factor: Array
+    steer: Array
+    sideslip: Array
+
+
+@jit
+def _loads(ax, ay, v, car):  # type: ignore[no-untyped-def]
+    """Return the loads (N) FL, FR, RL, RR at body accelerations ax, ay (m/s^2, ay > 0: left bend) and speed v."""
+    mass, height, base, to_front, track_f, track_r, roll_front, centre_f, centre_r, lift_f, lift_r = car[:11]
+    to_rear = base - to_front
+    pressure = v * v
+    pitch = mass * ax * height / base
+    front = mass * G * to_rear / base + lift_f * pressure - pitch
+    rear = mass * G * to_front / base + lift_r * pressure + pitch
+    arm = height - (centre_f * to_rear + centre_r * to_front) / base
+    side_f = mass * ay * (to_rear / base * centre_f + roll_front * arm) / track_f
+    side_r = mass * ay * (to_front / base * centre_r + (1.0 - roll_front) * arm) / track_r
+    return (
+        max(0.5 * front - side_f, 0.0),
+        max(0.5 * front + side_f, 0.0),
+        max(0.5 * rear - side_r, 0.0),
+        max(0.5 * rear + side_r, 0.0),
+    )
+
+
+@jit
+def _friction(load, law):  # type: ignore[no-untyped-def]
+    """Return the largest longitudinal and lateral force (N) of a tyre at `load`."""
+    return at_load(law[1], -law[3], load, law[0]) * load, at_load(law[2], -law[4], load, law[0]) * load
+
+
+@jit
+def _axle_lateral(inner, outer, fx, law):  # type: ignore[no-untyped-def]
+    """Return the largest lateral force (N) of an axle that also carries the longitudinal force fx (N)."""
+    ix, iy = _friction(inner, law)
+    ox, oy = _friction(outer, law)
+    used = min(abs(fx) / max(ix + ox, 1.0), 1.0)
+    return (iy + oy) * math.sqrt(1.0 - used * used)
+
+
+@jit
+def _axle_longitudinal(inner, outer, fy, law, open_differential):  # type: ignore[no-untyped-def]
+    """Return the largest longitudinal force (N) of an axle that also carries the lateral force fy (N)."""
+    ix, iy = _friction(inner, law)
+    ox, oy = _friction(outer, law)
+    used = min(abs(fy) / max(iy + oy, 1.0), 1.0)
+    total = 2.0 * min(ix, ox) if open_differential else ix + ox
+    return total * math.sqrt(1.0 - used * used)
+
+
+@jit
+def _lateral_limit(v, car, front, rear, drag, drive_front):  # type: ignore[no-untyped-def]
+    """Return the largest steady lateral acceleration (m/s^2) at constant speed v, bisected."""
+    mass, base, to_front = car[0], car[2], car[3]
+    lo, hi = 0.0, 60.0
+    for _ in range(40):
+        ay = 0.5 * (lo + hi)
+        fl, fr, rl, rr = _loads(0.0, ay, v, car)
+        can_front = _axle_lateral(fl, fr, drag * drive_front, front)
+        can_rear = _axle_lateral(rl, rr, drag * (1.0 - drive_front), rear)
+        if mass * ay * (base - to_front) / base < can_front and mass * ay * to_front / base < can_rear:
+            lo = ay
+        else:
+            hi = ay
+    return lo
+
+
+@jit
+def _longitudinal_limit(v, ay, car, front, rear, drag, thrust, drive_front, brake_front, braking, open_diff):  # type: ignore[no-untyped-def]
+    """Return the largest acceleration (braking: deceleration) at v and ay; m/s^2; loads iterated to a fixed point."""
+    mass, base, to_front = car[0], car[2], car[3]
+    need_front = mass * ay * (base - to_front) / base
+    need_rear = mass * ay * to_front / base
+    ax = 0.0
+    for _ in range(24):
+        fl, fr, rl, rr = _loads(-ax if braking else ax, ay, v, car)
+        open_front = open_diff and not braking
+        can_front = _axle_longitudinal(fl, fr, need_front, front, open_front)
+        can_rear = _axle_longitudinal(rl, rr, need_rear, rear, open_front)
+        share = brake_front if braking else drive_front
+        force = thrust
+        if share > 0.0:
+            force = min(force, can_front / share)
+        if share < 1.0:
+            force = min(force, can_rear / (1.0 - share))
+        new = (force + drag) / mass if braking else (force - drag) / mass
+        ax += 0.5 * (new - ax)
+    return ax
+
+
+@jit
+def _axle_slip(inner, outer, force, fx, law):  # type: ignore[no-untyped-def]
+    """Return the slip angle (rad, size) at which the axle gives the lateral `force` (N) beside fx (N)."""
+    ix, _iy = _friction(inner, law)
+    ox, _oy = _friction(outer, law)
+    used = min(abs(fx) / max(ix + ox, 1.0), 0.99)
+    wanted = force / math.sqrt(1.0 - used * used)
+    lo, hi = 0.0, law[6] * 1.2
+    for _ in range(40):
+        t = 0.5 * (lo + hi)
+        a = combined(0.0, -t, inner, *law)
+        b = combined(0.0, -t, outer, *law)
+        if a[1] + b[1] < wanted:
+            lo = t
+        else:
+            hi = t
+    return math.atan(0.5 * (lo + hi))
+
+
+@jit
+def _tables(grid, lateral, tables, car, front, rear, brake_force, drive_front, brake_front, open_diff):  # type: ignore[no-untyped-def]
+    """Fill lateral (n,) and tables (4, n, m): drive, brake, steer, sideslip; grid is (3, n): speed, thrust, drag."""
+    n, m = lateral.shape[0], tables.shape[2]
+    mass, base, to_front = car[0], car[2], car[3]
+    for i in range(n):
+        v, thrust, drag = grid[0, i], grid[1, i], grid[2, i]
+        lateral[i] = _lateral_limit(v, car, front, rear, drag, drive_front)
+        for j in range(m):
+            ay = lateral[i] * j / (m - 1.0)
+            for braking in range(2):
+                tables[braking, i, j] = _longitudinal_limit(
+                    v, ay, car, front, rear, drag, brake_force if braking else thrust, drive_front, brake_front,
+                    braking, open_diff
+                )  # fmt: skip
+            fl, fr, rl, rr = _loads(0.0, ay, v, car)
+            slip_front = _axle_slip(fl, fr, mass * ay * (base - to_front) / base, drag * drive_front, front)
+            slip_rear = _axle_slip(rl, rr, mass * ay * to_front / base, drag * (1.0 - drive_front), rear)
+            tables[2, i, j] = slip_front - slip_rear
+            tables[3, i, j] = -slip_rear
+
+
+def resistance(car: CarParams, speeds: Array) -> Array:
+    """Return air drag and rolling resistance (N) at `speeds` (m/s), any shape."""
+    half = 0.5 * car.aero.air_density * speeds**2
+    lift_front, lift_rear = half * car.aero.lift_area_front, half * car.aero.lift_area_rear
+    weight_front = car.body.mass * G * car.body.front_share
+    rolling = car.tyre_front.rolling_resistance * (weight_front + lift_front) + car.tyre_rear.rolling_resistance * (
+        car.body.mass * G - weight_front + lift_rear
+    )
+    return half * car.aero.drag_area + rolling
+
+
+def thrust(car: CarParams, speeds: Array) -> Array:
+    """Return the full-throttle force at the wheels (N) in the best gear at `speeds` (m/s,) (n,)."""
+    gears = range(1, car.gearbox.top_gear + 1)
+    return np.array([max(car.drive_force(float(v), g) for g in gears) for v in speeds])
+
+
+def full_brake(car: CarParams) -> float:
+    """Return the force (N) of all brakes at full pedal, were the tyres to hold it."""
+    return car.brakes.torque_front / car.tyre_front.radius + car.brakes.torque_rear / car.tyre_rear.radius
+
+
+def top_speed(car: CarParams) -> float:
+    """Return the speed (m/s) at which drag or the last gear's limiter ends it all."""
+    speeds = np.linspace(10.0, 130.0, 241)
+    pulls = thrust(car, speeds) > resistance(car, speeds)
+    return float(speeds[pulls][-1]) if pulls.any() else float(speeds[0])
+
+
+def envelope(car: CarParams) -> Envelope:
+    """Compute the envelope of `car`."""
+    speeds = np.linspace(SLOWEST, top_speed(car) + 2.0, SPEEDS)
+    body, aero, brakes = car.body, car.aero, car.brakes
+    half = 0.5 * aero.air_density
+    packed = (
+        body.mass, body.cg_height, body.wheelbase, body.cg_to_front, body.track_front, body.track_rear,
+        body.roll_stiffness_front_share, body.roll_centre_front, body.roll_centre_rear,
+        half * aero.lift_area_front, half * aero.lift_area_rear,
+    )  # fmt: skip
+    lateral, tables = np.empty(SPEEDS), np.empty((4, SPEEDS, SHARES))
+    grid = np.stack([speeds, thrust(car, speeds), resistance(car, speeds)])
+    _tables(
+        grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), full_brake(car),
+        car.drive.front_share, brakes.front_share, car.drive.differential.kind == "open",
+    )  # fmt: skip
+    load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (body.mass * G)
+    return Envelope(speeds, lateral, tables[0], tables[1], load_factor, tables[2], tables[3])

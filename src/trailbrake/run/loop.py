@@ -1,0 +1,150 @@
+"""The drive loop: one tick is read newest state, ask the driver, supervise, write, show to the taps."""
+
+import math
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from trailbrake.roles import Driver, Link, Tap
+from trailbrake.run import rate
+from trailbrake.run.supervisor import Supervisor
+from trailbrake.state import CarState, Controls
+
+STOPPING_LIMIT = 12.0  # s of simulator time that a safe stop may take before the controls are released anyway
+LOST_LIMIT = 60.0  # s of silence after which the simulator counts as gone
+SILENT_WAIT = 0.05  # s: how long one tick waits for a sample before it looks at its dead-man
+
+
+class Pace(Protocol):
+    """What makes the next sample come."""
+
+    def wait(self, link: Link) -> float:
+        """Return when the next sample is there, or is overdue; the value is `now` in s."""
+
+
+class Lockstep:
+    """Steps the host in this process, as fast as it goes. `now` is simulator time: repeatable to the bit."""
+
+    def __init__(self, tick: Callable[[float], None], period: float) -> None:
+        self._tick, self._period, self._steps = tick, period, 0
+
+    def wait(self, link: Link) -> float:
+        """Let the host make one step."""
+        self._steps += 1
+        now = self._steps * self._period
+        self._tick(now)
+        return now
+
+
+class RealTime:
+    """Waits for the simulator at the other end."""
+
+    def __init__(self) -> None:
+        self._likely = rate.now()
+
+    def wait(self, link: Link) -> float:
+        """Wait for the next sample, at most SILENT_WAIT."""
+        if rate.wait_for(link.fresh, self._likely, rate.now() + SILENT_WAIT):
+            self._likely = rate.now() + link.period
+        return rate.now()
+
+
+@dataclass
+class LoopResult:
+    """How the loop ran."""
+
+    ticks: int = 0
+    overruns: int = 0  # ticks whose read-decide-write took longer than the simulator's period
+    work: rate.Durations = field(default_factory=rate.Durations)
+    reason: str = ""  # why it ended; empty = the goal was reached
+    moving_after: float = math.nan  # s of `rate.now()` at which the car first moved
+
+
+def explain(error: BaseException) -> str:
+    """Return one line for an exception out of a driver: type, message, file and line of its innermost frame."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return " ".join(f"the driver raised {type(error).__name__}{where}: {error}".split())
+
+
+def run_loop(
+    link: Link,
+    driver: Driver,
+    supervisor: Supervisor,
+    taps: Sequence[Tap],
+    pace: Pace,
+    goal: Callable[[], str | None],
+) -> LoopResult:
+    """Drive until the goal is reached, somebody asks for a stop, or the simulator is gone.
+
+    Args:
+        link: an open link.
+        driver: already reset.
+        supervisor: whose request_stop() ends the drive with a safe stop.
+        taps: shown every tick.
+        pace: makes samples come.
+        goal: asked every tick; a text ends the drive ("" = as planned), None goes on.
+
+    Returns:
+        The loop's figures. The car stands or the wire is dead; the controls are not released yet.
+    """
+    result = LoopResult()
+    last_time = math.nan
+    stopping_since = math.nan
+    last_sequence = -1
+    silent_since = math.nan
+    while True:
+        now = pace.wait(link)
+        began = rate.now()
+        state = link.read(now)
+        if state.sequence == last_sequence:
+            # Nothing new: only the dead-man may act. A paused or lost simulator gets the brake.
+            if supervisor.is_stale(state):
+                link.write(supervisor.braking(state))
+                silent_since = now if math.isnan(silent_since) else silent_since
+                if supervisor.stop_reason or now - silent_since > LOST_LIMIT:
+                    result.reason = supervisor.stop_reason or f"the simulator went silent for {LOST_LIMIT:g} s"
+                    return result
+            continue
+        silent_since = math.nan
+        last_sequence = state.sequence
+        dt = state.time - last_time
+        if not 0.0 < dt < 1.0:  # first sample, a restart, or a long gap: the driver must not integrate over it
+            dt = 0.0
+        last_time = state.time
+        controls = _decide(driver, supervisor, state, dt)
+        link.write(controls)
+        worked = rate.now() - began
+        result.work.add(worked)
+        result.ticks += 1
+        if worked > link.period:
+            result.overruns += 1
+        for tap in taps:
+            tap.tick(state, controls)
+        if math.isnan(result.moving_after) and state.speed > 0.5:
+            result.moving_after = rate.now()
+        if not supervisor.stop_reason:
+            ended = goal()
+            if ended is not None:
+                result.reason = ended
+                return result
+        else:
+            stopping_since = state.time if math.isnan(stopping_since) else stopping_since
+            if state.speed < 0.3 or state.time - stopping_since > STOPPING_LIMIT:
+                result.reason = supervisor.stop_reason
+                return result
+
+
+def _decide(driver: Driver, supervisor: Supervisor, state: CarState, dt: float) -> Controls:
+    if supervisor.stop_reason or supervisor.is_stale(state):
+        return supervisor.braking(state)
+    try:
+        answer = driver.act(state, dt)
+        if not isinstance(answer, Controls):
+            supervisor.request_stop(f"the driver answered {type(answer).__name__}, expected Controls")
+            return supervisor.braking(state)
+        return supervisor.check(answer, dt)
+    except Exception as error:
+        supervisor.request_stop(explain(error))
+        return supervisor.braking(state)
