@@ -50,8 +50,8 @@ class Link(Protocol):
     period: float  # s, simulator time between samples
     counters: LinkCounters
 
-    def open(self, now: float) -> None:
-        """Take the car; SimulatorError if it is not there or not to be had."""
+    def open(self) -> None:
+        """Ask for the car and return at once; SimulatorError if somebody else of ours drives it already."""
 
     def fresh(self) -> bool:
         """Return whether a sample newer than the last read() is there. Cheap, never blocks."""

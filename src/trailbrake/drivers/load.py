@@ -38,17 +38,21 @@ def load(spec: str) -> Driver:
         module, where = _module(Path(path + ".py")), path + ".py"
         cls = _class_in(module, wanted.lstrip(":"), where)
     else:
-        if spec not in names():
-            raise UsageError("no such driver", where="driver", got=spec,
-                             hint=near(spec, names()) + "; or FILE.py of your own")  # fmt: skip
-        module, where = importlib.import_module(f"trailbrake.drivers.{spec}"), spec
-        cls = module.Driver
+        cls, where = driver_class(spec), spec
     try:
         driver = cls()
     except Exception as error:
         raise DriverError(f"the constructor raised {type(error).__name__}: {error}", where=where) from error
     needs_of(driver, where)
     return driver  # type: ignore[no-any-return]
+
+
+def driver_class(name: str) -> Any:
+    """Return the class of the driver that ships under `name`; UsageError if there is none."""
+    if name not in names():
+        raise UsageError("no such driver", where="driver", got=name,
+                         hint=near(name, names()) + "; or FILE.py of your own")  # fmt: skip
+    return importlib.import_module(f"trailbrake.drivers.{name}").Driver
 
 
 def _module(path: Path) -> ModuleType:

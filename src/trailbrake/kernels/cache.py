@@ -47,7 +47,10 @@ def prepare() -> Path:
     """Choose the cache folder, name it to numba, drop old ones; return it. A user's NUMBA_CACHE_DIR is respected."""
     if "NUMBA_CACHE_DIR" in os.environ:
         return Path(os.environ["NUMBA_CACHE_DIR"])
-    root = Path(os.environ.get("TRAILBRAKE_CACHE") or platformdirs.user_cache_dir("trailbrake")) / "kernels"
+    root = (
+        Path(os.environ.get("TRAILBRAKE_CACHE") or platformdirs.user_cache_dir("trailbrake", appauthor=False))
+        / "kernels"
+    )
     folder = root / source_key()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -58,7 +58,8 @@ class LoopResult:
     overruns: int = 0  # ticks whose read-decide-write took longer than the simulator's period
     work: rate.Durations = field(default_factory=rate.Durations)
     reason: str = ""  # why it ended; empty = the goal was reached
-    moving_after: float = math.nan  # s of `rate.now()` at which the car first moved
+    simulated: float = 0.0  # s of simulator time driven
+    wall: float = 0.0  # s it took
 
 
 def explain(error: BaseException) -> str:
@@ -90,6 +91,7 @@ def run_loop(
         The loop's figures. The car stands or the wire is dead; the controls are not released yet.
     """
     result = LoopResult()
+    started = rate.now()
     last_time = math.nan
     stopping_since = math.nan
     last_sequence = -1
@@ -105,7 +107,7 @@ def run_loop(
                 silent_since = now if math.isnan(silent_since) else silent_since
                 if supervisor.stop_reason or now - silent_since > LOST_LIMIT:
                     result.reason = supervisor.stop_reason or f"the simulator went silent for {LOST_LIMIT:g} s"
-                    return result
+                    break
             continue
         silent_since = math.nan
         last_sequence = state.sequence
@@ -113,6 +115,7 @@ def run_loop(
         if not 0.0 < dt < 1.0:  # first sample, a restart, or a long gap: the driver must not integrate over it
             dt = 0.0
         last_time = state.time
+        result.simulated += dt
         controls = _decide(driver, supervisor, state, dt)
         link.write(controls)
         worked = rate.now() - began
@@ -122,18 +125,18 @@ def run_loop(
             result.overruns += 1
         for tap in taps:
             tap.tick(state, controls)
-        if math.isnan(result.moving_after) and state.speed > 0.5:
-            result.moving_after = rate.now()
         if not supervisor.stop_reason:
             ended = goal()
             if ended is not None:
                 result.reason = ended
-                return result
+                break
         else:
             stopping_since = state.time if math.isnan(stopping_since) else stopping_since
             if state.speed < 0.3 or state.time - stopping_since > STOPPING_LIMIT:
                 result.reason = supervisor.stop_reason
-                return result
+                break
+    result.wall = rate.now() - started
+    return result
 
 
 def _decide(driver: Driver, supervisor: Supervisor, state: CarState, dt: float) -> Controls:

@@ -82,3 +82,8 @@ class Durations:
             if seen >= wanted and number:
                 return min(self._FLOOR * math.exp((index + 1) / self._PER_E), self.longest)
         return self.longest
+
+
+def stamp() -> str:
+    """Return the local date and time for file names: 20261121-143005."""
+    return time.strftime("%Y%m%d-%H%M%S")

@@ -1,0 +1,1 @@
+"""Our speed, as fixed rows. Each module here is one bench: `rows() -> list[Row]`."""

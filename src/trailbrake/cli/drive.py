@@ -1,0 +1,73 @@
+"""`drive`: the main job."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from trailbrake.cli.output import Json, lap_text, print_json, print_table
+from trailbrake.errors import UsageError
+from trailbrake.run.options import DriveOptions
+from trailbrake.sims import registry
+
+
+def verb(sim: str) -> Callable[..., int]:
+    """Return the verb with the live flags of `sim`."""
+    live_options = registry.part(sim, "spec").LiveOptions if sim in registry.names() else None
+
+    def drive(*, options: Any = None, live_doors: Any = None, json: Json = False) -> int:
+        return run_drive(options or DriveOptions(), live_doors, json)
+
+    drive.__annotations__["options"] = Annotated[DriveOptions | None, Parameter(name="*")]
+    if live_options is not None:
+        drive.__annotations__["live_doors"] = Annotated[live_options | None, Parameter(name="*")]
+    drive.__doc__ = (
+        "Drive laps in a simulator with a driver, record them, and write a report.\n\n"
+        "Without flags: the embedded world behind the Assetto Corsa wire, the best driver, two laps."
+    )
+    return drive
+
+
+def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
+    """Drive, print, and return the exit code."""
+    from trailbrake.cli.progress import Terminal
+    from trailbrake.kernels import COLD
+    from trailbrake.run.session import INTERRUPTED, drive
+
+    if options.laps < 0 or options.seconds < 0:
+        raise UsageError("a number of laps or seconds below 0", where="--laps, --seconds", expected="0 or more")
+    with Terminal(options) as show:
+        if COLD:
+            show.say("compiling kernels (once, a few seconds)")
+        summary = drive(options, live, show)
+    if json:
+        print_json(summary)
+    else:
+        _print_summary(summary)
+    if summary["ended"] == "done":
+        return 0
+    print(f"trailbrake: {summary['ended']}", file=sys.stderr)
+    if summary["ended"] == INTERRUPTED:
+        return 0 if options.laps == 0 else 130
+    return 1
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    sectors = max((len(lap["sectors"]) for lap in summary["laps"]), default=0)
+    print_table(
+        f"{summary['car']} on {summary['track']}, driver {summary['driver']}",
+        ["lap", "time", *(f"sector {i + 1}" for i in range(sectors)), "valid"],
+        [[str(lap["number"]), lap_text(lap["time_s"]), *(lap_text(t) for t in lap["sectors"]),
+          "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
+    )  # fmt: skip
+    print(
+        f"best {lap_text(summary['best_s'])}, planned {lap_text(summary['predicted_s'])}; off the track "
+        f"{summary['off_track_s']:.1f} s, contacts {summary['contacts']:.0f}; furthest from the line "
+        f"{summary['max_abs_lateral_error_m']:.2f} m; {summary['realtime_factor']:.0f}x real time"
+    )
+    print(f"recording {summary['recording']}")
+    if summary["report"]:
+        print(f"report    {summary['report']}")
+    if summary["recording_error"]:
+        print(f"trailbrake: the recording ended early: {summary['recording_error']}", file=sys.stderr)

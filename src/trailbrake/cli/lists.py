@@ -1,0 +1,102 @@
+"""`sims`, `drivers`, `tracks`, `cars`: what there is."""
+
+from trailbrake.cli.output import Json, print_json, print_table
+
+
+def sims(*, json: Json = False) -> None:
+    """List the simulators, with what each supplies and accepts."""
+    from trailbrake.sims import registry
+
+    rows = []
+    for name in registry.names():
+        spec = registry.part(name, "spec")
+        rows.append(
+            {"name": name, "title": spec.TITLE, "rate_hz": spec.RATE_HZ, "supplies": sorted(spec.SUPPLIES),
+             "accepts": sorted(spec.ACCEPTS)}
+        )  # fmt: skip
+    if json:
+        print_json({"sims": rows})
+    else:
+        print_table(
+            "Simulators",
+            ["name", "title", "rate", "supplies", "accepts"],
+            [[r["name"], r["title"], f"{r['rate_hz']:g} Hz", f"{len(r['supplies'])} fields", ", ".join(r["accepts"])]
+             for r in rows],
+        )  # fmt: skip
+
+
+def drivers(*, json: Json = False) -> None:
+    """List the drivers, with what each needs and which simulators supply it."""
+    from trailbrake.drivers import load
+    from trailbrake.sims import registry
+
+    supplies = {name: registry.part(name, "spec").SUPPLIES for name in registry.names()}
+    rows = []
+    for name in load.names():
+        cls = load.driver_class(name)
+        text = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+        rows.append(
+            {"name": name, "about": text, "needs": sorted(cls.NEEDS),
+             "sims": [sim for sim, have in supplies.items() if have >= cls.NEEDS]}
+        )  # fmt: skip
+    if json:
+        print_json({"drivers": rows})
+    else:
+        print_table(
+            "Drivers (or FILE.py of your own)",
+            ["name", "about", "needs", "runs on"],
+            [[r["name"], r["about"], ", ".join(r["needs"]), ", ".join(r["sims"])] for r in rows],
+        )
+
+
+def tracks(*, json: Json = False) -> None:
+    """List the tracks, with length, width and tightest radius."""
+    import numpy as np
+
+    from trailbrake.tracks import load
+    from trailbrake.tracks.road import Column
+
+    rows = []
+    for name in load.names():
+        track = load.load(name)
+        road = track.road
+        width = road.column(Column.WIDTH_LEFT) + road.column(Column.WIDTH_RIGHT)
+        height = road.column(Column.Z)
+        rows.append(
+            {"name": name, "title": track.title, "about": track.source, "closed": road.closed,
+             "length_m": road.length, "width_m": [float(width.min()), float(width.max())],
+             "min_radius_m": float(1.0 / max(np.abs(road.column(Column.CURVATURE)).max(), 1e-6)),
+             "climb_m": float(height.max() - height.min())}
+        )  # fmt: skip
+    if json:
+        print_json({"tracks": rows})
+    else:
+        print_table(
+            "Tracks (or a CSV or TOML file of your own)",
+            ["name", "title", "length", "width", "tightest", "climb", ""],
+            [[r["name"], r["title"], f"{r['length_m']:.0f} m", f"{r['width_m'][0]:.0f}-{r['width_m'][1]:.0f} m",
+              f"{r['min_radius_m']:.0f} m" if r["min_radius_m"] < 9e5 else "straight", f"{r['climb_m']:.0f} m",
+              "circuit" if r["closed"] else "open road"] for r in rows],
+        )  # fmt: skip
+
+
+def cars(*, json: Json = False) -> None:
+    """List the cars, with mass, power and drive."""
+    from trailbrake.cars import load
+
+    rows = []
+    for name in load.names():
+        car = load.load(name)
+        rows.append(
+            {"name": name, "title": car.title, "mass_kg": car.body.mass, "power_w": car.engine.peak_power,
+             "drive": car.drive.layout, "gears": car.gearbox.top_gear}
+        )  # fmt: skip
+    if json:
+        print_json({"cars": rows})
+    else:
+        print_table(
+            "Cars (or a TOML file of your own)",
+            ["name", "title", "mass", "power", "drive", "gears"],
+            [[r["name"], r["title"], f"{r['mass_kg']:.0f} kg", f"{r['power_w'] / 1000:.0f} kW", r["drive"],
+              str(r["gears"])] for r in rows],
+        )  # fmt: skip

@@ -1,0 +1,69 @@
+"""`trailbrake VERB`: finds the verb, and turns every error of ours into one line and an exit code.
+
+Exit codes: 0 done; 1 it ran and the answer is no; 2 wrong usage or a missing thing; 130 interrupted. Verbs are
+imported when they are called, and each imports what it needs inside: help must stay fast.
+"""
+
+import sys
+from typing import Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+from trailbrake import __version__
+from trailbrake.errors import TrailbrakeError
+
+app = App(
+    name="trailbrake",
+    help="Write an AI driver once. Drive it in a racing game, or with no game at all.",
+    version=__version__,
+    default_parameter=Parameter(negative_iterable=()),
+)
+
+
+def _register(sim: str) -> None:
+    from trailbrake.cli import bench, drive, export, lists, report, serve
+
+    app.command(drive.verb(sim), name="drive")
+    app.command(serve.app())
+    app.command(report.report)
+    app.command(export.export)
+    app.command(lists.sims)
+    app.command(lists.drivers)
+    app.command(lists.tracks)
+    app.command(lists.cars)
+    app.command(bench.app())
+
+
+def _sim_in(tokens: list[str]) -> str:
+    """Return the value of --sim, before parsing: each simulator brings its own flags for its live doors."""
+    for i, token in enumerate(tokens):
+        if token.startswith("--sim="):
+            return token[6:]
+        if token == "--sim" and i + 1 < len(tokens):
+            return tokens[i + 1]
+    return "assetto"
+
+
+def run(tokens: list[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        _register(_sim_in(tokens))
+        result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return result if isinstance(result, int) else 0
+    except TrailbrakeError as error:
+        print(f"trailbrake: {error}", file=sys.stderr)
+        return 2
+    except CycloptsError as error:
+        print(f"trailbrake: {' '.join(str(error).split())}; see trailbrake --help", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("trailbrake: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `trailbrake tracks | head` is no error
+        sys.stderr.close()
+        return 0
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""How verbs answer: one JSON object on stdout with --json, else a table; everything else goes to stderr."""
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
+
+
+def _clean(value: Any) -> Any:
+    # JSON has no NaN: a number that is not there is null.
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {k: _clean(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(v) for v in value]
+    return value
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as one line of JSON on stdout."""
+    print(json.dumps(_clean(value)), flush=True)
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold cyan")
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    # Into a pipe there is no width to respect; 200 keeps one row on one line.
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def lap_text(seconds: float | None) -> str:
+    """Return a time as people say it: 1:47.352."""
+    if seconds is None or not math.isfinite(seconds):
+        return "-"
+    minutes, rest = divmod(seconds, 60.0)
+    return f"{int(minutes)}:{rest:06.3f}"

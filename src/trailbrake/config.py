@@ -1,0 +1,12 @@
+"""Where things are kept on this machine."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def recordings_folder() -> Path:
+    """Return the folder for recordings: TRAILBRAKE_RECORDINGS, else the user's data folder of the system."""
+    chosen = os.environ.get("TRAILBRAKE_RECORDINGS")
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "recordings"

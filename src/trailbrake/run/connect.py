@@ -1,0 +1,181 @@
+"""Opens a link for a drive: to the embedded world in lockstep or in real time, or to a live simulator."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trailbrake.errors import SimulatorError
+from trailbrake.roles import Link
+from trailbrake.run.loop import Lockstep, Pace, RealTime
+from trailbrake.run.options import DriveOptions, WorldOptions
+from trailbrake.run.serve import build_host
+from trailbrake.sims import registry
+
+FIRST_SAMPLE = 20.0  # s that an embedded host may take to its first sample, its compile time included
+HOST_EXIT = 5.0  # s that a host process may take to end when asked
+CHILD = "TRAILBRAKE_CHILD"  # set for a host process: it ends when its standard input does
+
+
+@dataclass
+class Connection:
+    """An open link, what makes its samples come, and what the other end says when it is over."""
+
+    link: Link
+    pace: Pace
+    host_report: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def connected(options: DriveOptions, live: Any) -> Iterator[Connection]:
+    """Connect as `options` say; on leaving, release the controls and close every door.
+
+    Args:
+        options: which simulator, embedded or live, at which pace.
+        live: the simulator's `spec.LiveOptions`.
+
+    Raises:
+        SimulatorError: the simulator is not there, refuses, or another host has the doors.
+    """
+    if options.live:
+        opened = _live(options, live)
+    elif options.speed == "max":
+        opened = _lockstep(options, live)
+    else:
+        opened = _beside(options, live)
+    with opened as connection:
+        yield connection
+
+
+@contextmanager
+def _live(options: DriveOptions, live: Any) -> Iterator[Connection]:
+    with _link(options.sim, None, live) as link:
+        pace = RealTime()
+        _first_sample(link, pace, getattr(live, "wait", FIRST_SAMPLE), live=True)
+        yield Connection(link, pace)
+
+
+@contextmanager
+def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
+    with _private_folder() as doors, _host(options, doors) as host, _link(options.sim, doors, live) as link:
+        pace = Lockstep(host.tick, 1.0 / registry.part(options.sim, "spec").RATE_HZ)
+        _first_sample(link, pace, 1.0, live=False)
+        connection = Connection(link, pace)
+        yield connection
+        connection.host_report.update(host.counters())
+
+
+@contextmanager
+def _beside(options: DriveOptions, live: Any) -> Iterator[Connection]:
+    with (
+        _private_folder() as doors,
+        _host_process(options, doors) as host_report,
+        _link(options.sim, doors, live) as link,
+    ):
+        pace = RealTime()
+        _first_sample(link, pace, FIRST_SAMPLE, live=False)
+        yield Connection(link, pace, host_report)
+
+
+@contextmanager
+def _private_folder() -> Iterator[str]:
+    # The shared-memory file system where there is one: page writes never touch a disk.
+    base = os.environ.get("TRAILBRAKE_SHM") or ("/dev/shm" if Path("/dev/shm").is_dir() else None)
+    folder = tempfile.mkdtemp(prefix="trailbrake-", dir=base)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _link(sim: str, doors: str | None, live: Any) -> Iterator[Link]:
+    link: Link = registry.part(sim, "link").Link(doors, live)
+    try:
+        link.open()
+        yield link
+        link.release()
+    finally:
+        link.close()
+
+
+@contextmanager
+def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
+    world = WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
+    host = build_host(options.sim, world, registry.part(options.sim, "spec").ServeOptions(), doors)
+    host.open(0.0)
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+def _first_sample(link: Link, pace: Pace, patience: float, *, live: bool) -> None:
+    """Wait until the simulator publishes. Lockstep counts simulator time, the others wall time."""
+    began = now = pace.wait(link)
+    while not link.fresh():
+        if now - began > patience:
+            raise SimulatorError(
+                f"no sample from the simulator within {patience:g} s",
+                hint="is the session running and not paused?" if live else "",
+            )
+        now = pace.wait(link)
+
+
+@contextmanager
+def _host_process(options: DriveOptions, doors: str) -> Iterator[dict[str, Any]]:
+    """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
+    command = [
+        sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", f"--track={options.track}",
+        f"--car={options.car}", f"--seed={options.seed}",
+    ]  # fmt: skip
+    # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.
+    extra: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        extra = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TRAILBRAKE_SHM": doors, CHILD: "1"}, **extra,
+    )  # fmt: skip
+    report: dict[str, Any] = {}
+    try:
+        _await_ready(process)
+        yield report
+    finally:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()  # asks it to end
+        try:
+            process.wait(HOST_EXIT)
+            report.update(json.loads(process.stdout.read() or "{}"))
+        except (subprocess.TimeoutExpired, ValueError):
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+def _await_ready(process: "subprocess.Popen[str]") -> None:
+    """Return when the host says ready; pass its other lines on, now and later."""
+    assert process.stderr is not None
+    lines: list[str] = []
+    for line in process.stderr:
+        if line.startswith("ready "):
+            threading.Thread(target=_pass_on, args=(process.stderr,), daemon=True).start()
+            return
+        lines.append(line.strip())
+        print(line, end="", file=sys.stderr, flush=True)
+    process.wait()
+    raise SimulatorError("the host process ended before it was ready", got=lines[-1] if lines else "nothing said")
+
+
+def _pass_on(stream: Any) -> None:
+    for line in stream:
+        print(line, end="", file=sys.stderr, flush=True)

@@ -1,0 +1,58 @@
+"""What can be asked of a drive and of a served world; the command line makes its flags from these."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Speed = Literal["real", "max"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveOptions:
+    """A drive.
+
+    Attributes:
+        sim: whose wire to drive through; `trailbrake sims` lists them.
+        driver: a driver's name, or FILE.py, or FILE.py:Class.
+        track: a track's name or file.
+        car: a car's name or file.
+        laps: how many laps to drive; 0 = until stopped.
+        seconds: stop after so many seconds of simulator time; 0 = no limit.
+        seed: seed of the embedded world.
+        live: drive the real game (or a served world) at its public doors instead of the embedded world.
+        speed: pace of the embedded world: `max` steps it in lockstep as fast as the machine allows, `real` runs it
+            in a process of its own in real time.
+        out: folder for the recording and the report.
+        report: whether to write the report when the drive ends.
+    """
+
+    sim: str = "assetto"
+    driver: str = "line_follow"
+    track: str = "hartmoor"
+    car: str = "gt3"
+    laps: int = 2
+    seconds: float = 0.0
+    seed: int = 0
+    live: bool = False
+    speed: Speed = "max"
+    out: Path | None = None
+    report: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldOptions:
+    """An embedded world to serve.
+
+    Attributes:
+        track: a track's name or file.
+        car: a car's name or file.
+        seed: seed of the world.
+        seconds: serve for so many seconds of wall time; 0 = until stopped.
+        speed: `real` time, or as fast as the machine allows (`max`).
+    """
+
+    track: str = "hartmoor"
+    car: str = "gt3"
+    seed: int = 0
+    seconds: float = 0.0
+    speed: Speed = "real"

@@ -1,0 +1,64 @@
+"""Scores a drive from what the wire shows: laps, time off the road, contacts, distance from the line."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from trailbrake.laps import LapRecord, LapTimer
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks.frenet import locate
+from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.track import Track
+
+
+class Scorer:
+    """A Tap that keeps the score.
+
+    Attributes:
+        laps: finished laps.
+        max_error: m, largest distance from the line to the side.
+        distance: m driven, along the track.
+    """
+
+    def __init__(self, track: Track, line: Road, on_lap: Callable[[LapRecord], None]) -> None:
+        self._road, self._line, self._on_lap = track.road, line, on_lap
+        self.timer = LapTimer(self._road.length, self._road.closed)
+        self.laps: list[LapRecord] = []
+        self.max_error = 0.0
+        self._road_row = self._line_row = -1
+        self._speed_sum, self._ticks = 0.0, 0
+
+    def start(self, about: dict[str, Any]) -> None:
+        """Nothing to prepare."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Count one tick."""
+        road, line = self._road, self._line
+        s, offset, self._road_row = locate(road.table, road.spacing, road.closed, state.x, state.y, self._road_row)
+        _, error, self._line_row = locate(line.table, line.spacing, line.closed, state.x, state.y, self._line_row)
+        self.max_error = max(self.max_error, abs(error))
+        self._speed_sum += state.speed
+        self._ticks += 1
+        contacts = state.contacts if state.contacts == state.contacts else 0.0
+        lap = self.timer.update(state.time, s, self._wheels_off(state, offset), contacts)
+        if lap is not None:
+            self.laps.append(lap)
+            self._on_lap(lap)
+
+    def _wheels_off(self, state: CarState, offset: float) -> int:
+        a, b, c, d = state.wheels
+        on = a.on_track + b.on_track + c.on_track + d.on_track
+        if on == on:
+            return 4 - int(on)
+        # The wire does not tell: a car whose centre is beyond the edge has two wheels off, and a metre on all four.
+        row = self._road.table[self._road_row]
+        beyond = max(offset - row[Column.WIDTH_LEFT], -offset - row[Column.WIDTH_RIGHT])
+        return 4 if beyond > 1.0 else 2 if beyond > 0.0 else 0
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+    @property
+    def mean_speed(self) -> float:
+        """Mean speed over time, m/s; NaN before the first tick."""
+        return self._speed_sum / self._ticks if self._ticks else math.nan

@@ -1,0 +1,83 @@
+"""Runs the embedded world behind a game's wire, for any client."""
+
+import sys
+from typing import Any
+
+from trailbrake.cars.load import load as load_car
+from trailbrake.kernels import COLD
+from trailbrake.roles import Host
+from trailbrake.run import rate
+from trailbrake.run.options import WorldOptions
+from trailbrake.run.signals import on_stop
+from trailbrake.sims import registry
+from trailbrake.tracks.load import load as load_track
+from trailbrake.world.plant import World
+
+CATCH_UP = 5  # periods behind at which real time gives up and starts counting from now
+
+
+def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None) -> Host:
+    """Return an unopened host of `sim` in front of a new world.
+
+    Args:
+        sim: the simulator's name.
+        world: track, car and seed.
+        options: the simulator's own `spec.ServeOptions`.
+        doors: where the doors are (see the simulator's Host); None for the public ones.
+    """
+    host = registry.part(sim, "host")
+    spec = registry.part(sim, "spec")
+    cars = [load_car(world.car)] * options.cars
+    plant = World(load_track(world.track), cars, seed=world.seed, period=1.0 / spec.RATE_HZ)
+    return host.Host(plant, doors, options)  # type: ignore[no-any-return]
+
+
+def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None) -> dict[str, Any]:
+    """Serve until stopped or until the time is over; return the counters and the loop's figures."""
+    if COLD:
+        print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
+    host = build_host(sim, world, options, doors)
+    period = 1.0 / registry.part(sim, "spec").RATE_HZ
+    work, late, ticks = rate.Durations(), 0, 0
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+
+    with on_stop(stop):
+        host.open(rate.now())
+        try:
+            host.tick(rate.now())  # compiles or loads the kernels before anybody waits for the doors
+            print(f"ready {sim} track={world.track} car={world.car} cars={options.cars} rate_hz={1.0 / period:g}",
+                  file=sys.stderr, flush=True)  # fmt: skip
+            began = due = rate.now()
+            while not stopped and not (world.seconds and rate.now() - began >= world.seconds):
+                due += period
+                if world.speed == "real":
+                    at = rate.sleep_until(due)
+                    if at - due > CATCH_UP * period:
+                        late += 1
+                        due = at
+                start = rate.now()
+                host.tick(start)
+                work.add(rate.now() - start)
+                ticks += 1
+        finally:
+            host.close()
+    return {
+        "sim": sim,
+        "track": world.track,
+        "car": world.car,
+        "seed": world.seed,
+        "seconds": rate.now() - began,
+        "late": late,
+        "loop": {
+            "ticks": ticks,
+            "p50_us": work.percentile(0.5) * 1e6,
+            "p99_us": work.percentile(0.99) * 1e6,
+            "p999_us": work.percentile(0.999) * 1e6,
+            "longest_us": work.longest * 1e6,
+        },
+        **host.counters(),
+    }
