@@ -1,0 +1,95 @@
+"""`Track`: what a name in the library or a file on disk becomes."""
+
+from dataclasses import dataclass
+
+from trailbrake.tracks.road import Road
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a tyre meets.
+
+    Attributes:
+        grip: friction factor, 1 = dry asphalt; multiplies the tyre's own friction.
+        rolling: extra rolling resistance, drag force over wheel load, on top of the tyre's own.
+    """
+
+    grip: float
+    rolling: float
+
+
+# Friction relative to dry asphalt, and the extra rolling resistance of soft ground (Wong, Theory of Ground
+# Vehicles, 4th ed., tables 1.3 and 3.1: dry asphalt 0.8-0.9, gravel 0.6, earth road 0.65 peak friction; 0.013 on
+# asphalt against 0.1-0.35 on medium soil to sand). The grass and gravel figures are chosen within those ranges.
+SURFACES: dict[str, Surface] = {
+    "asphalt": Surface(1.0, 0.0),
+    "concrete": Surface(0.95, 0.0),
+    "old-asphalt": Surface(0.9, 0.002),
+    "grass": Surface(0.6, 0.08),
+    "gravel": Surface(0.65, 0.25),
+}
+
+
+@dataclass(frozen=True)
+class CurvatureReport:
+    """What smoothing did to a centreline read from a file. Lengths in m, curvature in 1/m.
+
+    Attributes:
+        points: usable points in the file.
+        max_shift: largest distance from a point of the file to the road's centreline.
+        rms_shift: its root mean square.
+        max_curvature_before: largest |curvature| of the file's points (circle through three), and of the road.
+        max_curvature_after: largest |curvature| of the road.
+        roughness_before: root mean square of d(curvature)/ds, 1/m^2, of the file's points.
+        roughness_after: the same of the road.
+        folded: rows where an edge lay beyond the centre of its bend, so that the width was cut back.
+    """
+
+    points: int
+    max_shift: float
+    rms_shift: float
+    max_curvature_before: float
+    max_curvature_after: float
+    roughness_before: float
+    roughness_after: float
+    folded: int
+
+    @property
+    def min_radius(self) -> float:
+        """Tightest radius of the road's centreline, m."""
+        return 1.0 / max(self.max_curvature_after, 1e-9)
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.points} points, moved by {self.max_shift:.2f} m at most ({self.rms_shift:.3f} m rms); tightest "
+            f"radius {self.min_radius:.1f} m; curvature at most {self.max_curvature_before:.4f} -> "
+            f"{self.max_curvature_after:.4f} 1/m, roughness {self.roughness_before:.1e} -> "
+            f"{self.roughness_after:.1e} 1/m^2"
+        )
+        return f"{text}; width cut in {self.folded} rows where an edge folded" if self.folded else text
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A place to drive.
+
+    Attributes:
+        name: the name to ask for it by.
+        title: its name for people.
+        roads: its roads; a circuit or a pass is one.
+        source: one line: where it comes from and what it is.
+        off_road: the surface between a road's edge and its wall.
+        smoothing: what loading did to a file's points; None for roads built from straights and arcs.
+    """
+
+    name: str
+    title: str
+    roads: tuple[Road, ...]
+    source: str = ""
+    off_road: Surface = SURFACES["grass"]
+    smoothing: CurvatureReport | None = None
+
+    @property
+    def road(self) -> Road:
+        """The road with the start line at s = 0."""
+        return self.roads[0]
