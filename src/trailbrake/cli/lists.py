@@ -1,5 +1,7 @@
 """`sims`, `drivers`, `tracks`, `cars`: what there is."""
 
+from typing import Any
+
 from trailbrake.cli.output import Json, print_json, print_table
 
 
@@ -7,7 +9,7 @@ def sims(*, json: Json = False) -> None:
     """List the simulators, with what each supplies and accepts."""
     from trailbrake.sims import registry
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in registry.names():
         spec = registry.part(name, "spec")
         rows.append(
@@ -31,7 +33,7 @@ def drivers(*, json: Json = False) -> None:
     from trailbrake.sims import registry
 
     supplies = {name: registry.part(name, "spec").SUPPLIES for name in registry.names()}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in load.names():
         cls = load.driver_class(name)
         text = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
@@ -56,7 +58,7 @@ def tracks(*, json: Json = False) -> None:
     from trailbrake.tracks import load
     from trailbrake.tracks.road import Column
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in load.names():
         track = load.load(name)
         road = track.road
@@ -84,7 +86,7 @@ def cars(*, json: Json = False) -> None:
     """List the cars, with mass, power and drive."""
     from trailbrake.cars import load
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in load.names():
         car = load.load(name)
         rows.append(

@@ -15,7 +15,7 @@ STEPS = 60  # Newton steps at most; 15 to 25 are usual
 
 
 @jit
-def _factorise(d0, d1, d2, work, diag, l1, l2):  # type: ignore[no-untyped-def]
+def _factorise(d0: Array, d1: Array, d2: Array, work: Array, diag: Array, l1: Array, l2: Array) -> None:
     """LDL' of the banded core, applied to the three columns of `work` (m, 3); all arrays are the caller's."""
     m = diag.shape[0]
     for i in range(m):

@@ -18,6 +18,8 @@ from trailbrake.kernels import jit
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
+Law = tuple[float, ...]  # `Tyre.law()`
+Four = tuple[float, float, float, float]
 
 SPEEDS = 32  # grid points over speed
 SHARES = 13  # grid points over lateral acceleration, as a share of the largest
@@ -48,7 +50,7 @@ class Envelope:
 
 
 @jit
-def _loads(ax, ay, v, car):  # type: ignore[no-untyped-def]
+def _loads(ax: float, ay: float, v: float, car: tuple[float, ...]) -> Four:
     """Return the loads (N) FL, FR, RL, RR at body accelerations ax, ay (m/s^2, ay > 0: left bend) and speed v."""
     mass, height, base, to_front, track_f, track_r, roll_front, centre_f, centre_r, lift_f, lift_r = car[:11]
     to_rear = base - to_front
@@ -68,13 +70,13 @@ def _loads(ax, ay, v, car):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _friction(load, law):  # type: ignore[no-untyped-def]
+def _friction(load: float, law: Law) -> tuple[float, float]:
     """Return the largest longitudinal and lateral force (N) of a tyre at `load`."""
     return at_load(law[1], -law[3], load, law[0]) * load, at_load(law[2], -law[4], load, law[0]) * load
 
 
 @jit
-def _axle_lateral(inner, outer, fx, law):  # type: ignore[no-untyped-def]
+def _axle_lateral(inner: float, outer: float, fx: float, law: Law) -> float:
     """Return the largest lateral force (N) of an axle that also carries the longitudinal force fx (N)."""
     ix, iy = _friction(inner, law)
     ox, oy = _friction(outer, law)
@@ -83,7 +85,7 @@ def _axle_lateral(inner, outer, fx, law):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _axle_longitudinal(inner, outer, fy, law, open_differential):  # type: ignore[no-untyped-def]
+def _axle_longitudinal(inner: float, outer: float, fy: float, law: Law, open_differential: bool) -> float:
     """Return the largest longitudinal force (N) of an axle that also carries the lateral force fy (N)."""
     ix, iy = _friction(inner, law)
     ox, oy = _friction(outer, law)
@@ -93,7 +95,7 @@ def _axle_longitudinal(inner, outer, fy, law, open_differential):  # type: ignor
 
 
 @jit
-def _lateral_limit(v, car, front, rear, drag, drive_front):  # type: ignore[no-untyped-def]
+def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag: float, drive_front: float) -> float:
     """Return the largest steady lateral acceleration (m/s^2) at constant speed v, bisected."""
     mass, base, to_front = car[0], car[2], car[3]
     lo, hi = 0.0, 60.0
@@ -110,7 +112,19 @@ def _lateral_limit(v, car, front, rear, drag, drive_front):  # type: ignore[no-u
 
 
 @jit
-def _longitudinal_limit(v, ay, car, front, rear, drag, thrust, drive_front, brake_front, braking, open_diff):  # type: ignore[no-untyped-def]
+def _longitudinal_limit(
+    v: float,
+    ay: float,
+    car: tuple[float, ...],
+    front: Law,
+    rear: Law,
+    drag: float,
+    thrust: float,
+    drive_front: float,
+    brake_front: float,
+    braking: bool,
+    open_diff: bool,
+) -> float:
     """Return the largest acceleration (braking: deceleration) at v and ay; m/s^2; loads iterated to a fixed point."""
     mass, base, to_front = car[0], car[2], car[3]
     need_front = mass * ay * (base - to_front) / base
@@ -133,7 +147,7 @@ def _longitudinal_limit(v, ay, car, front, rear, drag, thrust, drive_front, brak
 
 
 @jit
-def _axle_slip(inner, outer, force, fx, law):  # type: ignore[no-untyped-def]
+def _axle_slip(inner: float, outer: float, force: float, fx: float, law: Law) -> float:
     """Return the slip angle (rad, size) at which the axle gives the lateral `force` (N) beside fx (N)."""
     ix, _iy = _friction(inner, law)
     ox, _oy = _friction(outer, law)
@@ -152,7 +166,18 @@ def _axle_slip(inner, outer, force, fx, law):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _tables(grid, lateral, tables, car, front, rear, brake_force, drive_front, brake_front, open_diff):  # type: ignore[no-untyped-def]
+def _tables(
+    grid: Array,
+    lateral: Array,
+    tables: Array,
+    car: tuple[float, ...],
+    front: Law,
+    rear: Law,
+    brake_force: float,
+    drive_front: float,
+    brake_front: float,
+    open_diff: bool,
+) -> None:
     """Fill lateral (n,) and tables (4, n, m): drive, brake, steer, sideslip; grid is (3, n): speed, thrust, drag."""
     n, m = lateral.shape[0], tables.shape[2]
     mass, base, to_front = car[0], car[2], car[3]
@@ -161,8 +186,8 @@ def _tables(grid, lateral, tables, car, front, rear, brake_force, drive_front, b
         lateral[i] = _lateral_limit(v, car, front, rear, drag, drive_front)
         for j in range(m):
             ay = lateral[i] * j / (m - 1.0)
-            for braking in range(2):
-                tables[braking, i, j] = _longitudinal_limit(
+            for braking in (False, True):
+                tables[int(braking), i, j] = _longitudinal_limit(
                     v, ay, car, front, rear, drag, brake_force if braking else thrust, drive_front, brake_front,
                     braking, open_diff
                 )  # fmt: skip

@@ -36,7 +36,7 @@ class Profile:
 
 
 @jit
-def _cell(value, first, step, count):  # type: ignore[no-untyped-def]
+def _cell(value: float, first: float, step: float, count: int) -> tuple[int, float]:
     """Return the grid cell of `value` and the share within it, held at the ends."""
     position = (value - first) / step
     if position <= 0.0:
@@ -48,24 +48,27 @@ def _cell(value, first, step, count):  # type: ignore[no-untyped-def]
 
 
 @jit
-def lookup(table, speeds, v):  # type: ignore[no-untyped-def]
+def lookup(table: Array, speeds: Array, v: float) -> float:
     """Return table (n,) at speed v, linear."""
     i, u = _cell(v, speeds[0], speeds[1] - speeds[0], speeds.shape[0])
-    return (1.0 - u) * table[i] + u * table[i + 1]
+    value: float = (1.0 - u) * table[i] + u * table[i + 1]
+    return value
 
 
 @jit
-def lookup2(table, speeds, v, share):  # type: ignore[no-untyped-def]
+def lookup2(table: Array, speeds: Array, v: float, share: float) -> float:
     """Return table (n, m) at speed v and share 0..1, bilinear."""
     i, u = _cell(v, speeds[0], speeds[1] - speeds[0], speeds.shape[0])
     j, w = _cell(share, 0.0, 1.0 / (table.shape[1] - 1), table.shape[1])
-    return (1.0 - u) * ((1.0 - w) * table[i, j] + w * table[i, j + 1]) + u * (
-        (1.0 - w) * table[i + 1, j] + w * table[i + 1, j + 1]
-    )
+    low: float = (1.0 - w) * table[i, j] + w * table[i, j + 1]
+    high: float = (1.0 - w) * table[i + 1, j] + w * table[i + 1, j + 1]
+    return (1.0 - u) * low + u * high
 
 
 @jit
-def _demand(v, curvature, climb, slope_curvature, bank, speeds, load):  # type: ignore[no-untyped-def]
+def _demand(
+    v: float, curvature: float, climb: float, slope_curvature: float, bank: float, speeds: Array, load: Array
+) -> tuple[float, float]:
     """Return (lateral acceleration in the road's plane, factor on grip by normal load) at speed v.
 
     bank is ISO 8855 roll, positive right side down: gravity then pulls to the right, against a left bend.
@@ -79,7 +82,9 @@ def _demand(v, curvature, climb, slope_curvature, bank, speeds, load):  # type: 
 
 
 @jit
-def _corner_speed(curvature, climb, bend, bank, speeds, lateral, load, margin):  # type: ignore[no-untyped-def]
+def _corner_speed(
+    curvature: float, climb: float, bend: float, bank: float, speeds: Array, lateral: Array, load: Array, margin: float
+) -> float:
     """Return the largest speed (m/s) below which every speed can hold the bend."""
     lo = 0.0
     for k in range(speeds.shape[0] + 1):
@@ -96,11 +101,14 @@ def _corner_speed(curvature, climb, bend, bank, speeds, lateral, load, margin): 
                     lo = mid
             return lo
         lo = v
-    return speeds[-1]
+    return lo
 
 
 @jit
-def _reach(v, row, step, rows, speeds, lateral, load, table, margin, braking):  # type: ignore[no-untyped-def]
+def _reach(
+    v: float, row: int, step: float, rows: Array, speeds: Array, lateral: Array, load: Array, table: Array,
+    margin: float, braking: bool,
+) -> float:  # fmt: skip
     """Return the speed one row on (braking: one row back) at the limit of drive or brake."""
     need, factor = _demand(v, rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3], speeds, load)
     share = abs(need) / (factor * lookup(lateral, speeds, v))
@@ -113,7 +121,10 @@ def _reach(v, row, step, rows, speeds, lateral, load, table, margin, braking):  
 
 
 @jit
-def passes(rows, v, grip, spacing, closed, start, speeds, lateral, load, drive, brake, margin):  # type: ignore[no-untyped-def]
+def passes(
+    rows: Array, v: Array, grip: Array, spacing: float, closed: bool, start: float, speeds: Array, lateral: Array,
+    load: Array, drive: Array, brake: Array, margin: float,
+) -> None:  # fmt: skip
     """Fill in the speeds and grip shares along a line.
 
     Args:
