@@ -87,8 +87,8 @@ def _corner_speed(
 ) -> float:
     """Return the largest speed (m/s) below which every speed can hold the bend."""
     lo = 0.0
-    for k in range(speeds.shape[0] + 1):
-        v = speeds[min(k, speeds.shape[0] - 1)] if k < speeds.shape[0] else speeds[-1]
+    for k in range(speeds.shape[0]):
+        v = speeds[k]
         need, factor = _demand(v, curvature, climb, bend, bank, speeds, load)
         if abs(need) > margin * factor * lookup(lateral, speeds, v):
             hi = v

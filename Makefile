@@ -1,0 +1,27 @@
+# `make check` is what CI runs after it has made a fresh environment. PY is the Python that has ".[dev]" installed.
+PY ?= .venv/bin/python
+
+.PHONY: check lint types imports test docs format
+
+check: lint types imports test
+
+lint:
+	$(PY) -m ruff check src tests
+	$(PY) -m ruff format --check src tests
+	$(PY) docs/generate.py --check
+
+types:
+	$(PY) -m mypy
+
+imports:
+	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+test:
+	$(PY) -m pytest -n 2
+
+docs:
+	$(PY) docs/generate.py
+
+format:
+	$(PY) -m ruff check --fix src tests
+	$(PY) -m ruff format src tests

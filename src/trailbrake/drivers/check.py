@@ -1,0 +1,103 @@
+"""`check_driver`: says what is wrong with a driver before it drives."""
+
+import math
+
+from trailbrake.cars.load import load as load_car
+from trailbrake.drivers.load import load, needs_of
+from trailbrake.errors import TrailbrakeError
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver
+from trailbrake.state import CarState, Controls
+from trailbrake.state.fields import of
+from trailbrake.state.tables import STATE_FIELDS
+from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.road import Column
+
+TRACK, CAR = "pinegrove", "gt3"
+TICKS = 400
+DT = 1.0 / 333.0
+
+
+def check_driver(driver: Driver | str) -> list[str]:
+    """Return what is wrong with a driver, in plain sentences; an empty list means that it may drive.
+
+    It is reset on a real course and shown `TICKS` states along it, in which only the fields that it declares in
+    NEEDS are filled, as a simulator that supplies no more would show them; then the same again, because a driver
+    must answer the same after reset().
+
+    Args:
+        driver: a driver, or what `--driver` takes: a name, FILE.py or FILE.py:Class.
+    """
+    try:
+        subject = load(driver) if isinstance(driver, str) else driver
+        needs = needs_of(subject, type(subject).__name__)
+        course = Course(load_track(TRACK), load_car(CAR))
+    except TrailbrakeError as error:
+        return [str(error)]
+    first, problems = _rollout(subject, course, needs)
+    if problems:
+        return problems
+    again, problems = _rollout(subject, course, needs)
+    if not problems and first != again:
+        problems.append("the same states give other controls after reset(): reset() must forget everything")
+    return problems
+
+
+def _rollout(driver: Driver, course: Course, needs: frozenset[str]) -> tuple[list[Controls], list[str]]:
+    try:
+        driver.reset(course)
+    except Exception as error:
+        return [], [f"reset(course) raised {type(error).__name__}: {error}"]
+    answers: list[Controls] = []
+    for tick in range(TICKS):
+        state = _state(course, tick, needs)
+        try:
+            answer = driver.act(state, DT if tick else 0.0)
+        except Exception as error:
+            return answers, [f"act(state, dt) raised {type(error).__name__} at tick {tick}: {error}"]
+        problem = _problem(answer)
+        if problem:
+            return answers, [f"{problem} at tick {tick}"]
+        answers.append(answer)
+    return answers, []
+
+
+def _problem(answer: object) -> str:
+    if not isinstance(answer, Controls):
+        return f"act() answered {type(answer).__name__}, expected trailbrake.Controls"
+    for name, quantity in of(Controls).items():
+        value = getattr(answer, name)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return f"{name} is {value!r}, expected a finite number"
+        if not quantity.lo <= value <= quantity.hi:
+            return f"{name} is {value:g}, expected {quantity.lo:g} to {quantity.hi:g}"
+    if answer.gear is not None and not isinstance(answer.gear, int):
+        return f"gear is {answer.gear!r}, expected a whole number or None"
+    return ""
+
+
+def _state(course: Course, tick: int, needs: frozenset[str]) -> CarState:
+    """Return the car on the centreline, speeding up from rest, weaving a little; only `needs` filled."""
+    road = course.track.road
+    speed = min(0.1 * tick, 30.0)
+    s = 0.05 * DT * tick * tick + 0.5
+    offset, heading = 0.8 * math.sin(0.05 * tick), 0.03 * math.cos(0.05 * tick)
+    x, y, z = road.point(s, offset)
+    yaw = float(road.at(s, Column.YAW)) + heading
+    full = CarState(
+        time=tick * DT, sequence=tick, x=x, y=y, z=z, yaw=(yaw + math.pi) % (2 * math.pi) - math.pi, pitch=0.0,
+        roll=0.0, speed=speed, velocity_x=speed, velocity_y=0.02 * speed, velocity_z=0.0, acceleration_x=1.0,
+        acceleration_y=0.0, acceleration_z=0.0, roll_rate=0.0, pitch_rate=0.0,
+        yaw_rate=speed * float(road.at(s, Column.CURVATURE)), steer=0.0, steering_wheel_angle=0.0, throttle=0.5,
+        brake=0.0, clutch=0.0, handbrake=0.0, gear=min(1 + tick // 80, 5), engine_speed=500.0, fuel_litres=30.0,
+        abs_active=0.0, tc_active=0.0, lap_time=tick * DT, best_lap_time=60.0, lap_progress=s / road.length,
+        contacts=0.0, contact_depth=0.0,
+    )  # fmt: skip
+    shown = CarState(time=full.time, sequence=tick)
+    for name in needs & STATE_FIELDS:
+        if name.startswith("wheels."):
+            for wheel in shown.wheels:
+                setattr(wheel, name[7:], 0.0)
+        elif name not in ("others", "image"):
+            setattr(shown, name, getattr(full, name))
+    return shown
