@@ -1,4 +1,4 @@
-"""Writes the generated tables: the driver x simulator matrix in the README, and docs/state.md. --check only compares."""
+"""Writes the generated tables: the driver x simulator matrix in the README, and docs/state.md. --check compares."""
 
 import sys
 from pathlib import Path
