@@ -73,7 +73,7 @@ def _linearise(
     d2 = np.roll(r0 * r2, -1)
     linear = np.roll(r0 * constant, -1) + r1 * constant + np.roll(r2 * constant, 1)
     if length_weight:
-        # length + (grow_end a' - grow_start a) + length / 2 * (segment's turn)^2; the cost above is twice a half-square.
+        # The length to second order: its ends' growth, and length / 2 times the square of how the segment turns.
         half = 0.5 * length_weight * path.length
         now = np.roll(offset, -1) * side_end - offset * side_start
         if not closed:
