@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from itertools import count
 
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, WireError
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import codec, convert, spec
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand
@@ -196,7 +196,7 @@ class Link:
         data = self._copy()
         try:
             message = codec.decode_car(data)
-        except codec.WireError:  # a stranger cut the page short
+        except WireError:  # a stranger cut the page short
             self.counters.torn += 1
             return False
         counters, step = self.counters, message.packet_id - self._packet_id
