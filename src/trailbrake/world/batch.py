@@ -47,13 +47,14 @@ class Batch:
         self._ground = (road.table, float(road.spacing), bool(road.closed), float(off.grip), float(off.rolling))
 
     def place(self, car: int, x: float, y: float, yaw: float) -> None:
-        """Put `car` at rest on the road at x, y (m, world), heading `yaw` (rad), tank and counters as new."""
+        """Put `car` at rest on the road at x, y (m, world), heading `yaw` (rad), in first gear, tank and counters as new."""
         self.state[:, car] = 0.0
         self.state[State.X, car] = x
         self.state[State.Y, car] = y
         self.state[State.YAW, car] = math.remainder(yaw, 2.0 * math.pi)
         self.state[State.ROW, car] = -1.0
         self.state[State.ENGINE, car] = self.params[Param.IDLE, car]
+        self.state[State.GEAR, car] = self.state[State.NEXT_GEAR, car] = 1.0
         self.state[State.FUEL, car] = self.params[Param.FUEL_START, car]
         self.state[State.CONTACT_GAP, car] = 1e6
         self.refresh(car, car + 1)

@@ -79,7 +79,8 @@ def engagement(state: Array, params: Array, throttle: float) -> float:
     closed_at = 1.2 * idle
     if gear <= 1:
         closed_at = max(closed_at, idle + throttle * LAUNCH * (params[Param.LIMITER] - idle))
-    automatic = min(max((state[State.ENGINE] - idle) / (closed_at - idle), 0.0), 1.0)
+    open_at = 0.5 * (idle + closed_at)
+    automatic = min(max((state[State.ENGINE] - open_at) / (closed_at - open_at), 0.0), 1.0)
     return min(automatic, 1.0 - state[State.CLUTCH])
 
 
