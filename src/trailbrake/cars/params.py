@@ -83,8 +83,8 @@ class Tyre(_Section, frozen=True):
     shape: Annotated[float, Meta(gt=1.0, lt=2.0, description="1, Magic Formula C: how much force is left sliding")]
     curvature: Annotated[float, Meta(le=0.95, ge=-5.0, description="1, Magic Formula E: how sharp the peak is")]
     rolling_resistance: Annotated[float, Meta(ge=0.0, le=0.1, description="1, drag over load")]
-    relaxation_x: Annotated[float, _positive("m, longitudinal relaxation length at nominal load")]
-    relaxation_y: Annotated[float, _positive("m, lateral relaxation length at nominal load")]
+    relaxation_x: Annotated[float, _positive("m, longitudinal relaxation length")]
+    relaxation_y: Annotated[float, _positive("m, lateral relaxation length")]
 
     @property
     def stiffness(self) -> float:

@@ -210,7 +210,7 @@ def decode_car(data: bytes) -> CarData:
             v[32:37],
             wheels,
             *v[157:],
-        ),  # fmt: skip
+        ),
     )
 
 

@@ -8,13 +8,13 @@ import os
 from collections.abc import Callable
 from itertools import count
 
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, WireError
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import codec, convert, spec
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand
 from trailbrake.transport.shm import Lock, Page, SharedMemory
 
-_READ_TRIES = 3
+_RETRIES = 3  # after a torn read
 _RECREATE_S = 5.0  # a controls page made too early in the game's life goes unnoticed: make it again (section 4.6)
 _RESTART_S = 0.1  # s that a restart is asked for
 _TELEPORT_STEPS = 4  # physics steps that a teleport is asked for: a little over 10 ms
@@ -196,7 +196,7 @@ class Link:
         data = self._copy()
         try:
             message = codec.decode_car(data)
-        except codec.WireError:  # a stranger cut the page short
+        except WireError:  # a stranger cut the page short
             self.counters.torn += 1
             return False
         counters, step = self.counters, message.packet_id - self._packet_id
@@ -210,14 +210,14 @@ class Link:
         return True
 
     def _copy(self) -> bytes:
-        """Return a copy of the car's page that was made while nobody wrote to it, else the last of three tries.
+        """Return a copy of the car's page that was made while nobody wrote to it, else the last one, counted as torn.
 
         The page has no lock. Comparing the whole rather than packet_id alone also finds a writer between
         packet_id and the rest of it, whichever it stores first; it costs well under 1 us.
         """
         assert self._car is not None
         data = self._car.read(codec.CAR_SIZE)
-        for _ in range(_READ_TRIES):
+        for _ in range(1 + _RETRIES):
             again = self._car.read(codec.CAR_SIZE)
             if again == data:
                 return data
