@@ -38,16 +38,22 @@ class Batch:
         if not cars or n < 1 or len(cars) not in (1, n):
             raise ValueError(f"Batch: expected 1 or n CarParams and n >= 1, got {len(cars)} and n = {n}")
         self.track, self.n = track, n
-        self.params: Array = np.ascontiguousarray(
-            np.broadcast_to(np.stack([pack(car) for car in cars], axis=1), (Param.COUNT, n))
-        )
+        # Plain, writable copies: numba compiles anew for a read-only array.
+        columns = np.stack([pack(car) for car in cars], axis=1)
+        self.params: Array = np.array(np.broadcast_to(columns, (Param.COUNT, n)), order="C")
         self.state: Array = np.zeros((State.COUNT, n))
         self.controls: Array = np.zeros((Control.COUNT, n))
         road, off = track.road, track.off_road
-        self._ground = (road.table, float(road.spacing), bool(road.closed), float(off.grip), float(off.rolling))
+        self._ground = (
+            np.array(road.table, order="C"),
+            float(road.spacing),
+            bool(road.closed),
+            float(off.grip),
+            float(off.rolling),
+        )
 
     def place(self, car: int, x: float, y: float, yaw: float) -> None:
-        """Put `car` at rest on the road at x, y (m, world), heading `yaw` (rad), in first gear, tank and counters as new."""
+        """Put `car` at rest on the road at x, y (m, world), heading `yaw` (rad), in first gear, everything as new."""
         self.state[:, car] = 0.0
         self.state[State.X, car] = x
         self.state[State.Y, car] = y

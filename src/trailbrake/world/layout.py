@@ -54,23 +54,22 @@ class State(IntEnum):
     AX = 38  # m/s^2, acceleration along body x, gravity counted as a force
     AY = 39  # m/s^2
     AZ = 40  # m/s^2, from the road's vertical curvature and bank
-    AXLE = 41  # rad/s, mean spin of the driven wheels, by torque share
-    ENGAGED = 42  # 0..1, how far the clutch is closed
-    ABS = 43  # 1 while ABS holds a brake back
-    TC = 44  # 1 while TC holds the engine back
-    APPLIED = 45  # controls as applied, steer to handbrake in the order of `Control`
-    THROTTLE = 46  # 0..1
-    BRAKE = 47  # 0..1
-    CLUTCH = 48  # 0..1, the pedal
-    HANDBRAKE = 49  # 0..1
-    GRIP = 50  # x4, friction factor under the wheel
-    SOFT = 54  # x4, extra rolling resistance under the wheel
-    ON_TRACK = 58  # x4, 1 on the road, 0 beyond its edge
-    LOAD = 62  # x4, N
-    FX = 66  # x4, N, in the wheel's own axes
-    FY = 70  # x4, N, in the wheel's own axes
-    SLIP = 74  # x4, combined slip, 1 = peak
-    COUNT = 78
+    ENGAGED = 41  # 0..1, how far the clutch is closed
+    ABS = 42  # 1 while ABS holds a brake back
+    TC = 43  # 1 while TC holds the engine back
+    APPLIED = 44  # controls as applied, steer to handbrake in the order of `Control`
+    THROTTLE = 45  # 0..1
+    BRAKE = 46  # 0..1
+    CLUTCH = 47  # 0..1, the pedal
+    HANDBRAKE = 48  # 0..1
+    GRIP = 49  # x4, friction factor under the wheel
+    SOFT = 53  # x4, extra rolling resistance under the wheel
+    ON_TRACK = 57  # x4, 1 on the road, 0 beyond its edge
+    LOAD = 61  # x4, N
+    FX = 65  # x4, N, in the wheel's own axes
+    FY = 69  # x4, N, in the wheel's own axes
+    SLIP = 73  # x4, combined slip, 1 = peak
+    COUNT = 77
 
 
 class Control(IntEnum):

@@ -17,6 +17,14 @@ LAUNCH = 0.45  # of the way from idle to limiter: engine speed at which full thr
 
 
 @jit
+def axle_spin(state: Array, front: float) -> float:
+    """Return the mean spin (rad/s) of the driven wheels: what the gearbox's output turns with."""
+    spin: float = front * (state[State.SPIN] + state[State.SPIN + 1])
+    spin += (1.0 - front) * (state[State.SPIN + 2] + state[State.SPIN + 3])
+    return 0.5 * spin
+
+
+@jit
 def shift(state: Array, params: Array, controls: Array, dt: float) -> None:
     """Start and finish shifts: to the gear asked for, or by the automatic's rule (GEAR is NaN).
 
@@ -30,7 +38,7 @@ def shift(state: Array, params: Array, controls: Array, dt: float) -> None:
         return
     wish = controls[Control.GEAR]
     top = int(params[Param.TOP_GEAR])
-    axle = state[State.AXLE]
+    axle = axle_spin(state, params[Param.FRONT_DRIVE])
     if wish == wish:
         to = int(min(max(wish, -1.0), float(top)))
     else:
@@ -60,10 +68,11 @@ def engine_torque(params: Array, speed: float, throttle: float) -> float:
     share = (speed - idle) / (limiter - idle)
     drag_idle = params[Param.ENGINE_DRAG_IDLE]
     drag = max(drag_idle + share * (params[Param.ENGINE_DRAG_LIMITER] - drag_idle), 0.0)
-    keep_alive = min(max((idle - speed) / (0.1 * idle) + drag_idle / (full + drag_idle), 0.0), 1.0)
+    keep_alive = min(max((idle - speed) / (0.1 * idle) + drag_idle / max(full + drag_idle, 1.0), 0.0), 1.0)
     throttle = max(throttle, keep_alive)
     throttle *= min(max(100.0 * (1.01 - speed / limiter), 0.0), 1.0)
-    return throttle * full - (1.0 - throttle) * drag
+    torque: float = throttle * full - (1.0 - throttle) * drag
+    return torque
 
 
 @jit
@@ -81,7 +90,8 @@ def engagement(state: Array, params: Array, throttle: float) -> float:
         closed_at = max(closed_at, idle + throttle * LAUNCH * (params[Param.LIMITER] - idle))
     open_at = 0.5 * (idle + closed_at)
     automatic = min(max((state[State.ENGINE] - open_at) / (closed_at - open_at), 0.0), 1.0)
-    return min(automatic, 1.0 - state[State.CLUTCH])
+    closed: float = min(automatic, 1.0 - state[State.CLUTCH])
+    return closed
 
 
 @jit
@@ -113,9 +123,7 @@ def drive(state: Array, params: Array, dt: float) -> None:
     ratio = params[Param.RATIO + 1 + gear]
     engine = state[State.ENGINE]
     inertia = params[Param.ENGINE_INERTIA]
-    axle = 0.5 * front * (state[State.SPIN] + state[State.SPIN + 1])
-    axle += 0.5 * (1.0 - front) * (state[State.SPIN + 2] + state[State.SPIN + 3])
-    state[State.AXLE] = axle
+    axle = axle_spin(state, front)
     closed = engagement(state, params, throttle)
     state[State.ENGAGED] = closed
     if next_gear != gear and next_gear != 0:

@@ -136,4 +136,5 @@ def use_of_slip(state: Array, params: Array, wheel: int, target: float) -> float
     slip_x = state[State.STRETCH_X + wheel] / (params[p + Wheel.RELAXATION_X] * params[p + Wheel.PEAK_X])
     slip_y = state[State.STRETCH_Y + wheel] / (params[p + Wheel.RELAXATION_Y] * params[p + Wheel.PEAK_Y])
     room = max(target * target - slip_y * slip_y, 0.111 * target * target)
-    return slip_x / math.sqrt(room)
+    use: float = slip_x / math.sqrt(room)
+    return use
