@@ -232,6 +232,12 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         """Return the crankshaft speed (rad/s) with the clutch closed at car speed `speed` (m/s) without slip."""
         return speed / self.driven_radius * self.gearbox.overall(gear)
 
+    def effective_mass(self, gear: int) -> float:
+        """Return the mass (kg) that a force at the wheels accelerates in `gear`: the car, its wheels and the engine."""
+        wheels = sum(2.0 * tyre.inertia / tyre.radius**2 for tyre in (self.tyre_front, self.tyre_rear))
+        engine = self.engine.inertia * (self.gearbox.overall(gear) / self.driven_radius) ** 2
+        return self.body.mass + wheels + engine
+
     def drive_force(self, speed: float, gear: int) -> float:
         """Return the full-throttle force at the wheels (N) at `speed` (m/s) in `gear`; 0 above the limiter."""
         rpm = self.engine_speed(speed, gear) * 30.0 / math.pi

@@ -26,14 +26,6 @@ class Pedals:
         drag = engine.braking_torque_idle + share * (engine.braking_torque_limiter - engine.braking_torque_idle)
         return max(interpolate(rpm, engine.rpm, engine.torque), 0.0), max(drag, 0.0)
 
-    def inertia(self, gear: int) -> float:
-        """Return the mass (kg) that acceleration works on in `gear`: the car, its wheels, and the engine."""
-        car = self._car
-        wheels = 2.0 * (
-            car.tyre_front.inertia / car.tyre_front.radius**2 + car.tyre_rear.inertia / car.tyre_rear.radius**2
-        )
-        return car.body.mass + wheels + car.engine.inertia * (car.gearbox.overall(gear) / car.driven_radius) ** 2
-
     def throttle_and_brake(self, force: float, speed: float, gear: int) -> tuple[float, float]:
         """Return (throttle, brake), 0..1, for a longitudinal `force` (N, at the wheels, positive drives).
 

@@ -32,6 +32,7 @@ SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
 BRAKE_SHARE = 0.92  # share of lateral grip in use beyond which braking is not cut any further
 REAR_SLIP_START = 0.8  # share of the rear's peak slip angle from which braking is eased, ...
 REAR_SLIP_END = 1.1  # ... and at which it ends: a rear wheel asked for more than it has comes round
+WIDE_GAIN = 2.0  # 1/s, m/s taken off the plan per metre that the car runs wide of the line in a bend
 FULL_PEDAL_ERROR = 1.5  # m/s below the profile at which a driver simply asks for all the tyres can take
 
 
@@ -59,7 +60,7 @@ class Driver:
         line = self.line
         s, offset, self.row = locate(line.table, line.spacing, line.closed, state.x, state.y, self.row)
         steer = self._steer(state, s, offset)
-        throttle, brake = self._pedals(state, s)
+        throttle, brake = self._pedals(state, s, offset)
         gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
@@ -84,22 +85,25 @@ class Driver:
         self.angle = min(max(angle, -car.steering.max_angle), car.steering.max_angle)
         return self.angle / car.steering.max_angle
 
-    def _pedals(self, state: CarState, s: float) -> tuple[float, float]:
+    def _pedals(self, state: CarState, s: float, offset: float) -> tuple[float, float]:
         line, car, limits = self.line, self.car, self.limits
         speed = state.speed
-        error = self._profile(self.speeds, s) - speed
+        bend = at(line.table, line.spacing, line.closed, s, Column.CURVATURE)
+        wide = abs(offset) if bend * offset < 0.0 else 0.0  # m outside the line in a bend
+        error = self._profile(self.speeds, s) - WIDE_GAIN * wide - speed
         acceleration = self._profile(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
         # What the tyres have left beside the cornering that the car does now. Too fast in a bend there is nothing
         # left by the book; a driver brakes all the same, and runs a little wide instead of a lot.
         lateral = abs(speed * state.yaw_rate) / lookup(limits.lateral, limits.speeds, speed)
-        most = lookup2(limits.drive, limits.speeds, speed, lateral)
-        least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * self._rear_grip_left(state)
+        grip = self._rear_grip_left(state)
+        most = lookup2(limits.drive, limits.speeds, speed, lateral) * grip
+        least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * grip
         acceleration = most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most)
         gear = max(state.gear or 1, 1)
         climb = G * at(line.table, line.spacing, line.closed, s, Column.GRADE)
         # A steered wheel's cornering force points backwards in part.
         scrub = car.body.front_share * abs(speed * state.yaw_rate * self.angle)
-        force = self.pedals.inertia(gear) * acceleration + car.body.mass * (climb + scrub)
+        force = car.effective_mass(gear) * acceleration + car.body.mass * (climb + scrub)
         return self.pedals.throttle_and_brake(force + lookup(self.drag, limits.speeds, speed), speed, gear)
 
     def _rear_grip_left(self, state: CarState) -> float:

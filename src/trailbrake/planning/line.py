@@ -10,7 +10,7 @@ from trailbrake.tracks.road import Column, Road
 
 STATION = 2.5  # m between the offsets that are optimised
 SPACING = 1.0  # m between the rows of the line
-EDGE_MARGIN = 0.45  # m kept between the car's side and the edge: what a driver at the limit strays
+EDGE_MARGIN = 0.6  # m kept between the car's side and the edge: what a driver at the limit strays
 
 
 def racing_line(road: Road, car_width: float, length_weight: float = 0.0) -> Road:

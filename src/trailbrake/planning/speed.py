@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 TRAIL_BRAKING = 0.3  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
 
+POWER_OUT = 0.2  # the same of the drive limit: what is asked of driven tyres on the way out of a bend is not exact
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -117,8 +119,7 @@ def _reach(
     need, factor = _demand(v, curvature, climb, rows[row, 2], rows[row, 3], speeds, load)
     share = abs(need) / (factor * lookup(lateral, speeds, v))
     limit = lookup2(table, speeds, v, share / margin)
-    if braking:
-        limit *= 1.0 - TRAIL_BRAKING * min(share, 1.0)
+    limit *= 1.0 - (TRAIL_BRAKING if braking else POWER_OUT) * min(share, 1.0)
     # Drive may be below 0 (drag at top speed); only what the tyres give scales with load and margin.
     limit = limit * factor * margin if limit > 0.0 else limit
     gravity = G * math.sin(math.atan(climb))
