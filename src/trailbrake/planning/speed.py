@@ -17,9 +17,9 @@ from trailbrake.units import G
 
 Array = NDArray[np.float64]
 
-TRAIL_BRAKING = 0.3  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
+TRAIL_BRAKING = 0.25  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
 
-POWER_OUT = 0.2  # the same of the drive limit: what is asked of driven tyres on the way out of a bend is not exact
+POWER_OUT = 0.12  # the same of the drive limit: what is asked of driven tyres on the way out of a bend is not exact
 
 
 @dataclass(frozen=True, eq=False)
