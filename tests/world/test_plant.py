@@ -138,6 +138,30 @@ def test_a_step_leaves_missing_controls_as_they_were(world):
     assert world.state(1).throttle == 0.0
 
 
+def test_laps_are_timed(roads):
+    """Round a small circle at a steady speed, so that every lap takes what its length and speed say."""
+    world = World(roads.circle(30.0, half_width=14.0), [load("hatchback")])
+    times, wish = [], Controls()
+    while world.state(0).time < 70.0:
+        state = world.state(0)
+        s, offset, _ = world.track.road.locate(state.x, state.y)
+        steer = 2.637 / 30.0 - 0.1 * offset - 1.0 * math.sin(state.yaw - s / 30.0)
+        wish = Controls(steer=steer / 0.58, throttle=min(max(0.5 * (10.0 - state.speed), 0.0), 0.6))
+        world.step([wish])
+        if world.state(0).lap_time < state.lap_time:
+            times.append(state.lap_time)
+    state = world.state(0)
+    assert len(times) >= 3
+    assert times[0] > times[1]  # from rest
+    assert state.best_lap_time == pytest.approx(min(times), abs=1 / 333)
+    assert state.best_lap_time == pytest.approx(2.0 * math.pi * 30.0 / state.speed, rel=0.03)
+    world.command(0, SimCommand(to_pits=True))
+    assert world.state(0).best_lap_time == state.best_lap_time
+    assert world.state(0).lap_time == 0.0
+    world.command(0, SimCommand(restart=True))
+    assert math.isnan(world.state(0).best_lap_time)
+
+
 @pytest.mark.parametrize("period", [0.0, -1.0, math.nan, 1.0])
 def test_a_period_that_cannot_be_is_refused(roads, period):
     with pytest.raises(ValueError, match="period"):

@@ -8,7 +8,8 @@ import math
 
 from trailbrake.kernels import jit
 from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import locate, span
+from trailbrake.tracks.frenet import span
+from trailbrake.world.dynamics import beside
 from trailbrake.world.layout import Array, Param, State
 
 RESTITUTION = 0.2  # of the normal speed comes back: tyre stacks and rails take the most of it (estimate)
@@ -51,8 +52,7 @@ def _push(state: Array, params: Array, rx: float, ry: float, nx: float, ny: floa
 def walls(state: Array, params: Array, table: Array, spacing: float, closed: bool, dt: float) -> bool:
     """Keep the car inside the walls; count a contact where none was for EPISODE. Return whether it was moved.
 
-    Needs S, OFFSET and ROW of the present pose. Every corner is found on the road by itself, so bends and tapering
-    run-off are exact to the table; the wall's direction is taken as the road's.
+    Needs what `ground` writes of the present pose. A wall's direction is taken as the road's.
     """
     state[State.CONTACT_DEPTH] = 0.0
     state[State.CONTACT_GAP] = min(state[State.CONTACT_GAP] + dt, 1e6)
@@ -75,8 +75,8 @@ def walls(state: Array, params: Array, table: Array, spacing: float, closed: boo
         by = half_width if corner % 2 == 0 else -half_width
         rx = bx * cy - by * sy
         ry = bx * sy + by * cy
-        s, offset, _ = locate(table, spacing, closed, state[State.X] + rx, state[State.Y] + ry, int(state[State.ROW]))
-        i, j, u = span(table, spacing, closed, s)
+        along, offset = beside(state, bx, by)
+        i, j, u = span(table, spacing, closed, state[State.S] + along)
         width = Column.WIDTH_LEFT if offset > 0.0 else Column.WIDTH_RIGHT
         runoff = Column.RUNOFF_LEFT if offset > 0.0 else Column.RUNOFF_RIGHT
         wall = (1.0 - u) * (table[i, width] + table[i, runoff]) + u * (table[j, width] + table[j, runoff])

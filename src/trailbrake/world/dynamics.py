@@ -22,6 +22,26 @@ MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend th
 
 
 @jit
+def beside(state: Array, x: float, y: float) -> tuple[float, float]:
+    """Return how far along the road (m of centreline) and how far left of it a point of the car is.
+
+    The road is taken as the circle that it follows at the car: good to a centimetre within a car's length.
+
+    Args:
+        state: the car's column, HEADING, CURVATURE and OFFSET known.
+        x: m ahead of the centre of mass.
+        y: m left of it.
+    """
+    ct = math.cos(state[State.HEADING])
+    st = math.sin(state[State.HEADING])
+    curvature = state[State.CURVATURE]
+    shrink = max(1.0 - curvature * state[State.OFFSET], MIN_SHRINK)
+    along = x * ct - y * st
+    aside = x * st + y * ct
+    return along / shrink, state[State.OFFSET] + aside - 0.5 * curvature * along * along / shrink
+
+
+@jit
 def ground(
     state: Array, params: Array, table: Array, spacing: float, closed: bool, off_grip: float, off_soft: float
 ) -> None:
@@ -72,6 +92,8 @@ def ground(
     normal_y = (normal_n * ct - normal_t * st) / norm
     pitch_rate = normal_x * cp
     roll_rate = -(normal_x * sp * sr + normal_y * cr)
+    state[State.HEADING] = heading
+    state[State.CURVATURE] = curvature
     state[State.S] = s
     state[State.OFFSET] = offset
     state[State.ROW] = row
@@ -84,10 +106,9 @@ def ground(
     grip = table[i, Column.GRIP] + u * (table[j, Column.GRIP] - table[i, Column.GRIP])
     for wheel in range(4):
         x, y = wheel_place(params, wheel)
-        along = x * ct - y * st
-        aside = offset + x * st + y * ct - 0.5 * curvature * along * along / shrink
+        along, aside = beside(state, x, y)
         side = Column.WIDTH_LEFT if aside > 0.0 else Column.WIDTH_RIGHT
-        edge = table[i, side] + (u + along / (shrink * spacing)) * (table[j, side] - table[i, side])
+        edge = table[i, side] + (u + along / spacing) * (table[j, side] - table[i, side])
         on_track = abs(aside) <= edge
         state[State.ON_TRACK + wheel] = 1.0 if on_track else 0.0
         state[State.GRIP + wheel] = grip if on_track else off_grip

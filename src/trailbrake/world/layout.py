@@ -62,14 +62,16 @@ class State(IntEnum):
     BRAKE = 46  # 0..1
     CLUTCH = 47  # 0..1, the pedal
     HANDBRAKE = 48  # 0..1
-    GRIP = 49  # x4, friction factor under the wheel
-    SOFT = 53  # x4, extra rolling resistance under the wheel
-    ON_TRACK = 57  # x4, 1 on the road, 0 beyond its edge
-    LOAD = 61  # x4, N
-    FX = 65  # x4, N, in the wheel's own axes
-    FY = 69  # x4, N, in the wheel's own axes
-    SLIP = 73  # x4, combined slip, 1 = peak
-    COUNT = 77
+    HEADING = 49  # rad, yaw less the road's
+    CURVATURE = 50  # 1/m, of the centreline, positive turning left
+    GRIP = 51  # x4, friction factor under the wheel
+    SOFT = 55  # x4, extra rolling resistance under the wheel
+    ON_TRACK = 59  # x4, 1 on the road, 0 beyond its edge
+    LOAD = 63  # x4, N
+    FX = 67  # x4, N, in the wheel's own axes
+    FY = 71  # x4, N, in the wheel's own axes
+    SLIP = 75  # x4, combined slip, 1 = peak
+    COUNT = 79
 
 
 class Control(IntEnum):

@@ -14,6 +14,7 @@ from trailbrake.world.publish import Publisher
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
+_LAP_ROWS = [State.S, *range(State.ON_TRACK, State.ON_TRACK + 4), State.CONTACTS]  # what the lap timer wants to know
 GRID_SIDE = 0.25  # share of the road's half width by which the grid is staggered
 
 
@@ -42,11 +43,13 @@ class World:
         """Put every car at rest on the grid and start the clocks at 0."""
         self.seed = seed
         self._sequence = 0
-        self._timers = [self._new_timer() for _ in self.cars]
+        road = self.track.road
+        self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
         self._best = [math.nan] * len(self.cars)
         self.batch.controls[:] = 0.0
         for car in range(len(self.cars)):
             self._to_grid(car)
+            self._score(car)
 
     def step(self, controls: Sequence[Controls]) -> None:
         """Advance all cars by one period; `controls[i]` is for car i."""
@@ -55,12 +58,8 @@ class World:
             batch.set_controls(car, wanted)
         batch.step(dt=self._dt, substeps=self._substeps)
         self._sequence += 1
-        time = self._sequence * self.period
-        for car, timer in enumerate(self._timers):
-            s, a, b, c, d, contacts = batch.state[_LAP_ROWS, car].tolist()
-            lap = timer.update(time, s, 4 - int(a + b + c + d), contacts)
-            if lap is not None and lap.valid and not self._best[car] <= lap.time:
-                self._best[car] = lap.time
+        for car in range(len(self.cars)):
+            self._score(car)
 
     def state(self, car: int) -> CarState:
         """Return a fresh CarState of car `car`; what the world has no model of is NaN."""
@@ -72,25 +71,31 @@ class World:
     def command(self, car: int, command: SimCommand) -> None:
         """Carry out teleport, to_pits or restart for car `car`; pause and time_scale are the host's business.
 
-        A teleport or a way to the pits leaves the count of contacts; a restart clears it and the laps.
+        A way to the pits begins a new lap, a restart also clears contacts and best lap, a teleport spoils the lap.
         """
-        if command.restart:
-            self._timers[car] = self._new_timer()
-            self._best[car] = math.nan
-            self._to_grid(car)
-        elif command.to_pits or command.teleport is not None:
+        if command.restart or command.to_pits:
             contacts = self.batch.state[State.CONTACTS, car]
-            if command.teleport is not None:
-                self._to_pose(car, command.teleport)
+            self._to_grid(car)
+            if command.restart:
+                self._best[car] = math.nan
             else:
-                self._to_grid(car)
+                self.batch.state[State.CONTACTS, car] = contacts
+            self._timers[car].reset()
+            self._score(car)
+        elif command.teleport is not None:
+            contacts = self.batch.state[State.CONTACTS, car]
+            self._to_pose(car, command.teleport)
             self.batch.state[State.CONTACTS, car] = contacts
 
-    def _new_timer(self) -> LapTimer:
-        return LapTimer(self.track.road.length, self.track.road.closed)
+    def _score(self, car: int) -> None:
+        s, a, b, c, d, contacts = self.batch.state[_LAP_ROWS, car].tolist()
+        lap = self._timers[car].update(self._sequence * self.period, s, 4 - int(a + b + c + d), contacts)
+        if lap is not None and lap.valid and not self._best[car] <= lap.time_s:  # best may be NaN
+            self._best[car] = lap.time_s
 
     def _to_grid(self, car: int) -> None:
-        half_width = float(min(abs(edge) for edge in self._widths()))
+        row = self.track.road.table[0]
+        half_width = float(min(row[Column.WIDTH_LEFT], row[Column.WIDTH_RIGHT]))
         offset = 0.0 if car == 0 else GRID_SIDE * half_width * (1.0 if car % 2 else -1.0)
         x, y, _, yaw = self.track.road.points(-GRID_GAP * car, offset)[0].tolist()
         self.batch.place(car, x, y, yaw)
@@ -100,10 +105,3 @@ class World:
         self.batch.place(car, pose.x, pose.y, pose.yaw)
         here = self.state(car)
         self.batch.place(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)
-
-    def _widths(self) -> tuple[float, float]:
-        row = self.track.road.table[0]
-        return float(row[Column.WIDTH_LEFT]), float(row[Column.WIDTH_RIGHT])
-
-
-_LAP_ROWS = [State.S, *range(State.ON_TRACK, State.ON_TRACK + 4), State.CONTACTS]
