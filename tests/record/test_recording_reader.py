@@ -43,6 +43,7 @@ def test_round_trip(drive):
         (1, 1.17, True, (0.5, 0.67)), (2, 1.25, False, ())
     ]  # fmt: skip
     assert recording.laps[0].end == 1.17
+    assert [lap.row for lap in recording.laps] == [40, 40]
     assert [(e.time, e.text) for e in recording.events] == [(0.3, "Überholt 追い越し")]
     assert recording.road_map.left.tolist() == [[0, 1], [1, 1]]
     assert recording.road_map.closed is False
@@ -164,7 +165,7 @@ def rewritten(source, out, rename=None, drop="", version=None):
                 if version is not None and metadata:
                     metadata["schema_version"] = version
                 ids[channel.id] = writer.register_channel(channel.topic, "cdr", schema_id, metadata)
-            writer.add_message(ids[channel.id], message.log_time, payload, message.publish_time)
+            writer.add_message(ids[channel.id], message.log_time, payload, message.publish_time, message.sequence)
         writer.add_attachment(0, 0, "about.json", "application/json", json.dumps({"sim": "again"}).encode())
         writer.finish()
     return out

@@ -10,7 +10,9 @@
 | /plan | distance, x, y, speed of the planned line | once |
 
 The attachment `about.json` says what was driven. Log times are simulator time (ns); the writer reads no
-clock, so two recordings of one seeded drive differ only where their `about` does.
+clock, so two recordings of one seeded drive differ only where their `about` does. A tick's MCAP sequence
+number is its count from the start; other messages carry the count of the ticks before them, which tells
+where they belong even if the simulator's clock was set back.
 
 The recorded schema names the columns, so a reader needs no table of its own: a column that was added later
 reads as NaN, one that was removed stays readable. Only a changed *meaning* needs a new SCHEMA_VERSION (kept

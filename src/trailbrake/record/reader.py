@@ -41,13 +41,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Lap:
-    """A finished lap. `end` is the simulator time (s) at which it was counted."""
+    """A finished lap. `end` is the simulator time (s) at which it was counted, `row` the first row behind it."""
 
     number: int
     time_s: float
     valid: bool
     sectors: tuple[float, ...]
     end: float
+    row: int
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class Recording:
         return rows, damaged
 
     @cached_property
-    def _tables(self) -> tuple[Columns, Columns, bool]:
+    def _tables(self) -> tuple[Columns, Columns, NDArray[np.int64], bool]:
         gathered, damaged = self._gather(with_rows=True)
         tables = gathered.tables()
         by_name = [
@@ -196,18 +197,19 @@ class Recording:
         ]
         state, controls = migrate(by_name[0], by_name[1], self._version)
         rows = len(tables[0])
-        return Columns(state, STATE_COLUMNS, rows), Columns(controls, CONTROL_COLUMNS, rows), damaged
+        ticks = gathered.ticks()[:rows]
+        return Columns(state, STATE_COLUMNS, rows), Columns(controls, CONTROL_COLUMNS, rows), ticks, damaged
 
     @cached_property
     def _messages(self) -> list[Message]:
         return self._gather(with_rows=False)[0].messages
 
-    def _decoded(self, topic: Topic, layout: cdr.Layout) -> Iterator[tuple[float, dict[str, Any]]]:
+    def _decoded(self, topic: Topic, layout: cdr.Layout) -> Iterator[tuple[Message, dict[str, Any]]]:
         channel = self._topics.get(topic.name, -1)
         for message in self._messages:
             if message.channel == channel:
                 try:
-                    yield message.log_time / 1e9, cdr.decode(layout, message.data)
+                    yield message, cdr.decode(layout, message.data)
                 except ValueError as error:
                     raise DataError(str(error), where=f"{self.path}, {topic.name}") from error
 
@@ -228,20 +230,28 @@ class Recording:
     @property
     def truncated(self) -> bool:
         """Whether the end, or a damaged stretch, is missing."""
-        return not self._layout.complete or self._tables[2]
+        return not self._layout.complete or self._tables[3]
 
     @cached_property
     def laps(self) -> list[Lap]:
         """The finished laps."""
+        ticks = self._tables[2]
         return [
-            Lap(v["number"], v["time_s"], v["valid"], tuple(v["sectors_s"].tolist()), end)
-            for end, v in self._decoded(LAP, LAP_LAYOUT)
+            Lap(
+                number=v["number"],
+                time_s=v["time_s"],
+                valid=v["valid"],
+                sectors=tuple(v["sectors_s"].tolist()),
+                end=message.log_time / 1e9,
+                row=int(np.searchsorted(ticks, message.tick)),
+            )
+            for message, v in self._decoded(LAP, LAP_LAYOUT)
         ]
 
     @cached_property
     def events(self) -> list[Event]:
         """What the supervisor, the driver and the link had to say."""
-        return [Event(time, v["text"]) for time, v in self._decoded(EVENT, EVENT_LAYOUT)]
+        return [Event(m.log_time / 1e9, v["text"]) for m, v in self._decoded(EVENT, EVENT_LAYOUT)]
 
     @cached_property
     def road_map(self) -> RoadMap | None:

@@ -52,6 +52,7 @@ class Message:
     """One message that is not a row."""
 
     channel: int
+    tick: int
     log_time: int
     data: bytes
 
@@ -143,6 +144,7 @@ class Rows:
         self._tick = tick_dtype(*widths)
         self._lengths = tuple(MESSAGE_FIELDS + 4 + 8 * width for width in widths)
         self._parts: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = ([], [])
+        self._ticks_seen: list[NDArray[np.uint32]] = []
         self.messages: list[Message] = []
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -154,14 +156,21 @@ class Rows:
         rows = min(len(state), len(controls))
         return state[:rows], controls[:rows]
 
+    def ticks(self) -> NDArray[np.int64]:
+        """Return which tick each state row is. A gap is a tick that is not in the file."""
+        if not self._ticks_seen:
+            return np.empty(0, dtype=np.int64)
+        return np.concatenate(self._ticks_seen).astype(np.int64)
+
     def add(self, data: bytes) -> None:
         """Take the records of one chunk."""
         position = 0
         while position + RECORD_HEAD <= len(data):
-            ticks = self._ticks(data, position)
+            ticks = self._in_bulk(data, position)
             if len(ticks):
                 self._parts[0].append(ticks["state"]["row"])
                 self._parts[1].append(ticks["controls"]["row"])
+                self._ticks_seen.append(ticks["state"]["sequence"])
                 position += ticks.nbytes
                 continue
             opcode, length = _RECORD_HEAD.unpack_from(data, position)
@@ -169,7 +178,7 @@ class Rows:
                 self._message(data, position, length)
             position += RECORD_HEAD + length
 
-    def _ticks(self, data: bytes, position: int) -> NDArray[np.void]:
+    def _in_bulk(self, data: bytes, position: int) -> NDArray[np.void]:
         count = (len(data) - position) // self._tick.itemsize
         ticks: NDArray[np.void] = np.frombuffer(data, self._tick, count, position)
         good = np.ones(count, dtype=bool)
@@ -179,14 +188,16 @@ class Rows:
         return ticks if good.all() else ticks[: int(np.argmin(good))]
 
     def _message(self, data: bytes, position: int, length: int) -> None:
-        _, _, channel, _, log_time, _ = MESSAGE_HEAD.unpack_from(data, position)
+        _, _, channel, tick, log_time, _ = MESSAGE_HEAD.unpack_from(data, position)
         body = data[position + MESSAGE_HEAD.size : position + RECORD_HEAD + length]
         if channel not in self._channels:
-            self.messages.append(Message(channel, log_time, body))
+            self.messages.append(Message(channel, tick, log_time, body))
             return
         which = self._channels.index(channel)
         if length == self._lengths[which]:
             self._parts[which].append(np.frombuffer(body, dtype="<f8", offset=4).reshape(1, -1))
+            if which == 0:
+                self._ticks_seen.append(np.array([tick], dtype=np.uint32))
 
 
 def chunks(file: BinaryIO, places: list[ChunkPlace]) -> Iterator[bytes | None]:

@@ -170,7 +170,7 @@ class Recorder:
 
     def _put(self, topic: Topic, message: bytes, log_time: int) -> None:
         length = MESSAGE_FIELDS + len(message)
-        head = MESSAGE_HEAD.pack(MESSAGE, length, topic.number, 0, log_time, log_time)
+        head = MESSAGE_HEAD.pack(MESSAGE, length, topic.number, self._sequence, log_time, log_time)
         self._aside.append((topic.number, head + message))
 
     def flush(self) -> None:
