@@ -12,5 +12,5 @@ KELVIN_AT_0_C = 273.15  # K
 
 
 def wrap_angle(angle: float) -> float:
-    """Return `angle` (rad) moved by whole turns into [-pi, pi)."""
+    """Return `angle` (rad) moved by whole turns into [-pi, pi]."""
     return (angle + math.pi) % (2.0 * math.pi) - math.pi

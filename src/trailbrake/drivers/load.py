@@ -33,7 +33,7 @@ def load(spec: str) -> Driver:
         DataError: the file does not load, or holds no driver; the message names file and line.
         DriverError: its constructor raised, or it lacks NEEDS, reset or act.
     """
-    path, _, wanted = spec.partition(".py")
+    path, _, wanted = spec.rpartition(".py")  # the last: a folder's name may hold one, as ".pyenv" does
     if spec.endswith(".py") or ".py:" in spec:
         module, where = _module(Path(path + ".py")), path + ".py"
         cls = _class_in(module, wanted.lstrip(":"), where)

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from trailbrake.errors import UsageError
 from trailbrake.kernels import cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -27,10 +28,10 @@ if BACKEND == "numba":
     import numba
 
     def jit(function: Function) -> Function:
-        """Compile `function` on first use; keep the machine code on disk."""
+        """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
         # Without the C callback wrapper, which nobody calls: a tenth of the compile time.
         return numba.njit(  # type: ignore[call-overload,no-any-return]
-            function, cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True
+            function, cache=CACHE is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True
         )
 
 elif BACKEND == "python":
@@ -41,4 +42,6 @@ elif BACKEND == "python":
         return function
 
 else:
-    raise ValueError(f"TRAILBRAKE_KERNELS: expected numba or python, got {BACKEND!r}")
+    raise UsageError(
+        "no such kernel backend", where="TRAILBRAKE_KERNELS", expected="numba or python", got=repr(BACKEND)
+    )

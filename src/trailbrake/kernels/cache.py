@@ -5,6 +5,7 @@ caller goes on running the old code. So the folder's name carries a hash of ever
 reach, and numba is told of the folder before it is imported.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 import platformdirs
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_IMPORT = re.compile(rb"^\s*(?:from|import)\s+(trailbrake(?:\.\w+)*)(?:\s+import\s+\(?([\w, ]+))?", re.M)
+_IMPORT = re.compile(rb"^\s*(?:from|import)\s+(trailbrake(?:\.\w+)*)(?:\s+import\s+(\([^)]*\)|[^\n]*))?", re.M)
 _KEEP = 4  # folders of other source states kept, newest first: switching branches stays warm
 
 
@@ -30,7 +31,8 @@ def _kernel_sources() -> list[Path]:
         found.add(path)
         for module, names in _IMPORT.findall(text[path]):
             base = _PACKAGE.parent.joinpath(*module.decode().split("."))
-            leaves = [base, *(base / n.strip() for n in names.decode().split(",") if n.strip())]
+            # Any word after `import` may be a module: "as" and the rest name no file and fall away.
+            leaves = [base, *(base / name for name in re.findall(r"\w+", names.decode()))]
             todo += [p for leaf in leaves for p in (leaf.with_suffix(".py"), leaf / "__init__.py") if p in text]
     return sorted(found)
 
@@ -43,9 +45,13 @@ def source_key() -> str:
     return digest.hexdigest()[:16]
 
 
-def prepare() -> Path:
-    """Choose the cache folder, name it to numba, drop old ones; return it. A user's NUMBA_CACHE_DIR is respected."""
-    if "NUMBA_CACHE_DIR" in os.environ:
+def prepare() -> Path | None:
+    """Choose the cache folder, name it to numba, drop old ones; return it. A user's NUMBA_CACHE_DIR is respected.
+
+    None where no folder can be made, as in a read-only home: kernels must then be compiled in memory, because numba
+    would look for a place of its own choice, which our key does not guard, and fail where there is none.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"])
     root = (
         Path(os.environ.get("TRAILBRAKE_CACHE") or platformdirs.user_cache_dir("trailbrake", appauthor=False))
@@ -54,16 +60,17 @@ def prepare() -> Path:
     folder = root / source_key()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
+        os.utime(folder)  # the newest; fails where the folder is there but not ours to write
+    except OSError:
+        return None
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    with contextlib.suppress(OSError):  # another process may prune at the same time
         others = sorted((p for p in root.iterdir() if p != folder), key=lambda p: p.stat().st_mtime, reverse=True)
         for old in others[_KEEP:]:
             shutil.rmtree(old, ignore_errors=True)
-    except OSError:
-        return folder  # a read-only home: numba falls back to compiling in memory
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
     return folder
 
 
-def is_cold(folder: Path) -> bool:
+def is_cold(folder: Path | None) -> bool:
     """Return whether nothing is compiled yet, so that the first drive has to say that it compiles."""
-    return next(folder.rglob("*.nbi"), None) is None
+    return folder is None or next(folder.rglob("*.nbi"), None) is None

@@ -1,0 +1,43 @@
+import os
+import subprocess
+import sys
+
+
+def run(code, backend):
+    environment = {k: v for k, v in os.environ.items() if k != "TRAILBRAKE_KERNELS"}
+    if backend is not None:
+        environment["TRAILBRAKE_KERNELS"] = backend
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+
+
+def test_python_gives_plain_functions_without_numba():
+    code = (
+        "import sys, types\n"
+        "from trailbrake.cars.tyre import curve\n"
+        "assert isinstance(curve, types.FunctionType), type(curve)\n"
+        "assert 'numba' not in sys.modules\n"
+        "from trailbrake import kernels\n"
+        "assert kernels.COLD is False\n"
+        "print(kernels.BACKEND, curve(0.0, 1.0, 1.5, -1.0))\n"
+    )
+    said = run(code, "python")
+    assert (said.returncode, said.stdout) == (0, "python 0.0\n"), said.stderr
+
+
+def test_numba_is_the_default():
+    code = (
+        "from trailbrake import kernels\n"
+        "from trailbrake.cars.tyre import curve\n"
+        "print(kernels.BACKEND, type(curve).__module__.split('.')[0])\n"
+    )
+    said = run(code, None)
+    assert (said.returncode, said.stdout) == (0, "numba numba\n"), said.stderr
+
+
+def test_another_value_is_refused_in_one_line():
+    said = run("import trailbrake.kernels", "fortran")
+    assert said.returncode == 1
+    assert said.stderr.splitlines()[-1] == (
+        "trailbrake.errors.UsageError: TRAILBRAKE_KERNELS: no such kernel backend, expected numba or python, "
+        "got 'fortran'"
+    )

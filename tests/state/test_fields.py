@@ -1,0 +1,67 @@
+import dataclasses
+import math
+
+import pytest
+
+from trailbrake.state import CarState, Controls, OtherCar, WheelState
+from trailbrake.state.fields import Quantity, of, quantity
+
+DECLARED = (CarState, WheelState, OtherCar, Controls)
+
+
+@dataclasses.dataclass(slots=True)
+class Sample:
+    plain: int = 3
+    length: float = quantity("m", "a length", lo=0.0, hi=5.0, frame="world")
+    share: float = quantity("1", "a share", default=0.5)
+
+
+def test_of_returns_the_declared_fields_in_order_and_nothing_else():
+    declared = of(Sample)
+    assert list(declared) == ["length", "share"]
+    assert declared["length"] == Quantity("m", "a length", 0.0, 5.0, "world")
+
+
+def test_a_field_is_not_supplied_until_somebody_supplies_it():
+    sample = Sample()
+    assert math.isnan(sample.length)
+    assert sample.share == 0.5
+
+
+def test_without_bounds_a_quantity_is_unbounded():
+    share = of(Sample)["share"]
+    assert (share.lo, share.hi, share.frame) == (-math.inf, math.inf, "")
+
+
+@pytest.mark.parametrize("cls", DECLARED)
+def test_every_float_of_the_state_is_declared(cls):
+    floats = [f.name for f in dataclasses.fields(cls) if f.type in (float, "float")]
+    assert floats == list(of(cls))
+
+
+@pytest.mark.parametrize("cls", DECLARED)
+def test_declarations_make_sense(cls):
+    for name, q in of(cls).items():
+        assert q.unit, name
+        assert q.meaning, name
+        assert q.meaning[-1] != ".", name
+        assert q.lo < q.hi, name
+        assert q.frame in ("", "world", "body"), name
+
+
+@pytest.mark.parametrize("cls", [CarState, WheelState, OtherCar])
+def test_a_simulator_that_says_nothing_supplies_nothing(cls):
+    made_by_the_link = {"age"}
+    fresh = cls()
+    assert all(math.isnan(getattr(fresh, name)) for name in of(cls) if name not in made_by_the_link)
+
+
+def test_controls_that_say_nothing_do_nothing():
+    assert all(getattr(Controls(), name) == 0.0 for name in of(Controls))
+    assert Controls().gear is None
+
+
+@pytest.mark.parametrize("cls", DECLARED)
+def test_a_misspelled_field_is_an_error(cls):
+    with pytest.raises(AttributeError):
+        cls().sped = 1.0

@@ -1,0 +1,55 @@
+import pickle
+
+import pytest
+
+from trailbrake import errors
+from trailbrake.errors import DataError, TrailbrakeError, near
+
+ALL = [
+    value
+    for value in vars(errors).values()
+    if isinstance(value, type) and issubclass(value, Exception) and value is not TrailbrakeError
+]
+
+
+def test_one_line_says_what_where_expected_got_and_what_to_try():
+    error = DataError(
+        "wrong value", where="car.toml: body.mass", expected="a number above 0", got="-3", hint="weigh it"
+    )
+    assert str(error) == "car.toml: body.mass: wrong value, expected a number above 0, got -3; weigh it"
+    assert (error.what, error.where, error.expected, error.got, error.hint) == (
+        "wrong value", "car.toml: body.mass", "a number above 0", "-3", "weigh it",
+    )  # fmt: skip
+
+
+def test_parts_that_are_not_there_leave_no_trace():
+    assert str(TrailbrakeError("no such car")) == "no such car"
+    assert str(TrailbrakeError("no such car", hint="buy one")) == "no such car; buy one"
+
+
+def test_a_message_of_several_lines_becomes_one():
+    assert str(TrailbrakeError("first\n  second", got="a\tb")) == "first second, got a b"
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_every_error_is_one_of_ours_and_says_what_it_is_for(cls):
+    assert issubclass(cls, TrailbrakeError)
+    assert cls.__doc__
+
+
+def test_an_error_survives_the_way_out_of_another_process():
+    error = pickle.loads(pickle.dumps(DataError("wrong", where="here", got="that")))
+    assert isinstance(error, DataError)
+    assert (str(error), error.where, error.got) == ("here: wrong, got that", "here", "that")
+
+
+def test_near_suggests_the_closest_names():
+    assert near("hartmor", ["hartmoor", "pinegrove"]) == "did you mean hartmoor?"
+
+
+def test_near_lists_all_when_nothing_is_close():
+    assert near("zzz", ["b", "a"]) == "there are: a, b"
+
+
+def test_near_takes_a_tuple():
+    assert near("gt4", ("gt3", "hatchback")) == "did you mean gt3?"

@@ -1,0 +1,62 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import trailbrake
+
+HEAVY = ("numba", "llvmlite", "numpy", "mcap", "msgspec", "trailbrake.world", "trailbrake.kernels")
+
+
+def modules_after(code):
+    """Run `code` in a fresh process and return what it printed and which of the heavy modules it imported."""
+    tail = f"import json, sys\nsys.stderr.write(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    said = subprocess.run([sys.executable, "-c", f"{code}\n{tail}"], capture_output=True, text=True, check=True)
+    return said.stdout, json.loads(said.stderr)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    assert modules_after("import trailbrake; trailbrake.__version__")[1] == []
+
+
+@pytest.mark.parametrize("flags", [["--help"], ["--version"], ["drive", "--help"]])
+def test_help_imports_nothing_heavy(flags):
+    out, heavy = modules_after(f"from trailbrake.cli.main import run\nassert run({flags!r}) == 0")
+    assert heavy == []
+    assert out.strip()
+
+
+def test_help_names_the_verbs():
+    said = subprocess.run([sys.executable, "-m", "trailbrake", "--help"], capture_output=True, text=True, check=True)
+    for verb in ("drive", "serve", "report", "export", "sims", "drivers", "tracks", "cars", "bench"):
+        assert verb in said.stdout
+
+
+def test_version_is_the_package_s():
+    said = subprocess.run([sys.executable, "-m", "trailbrake", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == trailbrake.__version__
+
+
+def test_wrong_usage_is_one_line_and_exit_code_2():
+    said = subprocess.run([sys.executable, "-m", "trailbrake", "drvie"], capture_output=True, text=True)
+    assert said.returncode == 2
+    assert said.stdout == ""
+    assert len(said.stderr.splitlines()) == 1
+    assert said.stderr.startswith("trailbrake: ")
+
+
+@pytest.mark.parametrize("name", trailbrake.__all__)
+def test_public_names_exist_and_are_described(name):
+    value = getattr(trailbrake, name)
+    assert name == "__version__" or value.__doc__
+
+
+def test_public_names_are_those_that_are_written_down():
+    assert trailbrake.__all__ == sorted(trailbrake.__all__)
+    assert set(trailbrake.__all__) - {"__version__"} == set(trailbrake._LAZY)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'dirve'"):
+        _ = trailbrake.dirve

@@ -1,0 +1,67 @@
+"""Rules about the source tree that no linter of ours knows."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "trailbrake"
+MODULES = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py"))
+TEXTS = sorted(
+    p
+    for folder in ("src", "tests", "docs", "examples")
+    for p in (ROOT / folder).rglob("*")
+    if p.suffix in (".py", ".md", ".toml", ".json", ".html", ".css", ".js") and p != Path(__file__)
+) + [p for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")) if p.is_file()]
+
+MOST_LINES = 500
+# Modules without a test file of their own, and the test file that covers each.
+TESTED_ELSEWHERE = {
+    "tracks/columns.py": "tracks/test_road.py",  # names of table columns
+    "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
+    "bench/rows.py": "bench/test_drive.py",  # the shape of what a bench prints
+}
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_says_what_it_is_and_is_not_too_long(module):
+    text = (PACKAGE / module).read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), "no docstring"
+    assert text.count("\n") <= MOST_LINES, f"more than {MOST_LINES} lines: split it"
+
+
+def test_every_module_has_its_test_file():
+    own = [m for m in MODULES if Path(m).name not in ("__init__.py", "__main__.py")]
+    wanted = {m: TESTED_ELSEWHERE.get(m, (Path(m).parent / f"test_{Path(m).name}").as_posix()) for m in own}
+    missing = [f"{m} -> tests/{test}" for m, test in wanted.items() if not (ROOT / "tests" / test).is_file()]
+    assert not missing, "modules without a test file:\n" + "\n".join(missing)
+
+
+def test_the_exceptions_are_still_needed():
+    for module, test in TESTED_ELSEWHERE.items():
+        assert module in MODULES, f"{module} is gone"
+        own = Path(module).parent / f"test_{Path(module).name}"
+        assert own.as_posix() == test or not (ROOT / "tests" / own).is_file(), f"{module} has its own test file now"
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_nothing_is_left_half_done_and_no_file_knows_a_machine(path):
+    unfinished = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError)\b")
+    machine = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|private)/\w|[A-Z]:\\Users")
+    for number, line in enumerate(lines(path), 1):
+        assert not unfinished.search(line), f"line {number}: {line.strip()}"
+        assert not machine.search(line), f"line {number}: {line.strip()}"
+
+
+def test_links_in_the_documents_lead_somewhere():
+    link = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+    for path in (p for p in TEXTS if p.suffix == ".md"):
+        for target in link.findall(path.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (path.parent / target).exists(), f"{path.name}: {target}"
