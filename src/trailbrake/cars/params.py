@@ -155,9 +155,9 @@ class Differential(_Section, frozen=True):
     """What a driven axle does with the difference of its wheels' speeds."""
 
     kind: Literal["open", "lsd", "locked"]
-    preload: Annotated[float, _not_negative("N m, locking torque without drive torque; lsd only")] = 0.0
-    lock_power: Annotated[float, _share("1, locking torque over driving axle torque; lsd only")] = 0.0
-    lock_coast: Annotated[float, _share("1, locking torque over braking axle torque; lsd only")] = 0.0
+    preload: Annotated[float, _not_negative("N m, difference of wheel torques without drive; lsd only")] = 0.0
+    lock_power: Annotated[float, _share("1, difference of wheel torques over driving axle torque; lsd only")] = 0.0
+    lock_coast: Annotated[float, _share("1, difference of wheel torques over braking axle torque; lsd only")] = 0.0
 
 
 class Drive(_Section, frozen=True):
