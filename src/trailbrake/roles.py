@@ -50,8 +50,12 @@ class Link(Protocol):
     period: float  # s, simulator time between samples
     counters: LinkCounters
 
-    def open(self) -> None:
-        """Ask for the car and return at once; SimulatorError if somebody else of ours drives it already."""
+    def open(self, now: float) -> None:
+        """Take the car and wait for its first sample; SimulatorError if it is not there or not to be had.
+
+        Links are made as `Link(options, doors=None, idle=None)`: the simulator's `spec.LiveOptions`; where the
+        doors are (None: the public ones); and what lets time pass between looks and returns the new `now`.
+        """
 
     def fresh(self) -> bool:
         """Return whether a sample newer than the last read() is there. Cheap, never blocks."""
@@ -95,7 +99,7 @@ class Plant(Protocol):
 
 @runtime_checkable
 class Host(Protocol):
-    """The simulator's end of a wire in front of a Plant."""
+    """The simulator's end of a wire in front of a Plant. Made as `Host(plant, options, doors=None)`."""
 
     def open(self, now: float) -> None:
         """Open the doors; SimulatorError if another host has them."""

@@ -24,6 +24,6 @@ def export(recording: Path, *, format: Literal["csv"] = "csv", out: Path | None 
         raise UsageError(
             "the CSV and the JSON cannot both go to standard output", where="--json", hint="give --out FILE"
         )
-    rows = export_csv(Recording.open(recording), out or sys.stdout)
+    rows = export_csv(Recording.open(recording), out if out is not None else sys.stdout)
     if json:
         print_json({"recording": str(recording), "out": str(out), "rows": rows})

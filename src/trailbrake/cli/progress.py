@@ -46,9 +46,9 @@ class Terminal:
         else:
             print(text, file=sys.stderr, flush=True)
 
-    def lap(self, lap: LapRecord, share_done: float) -> None:
+    def lap(self, lap: LapRecord) -> None:
         """Print a finished lap."""
-        self.say(f"lap {lap.number}  {lap_text(lap.time_s)}{'' if lap.valid else '  (not valid)'}")
+        self.say(f"lap {lap.number}  {lap_text(lap.time_s)}{'' if lap.valid else f'  not valid: {lap.invalid_reason}'}")
 
     def progress(self, share_done: float, state: CarState, lap: int) -> None:
         """Move the bar."""

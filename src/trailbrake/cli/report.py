@@ -15,7 +15,7 @@ def report(recording: Path, *, out: Path | None = None, json: Json = False) -> N
     """
     from trailbrake.analysis.report import write_report
 
-    path = write_report(recording, out)
+    path = write_report(recording, out or recording.with_suffix(".html"))
     if json:
         print_json({"recording": str(recording), "report": str(path)})
     else:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,6 @@ from trailbrake.run.options import DriveOptions, WorldOptions
 from trailbrake.run.serve import build_host
 from trailbrake.sims import registry
 
-FIRST_SAMPLE = 20.0  # s that an embedded host may take to its first sample, its compile time included
 HOST_EXIT = 5.0  # s that a host process may take to end when asked
 CHILD = "TRAILBRAKE_CHILD"  # set for a host process: it ends when its standard input does
 
@@ -57,19 +56,17 @@ def connected(options: DriveOptions, live: Any) -> Iterator[Connection]:
 
 @contextmanager
 def _live(options: DriveOptions, live: Any) -> Iterator[Connection]:
-    with _link(options.sim, None, live) as link:
-        pace = RealTime()
-        _first_sample(link, pace, getattr(live, "wait", FIRST_SAMPLE), live=True)
-        yield Connection(link, pace)
+    with _link(options.sim, live, None, _nap) as link:
+        yield Connection(link, RealTime())
 
 
 @contextmanager
 def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
-    with _private_folder() as doors, _host(options, doors) as host, _link(options.sim, doors, live) as link:
+    with _private_folder() as doors, _host(options, doors) as host:
         pace = Lockstep(host.tick, 1.0 / registry.part(options.sim, "spec").RATE_HZ)
-        _first_sample(link, pace, 1.0, live=False)
-        connection = Connection(link, pace)
-        yield connection
+        with _link(options.sim, live, doors, pace.step) as link:
+            connection = Connection(link, pace)
+            yield connection
         connection.host_report.update(host.counters())
 
 
@@ -78,11 +75,14 @@ def _beside(options: DriveOptions, live: Any) -> Iterator[Connection]:
     with (
         _private_folder() as doors,
         _host_process(options, doors) as host_report,
-        _link(options.sim, doors, live) as link,
+        _link(options.sim, live, doors, _nap) as link,
     ):
-        pace = RealTime()
-        _first_sample(link, pace, FIRST_SAMPLE, live=False)
-        yield Connection(link, pace, host_report)
+        yield Connection(link, RealTime(), host_report)
+
+
+def _nap() -> float:
+    """Let a little wall time pass while a simulator gets ready."""
+    return rate.sleep_until(rate.now() + 0.005)
 
 
 @contextmanager
@@ -97,10 +97,10 @@ def _private_folder() -> Iterator[str]:
 
 
 @contextmanager
-def _link(sim: str, doors: str | None, live: Any) -> Iterator[Link]:
-    link: Link = registry.part(sim, "link").Link(doors, live)
+def _link(sim: str, live: Any, doors: str | None, idle: Callable[[], float]) -> Iterator[Link]:
+    link: Link = registry.part(sim, "link").Link(live, doors=doors, idle=idle)
     try:
-        link.open()
+        link.open(idle())
         yield link
         link.release()
     finally:
@@ -116,18 +116,6 @@ def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
         yield host
     finally:
         host.close()
-
-
-def _first_sample(link: Link, pace: Pace, patience: float, *, live: bool) -> None:
-    """Wait until the simulator publishes. Lockstep counts simulator time, the others wall time."""
-    began = now = pace.wait(link)
-    while not link.fresh():
-        if now - began > patience:
-            raise SimulatorError(
-                f"no sample from the simulator within {patience:g} s",
-                hint="is the session running and not paused?" if live else "",
-            )
-        now = pace.wait(link)
 
 
 @contextmanager

@@ -31,6 +31,10 @@ class Lockstep:
 
     def wait(self, link: Link) -> float:
         """Let the host make one step."""
+        return self.step()
+
+    def step(self) -> float:
+        """Let the host make one step and return the new `now`."""
         self._steps += 1
         now = self._steps * self._period
         self._tick(now)

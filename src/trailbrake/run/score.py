@@ -17,7 +17,7 @@ class Scorer:
     Attributes:
         laps: finished laps.
         max_error: m, largest distance from the line to the side.
-        distance: m driven, along the track.
+        time: s, simulator time of the last tick; 0 before the first.
     """
 
     def __init__(self, track: Track, line: Road, on_lap: Callable[[LapRecord], None]) -> None:
@@ -25,6 +25,7 @@ class Scorer:
         self.timer = LapTimer(self._road.length, self._road.closed)
         self.laps: list[LapRecord] = []
         self.max_error = 0.0
+        self.time = 0.0
         self._road_row = self._line_row = -1
         self._speed_sum, self._ticks = 0.0, 0
 
@@ -39,8 +40,8 @@ class Scorer:
         self.max_error = max(self.max_error, abs(error))
         self._speed_sum += state.speed
         self._ticks += 1
-        contacts = state.contacts if state.contacts == state.contacts else 0.0
-        lap = self.timer.update(state.time, s, self._wheels_off(state, offset), contacts)
+        self.time = state.time
+        lap = self.timer.update(state.time, s, self._wheels_off(state, offset), state.contacts)
         if lap is not None:
             self.laps.append(lap)
             self._on_lap(lap)

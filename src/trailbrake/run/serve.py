@@ -29,7 +29,7 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None) -
     spec = registry.part(sim, "spec")
     cars = [load_car(world.car)] * options.cars
     plant = World(load_track(world.track), cars, seed=world.seed, period=1.0 / spec.RATE_HZ)
-    return host.Host(plant, doors, options)  # type: ignore[no-any-return]
+    return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
 
 
 def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None) -> dict[str, Any]:

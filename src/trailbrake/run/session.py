@@ -39,7 +39,7 @@ class Show(Protocol):
     def say(self, text: str) -> None:
         """A line for the user."""
 
-    def lap(self, lap: LapRecord, share_done: float) -> None:
+    def lap(self, lap: LapRecord) -> None:
         """A lap is finished."""
 
     def progress(self, share_done: float, state: CarState, lap: int) -> None:
@@ -52,7 +52,7 @@ class Quiet:
     def say(self, text: str) -> None:
         """Say nothing."""
 
-    def lap(self, lap: LapRecord, share_done: float) -> None:
+    def lap(self, lap: LapRecord) -> None:
         """Show nothing."""
 
     def progress(self, share_done: float, state: CarState, lap: int) -> None:
@@ -124,31 +124,35 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     laps = options.laps if track.road.closed else min(options.laps, 1)
     about = _about(options, laps)
     supervisor = Supervisor()
-    scorer = Scorer(track, course.line, lambda lap: show.lap(lap, len(scorer.laps) / laps if laps else math.nan))
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
         connected(options, live or spec.LiveOptions()) as connection,
     ):
         recorder = _recorder(options, course)
-        sink: Tap = Threaded(recorder) if options.live or options.speed == "real" else recorder
-        taps: list[Tap] = [scorer, sink, _Progress(show, scorer, laps)]
+
+        def finished(lap: LapRecord) -> None:
+            recorder.lap(lap)
+            show.lap(lap)
+
+        scorer = Scorer(track, course.line, finished)
+        # The recorder first: a lap is written right after the tick that ended it.
+        taps: list[Tap] = [recorder, scorer, _Progress(show, scorer, laps)]
         for tap in taps:
             tap.start(about)
         try:
             result = run_loop(connection.link, driver, supervisor, taps, connection.pace, _goal(options, laps, scorer))
-            for lap in scorer.laps:
-                recorder.lap(lap)
             if result.reason:
-                recorder.event(0.0, result.reason)
+                recorder.event(scorer.time, result.reason)
         finally:
-            sink.close()
+            recorder.close()
     summary = _summary(options, laps, course, scorer, supervisor, result)
     summary["link"] = asdict(connection.link.counters)
     summary["host"] = connection.host_report
     summary["recording"] = str(recorder.path)
     summary["recording_error"] = recorder.error
-    summary["dropped"] = getattr(sink, "dropped", 0)
-    summary["report"] = str(write_report(recorder.path)) if options.report and not recorder.error else None
+    summary["dropped"] = recorder.dropped
+    report = recorder.path.with_suffix(".html")
+    summary["report"] = str(write_report(recorder.path, report)) if options.report and scorer.time > 0.0 else None
     return summary
 
 
@@ -161,8 +165,8 @@ def _goal(options: DriveOptions, laps: int, scorer: Scorer) -> Any:
         if laps and len(scorer.laps) >= laps:
             return ""
         if seconds < math.inf:
-            began = scorer.timer.time if math.isnan(began) else began
-            if scorer.timer.time - began >= seconds:
+            began = scorer.time if math.isnan(began) else began
+            if scorer.time - began >= seconds:
                 return ""
         return None
 
@@ -186,16 +190,12 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
     }
 
 
-def _recorder(options: DriveOptions, course: Course) -> Recorder:
+def _recorder(options: DriveOptions, course: Course) -> Recorder | Threaded:
     folder = options.out or recordings_folder()
     name = f"{Path(options.track).stem}_{Path(options.car).stem}_{Path(options.driver.split(':')[0]).stem}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        recorder = Recorder(folder / f"{name}_{rate.stamp()}.mcap")
-    except OSError as error:
-        raise UsageError(
-            f"cannot write recordings here: {error.strerror}", where=str(folder), hint="give --out DIR"
-        ) from error
+    recorder: Recorder | Threaded = Recorder(folder / f"{name}_{rate.stamp()}.mcap")
+    if options.live or options.speed == "real":
+        recorder = Threaded(recorder)
     road, line = course.track.road, course.line
     left, right = road.edges()
     recorder.map(road.table[:, [Column.X, Column.Y]], left[:, :2], right[:, :2], road.closed)
@@ -215,7 +215,8 @@ def _summary(
         "track": options.track,
         "car": options.car,
         "seed": options.seed,
-        "laps": [{"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors": list(lap.sectors)}
+        "laps": [{"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors": list(lap.sectors),
+                  "invalid_reason": lap.invalid_reason}
                  for lap in scorer.laps],
         "best_s": min(valid, default=None),
         "predicted_s": flying,

@@ -8,6 +8,7 @@ from trailbrake.cars.load import load
 from trailbrake.sims.assetto import spec
 from trailbrake.sims.assetto.host import Host
 from trailbrake.sims.assetto.link import Link
+from trailbrake.sims.assetto.spec import LiveOptions
 from trailbrake.state import CarState, Controls
 
 SHIFT_STEPS = 20
@@ -87,14 +88,15 @@ class Session:
     """A host and links in lockstep in one process, on a clock of their own."""
 
     def __init__(self, folder, cars=1, private=True):
-        self.folder, self.private = folder, private
+        self.folder = folder
+        self.doors = folder if private else None  # None: the public names, which the environment moved to `folder`
         self.plant = FakePlant(cars)
         self.now = 0.0
         self.links = []
         self.host = self.start_host()
 
     def start_host(self):
-        self.host = Host(self.plant, folder=self.folder, private=self.private)
+        self.host = Host(self.plant, doors=self.doors)
         self.host.open(self.now)
         return self.host
 
@@ -105,7 +107,7 @@ class Session:
         return self.now
 
     def connect(self, car=0, wait=1.0):
-        link = Link(folder=self.folder, car_index=car, wait=wait, idle=self.tick, private=self.private)
+        link = Link(LiveOptions(car_index=car, wait=wait), doors=self.doors, idle=self.tick)
         link.open(self.now)
         self.links.append(link)
         return link
@@ -125,7 +127,8 @@ class Session:
 
 
 @pytest.fixture(params=[True, False], ids=["mapped", "unmapped"])
-def session(request, tmp_path):
+def session(request, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     made = Session(tmp_path, cars=2, private=request.param)
     yield made
     made.close()

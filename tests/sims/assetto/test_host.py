@@ -103,7 +103,8 @@ def test_scribbling_into_car0_does_no_harm(session):
     assert session.plant.bodies[0].controls.throttle == 0.5
 
 
-def test_truncated_pages_do_not_kill_an_open_host(tmp_path):
+def test_truncated_pages_do_not_kill_an_open_host(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     session = Session(tmp_path, private=False)
     put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
     (tmp_path / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(codec.SimState()))
@@ -255,7 +256,7 @@ def test_v1_wins_over_v0_and_a_time_scale_of_zero_is_one(session):
 
 def test_a_second_host_is_refused_in_one_line(session):
     with pytest.raises(SimulatorError, match="another Assetto Corsa host has these shared-memory names") as error:
-        Host(FakePlant(), folder=session.folder).open(0.0)
+        Host(FakePlant(), doors=session.doors).open(0.0)
     assert "\n" not in str(error.value)
     assert str(session.folder) in str(error.value)
     session.tick(20)  # the first one does not mind
@@ -266,14 +267,14 @@ def test_a_world_of_another_rate_is_refused(tmp_path):
     plant = FakePlant()
     plant.period = 0.01
     with pytest.raises(SimulatorError, match="the world's period is not the game's"):
-        Host(plant, folder=tmp_path).open(0.0)
+        Host(plant, doors=tmp_path).open(0.0)
 
 
 CLIENT = """
 import sys, time
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls
-link = Link(folder=sys.argv[1])
+link = Link(doors=sys.argv[1])
 link.open(0.0)
 link.write(Controls(throttle=0.75))
 print("driving", flush=True)

@@ -246,7 +246,7 @@ def test_release_and_close_leave_the_car_safe(session):
 
 def test_nobody_there(tmp_path):
     clock = iter(range(100))
-    link = Link(folder=tmp_path, wait=7.0, idle=lambda: float(next(clock)))
+    link = Link(spec.LiveOptions(wait=7.0), doors=tmp_path, idle=lambda: float(next(clock)))
     with pytest.raises(SimulatorError, match=r"Car0.v0: car 0 is not published, expected an answer within 7 s; start"):
         link.open(0.0)
     assert list(tmp_path.iterdir()) == []
@@ -256,7 +256,7 @@ def test_nobody_there(tmp_path):
 
 
 def test_without_waiting_the_phase_tells(session):
-    link = Link(folder=session.folder, private=session.private)
+    link = Link(doors=session.doors)
     session.links.append(link)
     link.open(session.now)
     assert not link.fresh()
@@ -290,7 +290,7 @@ from trailbrake.state import CarState
 still = CarState(x=1.0, y=2.0, z=0.0, yaw=0.0, pitch=0.0, roll=0.0, speed=0.0, velocity_x=0.0, velocity_y=0.0,
                  velocity_z=0.0, gear=1)
 plant = SimpleNamespace(period=1 / 333, track=None, cars=[load("gt3")], state=lambda i: still, step=lambda c: None)
-host = Host(plant, folder=sys.argv[1])
+host = Host(plant, doors=sys.argv[1])
 host.open(0.0)
 for line in sys.stdin:
     host.tick(0.0)
@@ -315,7 +315,7 @@ def test_a_killed_host(tmp_path):
         tick(child)
         return now
 
-    link = Link(folder=tmp_path, wait=1.0, idle=idle)
+    link = Link(spec.LiveOptions(wait=1.0), doors=tmp_path, idle=idle)
     with start() as child:
         link.open(now)
         assert link.read(now).phase is Phase.DRIVING
@@ -331,9 +331,10 @@ def test_a_killed_host(tmp_path):
     link.close()
 
 
-def test_a_car_page_cut_short_is_no_sample(tmp_path):
+def test_a_car_page_cut_short_is_no_sample(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     (tmp_path / spec.car_name(0)).write_bytes(codec.encode_car(codec.CarData(packet_id=5)))
-    link = Link(folder=tmp_path)
+    link = Link()
     link.open(0.0)
     link.read(0.0)
     page = tmp_path / spec.car_name(0)

@@ -88,14 +88,21 @@ class Host:
 
     Args:
         plant: the world; its period must be the game's physics step.
-        folder: folder of the pages; None = the public names.
-        private: nobody but ours reaches `folder`. Pages are then mapped, see `trailbrake.transport.shm`.
+        options: of this simulator; the cars are the plant's.
+        doors: a folder of pages that nobody but ours reaches; they are then mapped, see `trailbrake.transport.shm`.
+            None = the public names.
     """
 
-    def __init__(self, plant: Plant, *, folder: "str | os.PathLike[str] | None" = None, private: bool = False) -> None:
+    def __init__(
+        self,
+        plant: Plant,
+        options: spec.ServeOptions | None = None,
+        *,
+        doors: "str | os.PathLike[str] | None" = None,
+    ) -> None:
         self._plant = plant
-        self._memory = SharedMemory(folder)
-        self._mapped = private
+        self._memory = SharedMemory(doors)
+        self._mapped = doors is not None
         self._lock: Lock | None = None
         self._slots: list[_Slot] = []
         self._sim_pages: dict[str, Page] = {}

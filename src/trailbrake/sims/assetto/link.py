@@ -59,15 +59,14 @@ class _Shifter:
 
 
 class Link:
-    """Drives car `car_index` over shared memory.
+    """Drives a car over shared memory.
 
     Args:
-        folder: folder of the pages; None = the public names.
-        car_index: which car to take; 0 is the player's.
-        wait: seconds that `open` waits for the car to answer.
+        options: which car to take, and how long `open` waits for it to answer.
+        doors: a folder of pages that nobody but ours reaches; they are then mapped, see `trailbrake.transport.shm`.
+            None = the public names.
         idle: called by `open` between looks; lets time pass (sleeps, or ticks a host in lockstep) and returns
             the new `now`. Without it `open` does not wait: the phase is LOST until the car answers.
-        private: nobody but ours reaches `folder`. Pages are then mapped, see `trailbrake.transport.shm`.
 
     Attributes:
         counters: what went over the wire.
@@ -80,17 +79,16 @@ class Link:
 
     def __init__(
         self,
+        options: spec.LiveOptions | None = None,
         *,
-        folder: "str | os.PathLike[str] | None" = None,
-        car_index: int = 0,
-        wait: float = 60.0,
+        doors: "str | os.PathLike[str] | None" = None,
         idle: Callable[[], float] | None = None,
-        private: bool = False,
     ) -> None:
+        options = options or spec.LiveOptions()
         self.counters = LinkCounters()
         self.foreign_writes = 0
-        self._memory = SharedMemory(folder)
-        self._index, self._wait, self._idle, self._mapped = car_index, wait, idle, private
+        self._memory = SharedMemory(doors)
+        self._index, self._wait, self._idle, self._mapped = options.car_index, options.wait, idle, doors is not None
         self._lock: Lock | None = None
         self._controls: Page | None = None
         self._written = b""
