@@ -16,6 +16,7 @@ from trailbrake.tracks.road import Road
 _TRANSITION = 3.2  # m of clothoid per root metre of radius: 10 m at radius 10, 55 m at radius 300
 _SHARE = 0.48  # of a segment's length that the clothoid at either end may take
 _SHORTEST = 10.0  # m that closing leaves of a straight
+_GAP = 1e-4  # m that may be left open: spread over the whole lap it is nothing
 _GAUSS = ((-math.sqrt(0.6), 5.0 / 18.0), (0.0, 8.0 / 18.0), (math.sqrt(0.6), 5.0 / 18.0))
 _STEP = 0.5  # m of each quadrature step; clothoids are so gentle that the error is below a micrometre
 
@@ -86,11 +87,11 @@ def _close(layout: Layout, where: str) -> list[float]:
     for _ in range(20):  # more than once, because a shorter straight may shorten the clothoids at its ends
         profile = _profile(segments, lengths, _ramps(layout, lengths))
         end = _trace(profile, np.linspace(0.0, sum(lengths), max(64, round(sum(lengths)))))[-1]
-        if np.hypot(*end) < 1e-7:
+        if np.hypot(*end) < _GAP:
             return lengths
         changes = np.linalg.pinv(directions, rcond=1e-6) @ -end
         left_over = math.hypot(*(directions @ changes + end))
-        if left_over > 1e-3:
+        if left_over > _GAP:
             got = f"a gap of {left_over:.2f} m whatever their length"
             wanted = "two straights with adjust = true, not parallel"
             raise DataError("cannot close the circuit", where=where, expected=wanted, got=got)
@@ -176,7 +177,7 @@ def build(layout: Layout, where: str = "track") -> Road:
     profile = _profile(segments, lengths, _ramps(layout, lengths))
     places = _trace(profile, every)
     if layout.closed:
-        places -= np.linspace(0.0, 1.0, len(places))[:, None] * places[-1]  # a micrometre of quadrature
+        places -= np.linspace(0.0, 1.0, len(places))[:, None] * places[-1]  # what _GAP allows
         every, places = every[:-1], places[:-1]
     x0, y0, yaw0 = layout.start
     cos, sin = math.cos(yaw0), math.sin(yaw0)

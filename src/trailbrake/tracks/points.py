@@ -11,9 +11,10 @@ from trailbrake.tracks.geometry import Array, first_crossing
 
 COLUMNS = ("x_m", "y_m", "w_tr_right_m", "w_tr_left_m")
 MAX_BYTES = 16_000_000
-MAX_POINTS = 100_000
+MAX_POINTS = 30_000  # the Nordschleife at less than a metre; more take too long to check for crossings
 MIN_POINTS = 8
 MIN_LENGTH = 60.0  # m, a loop that a car can drive
+MAX_LENGTH = 100_000.0  # m
 MIN_WIDTH = 2.5  # m, a car and a hand's breadth on either side
 MAX_WIDTH = 250.0  # m on either side
 MAX_GAP = 120.0  # m between neighbouring points
@@ -156,11 +157,13 @@ def _check_shape(points: Points, where: str) -> None:
     if gap[k] > MAX_GAP:
         got = f"{gap[k]:.1f} m from line {lines[k]}"
         raise DataError("gap in the centreline", where=f"{where}:{lines[k + 1]}", expected=f"<= {MAX_GAP:g} m", got=got)
-    if gap[-1] > max(MAX_GAP, 0.0):
+    if gap[-1] > MAX_GAP:
         got = f"{gap[-1]:.1f} m from the last point to the first"
         raise DataError("the circuit does not close", where=f"{where}:{lines[-1]}", expected="a loop", got=got)
-    if gap.sum() < MIN_LENGTH:
-        raise DataError("track too short", where=where, expected=f"{MIN_LENGTH:g} m or more", got=f"{gap.sum():.1f} m")
+    if not MIN_LENGTH <= gap.sum() <= MAX_LENGTH:
+        what = "track too short" if gap.sum() < MIN_LENGTH else "track too long"
+        wanted = f"{MIN_LENGTH:g} .. {MAX_LENGTH:g} m"
+        raise DataError(what, where=where, expected=wanted, got=f"{gap.sum():.1f} m")
     i, j = first_crossing(x, y, True, float(gap.max()))
     if i >= 0:
         got = f"lines {lines[i]} and {lines[j]} at about x {x[i]:.1f}, y {y[i]:.1f}"

@@ -18,6 +18,7 @@ from trailbrake.tracks.track import CurvatureReport
 
 SPACING = 1.5  # m between rows of the road
 BIAS = 0.12  # m, how far smoothing may move a line that has no noise
+MIN_RADIUS = 3.0  # m, of the smoothed centreline; the smallest cars turn within about 4
 _DENSE = 0.5  # m between samples of the filtered line
 _WAVELENGTHS = (60.0, 50.0, 42.0, 35.0, 30.0, 26.0, 23.0, 20.0, 17.0, 15.0, 13.0, 11.0)  # m, w of the filter
 _FOLD = 0.9  # an edge keeps this share of the way to the centre of its bend
@@ -51,6 +52,10 @@ def _line(points: Plane, where: str) -> tuple[float, Plane, Array, Array, Plane]
     if speed.min() < 0.2 or abs(abs(yaw[-1] - yaw[0]) - 2.0 * np.pi) > 0.1:
         raise DataError("the centreline folds back on itself", where=where, expected="one simple loop")
     curvature = (np.conj(first) * second).imag / speed**3
+    k = int(np.abs(curvature).argmax())
+    if abs(curvature[k]) * MIN_RADIUS > 1.0:
+        got = f"{1.0 / abs(curvature[k]):.1f} m at about x {line[k].real:.1f}, y {line[k].imag:.1f}"
+        raise DataError("a bend too tight for a car", where=where, expected=f"radius >= {MIN_RADIUS:g} m", got=got)
     step = along[-1] / count
     bend = (curvature * step) ** 2
     arc = np.concatenate([[0.0], np.cumsum(np.abs(np.roll(line, -1) - line) * (1.0 + bend / 24.0))])  # chord to arc
@@ -86,7 +91,7 @@ def smooth(
         sideways shift of the centreline, so the edges stay where the file has them.
 
     Raises:
-        DataError: the smoothed line is not one simple loop.
+        DataError: the smoothed line is not one simple loop, or bends tighter than any car can.
     """
     points = x + 1j * y
     spacing, place, yaw, curvature, raw = _line(points, where)

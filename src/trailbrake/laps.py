@@ -1,0 +1,207 @@
+"""Laps: one rule for hosts, taps and reports, fed with simulator time and road s at every tick.
+
+The rule. Lap 1 begins at the first sample, where the car stands at the line (up to `START_WINDOW` off it); each later
+lap begins where the one before ended, interpolated between ticks. A lap does not count from the moment when more than
+two wheels are off the road (Assetto Corsa's rule), on a contact, when the car jumps along the road, or when it goes
+back over the line. On an open road one drive from start to end is a lap, and the timer has finished.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+START_WINDOW = 60.0  # m off the line within which a first lap is a whole one
+WHEELS_OFF = 2  # wheels that may leave the road at once
+_FASTEST = 150.0  # m/s along the road; more is a jump
+_SLACK = 5.0  # m that a jump is at least
+_ROLL_BACK = 1.0  # m behind the line (or the place of the start) that a car at rest may roll
+
+
+@dataclass(frozen=True, slots=True)
+class LapRecord:
+    """One finished lap.
+
+    Attributes:
+        number: 1, 2, ...
+        time_s: s from line to line.
+        valid: whether it counts.
+        sectors_s: s of each sector; equal shares of the road's length.
+        invalid_reason: why it does not count, "" if it does; the first reason met.
+        off_track_s: s with more than two wheels off the road.
+        contacts: contacts with walls or cars.
+    """
+
+    number: int
+    time_s: float
+    valid: bool
+    sectors_s: tuple[float, ...]
+    invalid_reason: str
+    off_track_s: float
+    contacts: int
+
+
+class LapTimer:
+    """Times and judges laps of one car on one road.
+
+    Args:
+        length: m, the road's.
+        closed: whether the road is a circuit.
+        sectors: how many equal shares of the length are timed.
+
+    Attributes:
+        laps: the finished laps, in order.
+        number: the current lap, 1 from the start.
+        invalid_reason: why the current lap does not count, "" while it does.
+        finished: whether an open road has been driven to its end.
+        off_track_s: s off the road since the start.
+        contacts: contacts since the start.
+        best_s: best valid lap, s; NaN before there is one.
+    """
+
+    __slots__ = (
+        "_contacts_seen", "_floor", "_gates", "_lap_contacts", "_lap_off", "_last_s", "_next", "_place", "_splits",
+        "_start", "_time", "best_s", "closed", "contacts", "finished", "invalid_reason", "laps", "length", "number",
+        "off_track_s",
+    )  # fmt: skip
+
+    def __init__(self, length: float, closed: bool, sectors: int = 3) -> None:
+        if not length > 0.0 or sectors < 1:
+            raise ValueError(f"LapTimer: expected length > 0 and sectors >= 1, got {length}, {sectors}")
+        self.length = length
+        self.closed = closed
+        self._gates = [length * (k + 1) / sectors for k in range(sectors)]
+        self._gates[-1] = length
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the next sample begins lap 1. For a restart or a car put back to the line."""
+        self.laps: list[LapRecord] = []
+        self.number = 1
+        self.best_s = math.nan
+        self.off_track_s = 0.0
+        self.contacts = 0
+        self.finished = False
+        self._time = math.nan  # of the last sample
+        self._last_s = 0.0
+        self._contacts_seen = 0.0
+        self._begin(math.nan, 0.0)
+
+    def _begin(self, start: float, place: float) -> None:
+        self.invalid_reason = ""
+        self._start = start
+        self._place = place  # m since the line, unwrapped: negative behind it
+        self._floor = min(place, 0.0) - _ROLL_BACK
+        self._next = 0
+        self._splits: list[float] = []
+        self._lap_off = 0.0
+        self._lap_contacts = 0
+
+    @property
+    def lap_time(self) -> float:
+        """Time in the current lap, s; 0 before the first sample."""
+        return 0.0 if math.isnan(self._start) else self._time - self._start
+
+    @property
+    def progress(self) -> float:
+        """Share of the current lap driven, 0..1."""
+        return min(max(self._place / self.length, 0.0), 1.0)
+
+    @property
+    def valid(self) -> bool:
+        """Whether the current lap still counts."""
+        return not self.invalid_reason
+
+    def update(self, time: float, s: float, wheels_off: int = 0, contacts: float = math.nan) -> LapRecord | None:
+        """Take one tick.
+
+        Args:
+            time: simulator time, s. If it runs back the simulator was restarted, and so is the timer.
+            s: m along the road (any multiple of the length away on a circuit); NaN: not known, the tick is skipped.
+            wheels_off: wheels off the road now.
+            contacts: count of contacts since the simulator's start; NaN where it does not tell.
+
+        Returns:
+            The lap that ended at this tick, else None.
+        """
+        if self.finished or not math.isfinite(s + time):
+            return None
+        dt = time - self._time
+        if not dt >= 0.0:  # the first sample, or time ran back
+            self._first(time, s, contacts)
+            dt = 0.0
+        step = s - self._last_s
+        if self.closed:
+            step -= self.length * math.floor(step / self.length + 0.5)
+        before = self._place
+        place = before + step
+        self._last_s = s
+        if step > _FASTEST * dt + _SLACK or -step > _FASTEST * dt + _SLACK:
+            self._spoil("jump along the road")
+            before = place = s % self.length if self.closed else s
+            self._floor = -math.inf  # the lap is spoilt; nothing more to find
+        self._place = place
+        self._time = time
+        record = None
+        if place >= self._gates[self._next]:
+            record = self._pass_gates(before, place, dt)
+        elif place < self._floor:
+            self._spoil("back over the line")
+        if wheels_off > WHEELS_OFF:
+            self.off_track_s += dt
+            self._lap_off += dt
+            self._spoil("more than two wheels off the road")
+        if contacts > self._contacts_seen:
+            count = round(contacts - self._contacts_seen)
+            self.contacts += count
+            self._lap_contacts += count
+            self._contacts_seen = contacts
+            self._spoil("contact")
+        return record
+
+    def _first(self, time: float, s: float, contacts: float) -> None:
+        self.reset()
+        place = s
+        if self.closed:
+            place = s % self.length
+            if place > self.length - START_WINDOW:
+                place -= self.length
+        self._begin(time, place)
+        self._time = time
+        self._last_s = s
+        self._contacts_seen = contacts if math.isfinite(contacts) else 0.0
+        if abs(place) > START_WINDOW:
+            self._spoil("begun away from the line")
+
+    def _spoil(self, reason: str) -> None:
+        if not self.invalid_reason:
+            self.invalid_reason = reason
+
+    def _pass_gates(self, before: float, place: float, dt: float) -> LapRecord | None:
+        # Times at which the gates between the two samples were passed, straight lines between samples.
+        earlier = self._time - dt
+        while self._next < len(self._gates) and place >= self._gates[self._next]:
+            share = (self._gates[self._next] - before) / (place - before) if place > before else 1.0
+            self._splits.append(earlier + min(max(share, 0.0), 1.0) * dt)
+            self._next += 1
+        if self._next < len(self._gates):
+            return None
+        end = self._splits[-1]
+        marks = [self._start, *self._splits]
+        record = LapRecord(
+            number=self.number,
+            time_s=end - self._start,
+            valid=self.valid,
+            sectors_s=tuple(b - a for a, b in itertools.pairwise(marks)),
+            invalid_reason=self.invalid_reason,
+            off_track_s=self._lap_off,
+            contacts=self._lap_contacts,
+        )
+        self.laps.append(record)
+        if record.valid and not record.time_s >= self.best_s:  # best_s may be NaN
+            self.best_s = record.time_s
+        if self.closed:
+            self.number += 1
+            self._begin(end, place - self.length)
+        else:
+            self.finished = True
+        return record

@@ -1,0 +1,173 @@
+import math
+import timeit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trailbrake.laps import LapTimer
+
+LENGTH = 1000.0
+
+
+def drive(timer, times_and_places, **what):
+    return [r for t, s in times_and_places if (r := timer.update(t, s % LENGTH if timer.closed else s, **what))]
+
+
+def steady(speed, seconds, start=0.0, dt=0.003):
+    return [(k * dt, start + speed * k * dt) for k in range(int(seconds / dt) + 1)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(15.0, 90.0), st.floats(0.003, 0.05), st.floats(-30.0, 30.0))
+def test_lap_times_are_exact_between_ticks(speed, dt, start):
+    timer = LapTimer(LENGTH, True)
+    laps = drive(timer, steady(speed, 2.3 * LENGTH / speed, start, dt))
+    assert [lap.number for lap in laps] == [1, 2]
+    assert laps[0].time_s == pytest.approx((LENGTH - start) / speed, abs=1e-6)
+    assert laps[1].time_s == pytest.approx(LENGTH / speed, abs=1e-6)
+    assert all(lap.valid and lap.invalid_reason == "" for lap in laps)
+    assert [sum(lap.sectors_s) for lap in laps] == pytest.approx([lap.time_s for lap in laps])
+    assert laps[1].sectors_s == pytest.approx([LENGTH / speed / 3.0] * 3, abs=1e-6)
+    assert timer.best_s == min(lap.time_s for lap in laps)
+    assert timer.number == 3
+    assert timer.laps == laps
+
+
+def test_a_tick_on_the_line_ends_the_lap_there():
+    timer = LapTimer(LENGTH, True, sectors=1)
+    assert drive(timer, [(float(k), 10.0 * k) for k in range(101)])[0].time_s == pytest.approx(100.0)
+    assert timer.lap_time == 0.0
+    assert timer.progress == 0.0
+
+
+def test_the_lap_runs_on_between_the_line_and_now():
+    timer = LapTimer(LENGTH, True)
+    assert (timer.lap_time, timer.progress, timer.number, timer.valid) == (0.0, 0.0, 1, True)
+    drive(timer, steady(50.0, 5.0))
+    assert timer.lap_time == pytest.approx(5.0, abs=0.004)
+    assert timer.progress == pytest.approx(0.25, abs=1e-3)
+    assert math.isnan(timer.best_s)
+
+
+def test_two_wheels_off_are_allowed_and_three_are_not():
+    timer = LapTimer(LENGTH, True)
+    path = steady(50.0, 61.0)
+    for t, s in path:
+        timer.update(t, s % LENGTH, 2 if s < LENGTH else 3 if s < LENGTH + 50.0 else 0)
+    assert [lap.valid for lap in timer.laps] == [True, False, True]
+    assert timer.laps[1].invalid_reason == "more than two wheels off the road"
+    assert timer.laps[1].off_track_s == pytest.approx(1.0, abs=0.01)
+    assert timer.off_track_s == pytest.approx(1.0, abs=0.01)
+    assert timer.laps[2].off_track_s == 0.0
+
+
+def test_contacts_spoil_the_lap_they_happen_in():
+    timer = LapTimer(LENGTH, True)
+    for t, s in steady(50.0, 61.0):
+        timer.update(t, s % LENGTH, 0, 4.0 if s < 1500.0 else 6.0)  # 4 from before we came
+    assert [lap.contacts for lap in timer.laps] == [0, 2, 0]
+    assert [lap.valid for lap in timer.laps] == [True, False, True]
+    assert timer.laps[1].invalid_reason == "contact"
+    assert timer.contacts == 2
+
+
+def test_a_jump_spoils_the_lap_and_the_first_reason_stays():
+    timer = LapTimer(LENGTH, True)
+    path = [(t, s if s < 300.0 else s + 200.0) for t, s in steady(50.0, 40.0)]
+    laps = [r for t, s in path if (r := timer.update(t, s % LENGTH, 4 if 600 < s < 700 else 0))]
+    assert [lap.valid for lap in laps] == [False, True]
+    assert laps[0].invalid_reason == "jump along the road"
+    assert laps[0].time_s == pytest.approx(16.0, abs=0.01)
+
+
+def test_going_back_over_the_line_spoils_the_lap_and_scores_nothing():
+    timer = LapTimer(LENGTH, True)
+    forth = steady(50.0, 21.0)  # 50 m into lap 2
+    drive(timer, forth)
+    back = [(21.0 + 0.003 * k, 1050.0 - 0.06 * k) for k in range(1, 1700)]
+    assert drive(timer, back) == []
+    assert timer.invalid_reason == "back over the line"
+    assert timer.number == 2
+    again = [(27.0 + 0.003 * k, 950.0 + 0.15 * k) for k in range(15000)]
+    laps = drive(timer, again)
+    assert [(lap.number, lap.valid) for lap in laps] == [(2, False), (3, True)]
+
+
+def test_a_car_at_rest_may_rock_on_the_line():
+    timer = LapTimer(LENGTH, True)
+    for k in range(2000):
+        timer.update(0.003 * k, 0.3 * math.sin(0.1 * k) % LENGTH)
+    assert timer.valid
+    assert timer.laps == []
+
+
+def test_a_lap_begun_far_from_the_line_does_not_count():
+    timer = LapTimer(LENGTH, True)
+    laps = drive(timer, steady(50.0, 31.0, start=500.0))
+    assert [lap.valid for lap in laps] == [False, True]
+    assert laps[0].invalid_reason == "begun away from the line"
+
+
+def test_an_open_road_is_one_lap_and_then_over():
+    timer = LapTimer(LENGTH, False)
+    laps = drive(timer, steady(40.0, 40.0, start=-4.0))
+    assert len(laps) == 1
+    assert laps[0].valid
+    assert laps[0].time_s == pytest.approx(1004.0 / 40.0, abs=1e-6)
+    assert timer.finished
+    assert timer.number == 1
+    assert timer.progress == 1.0
+    assert timer.update(100.0, 0.0) is None
+
+
+def test_unknown_places_and_contacts_are_passed_over():
+    timer = LapTimer(LENGTH, True)
+    for k, (t, s) in enumerate(steady(50.0, 21.0)):
+        timer.update(t, s % LENGTH if k % 3 else math.nan)
+        timer.update(math.nan, 5.0)
+    assert [lap.valid for lap in timer.laps] == [True]
+    assert timer.laps[0].time_s == pytest.approx(20.0, abs=0.01)
+
+
+def test_time_that_runs_back_is_a_restart():
+    timer = LapTimer(LENGTH, True)
+    drive(timer, steady(50.0, 25.0))
+    assert timer.number == 2
+    laps = drive(timer, steady(40.0, 26.0))
+    assert [(lap.number, lap.valid) for lap in laps] == [(1, True)]
+    assert laps[0].time_s == pytest.approx(25.0)
+    timer.reset()
+    assert (timer.number, timer.laps, timer.lap_time) == (1, [], 0.0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-1, 5), st.floats(allow_nan=True), st.integers(-1, 4), st.floats(0, 9)), max_size=40)
+)
+def test_nonsense_never_breaks_the_timer(ticks):
+    for closed in (True, False):
+        timer = LapTimer(LENGTH, closed)
+        now = 0.0
+        for step, s, wheels, contacts in ticks:
+            now += step
+            timer.update(now, s, wheels, contacts)
+            assert 0.0 <= timer.progress <= 1.0
+            assert all(lap.time_s >= 0.0 for lap in timer.laps)
+
+
+def test_wrong_use_is_refused():
+    with pytest.raises(ValueError, match="LapTimer"):
+        LapTimer(0.0, True)
+
+
+def test_a_tick_is_cheap():
+    timer = LapTimer(LENGTH, True)
+    path = [(t, s % LENGTH) for t, s in steady(50.0, 40.0)]
+
+    def lap():
+        timer.reset()
+        for t, s in path:
+            timer.update(t, s, 0, 0.0)
+
+    assert min(timeit.repeat(lap, number=1, repeat=5)) / len(path) < 10e-6  # s; 1.5e-6 on an idle machine

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.tracks.load import load, names
+from trailbrake.tracks.road import Column
+from trailbrake.tracks.track import SURFACES
+
+CIRCUITS = ("copperbowl", "hartmoor", "kartwerk", "pinegrove")
+KNOWN = {
+    "hartmoor": (4000.0, 5000.0, 20.0),
+    "pinegrove": (1700.0, 2300.0, 20.0),
+    "copperbowl": (1500.0, 1700.0, 100.0),
+    "kartwerk": (950.0, 1150.0, 10.0),
+    "serpent_pass": (9700.0, 10300.0, 29.0),
+    "proving_ground": (1499.0, 1501.0, 1e6),
+}
+
+
+def test_the_library_is_the_folder():
+    assert set(names()) >= set(KNOWN)
+    assert names() == sorted(names())
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_tracks_are_what_their_text_says(name):
+    track = load(name)
+    lo, hi, radius = KNOWN[name]
+    assert lo < track.road.length < hi
+    assert np.abs(track.road.column(Column.CURVATURE)).max() < 1.0 / radius
+    assert len(track.title) > 3
+    assert len(track.source) > 40
+    assert track.name == name
+    assert np.isfinite(track.road.table).all()
+    assert 1.0 <= track.road.spacing / 1.0 <= 2.0 or name == "kartwerk"
+    assert np.abs(track.road.column(Column.GRADE)).max() < 0.11
+
+
+@pytest.mark.parametrize("name", CIRCUITS)
+def test_circuits_keep_clear_of_themselves(name):
+    # No wall may reach into another part's run-off: probe every wall point against the rest of the road.
+    road = load(name).road
+    assert road.closed
+    for wall, side in zip(road.walls(), (1.0, -1.0), strict=True):
+        width, runoff = (
+            (Column.WIDTH_LEFT, Column.RUNOFF_LEFT) if side > 0 else (Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT)
+        )
+        reach = road.column(width) + road.column(runoff)
+        simple = reach * side * road.column(Column.CURVATURE) < 0.9  # not beyond the centre of its own bend
+        stations = road.stations()
+        centre = road.table[:, :2]
+        for k in np.flatnonzero(simple)[::5]:
+            apart = np.abs(np.mod(stations - stations[k] + 0.5 * road.length, road.length) - 0.5 * road.length)
+            others = centre[apart > 4.0 * reach[k] + 40.0]
+            assert np.hypot(*(others - wall[k, :2]).T).min() > reach.min()
+
+
+@pytest.mark.parametrize("name", ["copperbowl", "hartmoor", "pinegrove"])
+def test_circuits_have_run_off(name):
+    road = load(name).road
+    assert road.column(Column.RUNOFF_LEFT).min() >= 6.0
+    assert road.column(Column.RUNOFF_RIGHT).min() >= 6.0
+    assert load(name).off_road == SURFACES["grass"]
+
+
+def test_kart_walls_stand_at_the_edge_and_its_width_is_a_kart_tracks():
+    road = load("kartwerk").road
+    assert np.all(road.column(Column.RUNOFF_LEFT) == 0.0)
+    assert road.column(Column.WIDTH_LEFT) * 2.0 == pytest.approx(np.full(len(road.table), 8.6))
+
+
+def test_the_oval_is_banked_into_its_left_turns():
+    road = load("copperbowl").road
+    turning = road.column(Column.CURVATURE) > 0.9 / 130.0
+    assert np.all(np.degrees(road.column(Column.BANK)[turning]) < -9.0)
+    left, right = road.edges()
+    assert np.all(right[turning, 2] > left[turning, 2] + 2.0)
+
+
+def test_the_pass_climbs_and_the_pad_is_flat():
+    z = load("serpent_pass").road.column(Column.Z)
+    assert np.ptp(z) > 250.0
+    pad = load("proving_ground").road
+    assert np.ptp(pad.column(Column.Z)) == 0.0
+    assert pad.at(700.0, Column.WIDTH_LEFT) == 100.0
+
+
+def test_missing_tracks_are_said_with_near_misses(tmp_path):
+    with pytest.raises(UsageError, match="did you mean hartmoor"):
+        load("hartmor")
+    with pytest.raises(UsageError, match="no such track"):
+        load(tmp_path / "none.csv")
+    with pytest.raises(UsageError, match="no such track"):
+        load("bad\0name")
+    with pytest.raises(UsageError, match="no such track"):
+        load("x" * 5000)
+    with pytest.raises(UsageError, match="no such track"):
+        load(tmp_path)
+
+
+def test_files_are_loaded_by_their_suffix(tmp_path):
+    angle = np.arange(60) * 2.0 * np.pi / 60
+    rows = "\n".join(f"{100 * np.cos(a):.4f},{80 * np.sin(a):.4f},5,5" for a in angle)
+    (tmp_path / "ring.CSV").write_text(rows)
+    ring = load(tmp_path / "ring.CSV")
+    assert (ring.name, ring.road.closed) == ("ring", True)
+    assert ring.smoothing is not None
+    assert "ring.CSV" in ring.source
+    (tmp_path / "own.toml").write_bytes(
+        b"\xef\xbb\xbftitle = 'Own'\r\nclosed = false\r\n[[segment]]\r\nstraight = 90\r\n"
+    )
+    own = load(str(tmp_path / "own.toml"))
+    assert (own.title, own.road.length, own.smoothing) == ("Own", 90.0, None)
+    (tmp_path / "own.gpx").write_text("?")
+    with pytest.raises(DataError, match=r"own\.gpx: unknown kind of track file"):
+        load(tmp_path / "own.gpx")
+    (tmp_path / "bad.toml").write_bytes(b"\xff")
+    with pytest.raises(DataError, match="not UTF-8"):
+        load(tmp_path / "bad.toml")

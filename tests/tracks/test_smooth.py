@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+
+from trailbrake.errors import DataError
+from trailbrake.tracks.geometry import menger_curvature
+from trailbrake.tracks.load import load
+from trailbrake.tracks.road import Column
+from trailbrake.tracks.smooth import BIAS, smooth
+
+CIRCUITS = ("Berlin2018", "Monza", "Nuerburgring", "Shanghai", "Silverstone", "Spa")
+
+
+@pytest.fixture(params=CIRCUITS)
+def circuit(request, shared):
+    path = shared / "data" / "tracks" / f"{request.param}.csv"
+    return load(path), np.loadtxt(path, delimiter=",", comments="#")
+
+
+def test_real_circuits_stay_where_they_are(circuit):
+    track, data = circuit
+    road, report = track.road, track.smoothing
+    assert report.max_shift < 0.4
+    assert report.rms_shift < 0.05
+    assert road.length == pytest.approx(np.hypot(*(np.roll(data[:, :2], -1, 0) - data[:, :2]).T).sum(), rel=1e-3)
+    found = road.locate_many(data[:, :2])
+    assert np.abs(found[:, 1]).max() == pytest.approx(report.max_shift, abs=0.05)
+    assert min(found[0, 0], road.length - found[0, 0]) < 0.6  # s = 0 beside the file's first point
+    assert np.all(road.column(Column.RUNOFF_LEFT) >= 6.0)
+    assert np.all(road.column(Column.RUNOFF_RIGHT) >= 6.0)
+
+
+def test_real_circuits_have_usable_curvature(circuit):
+    track, data = circuit
+    curvature = track.road.column(Column.CURVATURE)
+    before = menger_curvature(data[:, 0] + 1j * data[:, 1])
+    assert np.abs(np.diff(curvature)).max() / track.road.spacing < 0.02  # 1/m^2
+    assert track.smoothing.roughness_after < 1.05 * track.smoothing.roughness_before
+    assert track.smoothing.min_radius > 6.0
+    # apexes are kept: over any 12 m, too long for noise, the road turns as the file does
+    s = track.road.locate_many(data[:, :2])[:, 0]
+    gap = np.diff(np.append(s, track.road.length + s[0]))
+    turned = np.concatenate([[0.0], np.cumsum(before * gap)])
+    window = 12.0
+    probe = np.arange(20.0, track.road.length - 20.0, 3.0)
+    inner = np.concatenate([s, [track.road.length + s[0]]])
+    mean_before = (np.interp(probe + window, inner, turned) - np.interp(probe, inner, turned)) / window
+    yaw = track.road.at(probe + window, Column.YAW) - track.road.at(probe, Column.YAW)
+    k = np.abs(mean_before).argmax()
+    assert np.abs(yaw / window).max() > 0.9 * np.abs(mean_before[k])
+
+
+def test_yaw_curvature_and_points_belong_together(circuit):
+    road = circuit[0].road
+    yaw, curvature = road.column(Column.YAW), road.column(Column.CURVATURE)
+    step = 0.5 * (curvature[1:] + curvature[:-1]) * road.spacing
+    assert np.abs(np.diff(yaw) - step).max() < 3e-3
+    x, y = road.column(Column.X), road.column(Column.Y)
+    gap = np.hypot(np.diff(x), np.diff(y))
+    assert np.abs(gap / road.spacing - 1.0).max() < 5e-3
+    chord = np.unwrap(np.arctan2(np.diff(y), np.diff(x)))
+    middle = 0.5 * (yaw[1:] + yaw[:-1])
+    assert np.abs(np.exp(1j * chord) - np.exp(1j * middle)).max() < 5e-3
+
+
+def test_edges_stay_where_the_file_has_them(circuit):
+    track, data = circuit
+    x, y, right, left = data.T
+    heading = np.unwrap(np.arctan2(np.roll(y, -1) - np.roll(y, 1), np.roll(x, -1) - np.roll(x, 1)))
+    for side, width, column in ((1.0, left, Column.WIDTH_LEFT), (-1.0, right, Column.WIDTH_RIGHT)):
+        edge = np.column_stack([x - side * width * np.sin(heading), y + side * width * np.cos(heading)])
+        found = track.road.locate_many(edge)
+        error = np.abs(side * found[:, 1] - track.road.at(found[:, 0], column))
+        assert np.quantile(error, 0.99) < 0.25
+        assert np.median(error) < 0.01
+
+
+def ellipse(points=300, noise=0.0, seed=1):
+    angle = np.arange(points) * 2.0 * np.pi / points
+    rng = np.random.default_rng(seed)
+    x, y = (scale * wave(angle) + rng.normal(0.0, noise, points) for scale, wave in ((240.0, np.cos), (90.0, np.sin)))
+    exact = 240.0 * 90.0 / ((240.0 * np.sin(angle)) ** 2 + (90.0 * np.cos(angle)) ** 2) ** 1.5
+    return x, y, np.full(points, 5.0), np.full(points, 6.0), exact
+
+
+def test_clean_points_are_hardly_moved_and_curvature_is_exact():
+    x, y, right, left, exact = ellipse()
+    road, report = smooth(x, y, right, left, 8.0)
+    assert report.max_shift < BIAS
+    s = road.locate_many(np.column_stack([x, y]))[:, 0]
+    assert road.at(s, Column.CURVATURE) == pytest.approx(exact, rel=0.05, abs=1e-4)
+    assert road.at(s, Column.WIDTH_LEFT) == pytest.approx(left, abs=BIAS)
+    assert report.folded == 0
+
+
+def test_noise_is_taken_out():
+    x, y, right, left, exact = ellipse(noise=0.05)
+    road, report = smooth(x, y, right, left, 8.0)
+    s = road.locate_many(np.column_stack([x, y]))[:, 0]
+    raw = menger_curvature(x + 1j * y)
+    smoothed = road.at(s, Column.CURVATURE)
+    assert np.std(smoothed - exact) < 0.2 * np.std(raw - exact)
+    assert report.roughness_after < 0.1 * report.roughness_before
+    assert report.max_shift < 0.3
+
+
+def test_folded_edges_are_cut_and_said():
+    x, y, right, _, _ = ellipse()
+    road, report = smooth(x, y, right, np.full(len(x), 60.0), 8.0)
+    assert report.folded > 0
+    assert np.all(road.column(Column.WIDTH_LEFT) * road.column(Column.CURVATURE) <= 0.9 + 1e-9)
+    assert "folded" in str(report)
+    assert "\n" not in str(report)
+
+
+def test_a_line_that_folds_back_is_refused():
+    x, y, right, left, _ = ellipse()
+    with pytest.raises(DataError, match="folds back"):
+        smooth(np.concatenate([x, x]), np.concatenate([y, y]), np.tile(right, 2), np.tile(left, 2), 8.0)
