@@ -83,8 +83,8 @@ class Tyre(_Section, frozen=True):
     shape: Annotated[float, Meta(gt=1.0, lt=2.0, description="1, Magic Formula C: how much force is left sliding")]
     curvature: Annotated[float, Meta(le=0.95, ge=-5.0, description="1, Magic Formula E: how sharp the peak is")]
     rolling_resistance: Annotated[float, Meta(ge=0.0, le=0.1, description="1, drag over load")]
-    relaxation_x: Annotated[float, _positive("m, longitudinal relaxation length at nominal load")]
-    relaxation_y: Annotated[float, _positive("m, lateral relaxation length at nominal load")]
+    relaxation_x: Annotated[float, _positive("m, longitudinal relaxation length")]
+    relaxation_y: Annotated[float, _positive("m, lateral relaxation length")]
 
     @property
     def stiffness(self) -> float:
@@ -231,6 +231,12 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     def engine_speed(self, speed: float, gear: int) -> float:
         """Return the crankshaft speed (rad/s) with the clutch closed at car speed `speed` (m/s) without slip."""
         return speed / self.driven_radius * self.gearbox.overall(gear)
+
+    def effective_mass(self, gear: int) -> float:
+        """Return the mass (kg) that a force at the wheels accelerates in `gear`: the car, its wheels and the engine."""
+        wheels = sum(2.0 * tyre.inertia / tyre.radius**2 for tyre in (self.tyre_front, self.tyre_rear))
+        engine = self.engine.inertia * (self.gearbox.overall(gear) / self.driven_radius) ** 2
+        return self.body.mass + wheels + engine
 
     def drive_force(self, speed: float, gear: int) -> float:
         """Return the full-throttle force at the wheels (N) at `speed` (m/s) in `gear`; 0 above the limiter."""

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from trailbrake.control.gears import upshift_speeds, wanted_gear
+from trailbrake.control.pedals import Pedals
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import resistance
 from trailbrake.planning.speed import lookup, lookup2
@@ -28,6 +29,10 @@ STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and 
 PEAK_SLIP = 1.1  # share of the peak slip angle beyond which more front steer only loses grip
 SPEED_LEAD = 0.08  # s, how far ahead the profile is read
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
+BRAKE_SHARE = 0.92  # share of lateral grip in use beyond which braking is not cut any further
+REAR_SLIP_START = 0.8  # share of the rear's peak slip angle from which braking is eased, ...
+REAR_SLIP_END = 1.1  # ... and at which it ends: a rear wheel asked for more than it has comes round
+WIDE_GAIN = 2.0  # 1/s, m/s taken off the plan per metre that the car runs wide of the line in a bend
 FULL_PEDAL_ERROR = 1.5  # m/s below the profile at which a driver simply asks for all the tyres can take
 
 
@@ -43,8 +48,7 @@ class Driver:
         self.row = -1
         self.shifts = upshift_speeds(car)
         self.drag = resistance(car, self.limits.speeds)
-        brakes = car.brakes
-        self.full_brake = brakes.torque_front / car.tyre_front.radius + brakes.torque_rear / car.tyre_rear.radius
+        self.pedals = Pedals(car)
         self.peak_slip = PEAK_SLIP * car.tyre_front.peak_slip_angle
         # Speeds and accelerations at the line's rows; one row more, so that interpolation needs no wrap.
         last = 0 if self.line.closed else -1
@@ -56,7 +60,7 @@ class Driver:
         line = self.line
         s, offset, self.row = locate(line.table, line.spacing, line.closed, state.x, state.y, self.row)
         steer = self._steer(state, s, offset)
-        throttle, brake = self._pedals(state, s)
+        throttle, brake = self._pedals(state, s, offset)
         gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
@@ -72,33 +76,48 @@ class Driver:
             self.limits.sideslip, self.limits.speeds, speed, share
         )
         heading = wrap_angle(state.yaw - at(line.table, line.spacing, line.closed, s, Column.YAW))
-        error = offset + LOOK_AHEAD * math.sin(heading + sideslip)
+        error = offset + LOOK_AHEAD * min(max(heading + sideslip, -1.0), 1.0)
         angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - speed * here)
         if state.speed > 5.0:
             # The front tyres' velocity angle, which more steer than the peak slip away from would only slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
             angle = min(max(angle, flow - self.peak_slip), flow + self.peak_slip)
-        return min(max(angle / car.steering.max_angle, -1.0), 1.0)
+        self.angle = min(max(angle, -car.steering.max_angle), car.steering.max_angle)
+        return self.angle / car.steering.max_angle
 
-    def _pedals(self, state: CarState, s: float) -> tuple[float, float]:
+    def _pedals(self, state: CarState, s: float, offset: float) -> tuple[float, float]:
         line, car, limits = self.line, self.car, self.limits
         speed = state.speed
-        position = (s + SPEED_LEAD * speed) / line.spacing
-        count = len(self.speeds) - 1
-        position = position % count if line.closed else min(max(position, 0.0), count - 1.0)
-        i = int(position)
-        u = position - i
-        wanted = (1.0 - u) * self.speeds[i] + u * self.speeds[i + 1]
-        error = wanted - speed
-        acceleration = self.accelerations[i] + SPEED_GAIN * error
-        # What the tyres have left beside the cornering that the car does now.
+        bend = at(line.table, line.spacing, line.closed, s, Column.CURVATURE)
+        wide = abs(offset) if bend * offset < 0.0 else 0.0  # m outside the line in a bend
+        error = self._profile(self.speeds, s) - WIDE_GAIN * wide - speed
+        acceleration = self._profile(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
+        # What the tyres have left beside the cornering that the car does now. Too fast in a bend there is nothing
+        # left by the book; a driver brakes all the same, and runs a little wide instead of a lot.
         lateral = abs(speed * state.yaw_rate) / lookup(limits.lateral, limits.speeds, speed)
-        most = lookup2(limits.drive, limits.speeds, speed, lateral)
-        least = -lookup2(limits.brake, limits.speeds, speed, lateral)
+        grip = self._rear_grip_left(state)
+        most = lookup2(limits.drive, limits.speeds, speed, lateral) * grip
+        least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * grip
         acceleration = most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most)
+        gear = max(state.gear or 1, 1)
         climb = G * at(line.table, line.spacing, line.closed, s, Column.GRADE)
-        force = car.body.mass * (acceleration + climb) + lookup(self.drag, limits.speeds, speed)
-        if force >= 0.0:
-            full = car.drive_force(speed, max(state.gear or 1, 1))
-            return (min(force / full, 1.0) if full > 0.0 else 1.0), 0.0
-        return 0.0, min(-force / self.full_brake, 1.0)
+        # A steered wheel's cornering force points backwards in part.
+        scrub = car.body.front_share * abs(speed * state.yaw_rate * self.angle)
+        force = car.effective_mass(gear) * acceleration + car.body.mass * (climb + scrub)
+        return self.pedals.throttle_and_brake(force + lookup(self.drag, limits.speeds, speed), speed, gear)
+
+    def _rear_grip_left(self, state: CarState) -> float:
+        """Return 1 while the rear tyres hold, falling to 0 where braking on would let the rear come round."""
+        if state.speed < 5.0:
+            return 1.0
+        car = self.car
+        slip = math.atan2(state.velocity_y - car.body.cg_to_rear * state.yaw_rate, max(state.velocity_x, 1.0))
+        use = abs(slip) / car.tyre_rear.peak_slip_angle
+        return min(max((REAR_SLIP_END - use) / (REAR_SLIP_END - REAR_SLIP_START), 0.0), 1.0)
+
+    def _profile(self, values: np.ndarray, s: float) -> float:
+        position = s / self.line.spacing
+        count = len(values) - 1
+        position = position % count if self.line.closed else min(max(position, 0.0), count - 1.0)
+        i = int(position)
+        return float(values[i] + (position - i) * (values[i + 1] - values[i]))

@@ -210,9 +210,12 @@ def resistance(car: CarParams, speeds: Array) -> Array:
 
 
 def thrust(car: CarParams, speeds: Array) -> Array:
-    """Return the full-throttle force at the wheels (N) in the best gear at `speeds` (m/s,) (n,)."""
-    gears = range(1, car.gearbox.top_gear + 1)
-    return np.array([max(car.drive_force(float(v), g) for g in gears) for v in speeds])
+    """Return the full-throttle force at the wheels (N) in the gear that accelerates best, at `speeds` (m/s,) (n,).
+
+    Less what it takes to spin up wheels and engine in that gear: what is left accelerates the body.
+    """
+    share = [car.body.mass / car.effective_mass(g) for g in range(1, car.gearbox.top_gear + 1)]
+    return np.array([max(car.drive_force(float(v), g + 1) * share[g] for g in range(len(share))) for v in speeds])
 
 
 def full_brake(car: CarParams) -> float:

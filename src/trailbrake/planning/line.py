@@ -10,11 +10,11 @@ from trailbrake.tracks.road import Column, Road
 
 STATION = 2.5  # m between the offsets that are optimised
 SPACING = 1.0  # m between the rows of the line
-EDGE_MARGIN = 0.45  # m kept between the car's side and the edge: what a driver at the limit strays
+EDGE_MARGIN = 0.6  # m kept between the car's side and the edge: what a driver at the limit strays
 
 
-def racing_line(road: Road, car_width: float) -> Road:
-    """Return the minimum-curvature line along `road` for a car `car_width` (m) wide.
+def racing_line(road: Road, car_width: float, length_weight: float = 0.0) -> Road:
+    """Return the line of least curvature (and length, by `length_weight` 1/m^2) for a car `car_width` (m) wide.
 
     The line is a Road: its widths are the distances to the road's edges, its z, bank and grade those of the
     surface under it, so that whatever works on roads (locate, at) works on lines. Row 0 is abreast of the
@@ -33,7 +33,7 @@ def racing_line(road: Road, car_width: float) -> Road:
     if not road.closed:  # the car starts at rest on the centreline
         lower[[0, -1]], upper[[0, -1]] = -0.05, 0.05
     nx, ny = -np.sin(yaw), np.cos(yaw)
-    offset = minimum_curvature(x, y, nx, ny, lower, upper, road.closed)
+    offset = minimum_curvature(x, y, nx, ny, lower, upper, road.closed, length_weight)
     return _as_road(road, x + offset * nx, y + offset * ny)
 
 

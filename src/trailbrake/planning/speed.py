@@ -17,6 +17,10 @@ from trailbrake.units import G
 
 Array = NDArray[np.float64]
 
+TRAIL_BRAKING = 0.25  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
+
+POWER_OUT = 0.12  # the same of the drive limit: what is asked of driven tyres on the way out of a bend is not exact
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -106,16 +110,19 @@ def _corner_speed(
 
 @jit
 def _reach(
-    v: float, row: int, step: float, rows: Array, speeds: Array, lateral: Array, load: Array, table: Array,
+    v: float, row: int, other: int, step: float, rows: Array, speeds: Array, lateral: Array, load: Array, table: Array,
     margin: float, braking: bool,
 ) -> float:  # fmt: skip
     """Return the speed one row on (braking: one row back) at the limit of drive or brake."""
-    need, factor = _demand(v, rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3], speeds, load)
+    # Midway between the rows; what a row alone says would start to brake or to drive a row late.
+    curvature, climb = 0.5 * (rows[row, 0] + rows[other, 0]), 0.5 * (rows[row, 1] + rows[other, 1])
+    need, factor = _demand(v, curvature, climb, rows[row, 2], rows[row, 3], speeds, load)
     share = abs(need) / (factor * lookup(lateral, speeds, v))
     limit = lookup2(table, speeds, v, share / margin)
+    limit *= 1.0 - (TRAIL_BRAKING if braking else POWER_OUT) * min(share, 1.0)
     # Drive may be below 0 (drag at top speed); only what the tyres give scales with load and margin.
     limit = limit * factor * margin if limit > 0.0 else limit
-    gravity = G * math.sin(math.atan(rows[row, 1]))
+    gravity = G * math.sin(math.atan(climb))
     a = limit + gravity if braking else limit - gravity
     return math.sqrt(max(v * v + 2.0 * a * step, 0.25))
 
@@ -151,13 +158,13 @@ def passes(
         i, j = k % n, (k + 1) % n
         if not closed and j == 0:
             continue
-        v[j] = min(v[j], _reach(v[i], i, spacing, rows, speeds, lateral, load, drive, margin, False))
+        v[j] = min(v[j], _reach(v[i], i, j, spacing, rows, speeds, lateral, load, drive, margin, False))
     back = 2 if closed else 1
     for k in range(back * n - 1, 0, -1):
         i, j = k % n, (k - 1) % n
         if not closed and i == 0:
             continue
-        v[j] = min(v[j], _reach(v[i], i, spacing, rows, speeds, lateral, load, brake, margin, True))
+        v[j] = min(v[j], _reach(v[i], i, j, spacing, rows, speeds, lateral, load, brake, margin, True))
     for i in range(n):
         need, factor = _demand(v[i], rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, load)
         grip[i] = abs(need) / (factor * lookup(lateral, speeds, v[i]))

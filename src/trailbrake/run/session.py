@@ -208,7 +208,7 @@ def _summary(
 ) -> dict[str, Any]:
     valid = [lap.time_s for lap in scorer.laps if lap.valid]
     flying = course.profile.lap_time
-    rest = course.plan(start=0.0).lap_time
+    rest = course.plan(course.line, start=0.0).lap_time
     return {
         "sim": options.sim,
         "driver": options.driver,

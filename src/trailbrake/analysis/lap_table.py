@@ -1,0 +1,99 @@
+"""Laps side by side: the best one, the best sectors, and the lap they would make together."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class LapLike(Protocol):
+    """A finished lap, recorded or just driven."""
+
+    @property
+    def number(self) -> int:
+        """1 for the first lap."""
+
+    @property
+    def time_s(self) -> float:
+        """How long it took."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether it counts."""
+
+    @property
+    def sectors(self) -> Iterable[float]:
+        """How long each sector took, s."""
+
+
+@dataclass(frozen=True)
+class LapRow:
+    """One line of the table. `gap` is the time behind the best lap, s."""
+
+    number: int
+    time_s: float
+    valid: bool
+    sectors: tuple[float, ...]
+    gap: float
+
+
+@dataclass(frozen=True)
+class LapTable:
+    """The laps of a drive.
+
+    Attributes:
+        rows: the laps in the order they were driven.
+        best: index of the best lap in `rows`, None without laps. Valid laps only, unless there are none.
+        sector_best: index in `rows` of the lap with the best time of each sector.
+        theoretical_s: the best sectors together, NaN without sectors.
+    """
+
+    rows: tuple[LapRow, ...]
+    best: int | None
+    sector_best: tuple[int, ...]
+    theoretical_s: float
+
+
+def lap_table(laps: Sequence[LapLike]) -> LapTable:
+    """Compare `laps`. Sectors count where the lap has as many of them as the best lap."""
+    sectors = [tuple(lap.sectors) for lap in laps]
+    counting = [i for i, lap in enumerate(laps) if lap.valid] or list(range(len(laps)))
+    if not counting:
+        return LapTable((), None, (), math.nan)
+    best = min(counting, key=lambda i: laps[i].time_s)
+    known = [i for i in counting if len(sectors[i]) == len(sectors[best])]
+    sector_best = tuple(min(known, key=lambda i: sectors[i][k]) for k in range(len(sectors[best])))
+    together = sum(sectors[i][k] for k, i in enumerate(sector_best)) if sector_best else math.nan
+    rows = tuple(
+        LapRow(lap.number, lap.time_s, lap.valid, sectors[i], lap.time_s - laps[best].time_s)
+        for i, lap in enumerate(laps)
+    )
+    return LapTable(rows, best, sector_best, together)
+
+
+def clock(seconds: float) -> str:
+    """Return a lap time as people write it: 1:23.456, or 23.456 below a minute."""
+    if not math.isfinite(seconds):
+        return "-"
+    thousandths = round(abs(seconds) * 1000)
+    minutes, rest = divmod(thousandths, 60_000)
+    sign = "-" if seconds < 0 and thousandths else ""
+    return f"{sign}{minutes}:{rest / 1000:06.3f}" if minutes else f"{sign}{rest / 1000:.3f}"
+
+
+def lap_text(table: LapTable) -> str:
+    """Return the table for a terminal; an asterisk marks what is best."""
+    if not table.rows:
+        return "no finished lap"
+    parts = max(len(row.sectors) for row in table.rows)
+    lines = [["lap", "time", "gap", *(f"sector {k + 1}" for k in range(parts)), ""]]
+    for i, row in enumerate(table.rows):
+        cells = [str(row.number), clock(row.time_s) + ("*" if i == table.best else " "), f"{row.gap:+.3f}"]
+        for k in range(parts):
+            mark = "*" if k < len(table.sector_best) and table.sector_best[k] == i else " "
+            cells.append(clock(row.sectors[k]) + mark if k < len(row.sectors) else "-")
+        lines.append([*cells, "" if row.valid else "invalid"])
+    if math.isfinite(table.theoretical_s):
+        lines.append(["best sectors", clock(table.theoretical_s) + " ", *[""] * (parts + 2)])
+    widths = [max(len(line[c]) for line in lines) for c in range(len(lines[0]))]
+    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)

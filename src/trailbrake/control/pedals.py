@@ -1,0 +1,41 @@
+"""From a wanted force at the wheels to throttle and brake, by the car's own engine and brake data."""
+
+import math
+
+from trailbrake.cars.params import CarParams, interpolate
+
+
+class Pedals:
+    """The inverse of a car's drivetrain.
+
+    While it brakes, the throttle is held where the engine neither drives nor drags: engine braking acts on the
+    driven axle alone, and on a rear-driven car near the limit that is what lets the rear go.
+    """
+
+    def __init__(self, car: CarParams) -> None:
+        self._car = car
+        self._full_brake = (
+            car.brakes.torque_front / car.tyre_front.radius + car.brakes.torque_rear / car.tyre_rear.radius
+        )
+
+    def engine_torques(self, speed: float, gear: int) -> tuple[float, float]:
+        """Return (full-throttle torque, drag torque with the throttle shut), N m, both >= 0, at `speed` in `gear`."""
+        engine = self._car.engine
+        rpm = max(self._car.engine_speed(speed, gear) * 30.0 / math.pi, engine.idle_rpm)
+        share = (rpm - engine.idle_rpm) / (engine.limiter_rpm - engine.idle_rpm)
+        drag = engine.braking_torque_idle + share * (engine.braking_torque_limiter - engine.braking_torque_idle)
+        return max(interpolate(rpm, engine.rpm, engine.torque), 0.0), max(drag, 0.0)
+
+    def throttle_and_brake(self, force: float, speed: float, gear: int) -> tuple[float, float]:
+        """Return (throttle, brake), 0..1, for a longitudinal `force` (N, at the wheels, positive drives).
+
+        Args:
+            force: N; held to what engine and brakes can give.
+            speed: m/s.
+            gear: the gear that is in, 1 or higher.
+        """
+        full, drag = self.engine_torques(speed, gear)
+        ratio = self._car.gearbox.overall(gear) * self._car.gearbox.efficiency / self._car.driven_radius
+        torque = max(force, 0.0) / ratio
+        throttle = min((torque + drag) / (full + drag), 1.0) if full + drag > 0.0 else 0.0
+        return throttle, min(max(-force, 0.0) / self._full_brake, 1.0)

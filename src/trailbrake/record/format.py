@@ -1,0 +1,108 @@
+"""The recording format: an MCAP file whose messages are CDR-encoded flat structures with `ros2msg` schemas.
+
+| topic | message | when |
+|---|---|---|
+| /state | one float64 per column of `STATE_COLUMNS` | every tick |
+| /controls | one float64 per column of `CONTROL_COLUMNS` | every tick, right after its /state |
+| /lap | number, time, valid, sector times | when a lap ends |
+| /event | text | when the supervisor, the driver or the link has something to say |
+| /map | centre, left and right edge of the road | once |
+| /plan | distance, x, y, speed of the planned line | once |
+
+The attachment `about.json` says what was driven. Log times are simulator time (ns); the writer reads no
+clock, so two recordings of one seeded drive differ only where their `about` does. A tick's MCAP sequence
+number is its count from the start; other messages carry the count of the ticks before them, which tells
+where they belong even if the simulator's clock was set back.
+
+The recorded schema names the columns, so a reader needs no table of its own: a column that was added later
+reads as NaN, one that was removed stays readable. Only a changed *meaning* needs a new SCHEMA_VERSION (kept
+in the /state channel's metadata) and a step in `migrate.py`.
+"""
+
+import struct
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trailbrake.record import cdr
+from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS, Column
+
+PROFILE = "trailbrake"
+ABOUT = "about.json"
+VERSION_KEY = "schema_version"
+SUFFIX = ".mcap"
+MAGIC = b"\x89MCAP0\r\n"
+MESSAGE = 0x05  # MCAP's opcode
+RECORD_HEAD = 9  # opcode and length
+MESSAGE_HEAD = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log time, publish time
+MESSAGE_FIELDS = MESSAGE_HEAD.size - RECORD_HEAD
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One MCAP channel and its schema. `number` is the id of both."""
+
+    number: int
+    name: str
+    schema_name: str
+    definition: str
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+def _row_topic(number: int, name: str, schema_name: str, columns: tuple[Column, ...]) -> Topic:
+    lines = [f"float64 {c.name}  # {c.quantity.unit}: {c.quantity.meaning}" for c in columns]
+    return Topic(number, name, schema_name, "\n".join(lines) + "\n", {VERSION_KEY: str(SCHEMA_VERSION)})
+
+
+def _topic(number: int, name: str, schema_name: str, layout: cdr.Layout, comment: str) -> Topic:
+    lines = [f"# {comment}", *(f"{kind} {field_name}" for field_name, kind in layout.items())]
+    return Topic(number, name, schema_name, "\n".join(lines) + "\n")
+
+
+LAP_LAYOUT: cdr.Layout = {"time_s": "float64", "number": "uint32", "valid": "bool", "sectors_s": "float64[]"}
+EVENT_LAYOUT: cdr.Layout = {"text": "string"}
+MAP_LAYOUT: cdr.Layout = {"closed": "bool"} | {
+    f"{part}_{axis}": "float64[]" for part in ("centre", "left", "right") for axis in "xy"
+}
+PLAN_LAYOUT: cdr.Layout = dict.fromkeys(("s", "x", "y", "speed"), "float64[]")
+
+STATE = _row_topic(1, "/state", "trailbrake/msg/State", STATE_COLUMNS)
+CONTROLS = _row_topic(2, "/controls", "trailbrake/msg/Controls", CONTROL_COLUMNS)
+LAP = _topic(3, "/lap", "trailbrake/msg/Lap", LAP_LAYOUT, "a finished lap; the log time is its end; times in s")
+EVENT = _topic(4, "/event", "trailbrake/msg/Event", EVENT_LAYOUT, "what happened, in words")
+MAP = _topic(5, "/map", "trailbrake/msg/Map", MAP_LAYOUT, "the road: centre and edges, m, world frame")
+PLAN = _topic(6, "/plan", "trailbrake/msg/Plan", PLAN_LAYOUT, "the planned line: s, x, y in m, speed in m/s")
+TOPICS = (STATE, CONTROLS, LAP, EVENT, MAP, PLAN)
+
+
+def _message_fields(columns: int) -> list[tuple[str, object]]:
+    head = [("opcode", "u1"), ("length", "<u8"), ("channel", "<u2"), ("sequence", "<u4"), ("log", "<u8")]
+    return [*head, ("publish", "<u8"), ("cdr", "S4"), ("row", "<f8", (columns,))]  # type: ignore[list-item]
+
+
+# One tick is one fixed block of bytes, the two message records one behind the other: packed by one struct
+# call, and read back as one array.
+_STATE_WIDTH, _CONTROLS_WIDTH = len(STATE_COLUMNS), len(CONTROL_COLUMNS)
+TICK = struct.Struct(f"<BQHIQQ4s{_STATE_WIDTH}dBQHIQQ4s{_CONTROLS_WIDTH}d")
+STATE_LENGTH = MESSAGE_FIELDS + 4 + 8 * _STATE_WIDTH
+CONTROLS_LENGTH = MESSAGE_FIELDS + 4 + 8 * _CONTROLS_WIDTH
+
+
+def tick_dtype(state_columns: int, controls_columns: int) -> np.dtype[np.void]:
+    """Return the array element behind one tick's two message records."""
+    state = np.dtype(_message_fields(state_columns))
+    controls = np.dtype(_message_fields(controls_columns))
+    return np.dtype([("state", state), ("controls", controls)])
+
+
+def column_names(definition: str) -> tuple[str, ...]:
+    """Return the field names of a row schema, which must be all float64. ValueError otherwise."""
+    names = []
+    for line in definition.splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or words[0] != "float64":
+            raise ValueError(f"not a row of float64: {line.strip()!r}")
+        names.append(words[1])
+    return tuple(names)

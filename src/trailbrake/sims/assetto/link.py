@@ -1,0 +1,347 @@
+"""Our end of the Assetto Corsa wire: takes a car of the game, or of a host, and drives it.
+
+Source: protocol page assetto-custom-ai, sections 1 and 4. Life is judged by packet_id advancing and by
+nothing else: pages of a dead game read fine for ever.
+"""
+
+import os
+from collections.abc import Callable
+from itertools import count
+
+from trailbrake.errors import SimulatorError, WireError
+from trailbrake.roles import LinkCounters
+from trailbrake.sims.assetto import codec, convert, spec
+from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand
+from trailbrake.transport.shm import Lock, Page, SharedMemory
+
+_RETRIES = 3  # after a torn read
+_RECREATE_S = 5.0  # a controls page made too early in the game's life goes unnoticed: make it again (section 4.6)
+_RESTART_S = 0.1  # s that a restart is asked for
+_TELEPORT_STEPS = 4  # physics steps that a teleport is asked for: a little over 10 ms
+_OTHERS_STEPS = 5  # physics steps between looks at the other cars: their pages follow the frame rate
+_CENSUS_STEPS = 333  # physics steps between counts of the other cars
+
+_HOLD_STEPS = 3  # a paddle is held so long: the game must see it in at least one step
+_REST_STEPS = 33  # then released at least so long (0.1 s), and ...
+_GIVE_UP_STEPS = 117  # ... unless the gear has come, so long (0.35 s, what live clients wait) before another try
+
+
+class _Shifter:
+    """Turns a gear wish into paddle presses, one gear per press.
+
+    Works on the game's steps and the gear that it reports. A box may tell neutral while it shifts, so that a
+    gear which is neither the old nor the new one is waited out.
+    """
+
+    __slots__ = ("_expected", "_paddle", "_pressed_at")
+
+    def __init__(self) -> None:
+        self._pressed_at = -_GIVE_UP_STEPS
+        self._paddle = 0
+        self._expected = 0
+
+    def paddle(self, wish: int | None, gear: int | None, step: int) -> int:
+        """Return the paddle to hold now: 1 up, -1 down, 0 none."""
+        since = step - self._pressed_at
+        if since < 0:  # the game's clock jumped back
+            self.__init__()  # type: ignore[misc]
+            since = _GIVE_UP_STEPS
+        if wish is None or gear is None:
+            return 0
+        if since < _HOLD_STEPS:
+            return self._paddle
+        if wish == gear or since < _REST_STEPS or (gear != self._expected and since < _GIVE_UP_STEPS):
+            return 0
+        self._paddle = 1 if wish > gear else -1
+        self._expected = gear + self._paddle
+        self._pressed_at = step
+        return self._paddle
+
+
+class Link:
+    """Drives car `car_index` over shared memory.
+
+    Args:
+        folder: folder of the pages; None = the public names.
+        car_index: which car to take; 0 is the player's.
+        wait: seconds that `open` waits for the car to answer.
+        idle: called by `open` between looks; lets time pass (sleeps, or ticks a host in lockstep) and returns
+            the new `now`. Without it `open` does not wait: the phase is LOST until the car answers.
+        private: nobody but ours reaches `folder`. Pages are then mapped, see `trailbrake.transport.shm`.
+
+    Attributes:
+        counters: what went over the wire.
+        foreign_writes: how often somebody else had changed our controls when we came to write the next.
+    """
+
+    SUPPLIES = spec.SUPPLIES
+    ACCEPTS = spec.ACCEPTS
+    period = 1.0 / spec.RATE_HZ
+
+    def __init__(
+        self,
+        *,
+        folder: "str | os.PathLike[str] | None" = None,
+        car_index: int = 0,
+        wait: float = 60.0,
+        idle: Callable[[], float] | None = None,
+        private: bool = False,
+    ) -> None:
+        self.counters = LinkCounters()
+        self.foreign_writes = 0
+        self._memory = SharedMemory(folder)
+        self._index, self._wait, self._idle, self._mapped = car_index, wait, idle, private
+        self._lock: Lock | None = None
+        self._controls: Page | None = None
+        self._written = b""
+        self._last = Controls(brake=1.0)
+        self._shifter = _Shifter()
+        self._car: Page | None = None
+        self._packet_id = 0  # newest read
+        self._message: codec.CarData | None = None  # None until packet_id has been seen to advance
+        self._advanced_at: float | None = None  # None = from the next read on
+        self._stale = False
+        self._others: dict[int, Page] = {}
+        self._other_cars: list[OtherCar] = []
+        self._others_at = self._census_at = 0
+        self._sim_page: Page | None = None
+        self._sim = codec.SimState()
+        self._restart_at: float | None = None
+        self._teleport_to = convert.TELEPORT_NONE
+        self._teleport: Pose | None = None
+        self._teleport_at = 0
+
+    def open(self, now: float) -> None:
+        """Take the car: make its controls page, brake on, and wait for packet_id to advance."""
+        name = spec.controls_name(self._index)
+        self._lock = self._memory.lock(name)
+        if self._lock is None:
+            raise SimulatorError(
+                f"car {self._index} is driven already by another trailbrake",
+                where=f"{self._memory.folder}/{name}",
+                hint="stop that one, or take another car",
+            )
+        try:
+            self._advanced_at = now
+            self._make_controls()
+            if self._idle is not None:
+                self._await(now, self._idle)
+        except BaseException:
+            self.close()
+            raise
+
+    def _make_controls(self) -> None:
+        self._controls = self._memory.create(spec.controls_name(self._index), mapped=self._mapped)
+        self._written = codec.encode_controls(convert.controls_to_wire(self._last))
+        self._controls.write(self._written)
+
+    def _await(self, now: float, idle: Callable[[], float]) -> None:
+        deadline, recreate = now + self._wait, now + _RECREATE_S
+        while not self.fresh():
+            now = idle()
+            if now >= deadline:
+                why = "is not published" if self._car is None else "stands still: its packet_id does not advance"
+                raise SimulatorError(
+                    f"car {self._index} {why}",
+                    where=f"{self._memory.folder}/{spec.car_name(self._index)}",
+                    expected=f"an answer within {self._wait:g} s",
+                    hint="start a session with Custom AI switched on, or `trailbrake serve assetto`",
+                )
+            if now >= recreate and self._controls is not None:
+                recreate = now + _RECREATE_S
+                self._controls.close(remove=self._controls.created)
+                self._make_controls()
+        self._advanced_at = now
+
+    def _attached(self) -> Page | None:
+        """Return the car's page, opening it once it is there. What it holds then may be long dead."""
+        if self._car is None:
+            self._car = self._memory.open(spec.car_name(self._index), mapped=self._mapped)
+            if self._car is not None and self._message is None:
+                self._packet_id = codec.decode_packet_id(self._car.read(codec.PACKET_ID_SIZE))
+        return self._car
+
+    def fresh(self) -> bool:
+        """Return whether packet_id has moved since the last read()."""
+        page = self._attached()
+        # 0 is a page that is made but not yet written.
+        return page is not None and codec.decode_packet_id(page.read(codec.PACKET_ID_SIZE)) not in (0, self._packet_id)
+
+    def read(self, now: float) -> CarState:
+        """Return the newest sample. Phase LOST when packet_id has stood for longer than 0.25 s of `now`."""
+        if self._advanced_at is None:
+            self._advanced_at = now
+        if self._sim.restart_session:
+            self._pulse_restart(now)
+        advanced = self.fresh() and self._take()
+        if advanced:
+            self._advanced_at = now
+        state = CarState() if self._message is None else convert.state_from_wire(self._message)
+        state.age = now - self._advanced_at
+        stale = state.age > spec.STALE_S
+        if self._sim.pause and not advanced:
+            state.phase = Phase.PAUSED
+        elif stale or self._message is None:
+            state.phase = Phase.LOST
+            if stale:
+                self._lost()
+        self._stale = stale
+        if self._message is not None:
+            self._look_at_others()
+            state.others = self._other_cars
+        return state
+
+    def _take(self) -> bool:
+        """Copy and decode the newest sample; return whether it was whole enough."""
+        data = self._copy()
+        try:
+            message = codec.decode_car(data)
+        except WireError:  # a stranger cut the page short
+            self.counters.torn += 1
+            return False
+        counters, step = self.counters, message.packet_id - self._packet_id
+        counters.received += 1
+        if step < 0:
+            counters.resyncs += 1
+            self._others_at = self._census_at = message.packet_id
+        elif self._message is not None:
+            counters.lost += step - 1
+        self._packet_id, self._message = message.packet_id, message
+        return True
+
+    def _copy(self) -> bytes:
+        """Return a copy of the car's page that was made while nobody wrote to it, else the last one, counted as torn.
+
+        The page has no lock. Comparing the whole rather than packet_id alone also finds a writer between
+        packet_id and the rest of it, whichever it stores first; it costs well under 1 us.
+        """
+        assert self._car is not None
+        data = self._car.read(codec.CAR_SIZE)
+        for _ in range(1 + _RETRIES):
+            again = self._car.read(codec.CAR_SIZE)
+            if again == data:
+                return data
+            data = again
+        self.counters.torn += 1
+        return data
+
+    def _lost(self) -> None:
+        if not self._stale:
+            self.counters.stale += 1
+        # The other end may have gone and come back with a page of its own.
+        if self._car is not None and not self._car.current():
+            self._car.close()
+            self._car = None
+
+    def _look_at_others(self) -> None:
+        step = self._packet_id
+        if step - self._census_at >= _CENSUS_STEPS or self._census_at == 0:
+            self._census_at = step
+            self._count_others()
+        if step - self._others_at < _OTHERS_STEPS:
+            return
+        self._others_at = step
+        cars = []
+        for index, page in self._others.items():
+            data = page.read(codec.PUBLIC_SIZE)
+            again = page.read(codec.PUBLIC_SIZE)
+            if again != data:
+                again = page.read(codec.PUBLIC_SIZE)
+            if len(again) == codec.PUBLIC_SIZE and codec.decode_packet_id(again) != 0:
+                cars.append(convert.other_from_wire(index, codec.decode_public(again)))
+        self._other_cars = cars  # a new list: states that were given the old one keep it
+
+    def _count_others(self) -> None:
+        """Open the public pages of the other cars; cars are numbered without gaps."""
+        for index in count():
+            page = self._others.get(index)
+            if page is not None:
+                if page.current():
+                    continue
+                self._others.pop(index).close()
+            if index == self._index:
+                if not self._memory.exists(spec.public_name(index)):
+                    return
+                continue
+            page = self._memory.open(spec.public_name(index), mapped=self._mapped)
+            if page is None:
+                return
+            self._others[index] = page
+
+    def write(self, controls: Controls) -> None:
+        """Send `controls`; a gear wish becomes paddle presses."""
+        gear = None if self._message is None else self._message.gear - convert.NEUTRAL
+        shift = self._shifter.paddle(controls.gear, gear, self._packet_id)
+        # A step back is a restart at the other end: the teleport was done there, or is moot.
+        if self._teleport_to and not 0 <= self._packet_id - self._teleport_at < _TELEPORT_STEPS:
+            self._teleport_to, self._teleport = convert.TELEPORT_NONE, None
+        self._last = controls
+        self._send(controls, shift)
+
+    def _send(self, controls: Controls, shift: int) -> None:
+        if self._controls is None:
+            raise SimulatorError("the link is not open", where=spec.controls_name(self._index))
+        if self._controls.read(codec.CONTROLS_SIZE) != self._written:
+            self.foreign_writes += 1
+        self._written = codec.encode_controls(
+            convert.controls_to_wire(controls, shift=shift, teleport_to=self._teleport_to, teleport=self._teleport)
+        )
+        self._controls.write(self._written)
+
+    def command(self, command: SimCommand) -> None:
+        """Ask for a pause, a restart, a time scale (SimState v1), a teleport or a return to the pits."""
+        sim = self._sim
+        if command.pause is not None:
+            if sim.pause and not command.pause:
+                self._advanced_at = None  # the pause was no silence
+            sim = sim._replace(pause=int(command.pause))
+        if command.restart:
+            sim = sim._replace(restart_session=1)
+            self._restart_at = None
+        if command.time_scale is not None:
+            sim = sim._replace(time_scale=command.time_scale)
+        if sim != self._sim:
+            self._send_sim(sim)
+        if command.teleport is not None or command.to_pits:
+            self._teleport = command.teleport
+            self._teleport_to = convert.TELEPORT_PITS if command.teleport is None else convert.TELEPORT_POSE
+            self._teleport_at = self._packet_id
+            self._send(self._last, 0)
+
+    def _send_sim(self, sim: codec.SimState) -> None:
+        self._sim = sim
+        if self._sim_page is None:
+            # Made on the first request only: a page of zeros would ask for a time scale of 0.
+            self._sim_page = self._memory.create(spec.SIM_STATE_V1, mapped=self._mapped)
+        self._sim_page.write(codec.encode_sim_v1(sim))
+
+    def _pulse_restart(self, now: float) -> None:
+        if self._restart_at is None:
+            self._restart_at = now
+        elif now - self._restart_at >= _RESTART_S:
+            self._send_sim(self._sim._replace(restart_session=0))
+
+    def release(self) -> None:
+        """Leave the brake on and the throttle shut, and the session running at its own pace."""
+        self._teleport_to, self._teleport = convert.TELEPORT_NONE, None
+        self._last = Controls(brake=1.0)
+        if self._controls is not None:
+            self._send(self._last, 0)
+        if self._sim_page is not None:
+            self._send_sim(codec.SimState())
+
+    def close(self) -> None:
+        """Give the car back, and remove the pages that we made."""
+        self.release()
+        if self._controls is not None:
+            # A page that we found was left behind by a killed client, unless somebody else writes to it.
+            self._controls.close(remove=self._controls.created or not self.foreign_writes)
+        if self._sim_page is not None:
+            self._sim_page.close(remove=self._sim_page.created)
+        for page in (self._car, *self._others.values()):
+            if page is not None:
+                page.close()
+        if self._lock is not None:
+            self._lock.close()
+        self._controls = self._sim_page = self._car = self._lock = None
+        self._others = {}

@@ -1,0 +1,77 @@
+"""Assetto Corsa with Custom Shaders Patch, "Custom AI": names, rates, and what the wire carries.
+
+Source: protocol page assetto-custom-ai, sections 1 and 2. Constants only; cheap to import.
+"""
+
+from dataclasses import dataclass
+
+NAME = "assetto"
+TITLE = "Assetto Corsa (Custom Shaders Patch, Custom AI)"
+
+RATE_HZ = 333.0  # physics steps per second, one CarData each; the step is 1/333 s, never a clean 3 ms
+FRAME_RATE_HZ = 60.0  # CarPublic follows the game's frame rate; our host's is this, in simulated time
+STALE_S = 0.25  # s of wall time; a packet_id that stood longer is not live (section 4.1)
+
+PREFIX = "AcTools.CSP.NewBehaviour.CustomAI."
+SIM_STATE_V0 = f"{PREFIX}SimState.v0"
+SIM_STATE_V1 = f"{PREFIX}SimState.v1"  # CSP >= 0.2.8
+HOST_LOCK = f"{PREFIX}Host"  # ours: taken by the one host of these names
+
+
+def controls_name(car: int) -> str:
+    """Return the name of the page that a client makes to take car `car`."""
+    return f"{PREFIX}CarControls{car}.v0"
+
+
+def car_name(car: int) -> str:
+    """Return the name of the page that the game answers with."""
+    return f"{PREFIX}Car{car}.v0"
+
+
+def public_name(car: int) -> str:
+    """Return the name of the page that everybody may read about car `car`."""
+    return f"{PREFIX}CarPublic{car}.v0"
+
+
+# `steer` is missing: the wire tells the angle of the steering wheel in degrees, and not how far it can turn.
+SUPPLIES: frozenset[str] = frozenset(
+    {
+        "time", "sequence", "age", "phase", "x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y",
+        "velocity_z", "acceleration_x", "acceleration_y", "acceleration_z", "roll_rate", "pitch_rate", "yaw_rate",
+        "steering_wheel_angle", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "fuel_litres",
+        "abs_active", "tc_active", "lap_time", "best_lap_time", "lap_progress", "contacts", "contact_depth",
+        "wheels.x", "wheels.y", "wheels.z", "wheels.angular_velocity", "wheels.slip_ratio", "wheels.slip_angle",
+        "wheels.combined_slip", "wheels.load", "wheels.camber", "wheels.pressure", "wheels.core_temperature",
+        "wheels.disc_temperature", "wheels.wear", "wheels.on_track", "others",
+    }
+)  # fmt: skip
+ACCEPTS: frozenset[str] = frozenset(
+    {
+        "steer", "throttle", "brake", "clutch", "handbrake", "gear",
+        "pause", "restart", "teleport", "to_pits", "time_scale",
+    }
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class ServeOptions:
+    """Options of `serve assetto`.
+
+    Attributes:
+        cars: number of cars on the track; those that nobody takes stand with the brake on.
+    """
+
+    cars: int = 1
+
+
+@dataclass(slots=True)
+class LiveOptions:
+    """Options of `--sim assetto --live`.
+
+    Attributes:
+        car_index: which car to take; 0 is the player's.
+        wait: seconds to wait for the session to let us have the car.
+    """
+
+    car_index: int = 0
+    wait: float = 60.0

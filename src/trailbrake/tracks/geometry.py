@@ -1,0 +1,99 @@
+"""Plane geometry shared by the loader and the builder: splines through points, crossings, blending."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.kernels import jit
+
+Array = NDArray[np.float64]
+Plane = NDArray[np.complex128]  # points of the ground plane as x + iy
+
+_SWEEPS = 60  # each halves the error of the slopes at least: 60 is below rounding
+
+
+def chord_lengths(points: Plane) -> Array:
+    """Return the (n + 1,) distance along the closed polygon through `points` (n,), from 0 to its length, m."""
+    gaps = np.abs(np.roll(points, -1) - points)
+    return np.concatenate([[0.0], np.cumsum(gaps)])
+
+
+def spline_slopes(knots: Array, values: Plane) -> Plane:
+    """Return the slopes (n,) at the knots of the periodic cubic spline through `values` (n,) at `knots` (n + 1,).
+
+    The tridiagonal system of a C2 spline is diagonally dominant by a factor of two, so plain sweeps converge.
+    """
+    step = np.diff(knots)
+    before = np.roll(step, 1)
+    secant = (np.roll(values, -1) - values) / step
+    right = 3.0 * (before * secant + step * np.roll(secant, 1))
+    slope = secant.astype(np.complex128)
+    for _ in range(_SWEEPS):
+        slope = (right - step * np.roll(slope, 1) - before * np.roll(slope, -1)) / (2.0 * (step + before))
+    return slope
+
+
+def hermite(knots: Array, values: Plane, slopes: Plane, at: Array) -> Plane:
+    """Return the periodic cubic Hermite curve through `values` with `slopes` (n,) at `knots` (n + 1,), at `at`."""
+    i = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(values) - 1)
+    j = (i + 1) % len(values)
+    step = knots[i + 1] - knots[i]
+    u = (at - knots[i]) / step
+    v = 1.0 - u
+    ends = (1.0 + 2.0 * u) * v * v * values[i] + u * u * (3.0 - 2.0 * u) * values[j]
+    result: Plane = ends + u * v * step * (v * slopes[i] - u * slopes[j])
+    return result
+
+
+def menger_curvature(points: Plane) -> Array:
+    """Return the curvature (n,), 1/m, of the circle through each point of a closed polygon and its neighbours."""
+    before, after = points - np.roll(points, 1), np.roll(points, -1) - points
+    across = before + after
+    product = np.abs(before) * np.abs(after) * np.abs(across)
+    result: Array = 2.0 * (np.conj(before) * after).imag / np.maximum(product, 1e-12)
+    return result
+
+
+def blend(values: Array, window: float, spacing: float, closed: bool) -> Array:
+    """Return `values` (n,) averaged under a raised cosine of width `window` (m), so that steps become ramps."""
+    half = int(min(0.5 * window / spacing, (len(values) - 1) // 2))
+    if half < 1 or np.ptp(values) == 0.0:
+        return values
+    weights = np.hanning(2 * half + 3)[1:-1]
+    padded = np.pad(values, half, mode="wrap" if closed else "edge")
+    return np.convolve(padded, weights / weights.sum(), mode="valid")
+
+
+@jit
+def first_crossing(x: Array, y: Array, closed: bool, longest: float) -> tuple[int, int]:
+    """Return the first pair of segments i < j of a polygon that cross or touch, or (-1, -1).
+
+    Segment k runs from point k to the next (the last to the first, if closed); none is longer than `longest` (m),
+    which lets the search leap over all segments too near along the line to reach this far across.
+    """
+    n = x.shape[0]
+    segments = n if closed else n - 1
+    for i in range(segments):
+        ax, ay = x[i], y[i]
+        bx, by = x[(i + 1) % n], y[(i + 1) % n]
+        j = i + 2
+        while j < segments:
+            if closed and i == 0 and j == segments - 1:
+                break
+            cx, cy = x[j], y[j]
+            gap = math.sqrt((cx - ax) ** 2 + (cy - ay) ** 2) - 2.0 * longest
+            if gap > longest:
+                j += int(gap / longest)
+                continue
+            dx, dy = x[(j + 1) % n], y[(j + 1) % n]
+            c = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+            d = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
+            a = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
+            b = (dx - cx) * (by - cy) - (dy - cy) * (bx - cx)
+            apart = max(ax, bx) < min(cx, dx) or max(cx, dx) < min(ax, bx)
+            apart = apart or max(ay, by) < min(cy, dy) or max(cy, dy) < min(ay, by)
+            if not apart and c * d <= 0.0 and a * b <= 0.0:
+                return i, j
+            j += 1
+    return -1, -1

@@ -1,0 +1,290 @@
+"""Named shared-memory pages and locks on Linux and Windows, behind one class.
+
+On Linux a page is a file of its name in the shared-memory file system (/dev/shm, or the folder that
+TRAILBRAKE_SHM names); on Windows it is a named section backed by the page file. Nothing here knows what is
+in a page.
+
+Two ways to reach a page on Linux. *Mapped* is the quicker one and never gives up the interpreter lock, but a
+stranger who truncates the file kills every process that touches its mapping (SIGBUS). *Unmapped* reads and
+writes the same page cache by file calls (under 1 us each): a truncated file is merely short, and writing
+makes it whole again. Use it for pages that strangers may open.
+"""
+
+import contextlib
+import hashlib
+import mmap
+import os
+import sys
+from enum import Enum
+from pathlib import Path
+
+from trailbrake.errors import SimulatorError, UsageError
+
+PAGE_SIZE = 4096
+ENVIRONMENT = "TRAILBRAKE_SHM"
+
+
+class LockState(Enum):
+    """What a look at a lock tells."""
+
+    FREE = 0
+    HELD = 1
+    ABANDONED = 2  # its holder died without giving it back (Linux only: Windows forgets a dead holder's lock)
+
+
+if sys.platform == "win32":
+    import ctypes
+
+    _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+    _kernel32.CreateMutexW.restype = ctypes.c_void_p
+    _kernel32.CreateMutexW.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_wchar_p)
+    for _opener in (_kernel32.OpenMutexW, _kernel32.OpenFileMappingW):
+        _opener.restype = ctypes.c_void_p
+        _opener.argtypes = (ctypes.c_uint32, ctypes.c_int, ctypes.c_wchar_p)
+    _kernel32.CloseHandle.argtypes = (ctypes.c_void_p,)
+    _ERROR_ALREADY_EXISTS = 183
+    _SYNCHRONIZE = 0x00100000
+    _FILE_MAP_READ = 0x0004
+
+    def _section_exists(name: str) -> bool:
+        # Never test with mmap: it *creates* the section when it is missing.
+        handle = _kernel32.OpenFileMappingW(_FILE_MAP_READ, 0, name)
+        if handle:
+            _kernel32.CloseHandle(handle)
+        return bool(handle)
+
+    class Page:
+        """One named page. Make it with `SharedMemory.create` or `SharedMemory.open`.
+
+        Attributes:
+            name: the page's name.
+            created: whether this call made it, rather than finding it there.
+        """
+
+        def __init__(self, path: Path, name: str, size: int, created: bool, mapped: bool) -> None:
+            self.name, self.size, self.created = name, size, created
+            self._map = mmap.mmap(-1, size, tagname=str(path))
+
+        def read(self, size: int, offset: int = 0) -> bytes:
+            """Return a copy of up to `size` bytes from `offset`."""
+            return self._map[offset : offset + size]
+
+        def write(self, data: bytes, offset: int = 0) -> None:
+            """Store `data` at `offset` with one copy."""
+            self._map[offset : offset + len(data)] = data
+
+        def current(self) -> bool:
+            """Return whether the page's name still leads to this page: on Windows as long as we hold it."""
+            return True
+
+        def close(self, *, remove: bool = False) -> None:
+            """Let go; the section vanishes with its last handle, so `remove` asks for nothing more."""
+            self._map.close()
+
+    class Lock:
+        """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.lock`."""
+
+        def __init__(self, path: Path) -> None:
+            self._handle = _kernel32.CreateMutexW(None, 0, str(path))
+            if ctypes.get_last_error() == _ERROR_ALREADY_EXISTS:
+                self.close()
+                raise BlockingIOError(str(path))
+
+        def close(self) -> None:
+            """Give the lock back."""
+            if self._handle:
+                _kernel32.CloseHandle(self._handle)
+            self._handle = None
+
+    def _lock_state(path: Path) -> LockState:
+        handle = _kernel32.OpenMutexW(_SYNCHRONIZE, 0, str(path))
+        if handle:
+            _kernel32.CloseHandle(handle)
+        return LockState.HELD if handle else LockState.FREE
+
+else:
+    import fcntl
+    import struct
+
+    # struct flock: a write lock on the whole file. Open-file-description locks (Linux) hold between two opens
+    # in one process too, and can be *looked at* without taking them, so that a look never disturbs a taker.
+    _WHOLE_FILE = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+
+    class Page:
+        """One named page. Make it with `SharedMemory.create` or `SharedMemory.open`.
+
+        Attributes:
+            name: the page's name.
+            created: whether this call made it, rather than finding it there.
+        """
+
+        def __init__(self, path: Path, name: str, size: int, created: bool, mapped: bool) -> None:
+            self.name, self.size = name, size
+            self._path = path
+            self._fd, self.created = _open_file(path, created)
+            self._map: mmap.mmap | None = None
+            try:
+                if os.fstat(self._fd).st_size < size:
+                    # Reserving at once tells a full file system here, not by a signal at the first store.
+                    os.posix_fallocate(self._fd, 0, size)
+                if mapped:
+                    self._map = mmap.mmap(self._fd, size)
+            except OSError:
+                self.close(remove=self.created)
+                raise
+            self._file = os.fstat(self._fd).st_ino
+
+        def read(self, size: int, offset: int = 0) -> bytes:
+            """Return a copy of up to `size` bytes from `offset`; fewer where a stranger cut the file short."""
+            if self._map is not None:
+                return self._map[offset : offset + size]
+            return os.pread(self._fd, size, offset)
+
+        def write(self, data: bytes, offset: int = 0) -> None:
+            """Store `data` at `offset` with one copy."""
+            if self._map is not None:
+                self._map[offset : offset + len(data)] = data
+            else:
+                os.pwrite(self._fd, data, offset)
+
+        def current(self) -> bool:
+            """Return whether the page's name still leads to this page (and not to a newer file, or to none)."""
+            try:
+                return os.stat(self._path, follow_symlinks=False).st_ino == self._file
+            except OSError:
+                return False
+
+        def close(self, *, remove: bool = False) -> None:
+            """Let go, and with `remove` take the page's name away (unless it leads to a newer page)."""
+            if self._map is not None:
+                self._map.close()
+                self._map = None
+            if self._fd < 0:
+                return
+            if remove:
+                self._file = os.fstat(self._fd).st_ino
+                if self.current():
+                    with contextlib.suppress(FileNotFoundError):
+                        self._path.unlink()
+            os.close(self._fd)
+            self._fd = -1
+
+    class Lock:
+        """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.lock`."""
+
+        def __init__(self, path: Path) -> None:
+            self._path = path
+            while True:
+                self._fd, _ = _open_file(path, True)
+                try:
+                    fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _WHOLE_FILE)
+                except OSError:
+                    os.close(self._fd)
+                    raise BlockingIOError(str(path)) from None
+                # The last holder may have removed the file between our open and our lock: then ours is a ghost.
+                with contextlib.suppress(FileNotFoundError):
+                    if os.stat(path).st_ino == os.fstat(self._fd).st_ino:
+                        return
+                os.close(self._fd)
+
+        def close(self) -> None:
+            """Give the lock back."""
+            if self._fd >= 0:
+                with contextlib.suppress(FileNotFoundError):
+                    self._path.unlink()
+                os.close(self._fd)
+                self._fd = -1
+
+    def _open_file(path: Path, create: bool) -> tuple[int, bool]:
+        """Open `path`; return its descriptor and whether this call made it."""
+        while create:
+            try:
+                return os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666), True
+            except FileExistsError:
+                with contextlib.suppress(FileNotFoundError):  # removed in between: make it after all
+                    return os.open(path, _FLAGS), False
+        return os.open(path, _FLAGS), False
+
+    def _lock_state(path: Path) -> LockState:
+        try:
+            fd = os.open(path, _FLAGS)
+        except OSError:
+            return LockState.FREE
+        try:
+            answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _WHOLE_FILE)
+            held = struct.unpack_from("h", answer)[0] != fcntl.F_UNLCK
+        finally:
+            os.close(fd)
+        return LockState.HELD if held else LockState.ABANDONED
+
+
+class SharedMemory:
+    """A folder of named pages and locks.
+
+    Args:
+        folder: where the pages are. None = TRAILBRAKE_SHM if set, else the public names: /dev/shm on Linux,
+            the session's namespace on Windows. On Windows a folder only sets its names apart from all others.
+
+    Attributes:
+        folder: the folder, as an error line shows it.
+    """
+
+    def __init__(self, folder: "str | os.PathLike[str] | None" = None) -> None:
+        chosen = folder if folder is not None else os.environ.get(ENVIRONMENT) or None
+        self.folder = str(chosen or ("shared memory" if sys.platform == "win32" else "/dev/shm"))
+        self._prefix = ""
+        if sys.platform == "win32":
+            if chosen is not None:
+                self._prefix = hashlib.sha256(os.path.abspath(chosen).encode()).hexdigest()[:16] + "."
+        elif not os.path.isdir(self.folder):
+            raise UsageError(
+                "the shared-memory folder is not there", where=self.folder, hint=f"make it, or set {ENVIRONMENT}"
+            )
+
+    def _path(self, name: str) -> Path:
+        return Path(self._prefix + name) if sys.platform == "win32" else Path(self.folder, name)
+
+    def create(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page:
+        """Open the page, making it (zeroed) or growing it to `size` bytes where needed."""
+        path = self._path(name)
+        try:
+            return Page(path, name, size, not self.exists(name) if sys.platform == "win32" else True, mapped)
+        except OSError as error:
+            raise SimulatorError(
+                f"cannot make the shared page: {error.strerror}", where=f"{self.folder}/{name}"
+            ) from error
+
+    def open(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page | None:
+        """Open the page if it is there (growing a short one to `size`), else return None."""
+        if not self.exists(name):
+            return None
+        try:
+            return Page(self._path(name), name, size, False, mapped)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise SimulatorError(
+                f"cannot open the shared page: {error.strerror}", where=f"{self.folder}/{name}"
+            ) from error
+
+    def exists(self, name: str) -> bool:
+        """Return whether the page is there. That says nothing about anybody being alive behind it."""
+        if sys.platform == "win32":
+            return _section_exists(str(self._path(name)))
+        return os.path.exists(f"{self.folder}/{name}")
+
+    def lock(self, name: str) -> Lock | None:
+        """Take the exclusive lock `name`; None if somebody has it. A killed holder's lock is free again."""
+        try:
+            return Lock(self._path(f"{name}.lock"))
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise SimulatorError(
+                f"cannot make the lock: {error.strerror}", where=f"{self.folder}/{name}.lock"
+            ) from error
+
+    def lock_state(self, name: str) -> LockState:
+        """Look at the lock `name` without touching it."""
+        return _lock_state(self._path(f"{name}.lock"))

@@ -1,0 +1,107 @@
+"""`World`: the embedded simulator as a Plant: cars on a track, laps and contacts counted, one period per step."""
+
+import math
+from collections.abc import Sequence
+
+from trailbrake.cars.params import CarParams
+from trailbrake.laps import LapTimer
+from trailbrake.state import CarState, Controls, Pose, SimCommand
+from trailbrake.tracks.columns import Column
+from trailbrake.tracks.track import Track
+from trailbrake.world.batch import Batch, substeps_for
+from trailbrake.world.layout import State
+from trailbrake.world.publish import Publisher
+
+PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
+GRID_GAP = 8.0  # m along the road from one car of the grid to the next
+_LAP_ROWS = [State.S, *range(State.ON_TRACK, State.ON_TRACK + 4), State.CONTACTS]  # what the lap timer wants to know
+GRID_SIDE = 0.25  # share of the road's half width by which the grid is staggered
+
+
+class World:
+    """Cars on the first road of a track. They do not touch each other yet; walls are solid.
+
+    Args:
+        track: where.
+        cars: one CarParams per car; car 0 starts on the start line, the others on a staggered grid behind it.
+        seed: kept for what is random. Nothing is, so far: equal controls give equal states to the bit, whatever
+            the seed.
+        period: s that one step goes; cut into equal substeps of about a millisecond.
+    """
+
+    def __init__(self, track: Track, cars: Sequence[CarParams], seed: int = 0, period: float = PERIOD) -> None:
+        if not 0.0 < period <= 0.05:
+            raise ValueError(f"World: expected a period in (0, 0.05] s, got {period}")
+        self.track, self.cars, self.period = track, list(cars), period
+        self.batch = Batch(track, self.cars)
+        self._substeps = substeps_for(period)
+        self._dt = period / self._substeps
+        self._publishers = [Publisher(car) for car in self.cars]
+        self.reset(seed)
+
+    def reset(self, seed: int) -> None:
+        """Put every car at rest on the grid and start the clocks at 0."""
+        self.seed = seed
+        self._sequence = 0
+        road = self.track.road
+        self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
+        self._best = [math.nan] * len(self.cars)
+        self.batch.controls[:] = 0.0
+        for car in range(len(self.cars)):
+            self._to_grid(car)
+            self._score(car)
+
+    def step(self, controls: Sequence[Controls]) -> None:
+        """Advance all cars by one period; `controls[i]` is for car i."""
+        batch = self.batch
+        for car, wanted in enumerate(controls):
+            batch.set_controls(car, wanted)
+        batch.step(dt=self._dt, substeps=self._substeps)
+        self._sequence += 1
+        for car in range(len(self.cars)):
+            self._score(car)
+
+    def state(self, car: int) -> CarState:
+        """Return a fresh CarState of car `car`; what the world has no model of is NaN."""
+        timer = self._timers[car]
+        laps = (timer.lap_time, self._best[car], timer.progress)
+        row = self.batch.state[:, car].tolist()
+        return self._publishers[car].state(row, self._sequence * self.period, self._sequence, laps)
+
+    def command(self, car: int, command: SimCommand) -> None:
+        """Carry out teleport, to_pits or restart for car `car`; pause and time_scale are the host's business.
+
+        A way to the pits begins a new lap, a restart also clears contacts and best lap, a teleport spoils the lap.
+        """
+        if command.restart or command.to_pits:
+            contacts = self.batch.state[State.CONTACTS, car]
+            self._to_grid(car)
+            if command.restart:
+                self._best[car] = math.nan
+            else:
+                self.batch.state[State.CONTACTS, car] = contacts
+            self._timers[car].reset()
+            self._score(car)
+        elif command.teleport is not None:
+            contacts = self.batch.state[State.CONTACTS, car]
+            self._to_pose(car, command.teleport)
+            self.batch.state[State.CONTACTS, car] = contacts
+
+    def _score(self, car: int) -> None:
+        s, a, b, c, d, contacts = self.batch.state[_LAP_ROWS, car].tolist()
+        lap = self._timers[car].update(self._sequence * self.period, s, 4 - int(a + b + c + d), contacts)
+        if lap is not None and lap.valid and not self._best[car] <= lap.time_s:  # best may be NaN
+            self._best[car] = lap.time_s
+
+    def _to_grid(self, car: int) -> None:
+        row = self.track.road.table[0]
+        half_width = float(min(row[Column.WIDTH_LEFT], row[Column.WIDTH_RIGHT]))
+        offset = 0.0 if car == 0 else GRID_SIDE * half_width * (1.0 if car % 2 else -1.0)
+        x, y, _, yaw = self.track.road.points(-GRID_GAP * car, offset)[0].tolist()
+        self.batch.place(car, x, y, yaw)
+
+    def _to_pose(self, car: int, pose: Pose) -> None:
+        # The pose is the centre of mass; the state is the point of the road under it, which a bank shifts sideways.
+        self.batch.place(car, pose.x, pose.y, pose.yaw)
+        here = self.state(car)
+        self.batch.place(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)

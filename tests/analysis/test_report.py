@@ -1,0 +1,236 @@
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from synthetic_drives import LENGTH, LapDone, edges, planned_speed, record_drive, state_at
+
+from trailbrake.analysis.report import write_report
+from trailbrake.analysis.traces import traces
+from trailbrake.errors import DataError, UsageError
+from trailbrake.record import Recorder, Recording
+from trailbrake.state import CarState, Controls
+
+
+class Page(HTMLParser):
+    """Collects the data, the text and every address of a page."""
+
+    VOID = ("meta", "br", "link", "img", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.stack, self.data, self.text, self.addresses, self.cells, self.scripts = [], "", "", [], [], 0
+        self.feed(text)
+        assert self.stack == [], "unclosed elements"
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.VOID:
+            self.stack.append((tag, dict(attributes)))
+        self.scripts += tag == "script"
+        self.addresses += [v for k, v in attributes if k in ("src", "href", "action", "data")]
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop()[0] == tag
+
+    def handle_data(self, data):
+        tag, attributes = self.stack[-1] if self.stack else ("", {})
+        if attributes.get("id") == "data":
+            self.data += data
+        elif tag not in ("script", "style"):
+            self.text += data
+            if tag in ("td", "th") and data.strip():
+                self.cells.append(data.strip())
+
+
+def report_of(path, tmp_path):
+    text = write_report(path, tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    return text, page, json.loads(page.data)
+
+
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory):
+    return record_drive(tmp_path_factory.mktemp("drive") / "a.mcap", laps=2, rate=200.0).path
+
+
+def test_one_file_that_needs_nothing_else(drive, tmp_path):
+    text, page, _ = report_of(drive, tmp_path)
+    assert len(text) < 1_000_000
+    assert page.addresses == []
+    assert "default-src 'none'" in text
+    assert not re.search(r"@import|url\((?!data:)", text)
+    assert "$" not in re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_the_heading_and_the_lap_table(drive, tmp_path):
+    _, page, _ = report_of(drive, tmp_path)
+    laps = Recording.open(drive).laps
+    for part in ("on_rails", "stadium", "synthetic", "2 laps, best 45.", "a.mcap", "supervisor: the drive is over"):
+        assert part in page.text
+    assert page.cells[page.cells.index("1") + 1] == f"{laps[0].time_s:.3f}"
+    assert page.text.count("★") == 4, "the best lap and its sectors"
+    row = page.cells[page.cells.index("2") + 1 :]
+    assert row[0] == f"{laps[1].time_s:.3f}"
+    assert row[1] == f"{laps[1].time_s - laps[0].time_s:+.3f}"
+    assert row[2:5] == [f"{s:.3f}" for s in laps[1].sectors]
+    assert row[7] == "no"
+
+
+def test_the_numbers_behind_the_charts(drive, tmp_path):
+    _, _, data = report_of(drive, tmp_path)
+    recording = Recording.open(drive)
+    assert (data["basis"], data["best"], data["step"]) == ("planned line", 1, 1.0)
+    assert data["count"] == pytest.approx(LENGTH - 2 * math.pi * 1.5, abs=3)
+    assert [lap["number"] for lap in data["laps"]] == [1, 2]
+    for lap, done in zip(data["laps"], recording.laps, strict=True):
+        assert lap["time_s"] == round(done.time_s, 3)
+        assert (lap["valid"], lap["finished"]) == (done.valid, True)
+        assert lap["time"][0] == pytest.approx(0.0, abs=0.03)
+        assert lap["time"][-1] == pytest.approx(done.time_s, abs=0.05)
+        for name in ("speed", "x", "y", "throttle", "brake", "steer", "gear", "error", "acceleration_x"):
+            assert len(lap[name]) == data["count"]
+    second = data["laps"][1]
+    # The car drives at 99 % of the plan in its second lap, and sways by 0.85 m about it.
+    share = np.array(second["speed"]) / np.array(data["plan"]["speed"])
+    assert np.median(share) == pytest.approx(0.99, abs=0.003)
+    assert max(map(abs, second["error"])) == pytest.approx(0.85, abs=0.03)
+    assert set(second["gear"]) <= {3, 4, 5}
+    for at in (100, 700, 1300):
+        assert data["plan"]["speed"][at] == pytest.approx(planned_speed(at), abs=1.5)
+        assert math.hypot(second["x"][at] - data["plan"]["x"][at], second["y"][at] - data["plan"]["y"][at]) < 0.95
+    assert data["plan"]["time"][-1] == pytest.approx(0.99 * recording.laps[1].time_s, abs=0.3)
+    assert data["map"]["closed"] is True
+    np.testing.assert_allclose(data["map"]["left"]["x"], np.round(edges(6.0)[:, 0], 2))
+
+
+def test_a_game_that_tells_x_y_and_speed_only(tmp_path):
+    path = record_drive(tmp_path / "a.mcap", laps=2, rate=60.0, full=False, with_plan=False).path
+    _, page, data = report_of(path, tmp_path)
+    assert "derived from position and time: acceleration x, acceleration y" in page.text
+    assert "distances are along the distance driven".replace("the d", "d") in page.text
+    assert data["plan"] is None
+    assert data["map"] is None
+    lap = data["laps"][1]
+    assert lap["error"] is None
+    assert lap["gear"] is None
+    assert lap["throttle"] is not None, "what the driver commanded stands in"
+    assert data["count"] == pytest.approx(LENGTH, abs=25)
+    braking = [v for v in lap["acceleration_x"] if v is not None]
+    assert min(braking) == pytest.approx(-11.0, abs=1.5)
+
+
+def test_speed_from_positions_alone(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for i in range(600):
+        recorder.tick(CarState(time=i / 60.0, x=20.0 * i / 60.0, y=0.0), Controls())
+    recorder.close()
+    _, page, data = report_of(recorder.path, tmp_path)
+    assert "No lap was finished." in page.text
+    assert data["laps"][0]["finished"] is False
+    assert np.median([v for v in data["laps"][0]["speed"] if v is not None]) == pytest.approx(20.0, abs=0.01)
+
+
+def test_nothing_but_time_still_makes_a_page(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for i in range(100):
+        recorder.tick(CarState(time=i / 10.0), Controls())
+    recorder.close()
+    _, _, data = report_of(recorder.path, tmp_path)
+    assert data["laps"][0]["x"] is None
+
+
+@pytest.mark.parametrize("ticks", [1, 2])
+def test_hardly_any_ticks(tmp_path, ticks):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for i in range(ticks):
+        recorder.tick(state_at(i * 0.1, i, 10.0, 0.0, 0.0, i), Controls())
+    recorder.close()
+    _, _, data = report_of(recorder.path, tmp_path)
+    assert data["count"] >= 1
+
+
+def test_nothing_recorded_is_refused(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({"sim": "synthetic"})
+    recorder.close()
+    with pytest.raises(DataError, match="nothing was recorded"):
+        write_report(recorder.path, tmp_path / "r.html")
+
+
+def test_a_cut_recording_says_so(drive, tmp_path):
+    cut = tmp_path / "cut.mcap"
+    data = drive.read_bytes()
+    cut.write_bytes(data[: len(data) * 2 // 3])
+    _, page, data = report_of(cut, tmp_path)
+    assert "The recording is not complete" in page.text
+    assert [lap["finished"] for lap in data["laps"]] == [True, False]
+    assert None in data["laps"][1]["speed"]
+
+
+def test_texts_cannot_become_markup(tmp_path):
+    evil = "</script><script>alert('$title')</script><b>&\u2028"
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({"driver": evil, "<k>": [evil], "track": None})
+    for i in range(60):
+        recorder.tick(state_at(i * 0.1, i, 10.0, 0.0, 0.0, i), Controls())
+    recorder.event(1.0, evil)
+    recorder.close()
+    text, page, _ = report_of(recorder.path, tmp_path)
+    assert "alert('" not in text.replace("alert(&#x27;", "")
+    assert page.text.count("alert(") >= 3
+    assert page.scripts == 6
+
+
+def test_a_restart_begins_a_new_count_of_laps(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for session in range(2):
+        for i in range(400):
+            recorder.tick(state_at(i * 0.1, i * 3.0, 30.0, 0.0, i * 0.1, i), Controls())
+            if i == 300:
+                recorder.lap(LapDone(1, 30.0 - session, True, ()))
+    recorder.close()
+    shown = traces(Recording.open(recorder.path))
+    assert [(lap.number, lap.time_s, lap.finished) for lap in shown.laps] == [
+        (1, 30.0, True), (1, 29.0, True), (2, pytest.approx(9.8, abs=0.2), False)
+    ]  # fmt: skip
+    assert np.nanmax(shown.laps[1].channels["time"]) == pytest.approx(29.0, abs=0.15)
+
+
+def test_many_laps_stay_a_small_report(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    time = 0.0
+    for lap in range(1, 31):
+        for i in range(100):
+            recorder.tick(state_at(time + i * 0.4, LENGTH * i / 100, 45.0, 0.0, i * 0.4, i), Controls())
+        time += 40.0
+        recorder.lap(LapDone(lap, 39.9 - (lap == 17), True, ()))
+    recorder.close()
+    text, page, data = report_of(recorder.path, tmp_path)
+    assert len(text) < 3_000_000
+    assert len(data["laps"]) == 12
+    assert {1, 17, 30} <= {lap["number"] for lap in data["laps"]}
+    assert "18 more laps are in the table" in page.text
+
+
+def test_laps_that_begin_elsewhere_on_the_line(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    centre = edges(0.0)
+    recorder.plan(np.arange(len(centre)) * 5.0, centre[:, 0], centre[:, 1], np.full(len(centre), 45.0))
+    for i in range(900):
+        recorder.tick(state_at(i * 0.05, 700.0 + LENGTH * i / 900, 45.0, 0.0, i * 0.05, i), Controls())
+    recorder.lap(LapDone(1, 45.0, True, ()))
+    recorder.close()
+    shown = traces(Recording.open(recorder.path))
+    channels = shown.laps[0].channels
+    assert np.isfinite(channels["speed"]).mean() > 0.99
+    for axis in "xy":
+        gap = np.abs(channels[axis] - shown.plan[axis])
+        assert np.nanmax(gap) < 3.0
+
+
+def test_a_place_that_cannot_be_written(drive, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot write the report"):
+        write_report(drive, tmp_path / "file" / "report.html")

@@ -1,0 +1,87 @@
+import math
+
+import pytest
+
+from trailbrake.cars import load as cars
+from trailbrake.errors import DataError, UsageError
+
+GT3 = (cars.LIBRARY / "gt3.toml").read_text()
+
+
+def test_the_library_holds_what_its_names_say():
+    assert {"gt3", "hatchback"} <= set(cars.names())
+    for name in cars.names():
+        car = cars.load(name)
+        assert car.name == name
+        sections = (car.body, car.aero, car.tyre_front, car.tyre_rear, car.engine, car.gearbox, car.drive, car.brakes,
+                    car.steering, car.fuel)  # fmt: skip
+        assert all(section.source for section in sections)
+
+
+def test_a_file_loads_by_its_path(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(GT3)
+    assert cars.load(path) == cars.load(str(path)) == cars.load("gt3")
+
+
+def test_an_unknown_name_gets_a_hint():
+    with pytest.raises(UsageError, match="gt3"):
+        cars.load("gt33")
+
+
+def test_a_missing_file_is_one_line(tmp_path):
+    with pytest.raises(UsageError, match=r"nowhere\.toml"):
+        cars.load(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("mass = 1345.0", "mass = -5.0", ["body.mass", "> 0.0", "-5.0"]),
+        ("mass = 1345.0", 'mass = "heavy"', ["body.mass", "float", "str"]),
+        ("mass = 1345.0", "mas = 1345.0", ["body.mas", "unknown"]),
+        ("mass = 1345.0", "", ["body.mass", "missing"]),
+        ("mass = 1345.0", "mass = inf", ["body.mass", "finite"]),
+        ("cg_to_front = 1.50", "cg_to_front = 3.0", ["body.cg_to_front", "2.7", "3.0"]),
+        ("rpm = [1000, 2000,", "rpm = [2000, 1000,", ["engine.rpm", "rising"]),
+        ("torque = [200, ", "torque = [", ["engine.torque", "13 values", "12"]),
+        ("ratios = [3.12, 2.34,", "ratios = [2.34, 3.12,", ["gearbox.ratios", "falling"]),
+        ("upshift_rpm = 8300.0", "upshift_rpm = 9300.0", ["gearbox.upshift_rpm", "8700"]),
+        ("clutch_torque = 1100.0", "clutch_torque = 100.0", ["gearbox.clutch_torque", "552"]),
+        ("shape = 1.45", "shape = 0.9", ["tyre_front.shape", "> 1.0", "0.9"]),
+        ('kind = "lsd"', 'kind = "magic"', ["drive.differential.kind", "magic"]),
+        ("[body]", "[body", ["not TOML"]),
+    ],
+)
+def test_a_bad_file_names_file_key_expected_and_got(tmp_path, old, new, parts):
+    assert old in GT3
+    path = tmp_path / "bad.toml"
+    path.write_text(GT3.replace(old, new, 1))
+    with pytest.raises(DataError) as caught:
+        cars.load(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "bad.toml" in message
+    for part in parts:
+        assert part in message
+
+
+def test_not_even_text(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DataError):
+        cars.load(path)
+
+
+def test_derived_values():
+    car = cars.load("gt3")
+    assert car.body.cg_to_front + car.body.cg_to_rear == pytest.approx(car.body.wheelbase)
+    assert car.gearbox.overall(0) == 0.0
+    assert car.gearbox.overall(-1) < 0.0
+    assert car.gearbox.top_gear == 6
+    assert car.engine.peak_power == pytest.approx(395e3, rel=0.01)
+    assert car.engine_speed(50.0, 4) == pytest.approx(50.0 / 0.346 * 1.54 * 3.4)
+    limiter = car.engine.limiter_rpm * math.pi / 30.0
+    top = limiter / car.gearbox.overall(1) * car.driven_radius
+    assert car.drive_force(top + 0.1, 1) == 0.0
+    assert car.drive_force(top - 0.1, 1) > 0.0

@@ -1,0 +1,72 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trailbrake.cars.load import load, names
+from trailbrake.cars.tyre import at_load, combined, curve
+
+LAWS = [tyre.law() for name in names() for car in [load(name)] for tyre in (car.tyre_front, car.tyre_rear)]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_curve_peaks_at_slip_one(law):
+    b, c, e = law[8:]
+    slips = np.linspace(0.0, 6.0, 6001)
+    shares = [curve(s, b, c, e) for s in slips]
+    assert slips[int(np.argmax(shares))] == pytest.approx(1.0, abs=2e-3)
+    assert curve(1.0, b, c, e) == pytest.approx(1.0, abs=1e-12)
+    assert min(shares[1000:]) > 0.6  # a sliding tyre still grips
+
+
+@pytest.mark.parametrize("law", LAWS)
+@settings(deadline=None)  # the first call compiles
+@given(angle=st.floats(-math.pi, math.pi), load_n=st.floats(200.0, 12000.0))
+def test_the_limit_is_the_ellipse(law, angle, load_n):
+    nominal, mu_x, mu_y, fall_x, fall_y, peak_x, peak_y, growth = law[:8]
+    stretch = at_load(1.0, growth, load_n, nominal)
+    fx, fy, slip = combined(math.cos(angle) * peak_x * stretch, math.sin(angle) * peak_y * stretch, load_n, *law)
+    limit_x = at_load(mu_x, -fall_x, load_n, nominal) * load_n
+    limit_y = at_load(mu_y, -fall_y, load_n, nominal) * load_n
+    assert slip == pytest.approx(1.0)
+    assert math.hypot(fx / limit_x, fy / limit_y) == pytest.approx(1.0)
+
+
+def test_signs_follow_iso_8855():
+    law = LAWS[0]
+    fx, fy, _ = combined(0.05, 0.0, 4000.0, *law)
+    assert fx > 0.0
+    assert fy == 0.0
+    fx, fy, _ = combined(0.0, 0.05, 4000.0, *law)
+    assert fx == 0.0
+    assert fy < 0.0  # moving left: pushed to the right
+
+
+@pytest.mark.parametrize("load_n", [0.0, -500.0])
+def test_no_load_no_force(load_n):
+    fx, fy, slip = combined(0.1, 0.1, load_n, *LAWS[0])
+    assert fx == fy == 0.0
+    assert slip > 0.0
+
+
+def test_no_slip_no_force():
+    assert combined(0.0, 0.0, 4000.0, *LAWS[0]) == (0.0, 0.0, 0.0)
+
+
+def test_small_slip_gives_the_linear_stiffness():
+    law = LAWS[0]
+    mu_y, peak_y, b, c = law[2], law[6], law[8], law[9]
+    _, fy, _ = combined(0.0, 1e-5, law[0], *law)
+    assert -fy / 1e-5 == pytest.approx(b * c * mu_y * law[0] / peak_y, rel=1e-4)
+
+
+def test_grip_falls_with_load():
+    law = LAWS[0]
+
+    def friction(load_n):
+        stretch = at_load(1.0, law[7], load_n, law[0])
+        return -combined(0.0, law[6] * stretch, load_n, *law)[1] / load_n
+
+    assert friction(2000.0) > friction(4000.0) > friction(8000.0) > 0.0

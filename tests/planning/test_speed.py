@@ -1,0 +1,74 @@
+"""Speed profiles, against closed forms."""
+
+import numpy as np
+import pytest
+
+from trailbrake.planning.envelope import Envelope
+from trailbrake.planning.speed import lookup, lookup2, profile
+from trailbrake.units import G
+
+SPEEDS = np.linspace(1.0, 81.0, 32)
+
+
+def _point_mass(mu: float, drive: float) -> Envelope:
+    """Grip mu g in all directions, a constant drive, no downforce."""
+    share = np.sqrt(1.0 - np.linspace(0.0, 1.0, 13) ** 2)
+    brake = np.tile(mu * G * share, (32, 1))
+    flat = np.zeros((32, 13))
+    return Envelope(
+        SPEEDS, np.full(32, mu * G), np.minimum(np.full((32, 13), drive), brake), brake, np.ones(32), flat, flat
+    )
+
+
+def _rows(curvature: np.ndarray) -> np.ndarray:
+    return np.column_stack([curvature, np.zeros((len(curvature), 3))])
+
+
+def test_constant_bend_is_taken_at_its_limit() -> None:
+    result = profile(_rows(np.full(400, 1 / 50)), 1.0, True, _point_mass(1.0, 5.0), start=-1.0, margin=1.0)
+    assert np.allclose(result.speed, np.sqrt(G * 50.0), rtol=1e-3)
+    assert result.lap_time == pytest.approx(400.0 / np.sqrt(G * 50.0), rel=1e-3)
+    assert np.allclose(result.grip, 1.0, atol=1e-3)
+
+
+def test_margin_is_kept() -> None:
+    result = profile(_rows(np.full(400, 1 / 50)), 1.0, True, _point_mass(1.0, 5.0), start=-1.0, margin=0.9)
+    assert np.allclose(result.grip, 0.9, atol=1e-3)
+
+
+def test_braking_distance_is_v_squared_over_two_mu_g() -> None:
+    curvature = np.zeros(1000)
+    curvature[700:] = 1 / 20
+    result = profile(_rows(curvature), 1.0, False, _point_mass(1.0, 5.0), start=60.0, margin=1.0)
+    slow = np.sqrt(G * 20.0)
+    for distance in (20.0, 60.0, 120.0):
+        assert result.speed[int(700 - distance)] == pytest.approx(np.sqrt(slow**2 + 2 * G * distance), rel=5e-3)
+
+
+def test_acceleration_from_rest() -> None:
+    result = profile(_rows(np.zeros(301)), 1.0, False, _point_mass(1.2, 5.0), start=0.0, margin=1.0)
+    assert result.speed[300] == pytest.approx(np.sqrt(2 * 5.0 * 300.0), rel=5e-3)
+    assert result.lap_time == pytest.approx(np.sqrt(2 * 300.0 / 5.0), rel=0.02)
+
+
+def test_uphill_costs_and_the_right_banking_helps() -> None:
+    rows = _rows(np.zeros(301))
+    rows[:, 1] = 0.1
+    result = profile(rows, 1.0, False, _point_mass(1.2, 5.0), start=0.0, margin=1.0)
+    assert result.speed[300] == pytest.approx(np.sqrt(2 * (5.0 - G * np.sin(np.arctan(0.1))) * 300.0), rel=5e-3)
+    bend = _rows(np.full(300, 1 / 50))  # a left bend
+    flat = profile(bend, 1.0, True, _point_mass(1.0, 5.0), start=-1.0, margin=1.0).speed[0]
+    bend[:, 3] = -0.2  # ISO roll: right side up, the bank of a left bend
+    banked = profile(bend, 1.0, True, _point_mass(1.0, 5.0), start=-1.0, margin=1.0).speed[0]
+    angle = 0.2
+    exact = np.sqrt(50.0 * G * (np.sin(angle) + np.cos(angle)) / (np.cos(angle) - np.sin(angle)))
+    assert banked == pytest.approx(exact, rel=2e-3)
+    assert banked > flat
+
+
+def test_lookups_interpolate_and_hold_at_the_ends() -> None:
+    table = SPEEDS * 2.0
+    assert lookup(table, SPEEDS, 33.3) == pytest.approx(66.6)
+    assert lookup(table, SPEEDS, 500.0) == pytest.approx(162.0)
+    grid = SPEEDS[:, None] + np.linspace(0.0, 1.0, 13)[None, :]
+    assert lookup2(grid, SPEEDS, 20.0, 0.35) == pytest.approx(20.35)

@@ -1,0 +1,94 @@
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from synthetic_drives import state_at
+from test_recorder import small_drive
+
+from trailbrake.errors import UsageError
+from trailbrake.record import Recorder, Recording, export, export_csv
+from trailbrake.state import CarState, Controls
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return Recording.open(small_drive(tmp_path_factory.mktemp("drive") / "a.mcap"))
+
+
+def parsed(text):
+    assert text.count("\r\n") == text.count("\n")
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_every_tick_is_a_line_with_units_in_the_header(recording):
+    out = io.StringIO(newline="")
+    assert export_csv(recording, out) == 40
+    text = out.getvalue()
+    assert text.startswith("time_s,sequence,age_s,phase,x_m,y_m,z_m,yaw_rad,")
+    assert text.splitlines()[0].endswith(
+        "command_steer,command_throttle,command_brake,command_clutch,command_handbrake,command_gear"
+    )
+    rows = parsed(text)
+    assert len(rows) == 40
+    for i, row in enumerate(rows):
+        state = state_at(i * 0.03, 50.0 * i * 0.03, 50.0, 0.5, i * 0.03, i)
+        assert float(row["time_s"]) == state.time
+        assert float(row["x_m"]) == state.x
+        assert float(row["fl_load_N"]) == state.wheels[0].load
+        assert row["sequence"] == str(i)
+        assert row["gear"] == str(state.gear)
+        assert row["command_gear"] == "3"
+        assert row["command_steer"] == "0.25"
+        assert row["fuel_litres"] == ""
+        assert row["steering_wheel_angle_rad"] == ""
+
+
+def test_a_column_with_some_values_missing(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for i, (speed, gear) in enumerate([(1.0, None), (math.nan, 2), (math.inf, -1)]):
+        recorder.tick(CarState(time=float(i), speed=speed, gear=gear), Controls())
+    recorder.close()
+    out = tmp_path / "o.csv"
+    export_csv(Recording.open(recorder.path), out)
+    rows = parsed(out.read_bytes().decode())
+    assert [row["speed_mps"] for row in rows] == ["1.0", "", "inf"]
+    assert [row["gear"] for row in rows] == ["", "2", "-1"]
+
+
+def test_blocks_join_without_a_seam(recording, monkeypatch):
+    whole, parts = io.StringIO(newline=""), io.StringIO(newline="")
+    export_csv(recording, whole)
+    monkeypatch.setattr(export, "BLOCK", 7)
+    export_csv(recording, parts)
+    assert parts.getvalue() == whole.getvalue()
+
+
+def test_numbers_read_back_exactly(recording):
+    out = io.StringIO(newline="")
+    export_csv(recording, out)
+    read = [float(row["y_m"]) for row in parsed(out.getvalue())]
+    np.testing.assert_array_equal(read, recording.state["y"])
+
+
+def test_stdout_on_windows_does_not_double_the_line_ends(recording):
+    raw = io.BytesIO()
+    stdout = io.TextIOWrapper(raw, encoding="utf-8", newline="\r\n")
+    export_csv(recording, stdout)
+    stdout.flush()
+    assert b"\r\r\n" not in raw.getvalue()
+    assert len(parsed(raw.getvalue().decode())) == 40
+
+
+def test_an_empty_recording_gives_the_header(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.close()
+    out = io.StringIO(newline="")
+    assert export_csv(Recording.open(recorder.path), out) == 0
+    assert out.getvalue().count("\r\n") == 1
+
+
+def test_a_place_that_cannot_be_written(recording, tmp_path):
+    with pytest.raises(UsageError, match="cannot write the export"):
+        export_csv(recording, tmp_path / "no" / "such.csv")

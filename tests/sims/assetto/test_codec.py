@@ -1,0 +1,238 @@
+"""The codec against hand-made bytes, against an independent parser, and against rubbish."""
+
+import ctypes
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.assetto import codec
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "assetto"
+
+# page -> (message, decode, encode, size, least size that decodes)
+PAGES = {
+    "controls": (codec.CarControls, codec.decode_controls, codec.encode_controls, 72, 64),
+    "car": (codec.CarData, codec.decode_car, codec.encode_car, 672, 668),
+    "public": (codec.CarPublic, codec.decode_public, codec.encode_public, 104, 104),
+    "sim_state_v0": (codec.SimState, codec.decode_sim_v0, codec.encode_sim_v0, 4, 4),
+    "sim_state_v1": (codec.SimState, codec.decode_sim_v1, codec.encode_sim_v1, 8, 8),
+}
+
+
+def golden(case):
+    """Return the bytes and the values of a case; the values rounded to floats of 32 bits as the wire does."""
+    return bytes.fromhex((GOLDEN / f"{case}.hex").read_text()), json.loads((GOLDEN / f"{case}.json").read_text())
+
+
+def plain(message):
+    """Return a message as the golden JSON spells it."""
+    out = {}
+    for name, value in message._asdict().items():
+        if name == "wheels":
+            out[name] = [plain(w) for w in value]
+        else:
+            out[name] = list(value) if isinstance(value, tuple) else value
+    return out
+
+
+def f32(value):
+    if isinstance(value, float):
+        return ctypes.c_float(value).value
+    if isinstance(value, list):
+        return [f32(v) for v in value]
+    return {k: f32(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def message_from(cls, values):
+    if "wheels" in values:
+        values = values | {"wheels": tuple(message_from(codec.WheelData, w) for w in values["wheels"])}
+    return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+
+
+@pytest.mark.parametrize("case", sorted(p.stem for p in GOLDEN.glob("*.hex")))
+def test_golden_both_ways(case):
+    cls, decode, encode, _, _ = PAGES[case.removesuffix("_668")]
+    data, values = golden(case)
+    assert plain(decode(data)) == f32(values)
+    assert encode(message_from(cls, values))[: len(data)] == data
+
+
+def test_golden_car_is_the_documents():
+    digest = "400517d149f2476501ef1cd291b898024b82cc15ae413f275bdcd108af64191a"
+    assert hashlib.sha256(golden("car")[0]).hexdigest() == digest
+
+
+# ---- An independent parser: the document's tables as C structures packed to 4 ----
+
+
+class Packed(ctypes.LittleEndianStructure):
+    _pack_ = 4
+    _layout_ = "ms"
+
+
+F, B, U32, I32 = ctypes.c_float, ctypes.c_uint8, ctypes.c_uint32, ctypes.c_int32
+
+
+def fields(text, kind):
+    return [(name, kind) for name in text.split()]
+
+
+class Wheel(Packed):
+    _fields_ = [
+        *fields("position contact_point contact_normal look side velocity", F * 3),
+        *fields(
+            "slip_ratio load pressure angular_velocity wear dirty_level core_temperature camber_rad disc_temperature"
+            " slip slip_angle_deg nd_slip", F
+        ),
+    ]  # fmt: skip
+
+
+class Controls(Packed):
+    _fields_ = [
+        *fields("gas brake clutch steer handbrake", F),
+        *fields(
+            "gear_up gear_dn drs kers brake_balance_up brake_balance_dn abs_up abs_dn tc_up tc_dn turbo_up turbo_dn"
+            " engine_brake_up engine_brake_dn mguk_delivery_up mguk_delivery_dn mguk_recovery_up mguk_recovery_dn"
+            " mguh_mode headlights teleport_to autoclutch_on_start autoclutch_on_change autoblip_active", B
+        ),
+        *fields("teleport_pos teleport_dir", F * 3),
+        *fields("autoshift_active", B),
+    ]  # fmt: skip
+
+
+class Car(Packed):
+    _fields_ = [
+        ("packet_id", I32),
+        *fields("gas brake clutch steer handbrake fuel", F),
+        ("gear", I32),
+        *fields("rpm speed_kmh", F),
+        *fields("velocity acc_g look up position local_velocity local_angular_velocity", F * 3),
+        ("cg_height", F),
+        ("car_damage", F * 5),
+        ("wheels", Wheel * 4),
+        *fields("turbo_boost final_ff final_pure_ff", F),
+        *fields("pit_limiter abs_in_action traction_control_in_action", B),
+        *fields("lap_time_ms best_lap_time_ms", U32),
+        *fields("drivetrain_torque spline_position collision_depth", F),
+        *fields("collision_counter wheels_valid_surface", U32),
+    ]
+
+
+class Public(Packed):
+    _fields_ = [
+        ("packet_id", I32),
+        *fields("steer rpm spline_position speed_kmh", F),
+        *fields("velocity acc_g look up position", F * 3),
+        ("car_damage", F * 5),
+        ("is_braking", B),
+    ]
+
+
+class SimV0(Packed):
+    _fields_ = fields("pause restart_session disable_collisions extra_sleep_ms", B)
+
+
+class SimV1(Packed):
+    _fields_ = [*SimV0._fields_, ("time_scale", F)]
+
+
+STRUCTURES = {"controls": Controls, "car": Car, "public": Public, "sim_state_v0": SimV0, "sim_state_v1": SimV1}
+
+
+def from_structure(structure):
+    out = {}
+    for name, *_ in structure._fields_:
+        value = getattr(structure, name)
+        if name == "wheels":
+            out[name] = [from_structure(w) for w in value]
+        else:
+            out[name] = list(value) if isinstance(value, ctypes.Array) else value
+    return out
+
+
+def same(a, b):
+    """Equality with NaN equal to NaN."""
+    return repr(a) == repr(b)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_sizes(page):
+    assert ctypes.sizeof(STRUCTURES[page]) == PAGES[page][3] == len(PAGES[page][2](PAGES[page][0]()))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@given(data=st.data())
+def test_any_bytes_read_as_the_independent_parser_reads_them(page, data):
+    _, decode, _, size, _ = PAGES[page]
+    raw = data.draw(st.binary(min_size=size, max_size=size))
+    expected = from_structure(STRUCTURES[page].from_buffer_copy(raw))
+    if page == "sim_state_v0":
+        expected["time_scale"] = 1.0
+    assert same(plain(decode(raw)), expected)
+
+
+def messages(cls):
+    f = st.floats(width=32)
+    kinds = {float: f, codec.Vec3: st.tuples(f, f, f), codec.Five: st.tuples(f, f, f, f, f)}
+    byte, whole, natural = st.integers(0, 255), st.integers(-(2**31), 2**31 - 1), st.integers(0, 2**32 - 1)
+    naturals = {"lap_time_ms", "best_lap_time_ms", "collision_counter", "wheels_valid_surface"}
+
+    def strategy(name, kind):
+        if name == "wheels":
+            wheel = messages(codec.WheelData)
+            return st.tuples(wheel, wheel, wheel, wheel)
+        if kind is int:
+            return natural if name in naturals else whole if name in {"packet_id"} | gear else byte
+        return kinds[kind]
+
+    gear = {"gear"} if cls is codec.CarData else set()
+    return st.builds(cls, **{name: strategy(name, kind) for name, kind in cls.__annotations__.items()})
+
+
+@pytest.mark.parametrize("page", PAGES)
+@given(data=st.data())
+def test_round_trip_and_oversized(page, data):
+    cls, decode, encode, _, _ = PAGES[page]
+    message = data.draw(messages(cls))
+    if page == "sim_state_v0":
+        message = message._replace(time_scale=1.0)
+    tail = data.draw(st.binary(max_size=64))
+    assert same(decode(encode(message) + tail), message)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@given(data=st.data())
+def test_truncated(page, data):
+    _, decode, _, size, least = PAGES[page]
+    raw = data.draw(st.binary(max_size=size))
+    if len(raw) >= least:
+        decode(raw)
+        return
+    with pytest.raises(WireError, match=rf"is cut short, expected \d+ bytes, got {len(raw)}$"):
+        decode(raw)
+
+
+@pytest.mark.parametrize("length", [64, 68, 72, 76, 256])
+def test_clients_disagree_about_the_size_of_controls(length):
+    data, values = golden("controls")
+    message = plain(codec.decode_controls(data.ljust(length, b"\0")[:length]))
+    expected = f32(values)
+    if length < 72:
+        expected["autoshift_active"] = 0
+    if length < 68:
+        expected["teleport_dir"][2] = 0.0
+    assert message == expected
+
+
+def test_old_car_data_counts_as_on_the_track():
+    assert codec.decode_car(golden("car")[0][:668]).wheels_valid_surface == 15
+
+
+def test_packet_id():
+    assert codec.decode_packet_id(golden("car")[0]) == 777
+    assert codec.decode_packet_id(b"\1\0\0") == 0

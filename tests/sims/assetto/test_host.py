@@ -1,0 +1,318 @@
+"""The host in front of strangers: clients as the protocol page describes them, made of plain files."""
+
+import math
+import mmap
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from trailbrake import roles
+from trailbrake.errors import SimulatorError
+from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto.host import Host
+from trailbrake.state import Controls
+
+from .conftest import FakePlant, Session  # noqa: TID252
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
+
+
+def file_of(session, name, size=4096):
+    """Make a page as a stranger does: a file of `size` bytes, mapped."""
+    with (session.folder / name).open("w+b") as file:
+        file.truncate(size)
+        return mmap.mmap(file.fileno(), size)
+
+
+def put(page, **controls):
+    data = codec.encode_controls(codec.CarControls(**controls))[: len(page)]
+    page[: len(data)] = data
+
+
+def published(session, car=0):
+    return codec.decode_car((session.folder / spec.car_name(car)).read_bytes())
+
+
+def test_is_a_host(session):
+    assert isinstance(session.host, roles.Host)
+    assert isinstance(session.plant, roles.Plant)
+
+
+def test_public_pages_of_every_car_at_frame_rate(session):
+    session.tick(333)
+    for car in range(2):
+        data = (session.folder / spec.public_name(car)).read_bytes()
+        assert len(data) == 4096
+        assert codec.decode_public(data).packet_id == 61  # one on opening, then 60 in a second
+        assert not (session.folder / spec.car_name(car)).exists()  # nobody took it
+    assert session.plant.bodies[0].controls == Controls(brake=1.0)
+
+
+@pytest.mark.parametrize("size", [64, 68, 72, 76, 256, 4096])
+def test_controls_of_any_size(session, size):
+    page = file_of(session, spec.controls_name(0), size)
+    put(page, gas=0.5, clutch=1.0, steer=0.25, gear_up=1)
+    session.tick(100)
+    controls = session.plant.bodies[0].controls
+    assert (controls.throttle, controls.steer, controls.clutch, controls.gear) == (0.5, -0.25, 0.0, 1)
+    assert published(session).packet_id > 80
+    assert (session.folder / spec.car_name(0)).stat().st_size == 4096
+
+
+def test_a_client_before_the_host(tmp_path):
+    """F makes its controls before the game starts; B maps, and so makes, Car0 before the game does."""
+    (tmp_path / spec.controls_name(0)).write_bytes(codec.encode_controls(codec.CarControls(gas=0.5, clutch=1.0)))
+    (tmp_path / spec.car_name(0)).write_bytes(bytes(672))
+    session = Session(tmp_path)
+    with (tmp_path / spec.car_name(0)).open("r+b") as file:
+        seen = mmap.mmap(file.fileno(), 672)
+    session.tick(3)
+    assert session.plant.bodies[0].controls.throttle == 0.5
+    assert codec.decode_car(seen[:]).packet_id == 3
+    session.close()
+
+
+def test_a_recreated_page_is_noticed(session):
+    put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
+    session.tick(20)
+    (session.folder / spec.controls_name(0)).unlink()
+    put(file_of(session, spec.controls_name(0)), gas=0.25, clutch=1.0)
+    session.tick(20)
+    assert session.plant.bodies[0].controls.throttle == 0.25
+    (session.folder / spec.controls_name(0)).unlink()
+    session.tick(20)
+    assert session.plant.bodies[0].controls == Controls(brake=1.0)  # the client is gone
+    stood = published(session).packet_id
+    session.tick(20)
+    assert published(session).packet_id == stood
+    assert session.host.taken == [False, False]
+
+
+def test_scribbling_into_car0_does_no_harm(session):
+    put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
+    session.tick(20)
+    with (session.folder / spec.car_name(0)).open("r+b") as page:
+        page.write(b"\xff" * 672)
+    assert published(session).packet_id == -1
+    session.tick()
+    car = published(session)
+    assert car.packet_id == 21
+    assert car.gear == 1
+    assert session.plant.bodies[0].controls.throttle == 0.5
+
+
+def test_truncated_pages_do_not_kill_an_open_host(tmp_path):
+    session = Session(tmp_path, private=False)
+    put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
+    (tmp_path / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(codec.SimState()))
+    session.tick(20)
+    for name in (spec.controls_name(0), spec.car_name(0), spec.public_name(0), spec.SIM_STATE_V1):
+        with (tmp_path / name).open("w+b"):  # cuts it to nothing
+            pass
+    session.tick(20)
+    assert session.plant.bodies[0].controls.throttle == 0.5  # the last good ones hold
+    assert published(session).packet_id == 40
+    assert session.host.counters()["rejected"] > 0
+    session.close()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("field", ["gas", "steer", "clutch"])
+def test_controls_that_are_no_numbers_are_rejected_whole(session, field, bad):
+    page = file_of(session, spec.controls_name(0))
+    put(page, **{field: bad})
+    session.tick(20)
+    assert session.plant.bodies[0].controls == Controls(brake=1.0)  # nothing good yet
+    assert session.host.counters()["rejected"] == 1
+    put(page, gas=0.5, clutch=1.0)
+    session.tick()
+    put(page, **{"gas": 1.0, "brake": 0.5, field: bad})
+    session.tick(20)
+    controls = session.plant.bodies[0].controls
+    assert (controls.throttle, controls.brake) == (0.5, 0.0)
+    assert session.host.counters()["rejected"] == 2  # once a message, not once a tick
+    put(page, gas=0.25, clutch=1.0)
+    session.tick()
+    assert session.plant.bodies[0].controls.throttle == 0.25
+
+
+def test_controls_are_clamped(session):
+    put(file_of(session, spec.controls_name(0)), gas=5.0, brake=-3.0, steer=-9.0, clutch=2.0)
+    session.tick(20)
+    c = session.plant.bodies[0].controls
+    assert (c.throttle, c.brake, c.steer, c.clutch) == (1.0, 0.0, 1.0, 0.0)
+
+
+def test_paddles_act_on_the_rising_edge(session):
+    page = file_of(session, spec.controls_name(0))
+    body = session.plant.bodies[0]
+
+    def press(times=4, **paddles):
+        put(page, clutch=1.0, **paddles)
+        session.tick(times)
+        put(page, clutch=1.0)
+        session.tick(40)
+        return body.gear
+
+    session.tick(20)
+    assert press(gear_up=1) == 1
+    assert press(300, gear_up=1) == 2  # held for a second: one shift
+    assert press(gear_dn=1) == 1
+    assert press(gear_up=1, gear_dn=1) == 1
+    assert press(gear_dn=1) == 0
+    assert press(gear_dn=1) == -1
+    assert press(gear_dn=1) == -1
+    for _ in range(10):
+        press(gear_up=1)
+    assert body.gear == session.plant.cars[0].gearbox.top_gear
+    press(gear_dn=1)
+    assert body.gear == session.plant.cars[0].gearbox.top_gear - 1  # presses at the top are not stored up
+
+
+def test_autoshift(session):
+    put(file_of(session, spec.controls_name(0)), clutch=1.0, gas=1.0, autoshift_active=1)
+    session.tick(20)
+    assert session.plant.bodies[0].controls.gear is None
+
+
+def test_a_page_of_zeros_has_the_clutch_pressed(session):
+    page = file_of(session, spec.controls_name(0))
+    put(page, gas=1.0, gear_up=1)
+    session.tick(100)
+    assert session.plant.bodies[0].controls.clutch == 1.0
+    assert session.plant.bodies[0].speed == 0.0
+    put(page, gas=1.0, autoclutch_on_start=1)
+    session.tick(100)
+    assert session.plant.bodies[0].speed > 1.0
+
+
+def test_teleport_is_a_level(session):
+    page = file_of(session, spec.controls_name(0))
+    put(
+        page,
+        gas=1.0,
+        clutch=1.0,
+        autoshift_active=1,
+        teleport_to=2,
+        teleport_pos=(5.0, 0.0, 30.0),
+        teleport_dir=(0.7, 0.0, 0.0),
+    )
+    session.tick(333)
+    body = session.plant.bodies[0]
+    assert (body.x, body.y) == pytest.approx((30.0, 5.0), abs=0.01)
+    assert body.yaw == pytest.approx(math.pi / 2)
+    assert len(session.plant.heard) > 300
+    assert page[40] == 2  # never cleared by us
+    put(page, gas=1.0, clutch=1.0, autoshift_active=1)
+    session.tick(100)
+    assert body.y > 5.3
+    put(page, clutch=1.0, teleport_to=1)
+    session.tick()
+    assert (body.x, body.y) == (0.0, 0.0)
+    put(page, clutch=1.0, teleport_to=2, teleport_pos=(math.nan, 0.0, 0.0))
+    session.tick()
+    assert session.host.counters()["rejected"] == 1
+
+
+def test_pause_freezes_packet_ids(session):
+    put(file_of(session, spec.controls_name(0)), clutch=1.0)
+    sim = file_of(session, spec.SIM_STATE_V0, 4)
+    session.tick(20)
+    sim[:4] = bytes([1, 0, 0, 0])
+    before = published(session).packet_id
+    session.tick(100)
+    assert published(session).packet_id == before
+    sim[:4] = bytes(4)
+    session.tick(3)
+    assert published(session).packet_id == before + 3
+
+
+def test_restart_acts_on_the_rising_edge(session):
+    sim = file_of(session, spec.SIM_STATE_V1, 8)
+    sim[:8] = struct.pack("<4Bf", 0, 1, 0, 0, 1.0)
+    session.tick(100)
+    assert [i for i, c in session.plant.heard if c.restart] == [0, 1]
+    sim[1] = 0
+    session.tick()
+    sim[1] = 1
+    session.tick(5)
+    assert len(session.plant.heard) == 4
+
+
+def test_v1_wins_over_v0_and_a_time_scale_of_zero_is_one(session):
+    file_of(session, spec.SIM_STATE_V0, 4)[0] = 1
+    sim = file_of(session, spec.SIM_STATE_V1, 8)
+    session.tick(20)
+    assert not session.host.paused
+    assert session.host.time_scale == 1.0
+    for scale, expected in ((10.0, 10.0), (-1.0, 1.0), (math.nan, 1.0), (math.inf, 1.0), (0.5, 0.5)):
+        sim[4:8] = struct.pack("<f", scale)
+        session.tick()
+        assert session.host.time_scale == expected
+
+
+def test_a_second_host_is_refused_in_one_line(session):
+    with pytest.raises(SimulatorError, match="another Assetto Corsa host has these shared-memory names") as error:
+        Host(FakePlant(), folder=session.folder).open(0.0)
+    assert "\n" not in str(error.value)
+    assert str(session.folder) in str(error.value)
+    session.tick(20)  # the first one does not mind
+    assert (session.folder / spec.public_name(0)).exists()
+
+
+def test_a_world_of_another_rate_is_refused(tmp_path):
+    plant = FakePlant()
+    plant.period = 0.01
+    with pytest.raises(SimulatorError, match="the world's period is not the game's"):
+        Host(plant, folder=tmp_path).open(0.0)
+
+
+CLIENT = """
+import sys, time
+from trailbrake.sims.assetto.link import Link
+from trailbrake.state import Controls
+link = Link(folder=sys.argv[1])
+link.open(0.0)
+link.write(Controls(throttle=0.75))
+print("driving", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_killed_client_of_ours_hands_the_car_back(session):
+    with subprocess.Popen([sys.executable, "-c", CLIENT, str(session.folder)], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"driving\n"
+        session.tick(20)
+        assert session.plant.bodies[0].controls.throttle == 0.75
+        child.kill()
+    session.tick(20)  # within 0.1 s
+    assert session.plant.bodies[0].controls == Controls(brake=1.0)
+    assert session.host.taken == [False, False]
+    session.host.close()
+    session.start_host()  # a host that comes later does not wake the dead either
+    session.tick(20)
+    assert session.host.taken == [False, False]
+    # A stranger who takes over the page that was left behind is alive as soon as he writes.
+    with (session.folder / spec.controls_name(0)).open("r+b") as page:
+        page.write(codec.encode_controls(codec.CarControls(gas=0.25, clutch=1.0)))
+    session.tick()
+    assert session.plant.bodies[0].controls.throttle == 0.25
+    link = session.connect()
+    session.drive(link, Controls(throttle=0.5), 20)
+    assert session.plant.bodies[0].controls.throttle == 0.5
+
+
+def test_counters(session):
+    page = file_of(session, spec.controls_name(0))
+    put(page, clutch=1.0)
+    session.tick(1)
+    for i in range(10):
+        put(page, clutch=1.0, gas=i / 10)
+        session.tick()
+    counts = session.host.counters()
+    assert counts["messages_in"] == 10  # a message is a change
+    assert counts["bytes_in"] == 720
+    assert counts["bytes_out"] == 11 * 672 + (counts["messages_out"] - 11) * 104
+    assert (counts["rejected"], counts["torn"], counts["late"]) == (0, 0, 0)

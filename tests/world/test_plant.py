@@ -1,0 +1,181 @@
+import dataclasses
+import math
+import time
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.load import load
+from trailbrake.roles import Plant
+from trailbrake.state import Controls, Pose, SimCommand
+from trailbrake.state.tables import state_row
+from trailbrake.world.layout import State
+from trailbrake.world.plant import World
+
+NO_MODEL = {"camber", "pressure", "core_temperature", "disc_temperature", "wear"}
+
+
+@pytest.fixture
+def world(roads):
+    return World(roads.circle(200.0), [load("gt3"), load("hatchback"), load("gt3")], seed=1)
+
+
+def drive(world, steps):
+    for k in range(steps):
+        wish = Controls(steer=0.05 + 0.02 * math.sin(k / 50), throttle=0.6, gear=None)
+        world.step([wish] * len(world.cars))
+
+
+def test_it_is_a_plant(world):
+    assert isinstance(world, Plant)
+
+
+def test_every_field_with_a_model_is_filled_and_the_rest_is_nan(world):
+    drive(world, 50)
+    state = world.state(0)
+    for field in dataclasses.fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, float) and field.name != "best_lap_time":
+            assert math.isfinite(value), field.name
+    for wheel in state.wheels:
+        for field in dataclasses.fields(wheel):
+            assert math.isnan(getattr(wheel, field.name)) == (field.name in NO_MODEL), field.name
+
+
+def test_fields_say_what_their_names_say(world):
+    drive(world, 600)
+    state = world.state(0)
+    here = world.batch.state[:, 0]
+    car = world.cars[0]
+    assert state.sequence == 600
+    assert state.time == pytest.approx(600 / 333)
+    assert (state.velocity_x, state.velocity_y, state.velocity_z) == (here[State.VX], here[State.VY], 0.0)
+    assert state.speed == pytest.approx(math.hypot(state.velocity_x, state.velocity_y))
+    assert (state.yaw, state.yaw_rate) == (here[State.YAW], here[State.YAW_RATE])
+    assert (state.acceleration_x, state.acceleration_y) == (here[State.AX], here[State.AY])
+    assert state.gear == int(here[State.GEAR])
+    assert isinstance(state.gear, int)
+    assert state.engine_speed == here[State.ENGINE]
+    assert state.fuel_litres == here[State.FUEL] < 60.0
+    assert (state.throttle, state.brake, state.handbrake) == (0.6, 0.0, 0.0)
+    assert state.clutch == 1.0 - here[State.ENGAGED]
+    assert state.steering_wheel_angle == pytest.approx(state.steer * car.steering.max_angle * car.steering.ratio)
+    assert state.z == pytest.approx(car.body.cg_height)
+    assert (state.contacts, state.contact_depth) == (0.0, 0.0)
+    assert state.lap_progress == pytest.approx(here[State.S] / world.track.road.length)
+    front = state.wheels[:2]
+    for i, wheel in enumerate(state.wheels):
+        assert wheel.load == here[State.LOAD + i]
+        assert wheel.angular_velocity == here[State.SPIN + i]
+        assert wheel.combined_slip == here[State.SLIP + i]
+        assert wheel.on_track == 1.0
+        assert wheel.z == pytest.approx(0.0)
+    middle = (sum(w.x for w in front) / 2, sum(w.y for w in front) / 2)
+    assert math.dist(middle, (state.x, state.y)) == pytest.approx(car.body.cg_to_front)
+    assert math.dist((front[0].x, front[0].y), (front[1].x, front[1].y)) == pytest.approx(car.body.track_front)
+    left = (front[0].x - front[1].x) * -math.sin(state.yaw) + (front[0].y - front[1].y) * math.cos(state.yaw)
+    assert left > 0.0
+    assert max(w.slip_angle for w in front) < 0.0  # a left bend: the front tyres push to the left
+
+
+def test_two_states_are_two_objects(world):
+    first, second = world.state(0), world.state(0)
+    assert first is not second
+    assert first.wheels[0] is not second.wheels[0]
+
+
+def test_the_same_drive_twice_is_the_same_to_the_bit(world, roads):
+    drive(world, 700)
+    again = World(roads.circle(200.0), world.cars, seed=1)
+    drive(again, 700)
+    assert np.array_equal(world.batch.state, again.batch.state)
+    world.reset(1)
+    drive(world, 700)
+    assert np.array_equal(world.batch.state, again.batch.state)
+    for car in range(3):
+        np.testing.assert_array_equal(state_row(world.state(car)), state_row(again.state(car)))
+
+
+def test_the_grid_stands_at_rest_behind_the_line(world):
+    states = [world.state(car) for car in range(3)]
+    assert [s.speed for s in states] == [0.0, 0.0, 0.0]
+    assert math.dist((states[0].x, states[0].y), (0.0, -200.0)) < 1e-9
+    assert states[0].yaw == pytest.approx(0.0)
+    places = world.batch.state[[State.S, State.OFFSET]]
+    length = world.track.road.length
+    assert [round((length - s) % length, 6) for s in places[0]] == [0.0, 8.0, 16.0]
+    assert places[1, 1] > 0.0 > places[1, 2]
+    for _ in range(333):
+        world.step([Controls()] * 3)
+    assert max(world.state(car).speed for car in range(3)) == 0.0
+
+
+def test_teleport_puts_the_centre_of_mass_there(roads):
+    world = World(roads.circle(200.0, bank=-0.2), [load("gt3")])
+    drive(world, 300)
+    world.command(0, SimCommand(teleport=Pose(203.0, 0.0, 0.0, math.pi / 2)))
+    state = world.state(0)
+    assert (state.x, state.y, state.yaw) == pytest.approx((203.0, 0.0, math.pi / 2), abs=1e-6)
+    assert state.speed == 0.0
+
+
+def test_to_pits_and_restart_go_back_to_the_line(world):
+    start = world.state(0)
+    drive(world, 600)
+    world.batch.state[State.CONTACTS, 0] = 3.0
+    world.command(0, SimCommand(to_pits=True))
+    here = world.state(0)
+    assert (here.x, here.y, here.yaw, here.speed) == (start.x, start.y, start.yaw, 0.0)
+    assert here.contacts == 3.0
+    world.command(0, SimCommand(restart=True))
+    assert world.state(0).contacts == 0.0
+    assert world.state(1).speed > 5.0
+
+
+def test_a_step_leaves_missing_controls_as_they_were(world):
+    world.step([Controls(throttle=1.0)])
+    assert world.state(0).throttle == 1.0
+    assert world.state(1).throttle == 0.0
+
+
+def test_laps_are_timed(roads):
+    """Round a small circle at a steady speed, so that every lap takes what its length and speed say."""
+    world = World(roads.circle(30.0, half_width=14.0), [load("hatchback")])
+    times, wish = [], Controls()
+    while world.state(0).time < 70.0:
+        state = world.state(0)
+        s, offset, _ = world.track.road.locate(state.x, state.y)
+        steer = 2.637 / 30.0 - 0.1 * offset - 1.0 * math.sin(state.yaw - s / 30.0)
+        wish = Controls(steer=steer / 0.58, throttle=min(max(0.5 * (10.0 - state.speed), 0.0), 0.6))
+        world.step([wish])
+        if world.state(0).lap_time < state.lap_time:
+            times.append(state.lap_time)
+    state = world.state(0)
+    assert len(times) >= 3
+    assert times[0] > times[1]  # from rest
+    assert state.best_lap_time == pytest.approx(min(times), abs=1 / 333)
+    assert state.best_lap_time == pytest.approx(2.0 * math.pi * 30.0 / state.speed, rel=0.03)
+    world.command(0, SimCommand(to_pits=True))
+    assert world.state(0).best_lap_time == state.best_lap_time
+    assert world.state(0).lap_time == 0.0
+    world.command(0, SimCommand(restart=True))
+    assert math.isnan(world.state(0).best_lap_time)
+
+
+@pytest.mark.parametrize("period", [0.0, -1.0, math.nan, 1.0])
+def test_a_period_that_cannot_be_is_refused(roads, period):
+    with pytest.raises(ValueError, match="period"):
+        World(roads.circle(200.0), [load("gt3")], period=period)
+
+
+def test_a_step_with_its_state_is_quick(roads):
+    """Guards against falling out of the kernel: about 30 us on an idle machine, so 300 us is a defect anywhere."""
+    world = World(roads.circle(200.0), [load("gt3")])
+    best = math.inf
+    for _ in range(5):
+        begin = time.perf_counter()
+        for _ in range(200):
+            world.step([Controls(throttle=0.3)])
+            world.state(0)
+        best = min(best, (time.perf_counter() - begin) / 200)
+    assert best < 300e-6

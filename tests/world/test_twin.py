@@ -1,0 +1,44 @@
+"""The compiled kernels and the same source as plain Python say the same."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+DRIVE = """
+import json, math, sys
+sys.path.insert(0, sys.argv[1])
+from conftest import circle
+from trailbrake.cars.load import load
+from trailbrake.world.batch import Batch
+batch = Batch(circle(60.0, bank=-0.15, half_width=5.0, runoff=1.0), [load("gt3"), load("hatchback")])
+for car in range(2):
+    batch.place(car, 0.0, -60.0, 0.0)
+seen = []
+for k in range(150):
+    steer = 0.3 * math.sin(k / 20.0)
+    for car in range(2):
+        batch.controls[:, car] = (steer, 1.0, 1.0 if k % 50 > 40 else 0.0, 0.0, 0.0, math.nan)
+    batch.step(dt=0.001, substeps=12)
+    seen.append(batch.state.tolist())
+print(json.dumps(seen))
+"""
+
+
+def drive(kernels):
+    here = str(Path(__file__).parent)
+    environment = {**os.environ, "TRAILBRAKE_KERNELS": kernels}
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVE, here], env=environment, capture_output=True, text=True, check=True
+    )
+    return np.array(json.loads(done.stdout))
+
+
+def test_compiled_and_plain_python_agree():
+    compiled, plain = drive("numba"), drive("python")
+    assert compiled.shape == plain.shape
+    scale = np.maximum(1.0, np.abs(plain))
+    assert np.max(np.abs(compiled - plain) / scale) < 1e-9
