@@ -1,17 +1,26 @@
 """Ctrl-C and SIGTERM as a request, not an exception, so that the controls are left safe first."""
 
+import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+CHILD = "TRAILBRAKE_CHILD"  # set for a process of ours that is to end when its standard input does
 
 
 @contextmanager
 def on_stop(request: Callable[[], None]) -> Iterator[None]:
     """Call `request` on the first SIGINT or SIGTERM; a second one raises KeyboardInterrupt as usual.
 
-    Outside the main thread, where Python allows no handlers, it does nothing.
+    Outside the main thread, where Python allows no handlers, it does nothing. In a process with TRAILBRAKE_CHILD set
+    the end of standard input is such a request too: it comes even when the parent was killed, and on Windows, where
+    there is no SIGTERM to send.
     """
+    if os.environ.get(CHILD):
+        threading.Thread(target=_at_end_of_input, args=(request,), daemon=True).start()
     previous: dict[int, object] = {}
 
     def restore() -> None:
@@ -32,3 +41,10 @@ def on_stop(request: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         restore()
+
+
+def _at_end_of_input(request: Callable[[], None]) -> None:
+    # Below sys.stdin: a thread inside of its buffer would hold a lock that the interpreter needs to exit.
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    request()
