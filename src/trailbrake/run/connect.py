@@ -15,6 +15,7 @@ from typing import Any
 
 from trailbrake.errors import SimulatorError
 from trailbrake.roles import Link
+from trailbrake.run import rate
 from trailbrake.run.loop import Lockstep, Pace, RealTime
 from trailbrake.run.options import DriveOptions, WorldOptions
 from trailbrake.run.serve import build_host

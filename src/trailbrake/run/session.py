@@ -193,9 +193,8 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
 def _recorder(options: DriveOptions, course: Course) -> Recorder | Threaded:
     folder = options.out or recordings_folder()
     name = f"{Path(options.track).stem}_{Path(options.car).stem}_{Path(options.driver.split(':')[0]).stem}"
-    recorder: Recorder | Threaded = Recorder(folder / f"{name}_{rate.stamp()}.mcap")
-    if options.live or options.speed == "real":
-        recorder = Threaded(recorder)
+    plain = Recorder(folder / f"{name}_{rate.stamp()}.mcap")
+    recorder = Threaded(plain) if options.live or options.speed == "real" else plain
     road, line = course.track.road, course.line
     left, right = road.edges()
     recorder.map(road.table[:, [Column.X, Column.Y]], left[:, :2], right[:, :2], road.closed)
