@@ -16,20 +16,19 @@ from trailbrake.control.gears import upshift_speeds, wanted_gear
 from trailbrake.control.pedals import Pedals
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import resistance
-from trailbrake.planning.speed import lookup, lookup2
+from trailbrake.planning.preview import preview
+from trailbrake.planning.speed import demand, lookup, lookup2
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.frenet import at, locate
-from trailbrake.tracks.road import Column
+from trailbrake.tracks.frenet import locate
 from trailbrake.units import G, wrap_angle
 
-# As plain ints: an enum handed to a compiled function from Python costs 80 us a call, and a second compilation.
-YAW, CURVATURE, GRADE = int(Column.YAW), int(Column.CURVATURE), int(Column.GRADE)
+Preview = tuple[float, float, float, float, float]  # as `preview` returns
 
 STEER_GAIN = 0.045  # rad/m, road-wheel angle per metre of error at the look-ahead point
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
 DAMPING = 0.04  # rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and the tyre's own lag
-PEAK_SLIP = 1.1  # share of the peak slip angle beyond which more front steer only loses grip
+PEAK_SLIP = 1.0  # share of the peak slip angle beyond which more front steer only loses grip
 SPEED_LEAD = 0.08  # s, how far ahead the profile is read
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
 BRAKE_SHARE = 0.92  # share of lateral grip in use beyond which braking is not cut any further
@@ -49,38 +48,38 @@ class Driver:
         self.line, self.limits, self.profile = course.line, course.envelope, course.profile
         self.car = car = course.known_car()
         self.row = -1
+        self.angle = 0.0
         self.shifts = upshift_speeds(car)
+        self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = resistance(car, self.limits.speeds)
         self.pedals = Pedals(car)
         self.peak_slip = PEAK_SLIP * car.tyre_front.peak_slip_angle
         # Speeds and accelerations at the line's rows; one row more, so that interpolation needs no wrap.
         last = 0 if self.line.closed else -1
-        self.speeds = np.append(self.profile.speed, self.profile.speed[last])
-        self.accelerations = np.append(self.profile.acceleration, self.profile.acceleration[last])
+        self.speeds = np.append(self.profile.speed, self.profile.speed[last]).tolist()
+        self.accelerations = np.append(self.profile.acceleration, self.profile.acceleration[last]).tolist()
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Answer one state."""
         line = self.line
         s, offset, self.row = locate(line.table, line.spacing, line.closed, state.x, state.y, self.row)
-        steer = self._steer(state, s, offset)
-        throttle, brake = self._pedals(state, s, offset)
+        here = preview(line.table, line.spacing, line.closed, s)
+        steer = self._steer(state, s, offset, here)
+        throttle, brake = self._pedals(state, s, offset, here)
         gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
-    def _steer(self, state: CarState, s: float, offset: float) -> float:
-        line, car = self.line, self.car
+    def _steer(self, state: CarState, s: float, offset: float, here: Preview) -> float:
+        line, car, limits = self.line, self.car, self.limits
         speed = max(state.speed, 1.0)
-        curvature = at(line.table, line.spacing, line.closed, s + STEER_LEAD * speed, CURVATURE)
-        here = at(line.table, line.spacing, line.closed, s, CURVATURE)
-        share = speed * speed * abs(curvature) / lookup(self.limits.lateral, self.limits.speeds, speed)
-        side = math.copysign(1.0, curvature)
-        forward = car.body.wheelbase * curvature + side * lookup2(self.limits.steer, self.limits.speeds, speed, share)
-        sideslip = car.body.cg_to_rear * curvature + side * lookup2(
-            self.limits.sideslip, self.limits.speeds, speed, share
-        )
-        heading = wrap_angle(state.yaw - at(line.table, line.spacing, line.closed, s, YAW))
+        _, curvature, climb, bend, bank = preview(line.table, line.spacing, line.closed, s + STEER_LEAD * speed)
+        need, share = self._lateral_use(speed, curvature, climb, bend, bank)
+        side = math.copysign(1.0, need)
+        forward = car.body.wheelbase * curvature + side * lookup2(limits.steer, limits.speeds, speed, share)
+        sideslip = car.body.cg_to_rear * curvature + side * lookup2(limits.sideslip, limits.speeds, speed, share)
+        heading = wrap_angle(state.yaw - here[0])
         error = offset + LOOK_AHEAD * min(max(heading + sideslip, -1.0), 1.0)
-        angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - speed * here)
+        angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - speed * here[1])
         if state.speed > 5.0:
             # The front tyres' velocity angle, which more steer than the peak slip away from would only slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
@@ -88,26 +87,34 @@ class Driver:
         self.angle = min(max(angle, -car.steering.max_angle), car.steering.max_angle)
         return self.angle / car.steering.max_angle
 
-    def _pedals(self, state: CarState, s: float, offset: float) -> tuple[float, float]:
-        line, car, limits = self.line, self.car, self.limits
+    def _lateral_use(
+        self, speed: float, curvature: float, climb: float, bend: float, bank: float
+    ) -> tuple[float, float]:
+        """Return (lateral acceleration asked of the tyres in m/s^2, share of their limit) on this piece of road."""
+        limits = self.limits
+        need, factor = demand(speed, curvature, climb, bend, bank, limits.speeds, limits.load_factor)
+        return need, abs(need) / (factor * lookup(limits.lateral, limits.speeds, speed))
+
+    def _pedals(self, state: CarState, s: float, offset: float, here: Preview) -> tuple[float, float]:
+        car, limits = self.car, self.limits
         speed = state.speed
-        bend = at(line.table, line.spacing, line.closed, s, CURVATURE)
-        wide = abs(offset) if bend * offset < 0.0 else 0.0  # m outside the line in a bend
+        _, curvature, climb, bend, bank = here
+        wide = abs(offset) if curvature * offset < 0.0 else 0.0  # m outside the line in a bend
         error = self._profile(self.speeds, s) - WIDE_GAIN * wide - speed
         acceleration = self._profile(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
         # What the tyres have left beside the cornering that the car does now. Too fast in a bend there is nothing
         # left by the book; a driver brakes all the same, and runs a little wide instead of a lot.
-        lateral = abs(speed * state.yaw_rate) / lookup(limits.lateral, limits.speeds, speed)
+        _, lateral = self._lateral_use(speed, state.yaw_rate / max(speed, 1.0), climb, bend, bank)
         grip = self._rear_grip_left(state)
         most = lookup2(limits.drive, limits.speeds, speed, lateral) * grip
         least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * grip
         acceleration = most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most)
-        gear = max(state.gear or 1, 1)
-        climb = G * at(line.table, line.spacing, line.closed, s, GRADE)
-        # A steered wheel's cornering force points backwards in part.
-        scrub = car.body.front_share * abs(speed * state.yaw_rate * self.angle)
-        force = car.effective_mass(gear) * acceleration + car.body.mass * (climb + scrub)
-        return self.pedals.throttle_and_brake(force + lookup(self.drag, limits.speeds, speed), speed, gear)
+        gear = min(max(state.gear or 1, 1), len(self.masses) - 1)
+        # What it takes to hold the speed. A steered wheel's cornering force points backwards in part.
+        scrub = car.body.mass * car.body.front_share * abs(speed * state.yaw_rate * self.angle)
+        hold = car.body.mass * G * climb + lookup(self.drag, limits.speeds, speed) + scrub
+        force = self.masses[gear] * acceleration + (hold if hold < 0.0 else hold * grip)
+        return self.pedals.throttle_and_brake(force, speed, gear)
 
     def _rear_grip_left(self, state: CarState) -> float:
         """Return 1 while the rear tyres hold, falling to 0 where braking on would let the rear come round."""
@@ -118,9 +125,9 @@ class Driver:
         use = abs(slip) / car.tyre_rear.peak_slip_angle
         return min(max((REAR_SLIP_END - use) / (REAR_SLIP_END - REAR_SLIP_START), 0.0), 1.0)
 
-    def _profile(self, values: np.ndarray, s: float) -> float:
+    def _profile(self, values: list[float], s: float) -> float:
         position = s / self.line.spacing
         count = len(values) - 1
         position = position % count if self.line.closed else min(max(position, 0.0), count - 1.0)
         i = int(position)
-        return float(values[i] + (position - i) * (values[i + 1] - values[i]))
+        return values[i] + (position - i) * (values[i + 1] - values[i])

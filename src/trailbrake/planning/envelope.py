@@ -23,6 +23,8 @@ Four = tuple[float, float, float, float]
 
 SPEEDS = 32  # grid points over speed
 SHARES = 13  # grid points over lateral acceleration, as a share of the largest
+SCRUB = 0.8  # share of the front's peak slip angle that the front force is turned back by at the lateral limit
+REAR_RESERVE = 0.97  # of the rear axle's grip is planned with: a rear that is asked for all it has comes round
 SLOWEST = 1.0  # m/s, first grid speed
 
 
@@ -102,9 +104,11 @@ def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag
     for _ in range(40):
         ay = 0.5 * (lo + hi)
         fl, fr, rl, rr = _loads(0.0, ay, v, car)
-        can_front = _axle_lateral(fl, fr, drag * drive_front, front)
-        can_rear = _axle_lateral(rl, rr, drag * (1.0 - drive_front), rear)
-        if mass * ay * (base - to_front) / base < can_front and mass * ay * to_front / base < can_rear:
+        # To hold the speed the driven wheels also pay for the backward part of the steered wheels' force.
+        push = drag + mass * ay * (base - to_front) / base * SCRUB * front[6]
+        can_front = _axle_lateral(fl, fr, push * drive_front, front)
+        can_rear = _axle_lateral(rl, rr, push * (1.0 - drive_front), rear)
+        if mass * ay * (base - to_front) / base < can_front and mass * ay * to_front / base < REAR_RESERVE * can_rear:
             lo = ay
         else:
             hi = ay
@@ -186,14 +190,15 @@ def _tables(
         lateral[i] = _lateral_limit(v, car, front, rear, drag, drive_front)
         for j in range(m):
             ay = lateral[i] * j / (m - 1.0)
+            fl, fr, rl, rr = _loads(0.0, ay, v, car)
+            side_front = mass * ay * (base - to_front) / base
+            slip_front = _axle_slip(fl, fr, side_front, drag * drive_front, front)
+            slip_rear = _axle_slip(rl, rr, mass * ay * to_front / base, drag * (1.0 - drive_front), rear)
             for braking in (False, True):
                 tables[int(braking), i, j] = _longitudinal_limit(
-                    v, ay, car, front, rear, drag, brake_force if braking else thrust, drive_front, brake_front,
-                    braking, open_diff
+                    v, ay, car, front, rear, drag if braking else drag + side_front * math.sin(slip_front),
+                    brake_force if braking else thrust, drive_front, brake_front, braking, open_diff,
                 )  # fmt: skip
-            fl, fr, rl, rr = _loads(0.0, ay, v, car)
-            slip_front = _axle_slip(fl, fr, mass * ay * (base - to_front) / base, drag * drive_front, front)
-            slip_rear = _axle_slip(rl, rr, mass * ay * to_front / base, drag * (1.0 - drive_front), rear)
             tables[2, i, j] = slip_front - slip_rear
             tables[3, i, j] = -slip_rear
 

@@ -21,6 +21,8 @@ TRAIL_BRAKING = 0.25  # share of the braking limit not planned with at full corn
 
 POWER_OUT = 0.12  # the same of the drive limit: what is asked of driven tyres on the way out of a bend is not exact
 
+PRESSED = 0.75  # grip over load where a road presses the car down: friction falls with load (about 0.1 per load)
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -70,19 +72,27 @@ def lookup2(table: Array, speeds: Array, v: float, share: float) -> float:
 
 
 @jit
-def _demand(
+def demand(
     v: float, curvature: float, climb: float, slope_curvature: float, bank: float, speeds: Array, load: Array
 ) -> tuple[float, float]:
-    """Return (lateral acceleration in the road's plane, factor on grip by normal load) at speed v.
+    """Return what a bend asks of the tyres: (lateral acceleration in the road's plane, factor on grip by load).
 
-    bank is ISO 8855 roll, positive right side down: gravity then pulls to the right, against a left bend.
+    Args:
+        v: m/s.
+        curvature: 1/m, of the path seen from above, positive left.
+        climb: dz/ds.
+        slope_curvature: 1/m, d(climb)/ds: positive in a dip, which presses the car down.
+        bank: rad, ISO 8855 roll, positive right side down: gravity then pulls to the right, against a left bend.
+        speeds: the envelope's grid; with load.
+        load: Envelope.load_factor.
     """
     cos_bank, sin_bank = math.cos(bank), math.sin(bank)
     level = G * math.cos(math.atan(climb))
     lateral = v * v * curvature * cos_bank + level * sin_bank
     normal = level * cos_bank - v * v * curvature * sin_bank + v * v * slope_curvature
     air = (lookup(load, speeds, v) - 1.0) * G
-    return lateral, max(normal + air, 0.05 * G) / (G + air)
+    factor = max(normal + air, 0.05 * G) / (G + air)
+    return lateral, factor if factor < 1.0 else factor**PRESSED
 
 
 @jit
@@ -93,12 +103,12 @@ def _corner_speed(
     lo = 0.0
     for k in range(speeds.shape[0]):
         v = speeds[k]
-        need, factor = _demand(v, curvature, climb, bend, bank, speeds, load)
+        need, factor = demand(v, curvature, climb, bend, bank, speeds, load)
         if abs(need) > margin * factor * lookup(lateral, speeds, v):
             hi = v
             for _ in range(30):
                 mid = 0.5 * (lo + hi)
-                need, factor = _demand(mid, curvature, climb, bend, bank, speeds, load)
+                need, factor = demand(mid, curvature, climb, bend, bank, speeds, load)
                 if abs(need) > margin * factor * lookup(lateral, speeds, mid):
                     hi = mid
                 else:
@@ -116,7 +126,7 @@ def _reach(
     """Return the speed one row on (braking: one row back) at the limit of drive or brake."""
     # Midway between the rows; what a row alone says would start to brake or to drive a row late.
     curvature, climb = 0.5 * (rows[row, 0] + rows[other, 0]), 0.5 * (rows[row, 1] + rows[other, 1])
-    need, factor = _demand(v, curvature, climb, rows[row, 2], rows[row, 3], speeds, load)
+    need, factor = demand(v, curvature, climb, rows[row, 2], rows[row, 3], speeds, load)
     share = abs(need) / (factor * lookup(lateral, speeds, v))
     limit = lookup2(table, speeds, v, share / margin)
     limit *= 1.0 - (TRAIL_BRAKING if braking else POWER_OUT) * min(share, 1.0)
@@ -166,7 +176,7 @@ def passes(
             continue
         v[j] = min(v[j], _reach(v[i], i, j, spacing, rows, speeds, lateral, load, brake, margin, True))
     for i in range(n):
-        need, factor = _demand(v[i], rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, load)
+        need, factor = demand(v[i], rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, load)
         grip[i] = abs(need) / (factor * lookup(lateral, speeds, v[i]))
 
 
