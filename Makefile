@@ -6,8 +6,8 @@ PY ?= .venv/bin/python
 check: lint types imports test
 
 lint:
-	$(PY) -m ruff check src tests
-	$(PY) -m ruff format --check src tests
+	$(PY) -m ruff check src tests docs examples
+	$(PY) -m ruff format --check src tests docs examples
 	$(PY) docs/generate.py --check
 
 types:
@@ -23,5 +23,5 @@ docs:
 	$(PY) docs/generate.py
 
 format:
-	$(PY) -m ruff check --fix src tests
-	$(PY) -m ruff format src tests
+	$(PY) -m ruff check --fix src tests docs examples
+	$(PY) -m ruff format src tests docs examples
