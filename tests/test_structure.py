@@ -22,6 +22,8 @@ TESTED_ELSEWHERE = {
     "roles.py": "contracts/test_simulators.py",  # protocols
     "analysis/traces.py": "analysis/test_report.py",
     "bench/rows.py": "bench/test_drive.py",
+    "cli/bench.py": "bench/test_drive.py",
+    "cli/lists.py": "cli/test_main.py",
     "cars/params.py": "cars/test_load.py",
     "record/container.py": "record/test_recorder.py",
     "record/export.py": "record/test_csv_export.py",
@@ -37,6 +39,9 @@ TESTED_ELSEWHERE = {
     "state/car.py": "state/test_fields.py",
     "state/controls.py": "state/test_fields.py",
     "tracks/columns.py": "tracks/test_road.py",  # names of table columns
+    "tracks/layout.py": "tracks/test_build.py",
+    "tracks/load.py": "tracks/test_library.py",
+    "tracks/track.py": "tracks/test_library.py",
     "world/batch.py": "world/test_random.py",
     "world/dynamics.py": "world/test_cornering.py",  # forces show in what the car does
     "world/integrate.py": "world/test_straight.py",

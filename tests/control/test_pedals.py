@@ -1,0 +1,82 @@
+"""The pedals against the car's own data and against the world's engine: what is asked for is what comes."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.load import load
+from trailbrake.control.pedals import Pedals
+from trailbrake.units import RPM
+from trailbrake.world.layout import pack
+from trailbrake.world.powertrain import engine_torque
+
+CARS = ("gt3", "hatchback")
+
+
+def speeds(car, gear):
+    """Return speeds (m/s) from well above idle to just below the limiter in `gear`."""
+    per_rpm = RPM * car.driven_radius / car.gearbox.overall(gear)
+    return np.linspace(1.3 * car.engine.idle_rpm, 0.98 * car.engine.limiter_rpm, 7) * per_rpm
+
+
+def points():
+    return [(name, gear) for name in CARS for gear in (1, 3, load(name).gearbox.top_gear)]
+
+
+@pytest.mark.parametrize(("name", "gear"), points())
+def test_full_force_is_full_throttle(name, gear):
+    car = load(name)
+    pedals = Pedals(car)
+    for v in speeds(car, gear):
+        most = car.drive_force(v, gear)
+        assert pedals.throttle_and_brake(most, v, gear) == (pytest.approx(1.0), 0.0)
+        assert pedals.throttle_and_brake(2.0 * most, v, gear) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(("name", "gear"), points())
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+def test_the_world_s_engine_gives_what_was_asked_for(name, gear, share):
+    car = load(name)
+    pedals, params = Pedals(car), pack(car)
+    ratio = car.gearbox.overall(gear) * car.gearbox.efficiency / car.driven_radius
+    for v in speeds(car, gear):
+        wanted = share * car.drive_force(v, gear)
+        throttle, brake = pedals.throttle_and_brake(wanted, v, gear)
+        given = engine_torque(params, car.engine_speed(v, gear), throttle) * ratio
+        assert brake == 0.0
+        assert given == pytest.approx(wanted, abs=0.01 * car.drive_force(v, gear))
+
+
+@pytest.mark.parametrize("name", CARS)
+def test_brakes_give_what_was_asked_for_and_the_engine_does_not_drag(name):
+    car = load(name)
+    pedals, params = Pedals(car), pack(car)
+    full = car.brakes.torque_front / car.tyre_front.radius + car.brakes.torque_rear / car.tyre_rear.radius
+    for v in speeds(car, 3):
+        throttle, brake = pedals.throttle_and_brake(-0.4 * full, v, 3)
+        assert brake == pytest.approx(0.4)
+        idle = engine_torque(params, car.engine_speed(v, 3), throttle)
+        assert idle == pytest.approx(0.0, abs=0.005 * max(car.engine.torque))
+    assert pedals.throttle_and_brake(-3.0 * full, 30.0, 3)[1] == 1.0
+
+
+@pytest.mark.parametrize("name", CARS)
+@pytest.mark.parametrize("speed", [0.0, 0.5, 300.0])
+def test_pedals_stay_pedals_where_no_engine_turns(name, speed):
+    car = load(name)
+    for force in (-1e6, -1.0, 0.0, 1.0, 1e6):
+        throttle, brake = Pedals(car).throttle_and_brake(force, speed, 1)
+        assert 0.0 <= throttle <= 1.0
+        assert 0.0 <= brake <= 1.0
+        assert not (force < 0.0) ^ (brake > 0.0)
+
+
+def test_engine_torques_at_their_two_ends():
+    engine = load("gt3").engine
+    pedals = Pedals(load("gt3"))
+    assert pedals.engine_torques(0.0, 1)[1] == engine.braking_torque_idle
+    car = load("gt3")
+    limit = engine.limiter_rpm * RPM * car.driven_radius / car.gearbox.overall(2)
+    assert pedals.engine_torques(limit, 2)[1] == pytest.approx(engine.braking_torque_limiter)
+    assert math.isfinite(pedals.engine_torques(10.0 * limit, 2)[0])
