@@ -41,7 +41,7 @@ def load(spec: str) -> Driver:
         cls, where = driver_class(spec), spec
     try:
         driver = cls()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise DriverError(f"the constructor raised {type(error).__name__}: {error}", where=where) from error
     needs_of(driver, where)
     return driver  # type: ignore[no-any-return]
@@ -65,13 +65,19 @@ def _module(path: Path) -> ModuleType:
     sys.modules[spec.name] = module  # dataclasses and pickling in the user's file look here
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise DataError(f"{error.msg}", where=f"{path}:{error.lineno}") from error
-    except Exception as error:
-        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == path]
-        where = f"{path}:{lines[-1]}" if lines else str(path)
+    except SyntaxError as error:  # of the file, or of one that it imports
+        raise DataError(error.msg, where=_place(path, error.filename, error.lineno)) from error
+    except (Exception, SystemExit) as error:
+        mine = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == path.absolute()]
+        where = _place(path, None, mine[-1].lineno if mine else None)
         raise DataError(f"raised {type(error).__name__} on import: {error}", where=where) from error
     return module
+
+
+def _place(path: Path, filename: str | None, line: int | None) -> str:
+    """Return FILE:LINE, with the file as the user named it unless it is another one."""
+    file = path if filename is None or Path(filename) == path.absolute() else filename
+    return f"{file}:{line}" if line else str(file)
 
 
 def _class_in(module: ModuleType, wanted: str, where: str) -> Any:
@@ -100,10 +106,11 @@ def needs_of(driver: object, where: str) -> frozenset[str]:
     for method in ("reset", "act"):
         if not callable(getattr(driver, method, None)):
             raise DriverError(f"the driver has no {method}()", where=where, hint="see CONTRIBUTING.md, a driver")
-    needs = getattr(driver, "NEEDS", None)
-    if needs is None or isinstance(needs, str):
-        raise DriverError("NEEDS is missing" if needs is None else "NEEDS is a text", where=where,
-                          expected='a set of field names, as in NEEDS = {"x", "y"}')  # fmt: skip
+    needs: Any = getattr(driver, "NEEDS", None)
+    if not isinstance(needs, set | frozenset | list | tuple) or not all(isinstance(name, str) for name in needs):
+        raise DriverError("NEEDS is missing" if needs is None else "NEEDS is no set of texts", where=where,
+                          expected='a set of field names, as in NEEDS = {"x", "y"}',
+                          got="" if needs is None else repr(needs)[:80])  # fmt: skip
     unknown = sorted(set(needs) - STATE_FIELDS)
     if unknown:
         raise DriverError("NEEDS names a field that CarState does not have", where=where, got=unknown[0],

@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 from trailbrake.cars.load import load as load_car
+from trailbrake.errors import UsageError
 from trailbrake.kernels import COLD
 from trailbrake.roles import Host
 from trailbrake.run import rate
@@ -27,6 +28,8 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None) -
     """
     host = registry.part(sim, "host")
     spec = registry.part(sim, "spec")
+    if options.cars < 1:
+        raise UsageError("a world needs a car", where="--cars", expected="1 or more", got=str(options.cars))
     cars = [load_car(world.car)] * options.cars
     plant = World(load_track(world.track), cars, seed=world.seed, period=1.0 / spec.RATE_HZ)
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
