@@ -49,3 +49,15 @@ def near(name: str, known: "list[str] | tuple[str, ...]") -> str:
 
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(sorted(known))}"
+
+
+def raised_at(error: BaseException) -> str:
+    """Return FILE:LINE of the code that was called and raised `error`, not of what that code called in turn.
+
+    To be asked where the error is caught. Empty where the call itself failed, as with wrong arguments.
+    """
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    lines = [frame.lineno for frame in frames if frame.filename == frames[0].filename]
+    return f"{frames[0].filename}:{lines[-1]}" if lines else ""

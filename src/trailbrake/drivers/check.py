@@ -1,10 +1,11 @@
 """`check_driver`: says what is wrong with a driver before it drives."""
 
 import math
+from numbers import Integral, Real
 
 from trailbrake.cars.load import load as load_car
 from trailbrake.drivers.load import load, needs_of
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import TrailbrakeError, raised_at
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver
 from trailbrake.state import CarState, Controls
@@ -46,15 +47,15 @@ def check_driver(driver: Driver | str) -> list[str]:
 def _rollout(driver: Driver, course: Course, needs: frozenset[str]) -> tuple[list[Controls], list[str]]:
     try:
         driver.reset(course)
-    except Exception as error:
-        return [], [f"reset(course) raised {type(error).__name__}: {error}"]
+    except (Exception, SystemExit) as error:
+        return [], [_raised("reset(course)", error)]
     answers: list[Controls] = []
     for tick in range(TICKS):
         state = _state(course, tick, needs)
         try:
             answer = driver.act(state, DT if tick else 0.0)
-        except Exception as error:
-            return answers, [f"act(state, dt) raised {type(error).__name__} at tick {tick}: {error}"]
+        except (Exception, SystemExit) as error:
+            return answers, [f"{_raised('act(state, dt)', error)} at tick {tick}"]
         problem = _problem(answer)
         if problem:
             return answers, [f"{problem} at tick {tick}"]
@@ -62,16 +63,21 @@ def _rollout(driver: Driver, course: Course, needs: frozenset[str]) -> tuple[lis
     return answers, []
 
 
+def _raised(what: str, error: BaseException) -> str:
+    place = raised_at(error)
+    return " ".join(f"{place + ': ' if place else ''}{what} raised {type(error).__name__}: {error}".split())
+
+
 def _problem(answer: object) -> str:
     if not isinstance(answer, Controls):
         return f"act() answered {type(answer).__name__}, expected trailbrake.Controls"
     for name, quantity in of(Controls).items():
         value = getattr(answer, name)
-        if not isinstance(value, int | float) or not math.isfinite(value):
+        if not isinstance(value, Real) or not math.isfinite(value):
             return f"{name} is {value!r}, expected a finite number"
-        if not quantity.lo <= value <= quantity.hi:
+        if not quantity.lo <= float(value) <= quantity.hi:
             return f"{name} is {value:g}, expected {quantity.lo:g} to {quantity.hi:g}"
-    if answer.gear is not None and not isinstance(answer.gear, int):
+    if answer.gear is not None and not isinstance(answer.gear, Integral):
         return f"gear is {answer.gear!r}, expected a whole number or None"
     return ""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trailbrake.errors import DataError, DriverError, UsageError, near
+from trailbrake.errors import DataError, DriverError, UsageError, near, raised_at
 from trailbrake.roles import Driver
 from trailbrake.state.tables import STATE_FIELDS
 
@@ -42,7 +42,9 @@ def load(spec: str) -> Driver:
     try:
         driver = cls()
     except (Exception, SystemExit) as error:
-        raise DriverError(f"the constructor raised {type(error).__name__}: {error}", where=where) from error
+        raise DriverError(
+            f"the constructor raised {type(error).__name__}: {error}", where=raised_at(error) or where
+        ) from error
     needs_of(driver, where)
     return driver  # type: ignore[no-any-return]
 

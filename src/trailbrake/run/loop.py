@@ -1,11 +1,11 @@
 """The drive loop: one tick is read newest state, ask the driver, supervise, write, show to the taps."""
 
 import math
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from trailbrake.errors import raised_at
 from trailbrake.roles import Driver, Link, Tap
 from trailbrake.run import rate
 from trailbrake.run.supervisor import Supervisor
@@ -67,9 +67,9 @@ class LoopResult:
 
 
 def explain(error: BaseException) -> str:
-    """Return one line for an exception out of a driver: type, message, file and line of its innermost frame."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    """Return one line for an exception out of a driver: type, message, and file and line in the driver."""
+    place = raised_at(error)
+    where = f" at {place}" if place else ""
     return " ".join(f"the driver raised {type(error).__name__}{where}: {error}".split())
 
 
@@ -148,10 +148,14 @@ def _decide(driver: Driver, supervisor: Supervisor, state: CarState, dt: float) 
         return supervisor.braking(state)
     try:
         answer = driver.act(state, dt)
-        if not isinstance(answer, Controls):
-            supervisor.request_stop(f"the driver answered {type(answer).__name__}, expected Controls")
-            return supervisor.braking(state)
-        return supervisor.check(answer, dt)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         supervisor.request_stop(explain(error))
+        return supervisor.braking(state)
+    if not isinstance(answer, Controls):
+        supervisor.request_stop(f"the driver answered {type(answer).__name__}, expected Controls")
+        return supervisor.braking(state)
+    try:
+        return supervisor.check(answer, dt)
+    except (TypeError, ValueError, OverflowError):  # None, texts, arrays
+        supervisor.request_stop(" ".join(f"the driver answered what is no number: {answer}".split()))
         return supervisor.braking(state)

@@ -12,7 +12,7 @@ from trailbrake.cars.load import load as load_car
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.load import load as load_driver
 from trailbrake.drivers.load import needs_of
-from trailbrake.errors import DriverError, TrailbrakeError, UsageError
+from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.record.threaded import Threaded
@@ -119,8 +119,9 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
         driver.reset(course)
     except TrailbrakeError:
         raise
-    except Exception as error:
-        raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=options.driver) from error
+    except (Exception, SystemExit) as error:
+        where = raised_at(error) or options.driver
+        raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
     laps = options.laps if track.road.closed else min(options.laps, 1)
     about = _about(options, laps)
     supervisor = Supervisor()

@@ -66,6 +66,9 @@ class Supervisor:
 
         Returns:
             Controls within their ranges; the last good ones in place of an answer with NaN or infinity.
+
+        Raises:
+            TypeError, ValueError or OverflowError: where a number should be there is none.
         """
         last = self._last
         # One sum finds any NaN or infinity among the five without five calls.
@@ -86,7 +89,7 @@ class Supervisor:
             min(max(controls.brake, 0.0), 1.0),
             min(max(controls.clutch, 0.0), 1.0),
             min(max(controls.handbrake, 0.0), 1.0),
-            controls.gear,
+            None if controls.gear is None else int(controls.gear),
         )
         if passed != controls:
             self.counters.clamped += 1
