@@ -75,10 +75,14 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
 def _beside(options: DriveOptions, live: Any) -> Iterator[Connection]:
     with (
         _private_folder() as doors,
-        _host_process(options, doors) as host_report,
+        _host_process(options, doors) as (process, host_report),
         _link(options.sim, live, doors, _nap) as link,
     ):
-        yield Connection(link, RealTime(), host_report)
+
+        def gone() -> str:
+            return "" if process.poll() is None else f"the host process ended, exit code {process.returncode}"
+
+        yield Connection(link, RealTime(gone), host_report)
 
 
 def _nap() -> float:
@@ -120,7 +124,7 @@ def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _host_process(options: DriveOptions, doors: str) -> Iterator[dict[str, Any]]:
+def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
     command = [
         sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", f"--track={options.track}",
@@ -137,7 +141,7 @@ def _host_process(options: DriveOptions, doors: str) -> Iterator[dict[str, Any]]
     report: dict[str, Any] = {}
     try:
         _await_ready(process)
-        yield report
+        yield process, report
     finally:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -161,10 +165,12 @@ def _await_ready(process: "subprocess.Popen[str]") -> None:
             return
         lines.append(line.strip())
         print(line, end="", file=sys.stderr, flush=True)
+    process.stderr.close()
     process.wait()
     raise SimulatorError("the host process ended before it was ready", got=lines[-1] if lines else "nothing said")
 
 
 def _pass_on(stream: Any) -> None:
-    for line in stream:
-        print(line, end="", file=sys.stderr, flush=True)
+    with stream:
+        for line in stream:
+            print(line, end="", file=sys.stderr, flush=True)

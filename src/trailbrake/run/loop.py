@@ -22,6 +22,9 @@ class Pace(Protocol):
     def wait(self, link: Link) -> float:
         """Return when the next sample is there, or is overdue; the value is `now` in s."""
 
+    def gone(self) -> str:
+        """Return why no sample will come any more, "" while one may."""
+
 
 class Lockstep:
     """Steps the host in this process, as fast as it goes. `now` is simulator time: repeatable to the bit."""
@@ -33,6 +36,10 @@ class Lockstep:
         """Let the host make one step."""
         return self.step()
 
+    def gone(self) -> str:
+        """Return "": the host is in this process."""
+        return ""
+
     def step(self) -> float:
         """Let the host make one step and return the new `now`."""
         self._steps += 1
@@ -42,10 +49,11 @@ class Lockstep:
 
 
 class RealTime:
-    """Waits for the simulator at the other end."""
+    """Waits for the simulator at the other end. `gone` tells why it will not answer any more, "" while it may."""
 
-    def __init__(self) -> None:
+    def __init__(self, gone: Callable[[], str] = lambda: "") -> None:
         self._likely = rate.now()
+        self.gone = gone
 
     def wait(self, link: Link) -> float:
         """Wait for the next sample, at most SILENT_WAIT."""
@@ -109,8 +117,9 @@ def run_loop(
             if supervisor.is_stale(state):
                 link.write(supervisor.braking(state))
                 silent_since = now if math.isnan(silent_since) else silent_since
-                if supervisor.stop_reason or now - silent_since > LOST_LIMIT:
-                    result.reason = supervisor.stop_reason or f"the simulator went silent for {LOST_LIMIT:g} s"
+                silence = f"the simulator went silent for {LOST_LIMIT:g} s" if now - silent_since > LOST_LIMIT else ""
+                result.reason = supervisor.stop_reason or pace.gone() or silence
+                if result.reason:
                     break
             continue
         silent_since = math.nan
