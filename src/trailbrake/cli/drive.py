@@ -45,6 +45,8 @@ def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
         print_json(summary)
     else:
         _print_summary(summary)
+    if summary["recording_error"]:
+        print(f"trailbrake: the recording ended early: {summary['recording_error']}", file=sys.stderr)
     if summary["ended"] == "done":
         return 0
     print(f"trailbrake: {summary['ended']}", file=sys.stderr)
@@ -69,5 +71,3 @@ def _print_summary(summary: dict[str, Any]) -> None:
     print(f"recording {summary['recording']}")
     if summary["report"]:
         print(f"report    {summary['report']}")
-    if summary["recording_error"]:
-        print(f"trailbrake: the recording ended early: {summary['recording_error']}", file=sys.stderr)

@@ -35,29 +35,31 @@ class Connection:
 
 
 @contextmanager
-def connected(options: DriveOptions, live: Any) -> Iterator[Connection]:
+def connected(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
     """Connect as `options` say; on leaving, release the controls and close every door.
 
     Args:
         options: which simulator, embedded or live, at which pace.
         live: the simulator's `spec.LiveOptions`.
+        stopped: whether the user has asked to stop; ends the wait for a simulator.
 
     Raises:
         SimulatorError: the simulator is not there, refuses, or another host has the doors.
+        KeyboardInterrupt: `stopped` while there was no simulator yet.
     """
     if options.live:
-        opened = _live(options, live)
+        opened = _live(options, live, stopped)
     elif options.speed == "max":
         opened = _lockstep(options, live)
     else:
-        opened = _beside(options, live)
+        opened = _beside(options, live, stopped)
     with opened as connection:
         yield connection
 
 
 @contextmanager
-def _live(options: DriveOptions, live: Any) -> Iterator[Connection]:
-    with _link(options.sim, live, None, _nap) as link:
+def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
+    with _link(options.sim, live, None, _nap(stopped)) as link:
         yield Connection(link, RealTime())
 
 
@@ -72,11 +74,11 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
 
 
 @contextmanager
-def _beside(options: DriveOptions, live: Any) -> Iterator[Connection]:
+def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
     with (
         _private_folder() as doors,
         _host_process(options, doors) as (process, host_report),
-        _link(options.sim, live, doors, _nap) as link,
+        _link(options.sim, live, doors, _nap(stopped)) as link,
     ):
 
         def gone() -> str:
@@ -85,9 +87,15 @@ def _beside(options: DriveOptions, live: Any) -> Iterator[Connection]:
         yield Connection(link, RealTime(gone), host_report)
 
 
-def _nap() -> float:
-    """Let a little wall time pass while a simulator gets ready."""
-    return rate.sleep_until(rate.now() + 0.005)
+def _nap(stopped: Callable[[], bool]) -> Callable[[], float]:
+    """Return what lets a little wall time pass while a simulator gets ready."""
+
+    def nap() -> float:
+        if stopped():
+            raise KeyboardInterrupt
+        return rate.sleep_until(rate.now() + 0.005)
+
+    return nap
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     supervisor = Supervisor()
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(options, live or spec.LiveOptions()) as connection,
+        connected(options, live or spec.LiveOptions(), lambda: supervisor.stop_reason != "") as connection,
     ):
         recorder = _recorder(options, course)
 
@@ -152,9 +152,17 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     summary["recording"] = str(recorder.path)
     summary["recording_error"] = recorder.error
     summary["dropped"] = recorder.dropped
-    report = recorder.path.with_suffix(".html")
-    summary["report"] = str(write_report(recorder.path, report)) if options.report and scorer.time > 0.0 else None
+    summary["report"] = _report(recorder.path, show) if options.report and scorer.time > 0.0 else None
     return summary
+
+
+def _report(recording: Path, show: Show) -> str | None:
+    """Write the report; return where it is, or say why there is none: the drive has been driven all the same."""
+    try:
+        return str(write_report(recording, recording.with_suffix(".html")))
+    except TrailbrakeError as error:
+        show.say(f"no report: {error}")
+        return None
 
 
 def _goal(options: DriveOptions, laps: int, scorer: Scorer) -> Any:
