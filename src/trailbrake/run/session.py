@@ -195,7 +195,7 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
         "trailbrake": __version__,
         "python": platform.python_version(),
         "system": platform.system(),
-        "wall_time": rate.wall(),
+        "started": rate.date(),
     }
 
 
