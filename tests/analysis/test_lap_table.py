@@ -7,7 +7,7 @@ from trailbrake.analysis.lap_table import clock, lap_table, lap_text
 
 LAPS = [
     LapDone(1, 95.0, True, (33.0, 31.0, 31.0)),
-    LapDone(2, 89.0, False, (29.0, 30.0, 30.0)),
+    LapDone(2, 89.0, False, (29.0, 30.0, 30.0), "hit a wall"),
     LapDone(3, 92.5, True, (30.5, 32.0, 30.0)),
 ]
 
@@ -41,7 +41,7 @@ def test_the_terminal_table():
     lines = lap_text(lap_table(LAPS)).splitlines()
     assert lines[0].split() == ["lap", "time", "gap", "sector", "1", "sector", "2", "sector", "3"]
     assert lines[1].split() == ["1", "1:35.000", "+2.500", "33.000", "31.000*", "31.000"]
-    assert lines[2].split()[-1] == "invalid"
+    assert lines[2].endswith("invalid: hit a wall")
     assert lines[3].split() == ["3", "1:32.500*", "+0.000", "30.500*", "32.000", "30.000*"]
     assert lines[4].split() == ["best", "sectors", "1:31.500"]
 

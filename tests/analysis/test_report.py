@@ -64,6 +64,11 @@ def test_one_file_that_needs_nothing_else(drive, tmp_path):
     assert "$" not in re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
+def test_it_goes_beside_the_recording_unless_told_otherwise(drive):
+    assert write_report(drive) == drive.with_suffix(".html")
+    assert drive.with_suffix(".html").is_file()
+
+
 def test_the_heading_and_the_lap_table(drive, tmp_path):
     _, page, _ = report_of(drive, tmp_path)
     laps = Recording.open(drive).laps
@@ -74,8 +79,8 @@ def test_the_heading_and_the_lap_table(drive, tmp_path):
     row = page.cells[page.cells.index("2") + 1 :]
     assert row[0] == f"{laps[1].time_s:.3f}"
     assert row[1] == f"{laps[1].time_s - laps[0].time_s:+.3f}"
-    assert row[2:5] == [f"{s:.3f}" for s in laps[1].sectors]
-    assert row[7] == "no"
+    assert row[2:5] == [f"{s:.3f}" for s in laps[1].sectors_s]
+    assert row[7] == "no: off the road"
 
 
 def test_the_numbers_behind_the_charts(drive, tmp_path):

@@ -22,7 +22,10 @@ class LapDone:
     number: int
     time_s: float
     valid: bool
-    sectors: tuple[float, ...]
+    sectors_s: tuple[float, ...]
+    invalid_reason: str = ""
+    off_track_s: float = 0.0
+    contacts: int = 0
 
 
 def place(s: float, offset: float = 0.0) -> tuple[float, float, float]:
@@ -121,7 +124,8 @@ def record_drive(
                 sectors.append(time - started - sum(sectors))
         if lap and s >= lap * LENGTH:
             total = time - started
-            recorder.lap(LapDone(lap, total, lap != 2, (*sectors, total - sum(sectors))))
+            whole = (*sectors, total - sum(sectors))
+            recorder.lap(LapDone(lap, total, lap != 2, whole, "" if lap != 2 else "off the road"))
             lap, started, sectors = lap + 1, time, []
             if lap > laps and stop == math.inf:
                 stop = time + extra_seconds

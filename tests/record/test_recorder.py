@@ -43,7 +43,7 @@ def small_drive(path, ticks=40, dt=0.03):
         tick(recorder, i, dt)
     recorder.event(0.3, "Überholt 追い越し")
     recorder.lap(LapDone(1, 1.17, True, (0.5, 0.67)))
-    recorder.lap(LapDone(2, 1.25, False, ()))
+    recorder.lap(LapDone(2, 1.25, False, (), "three wheels off", 0.5, 2))
     recorder.close()
     return recorder.path
 
@@ -77,6 +77,7 @@ def test_an_independent_reader_decodes_every_field(tmp_path, reader_class):
     first, second = (lap for _, lap in seen["/lap"])
     assert (first.number, first.time_s, first.valid, list(first.sectors_s)) == (1, 1.17, True, [0.5, 0.67])
     assert (second.number, second.valid, list(second.sectors_s)) == (2, False, [])
+    assert (second.invalid_reason, second.off_track_s, second.contacts) == ("three wheels off", 0.5, 2)
     assert seen["/event"][0][1].text == "Überholt 追い越し"
     assert seen["/event"][0][0] == 300_000_000
     assert list(seen["/map"][0][1].right_y) == [-1, -1]

@@ -39,10 +39,11 @@ def test_round_trip(drive):
         np.testing.assert_array_equal(state_row(state_from_row(row)), state_row(wanted))
     for column, value in zip(CONTROL_COLUMNS, controls_row(CONTROLS), strict=True):
         assert (recording.controls[column.name] == value).all()
-    assert [(lap.number, lap.time_s, lap.valid, lap.sectors) for lap in recording.laps] == [
+    assert [(lap.number, lap.time_s, lap.valid, lap.sectors_s) for lap in recording.laps] == [
         (1, 1.17, True, (0.5, 0.67)), (2, 1.25, False, ())
     ]  # fmt: skip
     assert recording.laps[0].end == 1.17
+    assert (recording.laps[1].invalid_reason, recording.laps[1].contacts) == ("three wheels off", 2)
     assert [lap.row for lap in recording.laps] == [40, 40]
     assert [(e.time, e.text) for e in recording.events] == [(0.3, "Überholt 追い越し")]
     assert recording.road_map.left.tolist() == [[0, 1], [1, 1]]
@@ -158,7 +159,7 @@ def rewritten(source, out, rename=None, drop="", version=None):
                     at = fields.index(drop)
                     payload = payload[: 4 + 8 * at] + payload[12 + 8 * at :]
                     lines.pop(at)
-                lines = [line.replace(*rename) if rename else line for line in lines]
+            lines = [line.replace(*rename) if rename else line for line in lines]
             if channel.id not in ids:
                 schema_id = writer.register_schema(schema.name, schema.encoding, "\n".join(lines).encode())
                 metadata = dict(channel.metadata)
@@ -212,6 +213,13 @@ def test_rows_that_are_not_floats_are_refused(drive, tmp_path):
     path = rewritten(drive, tmp_path / "b.mcap", rename=("float64 x ", "string x "))
     with pytest.raises(DataError, match="not a row of float64"):
         len(Recording.open(path))
+
+
+def test_a_message_that_lacks_a_field_is_refused(drive, tmp_path):
+    recording = Recording.open(rewritten(drive, tmp_path / "b.mcap", rename=("contacts", "touches")))
+    with pytest.raises(DataError, match=r"/lap: expected the fields time_s, .*contacts.* got .*touches"):
+        recording.laps  # noqa: B018
+    assert len(recording.events) == 1
 
 
 def test_an_mcap_file_of_somebody_else(tmp_path):

@@ -22,8 +22,12 @@ class LapLike(Protocol):
         """Whether it counts."""
 
     @property
-    def sectors(self) -> Iterable[float]:
+    def sectors_s(self) -> Iterable[float]:
         """How long each sector took, s."""
+
+    @property
+    def invalid_reason(self) -> str:
+        """Why it does not count, empty if it does."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class LapRow:
     number: int
     time_s: float
     valid: bool
+    invalid_reason: str
     sectors: tuple[float, ...]
     gap: float
 
@@ -56,7 +61,7 @@ class LapTable:
 
 def lap_table(laps: Sequence[LapLike]) -> LapTable:
     """Compare `laps`. Sectors count where the lap has as many of them as the best lap."""
-    sectors = [tuple(lap.sectors) for lap in laps]
+    sectors = [tuple(lap.sectors_s) for lap in laps]
     counting = [i for i, lap in enumerate(laps) if lap.valid] or list(range(len(laps)))
     if not counting:
         return LapTable((), None, (), math.nan)
@@ -65,7 +70,7 @@ def lap_table(laps: Sequence[LapLike]) -> LapTable:
     sector_best = tuple(min(known, key=lambda i: sectors[i][k]) for k in range(len(sectors[best])))
     together = sum(sectors[i][k] for k, i in enumerate(sector_best)) if sector_best else math.nan
     rows = tuple(
-        LapRow(lap.number, lap.time_s, lap.valid, sectors[i], lap.time_s - laps[best].time_s)
+        LapRow(lap.number, lap.time_s, lap.valid, lap.invalid_reason, sectors[i], lap.time_s - laps[best].time_s)
         for i, lap in enumerate(laps)
     )
     return LapTable(rows, best, sector_best, together)
@@ -92,8 +97,13 @@ def lap_text(table: LapTable) -> str:
         for k in range(parts):
             mark = "*" if k < len(table.sector_best) and table.sector_best[k] == i else " "
             cells.append(clock(row.sectors[k]) + mark if k < len(row.sectors) else "-")
-        lines.append([*cells, "" if row.valid else "invalid"])
+        lines.append(
+            [*cells, "" if row.valid else f"invalid: {row.invalid_reason}" if row.invalid_reason else "invalid"]
+        )
     if math.isfinite(table.theoretical_s):
         lines.append(["best sectors", clock(table.theoretical_s) + " ", *[""] * (parts + 2)])
     widths = [max(len(line[c]) for line in lines) for c in range(len(lines[0]))]
-    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+    return "\n".join(
+        "  ".join([*(cell.rjust(w) for cell, w in zip(line[:-1], widths[:-1], strict=True)), line[-1]]).rstrip()
+        for line in lines
+    )

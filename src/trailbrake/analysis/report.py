@@ -29,8 +29,10 @@ SCRIPTS = ("vendor/uPlot.iife.min.js", "common.js", "charts.js", "map.js", "main
 STYLES = ("vendor/uPlot.min.css", "report.css")
 
 
-def write_report(recording: str | Path | Recording, out: str | Path) -> Path:
-    """Write the report of `recording` (a file or an open one) to `out` and return that path.
+def write_report(recording: str | Path | Recording, out: str | Path | None = None) -> Path:
+    """Write the report of `recording` (a file or an open one) and return where it is.
+
+    Without `out` it goes beside the recording, as .html, over an older report of the same recording.
 
     Raises:
         UsageError: the recording cannot be read or `out` cannot be written.
@@ -38,7 +40,7 @@ def write_report(recording: str | Path | Recording, out: str | Path) -> Path:
     """
     if not isinstance(recording, Recording):
         recording = Recording.open(recording)
-    out = Path(out)
+    out = recording.path.with_suffix(".html") if out is None else Path(out)
     page = report_html(recording)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +185,8 @@ def _lap_rows(table: LapTable, shown: Traces) -> str:
         lap = channels.get((row.number, row.time_s), {})
         cells.append(_cell(_extreme(lap.get("speed"), 3.6, 0)))
         cells.append(_cell(_extreme(lap.get("error"), 1.0, 2)))
-        cells.append(_cell("yes" if row.valid else "no"))
+        reason = f"no: {row.invalid_reason}" if row.invalid_reason else "no"
+        cells.append(_cell("yes" if row.valid else html.escape(reason)))
         lines.append(f"<tr data-lap='{row.number}'>{''.join(cells)}</tr>")
     if math.isfinite(table.theoretical_s):
         best = [table.rows[i].sectors[k] for k, i in enumerate(table.sector_best)]

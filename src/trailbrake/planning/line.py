@@ -10,6 +10,8 @@ from trailbrake.tracks.road import Column, Road
 
 STATION = 2.5  # m between the offsets that are optimised
 SPACING = 1.0  # m between the rows of the line
+WALL_MARGIN = 0.4  # m more where a wall stands at the edge: a car's corners swing out in a tight bend and in a slide
+NO_RUNOFF = 1.0  # m from edge to wall below which the wall counts as standing at the edge
 EDGE_MARGIN = 0.6  # m kept between the car's side and the edge: what a driver at the limit strays
 
 
@@ -25,8 +27,8 @@ def racing_line(road: Road, car_width: float, length_weight: float = 0.0) -> Roa
     centre = road.points(s)
     x, y, yaw = centre[:, 0].copy(), centre[:, 1].copy(), centre[:, 3]
     keep = 0.5 * car_width + EDGE_MARGIN
-    upper = road.at(s, Column.WIDTH_LEFT) - keep
-    lower = -(road.at(s, Column.WIDTH_RIGHT) - keep)
+    upper = road.at(s, Column.WIDTH_LEFT) - keep - WALL_MARGIN * (road.at(s, Column.RUNOFF_LEFT) < NO_RUNOFF)
+    lower = -(road.at(s, Column.WIDTH_RIGHT) - keep - WALL_MARGIN * (road.at(s, Column.RUNOFF_RIGHT) < NO_RUNOFF))
     # A place narrower than the margins still has a middle to drive through.
     middle = 0.5 * (upper + lower)
     lower, upper = np.minimum(lower, middle - 0.05), np.maximum(upper, middle + 0.05)

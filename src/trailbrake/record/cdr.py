@@ -15,6 +15,7 @@ Layout = Mapping[str, str]
 HEADER = b"\x00\x01\x00\x00"  # plain CDR, little-endian, no options
 _SCALARS = {"float64": struct.Struct("<d"), "uint32": struct.Struct("<I"), "bool": struct.Struct("<?")}
 _LENGTH = struct.Struct("<I")
+TYPES = (*_SCALARS, "string", "float64[]")
 
 
 def _padding(offset: int, size: int) -> int:

@@ -4,7 +4,7 @@
 |---|---|---|
 | /state | one float64 per column of `STATE_COLUMNS` | every tick |
 | /controls | one float64 per column of `CONTROL_COLUMNS` | every tick, right after its /state |
-| /lap | number, time, valid, sector times | when a lap ends |
+| /lap | number, time, valid and why not, sector times, time off the road, contacts | when a lap ends |
 | /event | text | when the supervisor, the driver or the link has something to say |
 | /map | centre, left and right edge of the road | once |
 | /plan | distance, x, y, speed of the planned line | once |
@@ -14,7 +14,7 @@ clock, so two recordings of one seeded drive differ only where their `about` doe
 number is its count from the start; other messages carry the count of the ticks before them, which tells
 where they belong even if the simulator's clock was set back.
 
-The recorded schema names the columns, so a reader needs no table of its own: a column that was added later
+The recorded schemas name the columns and fields, so a reader needs no table of its own: a column that was added later
 reads as NaN, one that was removed stays readable. Only a changed *meaning* needs a new SCHEMA_VERSION (kept
 in the /state channel's metadata) and a step in `migrate.py`.
 """
@@ -59,7 +59,15 @@ def _topic(number: int, name: str, schema_name: str, layout: cdr.Layout, comment
     return Topic(number, name, schema_name, "\n".join(lines) + "\n")
 
 
-LAP_LAYOUT: cdr.Layout = {"time_s": "float64", "number": "uint32", "valid": "bool", "sectors_s": "float64[]"}
+LAP_LAYOUT: cdr.Layout = {
+    "time_s": "float64",
+    "number": "uint32",
+    "valid": "bool",
+    "invalid_reason": "string",
+    "off_track_s": "float64",
+    "contacts": "uint32",
+    "sectors_s": "float64[]",
+}
 EVENT_LAYOUT: cdr.Layout = {"text": "string"}
 MAP_LAYOUT: cdr.Layout = {"closed": "bool"} | {
     f"{part}_{axis}": "float64[]" for part in ("centre", "left", "right") for axis in "xy"
@@ -95,14 +103,22 @@ def tick_dtype(state_columns: int, controls_columns: int) -> np.dtype[np.void]:
     return np.dtype([("state", state), ("controls", controls)])
 
 
-def column_names(definition: str) -> tuple[str, ...]:
-    """Return the field names of a row schema, which must be all float64. ValueError otherwise."""
-    names = []
+def fields(definition: str) -> dict[str, str]:
+    """Return {field name: type} of a schema that this format can hold. ValueError for any other."""
+    found = {}
     for line in definition.splitlines():
         words = line.split("#")[0].split()
-        if not words:
-            continue
-        if len(words) != 2 or words[0] != "float64":
-            raise ValueError(f"not a row of float64: {line.strip()!r}")
-        names.append(words[1])
-    return tuple(names)
+        if len(words) == 2 and words[0] in cdr.TYPES:
+            found[words[1]] = words[0]
+        elif words:
+            raise ValueError(f"cannot read the field {line.strip()!r}")
+    return found
+
+
+def column_names(definition: str) -> tuple[str, ...]:
+    """Return the field names of a row schema, which must be all float64. ValueError otherwise."""
+    found = fields(definition)
+    for name, kind in found.items():
+        if kind != "float64":
+            raise ValueError(f"not a row of float64: {kind} {name}")
+    return tuple(found)

@@ -20,17 +20,14 @@ from trailbrake.record.format import (
     ABOUT,
     CONTROLS,
     EVENT,
-    EVENT_LAYOUT,
     LAP,
-    LAP_LAYOUT,
     MAP,
-    MAP_LAYOUT,
     PLAN,
-    PLAN_LAYOUT,
     STATE,
     VERSION_KEY,
     Topic,
     column_names,
+    fields,
 )
 from trailbrake.record.migrate import Table, migrate
 from trailbrake.record.scan import Layout, Message, Rows, chunks, scan
@@ -46,7 +43,10 @@ class Lap:
     number: int
     time_s: float
     valid: bool
-    sectors: tuple[float, ...]
+    sectors_s: tuple[float, ...]
+    invalid_reason: str
+    off_track_s: float
+    contacts: int
     end: float
     row: int
 
@@ -204,14 +204,22 @@ class Recording:
     def _messages(self) -> list[Message]:
         return self._gather(with_rows=False)[0].messages
 
-    def _decoded(self, topic: Topic, layout: cdr.Layout) -> Iterator[tuple[Message, dict[str, Any]]]:
-        channel = self._topics.get(topic.name, -1)
-        for message in self._messages:
-            if message.channel == channel:
-                try:
+    def _decoded(self, topic: Topic) -> Iterator[tuple[Message, dict[str, Any]]]:
+        """Yield the messages of `topic`, read by the schema they were recorded with."""
+        channel = self._layout.channels.get(self._topics.get(topic.name, -1))
+        if channel is None:
+            return
+        wanted = fields(topic.definition)
+        try:
+            schema = self._layout.schemas[channel.schema_id]
+            layout = fields(schema.data.decode())
+            if any(layout.get(name) != kind for name, kind in wanted.items()):
+                raise ValueError(f"expected the fields {', '.join(wanted)}, got {', '.join(layout)}")
+            for message in self._messages:
+                if message.channel == channel.id:
                     yield message, cdr.decode(layout, message.data)
-                except ValueError as error:
-                    raise DataError(str(error), where=f"{self.path}, {topic.name}") from error
+        except (LookupError, ValueError) as error:
+            raise DataError(str(error), where=f"{self.path}, {topic.name}") from error
 
     def __len__(self) -> int:
         """Return how many ticks there are."""
@@ -241,22 +249,25 @@ class Recording:
                 number=v["number"],
                 time_s=v["time_s"],
                 valid=v["valid"],
-                sectors=tuple(v["sectors_s"].tolist()),
+                sectors_s=tuple(v["sectors_s"].tolist()),
+                invalid_reason=v["invalid_reason"],
+                off_track_s=v["off_track_s"],
+                contacts=v["contacts"],
                 end=message.log_time / 1e9,
                 row=int(np.searchsorted(ticks, message.tick)),
             )
-            for message, v in self._decoded(LAP, LAP_LAYOUT)
+            for message, v in self._decoded(LAP)
         ]
 
     @cached_property
     def events(self) -> list[Event]:
         """What the supervisor, the driver and the link had to say."""
-        return [Event(m.log_time / 1e9, v["text"]) for m, v in self._decoded(EVENT, EVENT_LAYOUT)]
+        return [Event(m.log_time / 1e9, v["text"]) for m, v in self._decoded(EVENT)]
 
     @cached_property
     def road_map(self) -> RoadMap | None:
         """The road, if it was known."""
-        for _, v in self._decoded(MAP, MAP_LAYOUT):
+        for _, v in self._decoded(MAP):
             parts = [np.column_stack([v[f"{p}_x"], v[f"{p}_y"]]) for p in ("centre", "left", "right")]
             return RoadMap(parts[0], parts[1], parts[2], v["closed"])
         return None
@@ -264,7 +275,7 @@ class Recording:
     @cached_property
     def plan(self) -> PlannedLine | None:
         """The planned line, if there was one."""
-        for _, v in self._decoded(PLAN, PLAN_LAYOUT):
+        for _, v in self._decoded(PLAN):
             return PlannedLine(v["s"], v["x"], v["y"], v["speed"])
         return None
 

@@ -61,8 +61,20 @@ class LapRecord(Protocol):
         """Whether it counts."""
 
     @property
-    def sectors(self) -> Iterable[float]:
+    def sectors_s(self) -> Iterable[float]:
         """How long each sector took, s."""
+
+    @property
+    def invalid_reason(self) -> str:
+        """Why it does not count, empty if it does."""
+
+    @property
+    def off_track_s(self) -> float:
+        """How long the car was off the road, s."""
+
+    @property
+    def contacts(self) -> int:
+        """How often it touched a wall or a car."""
 
 
 class Recorder:
@@ -155,10 +167,17 @@ class Recorder:
         self._sequence = (sequence + 1) & 0xFFFFFFFF
 
     def lap(self, record: LapRecord) -> None:
-        """Store a finished lap, right after the tick that ended it, and everything before it."""
-        values = {"number": record.number, "time_s": record.time_s, "valid": bool(record.valid)}
-        sectors = np.array(list(record.sectors), dtype=np.float64)
-        self._put(LAP, cdr.encode(LAP_LAYOUT, values | {"sectors_s": sectors}), self._time)
+        """Store a lap as soon as it is finished, and everything before it."""
+        values = {
+            "number": record.number,
+            "time_s": record.time_s,
+            "valid": bool(record.valid),
+            "sectors_s": np.array(list(record.sectors_s), dtype=np.float64),
+            "invalid_reason": record.invalid_reason,
+            "off_track_s": record.off_track_s,
+            "contacts": int(record.contacts),
+        }
+        self._put(LAP, cdr.encode(LAP_LAYOUT, values), self._time)
         self.flush()
 
     def event(self, time: float, text: str) -> None:

@@ -13,11 +13,6 @@ def now() -> float:
     return time.perf_counter()
 
 
-def wall() -> float:
-    """Return the time of day in s since 1970, for names and records only, never for a dt."""
-    return time.time()
-
-
 def sleep_until(deadline: float) -> float:
     """Sleep, then spin, until `deadline` (s, as `now`). Return the time it is then."""
     left = deadline - time.perf_counter()
@@ -82,6 +77,11 @@ class Durations:
             if seen >= wanted and number:
                 return min(self._FLOOR * math.exp((index + 1) / self._PER_E), self.longest)
         return self.longest
+
+
+def date() -> str:
+    """Return the local date and time for people, ISO 8601: 2026-11-21T14:30:05+0000."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 def stamp() -> str:

@@ -10,13 +10,15 @@ from trailbrake.tracks.frenet import locate
 from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import Track
 
+JOIN_DISTANCE = 300.0  # m from a start at rest on the centreline, which the line is not, until errors count
+
 
 class Scorer:
     """A Tap that keeps the score.
 
     Attributes:
         laps: finished laps.
-        max_error: m, largest distance from the line to the side.
+        max_error: m, largest distance from the line to the side, once the car is JOIN_DISTANCE on its way.
         time: s, simulator time of the last tick; 0 before the first.
     """
 
@@ -37,7 +39,8 @@ class Scorer:
         road, line = self._road, self._line
         s, offset, self._road_row = locate(road.table, road.spacing, road.closed, state.x, state.y, self._road_row)
         _, error, self._line_row = locate(line.table, line.spacing, line.closed, state.x, state.y, self._line_row)
-        self.max_error = max(self.max_error, abs(error))
+        if self.timer.number > 1 or s > JOIN_DISTANCE:
+            self.max_error = max(self.max_error, abs(error))
         self._speed_sum += state.speed
         self._ticks += 1
         self.time = state.time

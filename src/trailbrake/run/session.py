@@ -2,6 +2,7 @@
 
 import math
 import platform
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +26,7 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.score import Scorer
 from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
+from trailbrake.run.warm import world_compiled_beside
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.load import load as load_track
@@ -110,18 +112,9 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     """
     show = show or Quiet()
     spec = registry.part(options.sim, "spec")
-    track = load_track(options.track)
-    car = load_car(options.car)
-    driver = load_driver(options.driver)
-    check_needs(driver, options.driver, options.sim)
-    course = Course(track, car)
-    try:
-        driver.reset(course)
-    except TrailbrakeError:
-        raise
-    except (Exception, SystemExit) as error:
-        where = raised_at(error) or options.driver
-        raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
+    with nullcontext() if options.live else world_compiled_beside():
+        course, driver = _prepare(options)
+    track = course.track
     laps = options.laps if track.road.closed else min(options.laps, 1)
     about = _about(options, laps)
     supervisor = Supervisor()
@@ -165,6 +158,22 @@ def _report(recording: Path, show: Show) -> str | None:
         return None
 
 
+def _prepare(options: DriveOptions) -> tuple[Course, Driver]:
+    """Load what the drive needs, check that it fits together, and plan."""
+    course = Course(load_track(options.track), load_car(options.car))
+    driver = load_driver(options.driver)
+    check_needs(driver, options.driver, options.sim)
+    try:
+        driver.reset(course)
+        _ = course.profile  # the score and the report want the plan, whether the driver does or not
+    except TrailbrakeError:
+        raise
+    except (Exception, SystemExit) as error:
+        where = raised_at(error) or options.driver
+        raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
+    return course, driver
+
+
 def _goal(options: DriveOptions, laps: int, scorer: Scorer) -> Any:
     seconds = options.seconds or math.inf
     began = math.nan
@@ -195,7 +204,7 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
         "trailbrake": __version__,
         "python": platform.python_version(),
         "system": platform.system(),
-        "wall_time": rate.wall(),
+        "started": rate.date(),
     }
 
 

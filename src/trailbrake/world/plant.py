@@ -14,7 +14,7 @@ from trailbrake.world.publish import Publisher
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
-_LAP_ROWS = [State.S, *range(State.ON_TRACK, State.ON_TRACK + 4), State.CONTACTS]  # what the lap timer wants to know
+_S, _ON_TRACK, _CONTACTS = int(State.S), int(State.ON_TRACK), int(State.CONTACTS)
 GRID_SIDE = 0.25  # share of the road's half width by which the grid is staggered
 
 
@@ -46,6 +46,7 @@ class World:
         road = self.track.road
         self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
         self._best = [math.nan] * len(self.cars)
+        self._rows: list[list[float]] = [[] for _ in self.cars]  # newest state of each car
         self.batch.controls[:] = 0.0
         for car in range(len(self.cars)):
             self._to_grid(car)
@@ -65,8 +66,7 @@ class World:
         """Return a fresh CarState of car `car`; what the world has no model of is NaN."""
         timer = self._timers[car]
         laps = (timer.lap_time, self._best[car], timer.progress)
-        row = self.batch.state[:, car].tolist()
-        return self._publishers[car].state(row, self._sequence * self.period, self._sequence, laps)
+        return self._publishers[car].state(self._rows[car], self._sequence * self.period, self._sequence, laps)
 
     def command(self, car: int, command: SimCommand) -> None:
         """Carry out teleport, to_pits or restart for car `car`; pause and time_scale are the host's business.
@@ -86,12 +86,18 @@ class World:
             contacts = self.batch.state[State.CONTACTS, car]
             self._to_pose(car, command.teleport)
             self.batch.state[State.CONTACTS, car] = contacts
+            self._look(car)
 
     def _score(self, car: int) -> None:
-        s, a, b, c, d, contacts = self.batch.state[_LAP_ROWS, car].tolist()
-        lap = self._timers[car].update(self._sequence * self.period, s, 4 - int(a + b + c + d), contacts)
+        self._look(car)
+        row = self._rows[car]
+        on_track = row[_ON_TRACK] + row[_ON_TRACK + 1] + row[_ON_TRACK + 2] + row[_ON_TRACK + 3]
+        lap = self._timers[car].update(self._sequence * self.period, row[_S], 4 - int(on_track), row[_CONTACTS])
         if lap is not None and lap.valid and not self._best[car] <= lap.time_s:  # best may be NaN
             self._best[car] = lap.time_s
+
+    def _look(self, car: int) -> None:
+        self._rows[car] = self.batch.state[:, car].tolist()
 
     def _to_grid(self, car: int) -> None:
         row = self.track.road.table[0]
@@ -99,9 +105,11 @@ class World:
         offset = 0.0 if car == 0 else GRID_SIDE * half_width * (1.0 if car % 2 else -1.0)
         x, y, _, yaw = self.track.road.points(-GRID_GAP * car, offset)[0].tolist()
         self.batch.place(car, x, y, yaw)
+        self._look(car)
 
     def _to_pose(self, car: int, pose: Pose) -> None:
         # The pose is the centre of mass; the state is the point of the road under it, which a bank shifts sideways.
         self.batch.place(car, pose.x, pose.y, pose.yaw)
+        self._look(car)
         here = self.state(car)
         self.batch.place(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)

@@ -64,6 +64,8 @@ class _Slot:
         self.packet_id = self.public_id = 0
         self.data = b""  # newest controls, good or bad
         self.message: codec.CarControls | None = None  # newest good ones
+        self.wish: Controls | None = None  # the same as controls of a car in `wish_gear`
+        self.wish_gear = 0
         self.paddles = _Paddles()
         self.held = False  # a client of our own kind has been seen behind the controls
         self.left_behind: bytes | None = None  # what a dead client's controls said: nobody's until they change
@@ -77,7 +79,7 @@ class _Slot:
         """Forget the client; the car holds the brake."""
         if self.controls_page is not None:
             self.controls_page.close()
-        self.controls_page = self.left_behind = self.message = None
+        self.controls_page = self.left_behind = self.message = self.wish = None
         self.data = b""
         self.paddles = _Paddles()
         self.held = False
@@ -267,12 +269,13 @@ class Host:
         elif message.teleport_to == convert.TELEPORT_POSE:
             self._command(slot, SimCommand(teleport=convert.pose_from_wire(message, state.yaw)))
         gear = state.gear or 0
-        controls = convert.controls_from_wire(message, gear)
-        if controls.gear is None:
+        if slot.wish is None or slot.wish_gear != gear:
+            slot.wish, slot.wish_gear = convert.controls_from_wire(message, gear), gear
+        if message.autoshift_active:
             slot.paddles.forget()
         else:
-            controls.gear = slot.paddles.gear(message, gear, slot.params.gearbox.top_gear)
-        return controls
+            slot.wish.gear = slot.paddles.gear(message, gear, slot.params.gearbox.top_gear)
+        return slot.wish
 
     def _take_controls(self, slot: _Slot) -> None:
         """Make the newest good controls `slot.message`. Bad ones are counted, and the last good ones hold."""
@@ -299,13 +302,14 @@ class Host:
         self._counts["bytes_in"] += len(data)
         try:
             message = codec.decode_controls(data)
-            convert.controls_from_wire(message, 0)
+            gear = slot.state.gear or 0
+            wish = convert.controls_from_wire(message, gear)
             if message.teleport_to == convert.TELEPORT_POSE:
                 convert.pose_from_wire(message, 0.0)
         except WireError:
             self._counts["rejected"] += 1
         else:
-            slot.message = message
+            slot.message, slot.wish, slot.wish_gear = message, wish, gear
 
     # ---- State out ----
 
