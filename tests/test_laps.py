@@ -27,8 +27,8 @@ def test_lap_times_are_exact_between_ticks(speed, dt, start):
     assert laps[0].time_s == pytest.approx((LENGTH - start) / speed, abs=1e-6)
     assert laps[1].time_s == pytest.approx(LENGTH / speed, abs=1e-6)
     assert all(lap.valid and lap.invalid_reason == "" for lap in laps)
-    assert [sum(lap.sectors) for lap in laps] == pytest.approx([lap.time_s for lap in laps])
-    assert laps[1].sectors == pytest.approx([LENGTH / speed / 3.0] * 3, abs=1e-6)
+    assert [sum(lap.sectors_s) for lap in laps] == pytest.approx([lap.time_s for lap in laps])
+    assert laps[1].sectors_s == pytest.approx([LENGTH / speed / 3.0] * 3, abs=1e-6)
     assert timer.best_s == min(lap.time_s for lap in laps)
     assert timer.number == 3
     assert timer.laps == laps

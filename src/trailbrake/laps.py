@@ -25,7 +25,7 @@ class LapRecord:
         number: 1, 2, ...
         time_s: s from line to line.
         valid: whether it counts.
-        sectors: s of each sector; equal shares of the road's length.
+        sectors_s: s of each sector; equal shares of the road's length.
         invalid_reason: why it does not count, "" if it does; the first reason met.
         off_track_s: s with more than two wheels off the road.
         contacts: contacts with walls or cars.
@@ -34,7 +34,7 @@ class LapRecord:
     number: int
     time_s: float
     valid: bool
-    sectors: tuple[float, ...]
+    sectors_s: tuple[float, ...]
     invalid_reason: str
     off_track_s: float
     contacts: int
@@ -191,7 +191,7 @@ class LapTimer:
             number=self.number,
             time_s=end - self._start,
             valid=self.valid,
-            sectors=tuple(b - a for a, b in itertools.pairwise(marks)),
+            sectors_s=tuple(b - a for a, b in itertools.pairwise(marks)),
             invalid_reason=self.invalid_reason,
             off_track_s=self._lap_off,
             contacts=self._lap_contacts,

@@ -56,11 +56,11 @@ def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
-    sectors = max((len(lap["sectors"]) for lap in summary["laps"]), default=0)
+    sectors = max((len(lap["sectors_s"]) for lap in summary["laps"]), default=0)
     print_table(
         f"{summary['car']} on {summary['track']}, driver {summary['driver']}",
         ["lap", "time", *(f"sector {i + 1}" for i in range(sectors)), "valid"],
-        [[str(lap["number"]), lap_text(lap["time_s"]), *(lap_text(t) for t in lap["sectors"]),
+        [[str(lap["number"]), lap_text(lap["time_s"]), *(lap_text(t) for t in lap["sectors_s"]),
           "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
     )  # fmt: skip
     print(

@@ -232,7 +232,7 @@ def _summary(
         "track": options.track,
         "car": options.car,
         "seed": options.seed,
-        "laps": [{"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors": list(lap.sectors),
+        "laps": [{"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors_s": list(lap.sectors_s),
                   "invalid_reason": lap.invalid_reason}
                  for lap in scorer.laps],
         "best_s": min(valid, default=None),
