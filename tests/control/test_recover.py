@@ -42,7 +42,7 @@ def test_a_stuck_car_reverses_for_a_while() -> None:
     recovery.answer(0.0, 0.0, 20.0, DT)
     ticks = [recovery.answer(0.5, 3.0, 0.0, DT) for _ in range(int((STUCK_AFTER + REVERSE_FOR + 0.5) / DT))]
     backwards = [t for t in ticks if t is not None and t[3] == -1]
-    assert len(backwards) == pytest.approx(REVERSE_FOR / DT, rel=0.02)
+    assert len(backwards) == pytest.approx(REVERSE_FOR / DT, rel=0.02), len(backwards)
 
 
 @pytest.mark.parametrize("turned", [math.pi, 1.6, -1.6])

@@ -28,7 +28,8 @@ class Recovery:
             dt: s since the last call.
         """
         self._under_way = self._under_way or speed > CRAWL
-        self._still_for = self._still_for + dt if self._under_way and speed < STUCK_SPEED else 0.0
+        stands = self._under_way and speed < STUCK_SPEED and self._reverse_left <= 0.0
+        self._still_for = self._still_for + dt if stands else 0.0
         if self._still_for > STUCK_AFTER:
             self._still_for, self._reverse_left = 0.0, REVERSE_FOR
         if self._reverse_left > 0.0:

@@ -39,7 +39,7 @@ class Scorer:
         road, line = self._road, self._line
         s, offset, self._road_row = locate(road.table, road.spacing, road.closed, state.x, state.y, self._road_row)
         _, error, self._line_row = locate(line.table, line.spacing, line.closed, state.x, state.y, self._line_row)
-        if self.timer.number > 1 or s > JOIN_DISTANCE:
+        if self.timer.number > 1 or self.timer.progress * road.length > JOIN_DISTANCE:  # a start may be behind the line
             self.max_error = max(self.max_error, abs(error))
         self._speed_sum += state.speed
         self._ticks += 1

@@ -115,7 +115,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     with nullcontext() if options.live else world_compiled_beside():
         course, driver = _prepare(options)
     track = course.track
-    laps = options.laps if track.road.closed else min(options.laps, 1)
+    laps = options.laps if track.road.closed else 1  # an open road has an end
     about = _about(options, laps)
     supervisor = Supervisor()
     with (

@@ -1,0 +1,141 @@
+"""The driver on its own line: signs, feedback, gears and memory. How well it drives is in run/test_golden_drives."""
+
+import math
+from functools import cache
+
+import pytest
+
+from trailbrake.cars.load import load as load_car
+from trailbrake.drivers.line_follow import Driver
+from trailbrake.planning.course import Course
+from trailbrake.state import CarState
+from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.road import Column
+
+
+@cache
+def course(car="gt3"):
+    return Course(load_track("pinegrove"), load_car(car))
+
+
+def driver(car="gt3"):
+    made = Driver()
+    made.reset(course(car))
+    return made
+
+
+def straightest(line):
+    """Return the s (m) with the least curvature for 30 m around, so that only feedback acts."""
+    bend = abs(line.column(Column.CURVATURE))
+    spans = [max(bend[(k + j) % len(bend)] for j in range(-10, 21)) for k in range(len(bend))]
+    return spans.index(min(spans)) * line.spacing
+
+
+def state(line, s, offset=0.0, heading=0.0, speed=None, car="gt3", **more):
+    x, y, z = line.point(s, offset)
+    planned = float(course(car).profile.speed[round(s / line.spacing) % len(line.table)])
+    v = planned if speed is None else speed
+    known = {"yaw_rate": v * float(line.at(s, Column.CURVATURE)), "gear": 3} | more
+    yaw = math.remainder(float(line.at(s, Column.YAW)) + heading, 2.0 * math.pi)
+    return CarState(time=1.0, sequence=1, x=x, y=y, z=z, yaw=yaw, speed=v, velocity_x=v, velocity_y=0.0, **known)
+
+
+def act(given, car="gt3"):
+    return driver(car).act(given, 0.003)
+
+
+@pytest.mark.parametrize("car", ["gt3", "hatchback"])
+def test_left_of_the_line_or_turned_left_it_steers_right(car):
+    line = course(car).line
+    s = straightest(line)
+    middle = act(state(line, s, car=car), car).steer
+    assert abs(middle) < 0.1
+    assert act(state(line, s, offset=0.5, car=car), car).steer < middle - 0.01
+    assert act(state(line, s, offset=-0.5, car=car), car).steer > middle + 0.01
+    assert act(state(line, s, heading=0.05, car=car), car).steer < middle - 0.01
+    assert act(state(line, s, heading=-0.05, car=car), car).steer > middle + 0.01
+
+
+def test_it_damps_yaw_beyond_the_path_s():
+    line = course().line
+    s = straightest(line)
+    rate = state(line, s).yaw_rate
+    steady = act(state(line, s)).steer
+    assert act(state(line, s, yaw_rate=rate + 0.3)).steer < steady < act(state(line, s, yaw_rate=rate - 0.3)).steer
+
+
+def test_in_bends_it_steers_into_them():
+    line = course().line
+    bend = line.column(Column.CURVATURE)
+    for k in (int(bend.argmax()), int(bend.argmin())):
+        assert math.copysign(1.0, act(state(line, k * line.spacing)).steer) == math.copysign(1.0, bend[k])
+
+
+@pytest.mark.parametrize("car", ["gt3", "hatchback"])
+def test_faster_than_planned_brakes_and_slower_drives(car):
+    line = course(car).line
+    s = straightest(line)
+    planned = state(line, s, car=car).speed
+    fast = act(state(line, s, speed=planned + 4.0, car=car), car)
+    slow = act(state(line, s, speed=planned - 8.0, car=car), car)
+    assert fast.brake > 0.1
+    assert slow.brake == 0.0
+    assert slow.throttle > 0.5 > fast.throttle
+
+
+def test_from_rest_it_takes_first_gear_and_goes():
+    answer = act(state(course().line, 0.0, speed=0.0, gear=0))
+    assert (answer.gear, answer.brake) == (1, 0.0)
+    assert answer.throttle > 0.3
+
+
+def test_gears_follow_the_speed_and_none_stays_none():
+    line = course().line
+    s = straightest(line)
+    assert act(state(line, s, speed=60.0, gear=2)).gear == 3
+    assert act(state(line, s, speed=10.0, gear=4)).gear == 3
+    assert act(state(line, s, gear=None)).gear is None
+
+
+def test_running_wide_in_a_bend_takes_speed_off():
+    line = course().line
+    bend = line.column(Column.CURVATURE)
+    k = int(bend.argmax())  # a left bend: wide is to the right
+    s = k * line.spacing
+    on, wide = act(state(line, s)), act(state(line, s, offset=-1.5))
+    assert wide.throttle - wide.brake < on.throttle - on.brake
+
+
+def test_a_sliding_rear_gets_less_brake():
+    line = course().line
+    s = straightest(line)
+    fast = state(line, s).speed + 10.0
+    straight = act(state(line, s, speed=fast))
+    slide = state(line, s, speed=fast)
+    slide.velocity_y = -0.25 * slide.velocity_x
+    assert act(slide).brake < 0.3 * straight.brake
+
+
+def test_the_same_states_give_the_same_controls_after_reset():
+    one, line = driver(), course().line
+    states = [state(line, 3.0 * k, offset=0.3 * math.sin(k), gear=2) for k in range(200)]
+    first = [one.act(s, 0.003) for s in states]
+    one.reset(course())
+    assert [one.act(s, 0.003) for s in states] == first
+    assert [driver().act(s, 0.003) for s in states[:1]] == first[:1]
+
+
+def test_it_finds_itself_after_a_teleport():
+    one, line = driver(), course().line
+    for s in (10.0, 0.5 * line.length, 20.0):
+        assert one.act(state(line, s), 0.003) == driver().act(state(line, s), 0.003)
+
+
+def test_controls_stay_in_their_ranges_wherever_the_car_is():
+    one, line = driver(), course().line
+    for k in range(300):
+        given = state(line, 7.0 * k, offset=6.0 * math.sin(k), heading=3.0 * math.cos(1.7 * k), speed=0.3 * k)
+        answer = one.act(given, 0.003)
+        assert -1.0 <= answer.steer <= 1.0
+        assert 0.0 <= answer.throttle <= 1.0
+        assert 0.0 <= answer.brake <= 1.0

@@ -1,0 +1,217 @@
+"""The loop over a wire in memory: no simulator, no clock."""
+
+import math
+
+import pytest
+from fakes import PERIOD, FakeCar, FakeDriver, FakeTap
+
+from trailbrake.run import rate
+from trailbrake.run.loop import LOST_LIMIT, STOPPING_LIMIT, Lockstep, RealTime, explain, run_loop
+from trailbrake.run.supervisor import STOP_BRAKE, Supervisor
+from trailbrake.state import Controls
+
+
+def loop(car, driver=None, *, supervisor=None, taps=(), goal=lambda: None):
+    return run_loop(car, driver or FakeDriver(), supervisor or Supervisor(), taps, car, goal)
+
+
+def after(ticks, tap):
+    return lambda: "" if len(tap.seen) >= ticks else None
+
+
+def test_dt_is_simulator_time_and_nothing_at_first():
+    car, driver, tap = FakeCar(step=0.004), FakeDriver(), FakeTap()
+    result = loop(car, driver, taps=[tap], goal=after(50, tap))
+    assert [dt for _, dt in driver.seen] == [0.0, *[pytest.approx(0.004)] * 49]
+    assert result.reason == ""
+    assert result.ticks == 50
+    assert result.simulated == pytest.approx(49 * 0.004)
+
+
+@pytest.mark.parametrize("step", [1.0, 30.0, -5.0, 0.0])
+def test_over_a_gap_or_a_restart_dt_is_nothing(step):
+    car, driver, tap = FakeCar(step=step), FakeDriver(), FakeTap()
+    loop(car, driver, taps=[tap], goal=after(5, tap))
+    assert [dt for _, dt in driver.seen] == [0.0] * 5
+
+
+def test_the_same_sample_is_not_driven_twice():
+    car, driver, tap = FakeCar(["new", "old", "old"] * 5), FakeDriver(), FakeTap()
+    loop(car, driver, taps=[tap], goal=after(5, tap))
+    assert [sequence for sequence, _ in driver.seen] == [1, 2, 3, 4, 5]
+    assert len(car.written) == 5
+
+
+def test_taps_see_every_tick_and_what_was_sent():
+    car, taps = FakeCar(), [FakeTap(), FakeTap()]
+    loop(car, FakeDriver(lambda s, dt: Controls(throttle=7.0)), taps=taps, goal=after(20, taps[0]))
+    for tap in taps:
+        assert [sequence for sequence, _ in tap.seen] == list(range(1, 21))
+        assert [controls for _, controls in tap.seen] == car.written
+    assert all(controls.throttle == 1.0 for controls in car.written)
+
+
+def test_the_goal_s_text_is_the_reason():
+    assert loop(FakeCar(), goal=lambda: "enough").reason == "enough"
+
+
+def test_a_stale_wire_gets_the_brake_and_the_drive_goes_on_when_it_comes_back():
+    car, driver, tap = FakeCar(["new"] * 3 + ["old"] * 8 + ["new"]), FakeDriver(), FakeTap()
+    supervisor = Supervisor()
+    result = loop(car, driver, supervisor=supervisor, taps=[tap], goal=after(6, tap))
+    braked = [c for c in car.written if c.brake == STOP_BRAKE and c.throttle == 0.0]
+    assert len(braked) == 3  # 0.30, 0.35 and 0.40 s old
+    assert supervisor.counters.stale == 1
+    assert car.written[-1].throttle == 0.5
+    assert (result.reason, len(driver.seen)) == ("", 6)
+
+
+def test_a_wire_that_stays_silent_ends_the_drive():
+    car = FakeCar(["new", "old"])
+    result = loop(car)
+    assert result.reason == "the simulator went silent for 60 s"
+    assert car.now - car.arrived == pytest.approx(LOST_LIMIT + 0.25, abs=0.2)
+    assert car.written[-1].brake == STOP_BRAKE
+
+
+def test_a_wire_that_is_known_to_be_dead_ends_it_within_half_a_second():
+    car = FakeCar(["new", "old"])
+    car.dead = "the host process ended"
+    assert loop(car).reason == "the host process ended"
+    assert car.now - car.arrived < 0.5
+    assert car.written[-1].brake == STOP_BRAKE
+
+
+def test_asked_to_stop_on_a_silent_wire_it_stops():
+    car, supervisor = FakeCar(["new", "old"]), Supervisor()
+    driver = FakeDriver(lambda s, dt: supervisor.request_stop("interrupted") or Controls())
+    assert loop(car, driver, supervisor=supervisor).reason == "interrupted"
+    assert car.now - car.arrived < 0.5
+
+
+def test_asked_to_stop_the_car_is_braked_to_a_standstill():
+    car, supervisor, tap = FakeCar(speed=15.0), Supervisor(), FakeTap()
+
+    def act(state, dt):
+        if state.sequence == 10:
+            supervisor.request_stop("interrupted")
+        return Controls(steer=0.1, throttle=1.0, gear=3)
+
+    result = loop(car, FakeDriver(act), supervisor=supervisor, taps=[tap])
+    assert result.reason == "interrupted"
+    assert car.speed < 0.3
+    assert all(c.throttle == 0.0 and c.brake >= STOP_BRAKE for c in car.written[10:])
+    assert all(c.steer == 0.1 and c.gear == 3 for c in car.written[10:])
+    assert len(tap.seen) == result.ticks > 100
+
+
+def test_a_car_that_does_not_stop_is_let_go_in_the_end():
+    car, supervisor = FakeCar(step=0.5, speed=1e6), Supervisor()
+    supervisor.request_stop("interrupted")
+    result = loop(car, supervisor=supervisor)
+    assert result.reason == "interrupted"
+    assert result.simulated == pytest.approx(STOPPING_LIMIT, abs=1.1)
+
+
+def test_a_driver_that_raises_is_named_with_its_line_and_the_car_is_stopped(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "import json\nfrom trailbrake import Controls\nclass Driver:\n    def act(self, state, dt):\n"
+        "        if state.sequence == 5:\n            json.loads('{\\n')\n        return Controls(throttle=1.0)\n"
+    )
+    scope = {}
+    exec(compile(file.read_text(), str(file), "exec"), scope)
+    car = FakeCar()
+    result = loop(car, scope["Driver"]())
+    assert result.reason.startswith(f"the driver raised JSONDecodeError at {file}:6: ")
+    assert "\n" not in result.reason
+    assert car.speed < 0.3
+    assert all(c.brake >= STOP_BRAKE and c.throttle == 0.0 for c in car.written[4:])
+
+
+def test_a_driver_that_exits_does_not_take_the_car_with_it():
+    def act(state, dt):
+        raise SystemExit(0)
+
+    car = FakeCar()
+    assert "raised SystemExit" in loop(car, FakeDriver(act)).reason
+    assert car.speed < 0.3
+
+
+def test_wrong_arguments_are_said_without_a_line():
+    class Driver:
+        def act(self, state):
+            return Controls()
+
+    reason = loop(FakeCar(), Driver()).reason
+    assert reason.startswith("the driver raised TypeError: ")
+    assert "takes 2 positional arguments" in reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "the driver answered NoneType, expected Controls"),
+        ((0.1, 0.2), "the driver answered tuple, expected Controls"),
+        (Controls(steer=None), "the driver answered what is no number: Controls(steer=None,"),
+        (Controls(gear="third"), "the driver answered what is no number: "),
+    ],
+)
+def test_garbage_from_a_driver_stops_the_car(answer, said):
+    car = FakeCar()
+    result = loop(car, FakeDriver(lambda s, dt: answer))
+    assert result.reason.startswith(said)
+    assert car.speed < 0.3
+
+
+def test_nan_from_a_driver_holds_the_last_answer_then_stops_the_car():
+    car = FakeCar()
+    driver = FakeDriver(lambda s, dt: Controls(throttle=0.8 if s.sequence < 10 else math.nan))
+    supervisor = Supervisor()
+    result = loop(car, driver, supervisor=supervisor)
+    held = int(0.25 / PERIOD)
+    assert [c.throttle for c in car.written[9 : 9 + held - 1]] == [0.8] * (held - 1)
+    assert "NaN" in result.reason
+    assert supervisor.counters.rejected == pytest.approx(held, abs=2)
+    assert car.speed < 0.3
+
+
+def test_ticks_longer_than_the_period_are_overruns(monkeypatch):
+    clock = iter(range(10_000))
+    monkeypatch.setattr(rate, "now", lambda: 0.001 * next(clock))
+    for period, overruns in ((0.0005, 10), (0.002, 0)):
+        car, tap = FakeCar(period=period), FakeTap()
+        result = loop(car, taps=[tap], goal=after(10, tap))
+        assert (result.ticks, result.overruns, result.work.count) == (10, overruns, 10)
+        assert result.work.longest == pytest.approx(0.001)
+
+
+def test_lockstep_counts_simulator_time_by_steps():
+    ticked = []
+    pace = Lockstep(ticked.append, 0.25)
+    assert [pace.wait(None), pace.step(), pace.wait(None)] == [0.25, 0.5, 0.75] == ticked
+    assert pace.gone() == ""
+
+
+def test_real_time_waits_for_a_sample_or_for_its_overdue_time():
+    class Link:
+        period = PERIOD
+        answers = 3
+
+        def fresh(self):
+            self.answers -= 1
+            return self.answers < 0
+
+    pace = RealTime()
+    began = rate.now()
+    assert began < pace.wait(Link()) < began + 1.0
+    silent = Link()
+    silent.answers = 10**9
+    began = rate.now()
+    assert 0.05 <= pace.wait(silent) - began < 1.0
+    assert pace.gone() == ""
+    assert RealTime(lambda: "dead").gone() == "dead"
+
+
+def test_explain_is_one_line():
+    assert explain(ValueError("first\n   second")) == "the driver raised ValueError: first second"

@@ -1,0 +1,61 @@
+import math
+import re
+
+import pytest
+
+from trailbrake.run import rate
+
+
+def test_now_is_steady_and_the_date_is_for_people():
+    a, b = rate.now(), rate.now()
+    assert b >= a
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", rate.date())
+
+
+def test_sleep_until_is_on_time():
+    for ahead in (0.02, 0.0003, 0.0, -1.0):
+        due = rate.now() + ahead
+        at = rate.sleep_until(due)
+        assert due <= at < max(due, rate.now()) + 0.5
+
+
+def test_wait_for_ends_with_the_sample_or_at_the_deadline():
+    answers = iter([False] * 5 + [True])
+    assert rate.wait_for(lambda: next(answers), rate.now() + 0.002, rate.now() + 60.0)
+    began = rate.now()
+    assert not rate.wait_for(lambda: False, began, began + 0.01)
+    assert 0.01 <= rate.now() - began < 0.5
+    assert rate.wait_for(lambda: True, 0.0, 0.0), "looks once even when it is late already"
+    assert not rate.wait_for(lambda: False, 0.0, 0.0)
+
+
+def test_it_looks_seldom_before_the_sample_is_likely_and_often_then():
+    looks = []
+    began = rate.now()
+    rate.wait_for(lambda: looks.append(rate.now() - began), began + 0.02, began + 0.021)
+    early = [at for at in looks if 0.001 < at < 0.015]
+    assert len(early) <= 1
+    assert len([at for at in looks if at > 0.015]) > 5
+
+
+@pytest.mark.parametrize("values", [[1e-3] * 10, [k * 1e-5 for k in range(1, 2001)], [1e-9, 1e-8], [100.0, 1e6]])
+def test_percentiles_are_those_of_the_sorted_list_within_a_bin(values):
+    durations = rate.Durations()
+    for value in values:
+        durations.add(value)
+    ordered = sorted(values)
+    for share in (0.01, 0.5, 0.9, 0.99, 1.0):
+        exact = ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
+        if 1e-7 <= exact <= 1000.0:
+            assert durations.percentile(share) == pytest.approx(exact, rel=0.011)
+        assert durations.percentile(share) <= durations.longest
+    assert durations.longest == max(values)
+    assert durations.count == len(values)
+
+
+def test_no_durations_have_no_percentile():
+    assert math.isnan(rate.Durations().percentile(0.5))
+
+
+def test_stamp_can_stand_in_a_file_name():
+    assert re.fullmatch(r"\d{8}-\d{6}", rate.stamp())
