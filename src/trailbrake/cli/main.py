@@ -17,6 +17,7 @@ app = App(
     help="Write an AI driver once. Drive it in a racing game, or with no game at all.",
     version=__version__,
     default_parameter=Parameter(negative_iterable=()),
+    suppress_keyboard_interrupt=False,  # `run` says so
 )
 
 
