@@ -35,7 +35,8 @@ def state(line, s, offset=0.0, heading=0.0, speed=None, car="gt3", **more):
     x, y, z = line.point(s, offset)
     planned = float(course(car).profile.speed[round(s / line.spacing) % len(line.table)])
     v = planned if speed is None else speed
-    known = {"yaw_rate": v * float(line.at(s, Column.CURVATURE)), "gear": 3} | more
+    curvature = float(line.at(s, Column.CURVATURE))
+    known = {"yaw_rate": v * curvature, "acceleration_y": v * v * curvature, "gear": 3} | more
     yaw = math.remainder(float(line.at(s, Column.YAW)) + heading, 2.0 * math.pi)
     return CarState(time=1.0, sequence=1, x=x, y=y, z=z, yaw=yaw, speed=v, velocity_x=v, velocity_y=0.0, **known)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.load import load
-from trailbrake.planning.envelope import SHARES, envelope, resistance, thrust, top_speed
+from trailbrake.planning.envelope import REAR_RESERVE, SHARES, envelope, resistance, thrust, top_speed
 from trailbrake.units import G
 
 
@@ -30,7 +30,9 @@ def _simple(car: object) -> object:
 def test_without_load_sensitivity_the_lateral_limit_is_mu_g(gt3: object) -> None:
     limits = envelope(_simple(gt3))
     # The top of the range is unreachable: without drag only the limiter ends it.
-    assert np.allclose(limits.lateral, 1.2 * G, rtol=1e-6)
+    # Less what a plan keeps back of the rear axle, and what drives it against the front's scrub.
+    assert np.allclose(limits.lateral, REAR_RESERVE * 1.2 * G, rtol=5e-3)
+    assert (limits.lateral < REAR_RESERVE * 1.2 * G).all()
     assert np.allclose(limits.load_factor, 1.0)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.planning.line import EDGE_MARGIN, SPACING, centre_line, racing_line
+from trailbrake.planning.line import EDGE_MARGIN, NO_RUNOFF, SPACING, WALL_MARGIN, centre_line, racing_line
 from trailbrake.tracks.build import build
 from trailbrake.tracks.layout import parse
 from trailbrake.tracks.load import load
@@ -31,10 +31,12 @@ def test_the_car_stays_inside_the_edges_with_its_margin(name, width):
     road = load(name).road
     line = racing_line(road, width)
     left, right = gap(road, line)
-    assert left > 0.5 * width + EDGE_MARGIN - SLACK
-    assert right > 0.5 * width + EDGE_MARGIN - SLACK
+    walled = road.column(Column.RUNOFF_LEFT).max() < NO_RUNOFF
+    keep = 0.5 * width + EDGE_MARGIN + (WALL_MARGIN if walled else 0.0)
+    assert left > keep - SLACK
+    assert right > keep - SLACK
     # It uses the road: somewhere it comes as near to the edge as it may.
-    assert min(left, right) < 0.5 * width + EDGE_MARGIN + SLACK
+    assert min(left, right) < keep + SLACK
 
 
 @pytest.mark.parametrize("name", CIRCUITS)

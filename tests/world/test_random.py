@@ -25,7 +25,7 @@ command = st.tuples(steer, pedal, pedal, pedal, st.one_of(st.just(0.0), pedal), 
     commands=st.lists(command, min_size=1, max_size=8),
 )
 def test_random_controls_never_break_the_world(name, speed, spin, turn, commands):
-    from conftest import circle
+    from places import circle
 
     radius = 80.0
     batch = Batch(circle(radius, bank=-0.1), [load(name)])
@@ -48,7 +48,7 @@ def test_random_controls_never_break_the_world(name, speed, spin, turn, commands
 
 
 def test_random_driving_of_many_cars_stays_in_bounds():
-    from conftest import circle
+    from places import circle
 
     rng = np.random.default_rng(7)
     cars = 32
@@ -69,7 +69,7 @@ def test_random_driving_of_many_cars_stays_in_bounds():
 
 
 def test_cars_of_a_batch_do_not_know_of_each_other():
-    from conftest import circle
+    from places import circle
 
     def drive(cars, lo=0):
         batch = Batch(circle(150.0), [load("gt3")], cars)

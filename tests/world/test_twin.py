@@ -11,7 +11,7 @@ import numpy as np
 DRIVE = """
 import json, math, sys
 sys.path.insert(0, sys.argv[1])
-from conftest import circle
+from places import circle
 from trailbrake.cars.load import load
 from trailbrake.world.batch import Batch
 batch = Batch(circle(60.0, bank=-0.15, half_width=5.0, runoff=1.0), [load("gt3"), load("hatchback")])

@@ -14,11 +14,13 @@ import numpy as np
 
 from trailbrake.control.gears import upshift_speeds, wanted_gear
 from trailbrake.control.pedals import Pedals
+from trailbrake.control.recover import Recovery
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import resistance
 from trailbrake.planning.preview import preview
 from trailbrake.planning.speed import demand, lookup, lookup2
 from trailbrake.state import CarState, Controls
+from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import locate
 from trailbrake.units import G, wrap_angle
 
@@ -32,22 +34,24 @@ PEAK_SLIP = 1.0  # share of the peak slip angle beyond which more front steer on
 SPEED_LEAD = 0.08  # s, how far ahead the profile is read
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
 BRAKE_SHARE = 0.92  # share of lateral grip in use beyond which braking is not cut any further
-REAR_SLIP_START = 0.8  # share of the rear's peak slip angle from which braking is eased, ...
-REAR_SLIP_END = 1.1  # ... and at which it ends: a rear wheel asked for more than it has comes round
+REAR_SLIP_START = 0.7  # share of the rear's peak slip angle from which braking is eased, ...
+REAR_SLIP_END = 1.05  # ... and at which it ends: a rear wheel asked for more than it has comes round
 WIDE_GAIN = 2.0  # 1/s, m/s taken off the plan per metre that the car runs wide of the line in a bend
+OFF_ROAD = 0.6  # of the plan, while the car is beside the road
 FULL_PEDAL_ERROR = 1.5  # m/s below the profile at which a driver simply asks for all the tyres can take
 
 
 class Driver:
     """Drives `Course.line` at `Course.profile`. Needs a car model."""
 
-    NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate", "gear"})
+    NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
 
     def reset(self, course: Course) -> None:
         """Plan the line and the speeds, and precompute what the pedals need."""
         self.line, self.limits, self.profile = course.line, course.envelope, course.profile
         self.car = car = course.known_car()
         self.row = -1
+        self.recovery = Recovery()
         self.angle = 0.0
         self.shifts = upshift_speeds(car)
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
@@ -64,6 +68,10 @@ class Driver:
         line = self.line
         s, offset, self.row = locate(line.table, line.spacing, line.closed, state.x, state.y, self.row)
         here = preview(line.table, line.spacing, line.closed, s)
+        rescue = self.recovery.answer(wrap_angle(state.yaw - here[0]), offset, state.speed, dt)
+        if rescue is not None:
+            steer, throttle, brake, rescue_gear = rescue
+            return Controls(steer=steer, throttle=throttle, brake=brake, gear=rescue_gear)
         steer = self._steer(state, s, offset, here)
         throttle, brake = self._pedals(state, s, offset, here)
         gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
@@ -100,11 +108,17 @@ class Driver:
         speed = state.speed
         _, curvature, climb, bend, bank = here
         wide = abs(offset) if curvature * offset < 0.0 else 0.0  # m outside the line in a bend
-        error = self._profile(self.speeds, s) - WIDE_GAIN * wide - speed
+        wanted = self._profile(self.speeds, s) - WIDE_GAIN * wide
+        row = self.line.table[self.row]
+        if offset > row[Column.WIDTH_LEFT] or -offset > row[Column.WIDTH_RIGHT]:
+            wanted *= OFF_ROAD  # the plan is for tarmac
+        error = wanted - speed
         acceleration = self._profile(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
         # What the tyres have left beside the cornering that the car does now. Too fast in a bend there is nothing
         # left by the book; a driver brakes all the same, and runs a little wide instead of a lot.
-        _, lateral = self._lateral_use(speed, state.yaw_rate / max(speed, 1.0), climb, bend, bank)
+        # By the acceleration, not by speed times yaw rate, which overshoots while the car swings from bend to bend.
+        turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(speed, 1.0) ** 2
+        _, lateral = self._lateral_use(speed, turning, climb, bend, bank)
         grip = self._rear_grip_left(state)
         most = lookup2(limits.drive, limits.speeds, speed, lateral) * grip
         least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * grip
