@@ -1,5 +1,6 @@
 """`drive`: the main job."""
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -35,8 +36,9 @@ def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
     from trailbrake.kernels import COLD
     from trailbrake.run.session import INTERRUPTED, drive
 
-    if options.laps < 0 or options.seconds < 0:
-        raise UsageError("a number of laps or seconds below 0", where="--laps, --seconds", expected="0 or more")
+    if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
+        raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
+                         got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
     with Terminal(options) as show:
         if COLD:
             show.say("compiling kernels (once, a few seconds)")

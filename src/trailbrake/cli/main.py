@@ -12,17 +12,18 @@ from cyclopts import App, CycloptsError, Parameter
 from trailbrake import __version__
 from trailbrake.errors import TrailbrakeError
 
-app = App(
-    name="trailbrake",
-    help="Write an AI driver once. Drive it in a racing game, or with no game at all.",
-    version=__version__,
-    default_parameter=Parameter(negative_iterable=()),
-)
 
-
-def _register(sim: str) -> None:
+def command_line(sim: str) -> App:
+    """Return the command line, with the live flags of simulator `sim`."""
     from trailbrake.cli import bench, drive, export, lists, report, serve
 
+    app = App(
+        name="trailbrake",
+        help="Write an AI driver once. Drive it in a racing game, or with no game at all.",
+        version=__version__,
+        default_parameter=Parameter(negative_iterable=()),
+        suppress_keyboard_interrupt=False,  # `run` says so
+    )
     app.command(drive.verb(sim), name="drive")
     app.command(serve.app())
     app.command(report.report)
@@ -32,6 +33,7 @@ def _register(sim: str) -> None:
     app.command(lists.tracks)
     app.command(lists.cars)
     app.command(bench.app())
+    return app
 
 
 def _sim_in(tokens: list[str]) -> str:
@@ -47,7 +49,7 @@ def _sim_in(tokens: list[str]) -> str:
 def run(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        _register(_sim_in(tokens))
+        app = command_line(_sim_in(tokens))
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except TrailbrakeError as error:

@@ -31,12 +31,13 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     """Print a table on stdout."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold cyan")
     for name in header:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # names may hold what would be markup
     # Into a pipe there is no width to respect; 200 keeps one row on one line.
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200).print(table)
 
@@ -45,5 +46,5 @@ def lap_text(seconds: float | None) -> str:
     """Return a time as people say it: 1:47.352."""
     if seconds is None or not math.isfinite(seconds):
         return "-"
-    minutes, rest = divmod(seconds, 60.0)
-    return f"{int(minutes)}:{rest:06.3f}"
+    minutes, thousandths = divmod(round(seconds * 1000.0), 60_000)
+    return f"{minutes}:{thousandths / 1000.0:06.3f}"

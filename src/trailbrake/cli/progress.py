@@ -42,7 +42,7 @@ class Terminal:
     def say(self, text: str) -> None:
         """Print a line above the bar."""
         if self._bar is not None:
-            self._bar.console.print(text, style="dim", highlight=False)
+            self._bar.console.print(text, style="dim", highlight=False, markup=False)
         else:
             print(text, file=sys.stderr, flush=True)
 

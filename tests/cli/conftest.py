@@ -1,0 +1,40 @@
+import json
+
+import pytest
+
+from trailbrake.cli.main import run
+
+
+class Said:
+    """What one command line did: its exit code, standard output, and lines on standard error."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err.splitlines()
+
+    @property
+    def object(self):
+        assert self.out.count("\n") == 1, "more than one line on stdout"
+        return json.loads(self.out)
+
+    @property
+    def error(self):
+        """The one line of a refusal."""
+        assert (self.code, self.out) == (2, "")
+        (line,) = self.err
+        assert line.startswith("trailbrake: ")
+        return line
+
+
+@pytest.fixture
+def cli(capsys, monkeypatch):
+    """Return cli("drive", "--laps", 1): runs a command line in this process."""
+    # Else the first test to run after a change of the kernels would see one line more.
+    monkeypatch.setattr("trailbrake.kernels.COLD", False)
+    monkeypatch.setattr("trailbrake.run.serve.COLD", False)
+
+    def call(*words):
+        capsys.readouterr()
+        code = run([str(word) for word in words])
+        return Said(code, *capsys.readouterr())
+
+    return call

@@ -1,0 +1,127 @@
+"""The verb around a drive: what it prints where, and its exit codes. The drives themselves are tested in run/."""
+
+import pytest
+
+from trailbrake.cli import drive as verb
+from trailbrake.run import session
+
+SUMMARY = {
+    "sim": "assetto", "driver": "line_follow", "track": "pinegrove", "car": "gt3", "seed": 0,
+    "laps": [{"number": 1, "time_s": 62.5, "valid": True, "sectors_s": [20.0, 20.0, 22.5],
+              "invalid_reason": ""},
+             {"number": 2, "time_s": 61.0, "valid": False, "sectors_s": [20.0, 20.0, 21.0],
+              "invalid_reason": "contact"}],
+    "best_s": 62.5, "predicted_s": 60.0, "predicted_from_rest_s": 64.0, "off_track_s": 0.0, "contacts": 1,
+    "mean_speed_mps": 30.0, "max_abs_lateral_error_m": float("nan"), "ended": "done", "realtime_factor": 16.0,
+    "loop": {"ticks": 5, "overruns": 0}, "recording": "a.mcap", "recording_error": "", "dropped": 0,
+    "report": "a.html",
+}  # fmt: skip
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Return fake(**changes): makes drive() answer SUMMARY with changes; returns the list of what it was asked."""
+
+    def make(**changes):
+        asked = []
+
+        def drive(options, live=None, show=None):
+            asked.append((options, live))
+            show.say("moving")
+            return SUMMARY | changes
+
+        monkeypatch.setattr(session, "drive", drive)
+        return asked
+
+    return make
+
+
+def test_json_is_alone_on_stdout(cli, fake):
+    fake()
+    said = cli("drive", "--json")
+    assert said.code == 0
+    assert said.object["best_s"] == 62.5
+    assert said.object["max_abs_lateral_error_m"] is None
+    assert said.err == ["moving"]
+
+
+def test_people_get_a_table_and_where_things_are(cli, fake):
+    fake()
+    said = cli("drive")
+    assert said.code == 0
+    assert "1:02.500" in said.out
+    assert "best 1:02.500, planned 1:00.000" in said.out
+    assert "recording a.mcap" in said.out
+    assert "a.html" in said.out
+    assert said.err == ["moving"]
+
+
+def test_flags_become_options(cli, fake):
+    asked = fake()
+    words = "--track kartwerk --car hatchback --laps 5 --seconds 2.5 --seed 9 --speed real --no-report --live --wait 3"
+    assert cli("drive", *words.split(), "--car-index=1", "--driver", "own.py:Mine", "--out", "some where").code == 0
+    options, live = asked[0]
+    assert (options.track, options.car, options.laps, options.seconds) == ("kartwerk", "hatchback", 5, 2.5)
+    assert (options.seed, options.speed, options.report, options.live) == (9, "real", False, True)
+    assert (options.driver, str(options.out)) == ("own.py:Mine", "some where")
+    assert (live.car_index, live.wait) == (1, 3.0)
+
+
+def test_without_flags_two_laps_of_the_best_there_is(cli, fake):
+    asked = fake()
+    cli("drive")
+    assert (asked[0][0].sim, asked[0][0].driver, asked[0][0].laps, asked[0][0].live) == (
+        "assetto",
+        "line_follow",
+        2,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "words", "code"),
+    [
+        ("done", [], 0),
+        ("interrupted", [], 130),
+        ("interrupted", ["--laps", "0"], 0),
+        ("the driver raised ValueError at own.py:3: no", [], 1),
+        ("the simulator went silent for 60 s", ["--laps", "0"], 1),
+    ],
+)
+def test_exit_codes_and_the_reason_on_stderr(cli, fake, ended, words, code):
+    fake(ended=ended)
+    for more in ([], ["--json"]):
+        said = cli("drive", *words, *more)
+        assert said.code == code
+        assert said.err == ["moving"] + ([f"trailbrake: {ended}"] if ended != "done" else [])
+
+
+def test_a_recording_that_ended_early_is_said_on_stderr(cli, fake):
+    fake(recording_error="a.mcap: recording stopped, got No space left on device")
+    for more in ([], ["--json"]):
+        said = cli("drive", *more)
+        assert said.code == 0
+        assert said.err[-1].endswith("No space left on device")
+
+
+def test_the_first_compilation_is_announced(cli, fake, monkeypatch):
+    fake()
+    monkeypatch.setattr("trailbrake.kernels.COLD", True)
+    assert cli("drive", "--json").err[0].startswith("compiling kernels")
+
+
+def test_an_unknown_simulator_has_no_live_flags_and_is_refused_by_the_drive(cli):
+    assert verb.verb("assetto").__annotations__["live_doors"] != verb.verb("nowhere").__annotations__["live_doors"]
+    assert "no such simulator" in cli("drive", "--sim", "nowhere").error
+
+
+@pytest.mark.slow
+def test_a_real_drive_end_to_end(cli, tmp_path):
+    said = cli("drive", "--track=kartwerk", "--laps=0", "--seconds=1.5", "--json", f"--out={tmp_path}")
+    assert said.code == 0
+    assert said.object["ended"] == "done"
+    assert said.object["recording"].startswith(str(tmp_path))
+    assert any(line.startswith("moving at ") for line in said.err)
+    report = cli("report", said.object["recording"], "--json", "--out", tmp_path / "r.html").object
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!")
+    assert report == {"recording": said.object["recording"], "report": str(tmp_path / "r.html")}

@@ -1,0 +1,49 @@
+import csv
+
+import pytest
+from synthetic_drives import record_drive
+
+from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return record_drive(tmp_path / "a drive.mcap", rate=40.0).path
+
+
+def test_columns_are_those_of_the_state_tables(cli, recording):
+    said = cli("export", recording, "--format", "csv")
+    assert (said.code, said.err) == (0, [])
+    header, *rows = csv.reader(said.out.splitlines())
+    assert ",".join(header).startswith("time_s,")
+    assert {"time_s", "x_m", "y_m", "speed_mps", "yaw_rad", "fl_load_N", "fuel_litres"} <= set(header)
+    assert len(header) == len(STATE_COLUMNS) + len(CONTROL_COLUMNS) == len(set(header))
+    times = [float(row[0]) for row in rows]
+    assert times == sorted(times)
+    assert all(len(row) == len(header) for row in rows)
+
+
+def test_into_a_file_with_json(cli, recording, tmp_path):
+    out = tmp_path / "new.csv"
+    said = cli("export", recording, "--out", out, "--json")
+    assert said.object == {"recording": str(recording), "out": str(out), "rows": len(out.read_text().splitlines()) - 1}
+    assert out.read_bytes().decode() == cli("export", recording).out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--json"], "give --out FILE"),
+        (["--format", "xls"], "--format"),
+        (["--out", "/"], "cannot write the export"),
+        (["--out", "no/such/folder/x.csv"], "cannot write the export"),
+    ],
+)
+def test_refusals(cli, recording, words, said):
+    assert said in cli("export", recording, *words).error
+
+
+def test_what_is_no_recording_is_one_line(cli, tmp_path):
+    (tmp_path / "a.mcap").write_text("something else")
+    assert "not a recording" in cli("export", tmp_path / "a.mcap").error
+    assert "cannot read the recording" in cli("export", tmp_path).error

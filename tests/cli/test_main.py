@@ -1,0 +1,167 @@
+"""Exit codes, one-line errors, and the verbs that list what there is."""
+
+import math
+import sys
+
+import pytest
+
+import trailbrake
+from trailbrake.cli import main
+from trailbrake.errors import DataError
+from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("drvie", 'Did you mean "drive"?'),
+        ("drive --lapz 3", "Did you mean --laps?"),
+        ("drive --laps two", "--laps"),
+        ("drive --laps -1", "expected 0 or more"),
+        ("drive --seconds -0.5", "expected 0 or more"),
+        ("drive --seconds nan", "expected 0 or more"),
+        ("drive --speed fast", '"real", "max"'),
+        ("drive --track hartmor", "did you mean hartmoor"),
+        ("drive --track nowhere.csv", "no such track"),
+        ("drive --car gt4", "did you mean gt3?"),
+        ("drive --car nothing.toml", "nothing.toml"),
+        ("drive --driver line_folow", "did you mean line_follow?"),
+        ("drive --driver nothing.py", "no such driver file"),
+        ("drive --sim asetto", "did you mean assetto?"),
+        ("drive more", "more"),
+        ("serve asetto", 'Did you mean "assetto"?'),
+        ("serve assetto --cars 0", "a world needs a car"),
+        ("serve assetto --track pinegrov", "did you mean pinegrove"),
+        ("serve assetto --rate 5", "--rate"),
+        ("bench drvie", 'Did you mean "drive"?'),
+        ("tracks --jsn", "Did you mean --json?"),
+        ("export", "recording"),
+        ("export none.mcap", "none.mcap: cannot read the recording"),
+        ("report none.mcap", "none.mcap: cannot read the recording"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_says_what_to_try(cli, words, said):
+    assert said in cli(*words.split()).error
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "track.csv"),
+        ("1,2,3\n", "track.csv"),
+        ("x_m,y_m,w_tr_right_m,w_tr_left_m\n0,0,five,5\n", "track.csv:2"),
+        ("0,0,5,5\n100,0,5,5\n100,100,5,5\n", "track.csv"),
+        ("\n".join(f"{150 * math.sin(k / 20 * math.tau)},{90 * math.sin(2 * k / 20 * math.tau)},4,4"
+                   for k in range(20)), "cross"),
+    ],
+    ids=["empty", "three numbers", "a word", "three points", "crosses itself"],
+)  # fmt: skip
+def test_a_track_file_that_is_none_is_one_line_that_names_it(cli, tmp_path, text, said):
+    (tmp_path / "track.csv").write_text(text)
+    line = cli("drive", "--track", tmp_path / "track.csv").error
+    assert str(tmp_path / "track.csv") in line
+    assert said in line
+    assert cli("serve", "assetto", "--track", tmp_path / "track.csv").error == line
+
+
+def test_a_car_file_that_is_none_is_one_line_that_names_it(cli, tmp_path):
+    (tmp_path / "car.toml").write_text("title = 'x'\n")
+    assert str(tmp_path / "car.toml") in cli("drive", "--car", tmp_path / "car.toml").error
+
+
+def test_a_driver_file_that_is_broken_is_one_line_with_its_line(cli, tmp_path):
+    (tmp_path / "own.py").write_text("x = 1\nclass Driver\n")
+    assert f"{tmp_path / 'own.py'}:2: " in cli("drive", "--driver", tmp_path / "own.py", "--track", "kartwerk").error
+
+
+def test_help_and_version(cli):
+    for words in (["--help"], ["drive", "--help"], ["serve", "assetto", "--help"], []):
+        said = cli(*words)
+        assert (said.code, said.err) == (0, [])
+        assert "Usage: trailbrake" in said.out
+    assert cli("--version").out.strip() == trailbrake.__version__
+    flags = cli("drive", "--help").out
+    for flag in ("--track", "--car", "--driver", "--laps", "--seconds", "--seed", "--live", "--speed", "--out",
+                 "--no-report", "--sim", "--json", "--car-index", "--wait"):  # fmt: skip
+        assert flag in flags
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (DataError("wrong", where="here"), 2, "trailbrake: here: wrong\n"),
+        (KeyboardInterrupt(), 130, "trailbrake: interrupted\n"),
+        (None, 0, ""),
+    ],
+)
+def test_exit_codes(monkeypatch, capsys, error, code, said):
+    def verb(tokens, **more):
+        if error:
+            raise error
+
+    monkeypatch.setattr(main, "command_line", lambda sim: verb)
+    assert main.run([]) == code
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
+    monkeypatch.setattr(main, "command_line", lambda sim: lambda tokens, **more: 130)
+    monkeypatch.setattr(sys, "argv", ["trailbrake"])
+    with pytest.raises(SystemExit) as caught:
+        main.main()
+    assert caught.value.code == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "sim"),
+    [([], "assetto"), (["--sim", "x"], "x"), (["drive", "--sim=y", "--laps"], "y"), (["--sim"], "assetto")],
+)
+def test_the_simulator_is_known_before_parsing(words, sim):
+    assert main._sim_in(words) == sim
+
+
+def rows(cli, verb):
+    said = cli(verb, "--json")
+    assert (said.code, said.err) == (0, [])
+    (kind,) = said.object
+    assert kind == verb
+    return {row["name"]: row for row in said.object[verb]}
+
+
+def test_sims(cli):
+    row = rows(cli, "sims")["assetto"]
+    assert row["rate_hz"] == 333.0
+    assert set(row["supplies"]) <= STATE_FIELDS
+    assert set(row["accepts"]) <= CONTROL_FIELDS | COMMAND_FIELDS
+
+
+def test_drivers(cli):
+    row = rows(cli, "drivers")["line_follow"]
+    assert {"x", "y", "yaw", "speed"} <= set(row["needs"]) <= STATE_FIELDS
+    assert "assetto" in row["sims"]
+    assert len(row["about"]) > 10
+
+
+def test_tracks(cli):
+    found = rows(cli, "tracks")
+    assert len([row for row in found.values() if row["closed"]]) >= 4
+    assert 4000.0 < found["hartmoor"]["length_m"] < 5000.0
+    assert found["serpent_pass"]["climb_m"] > 250.0
+    for row in found.values():
+        assert row["width_m"][0] <= row["width_m"][1]
+        assert row["min_radius_m"] > 8.0
+
+
+def test_cars(cli):
+    found = rows(cli, "cars")
+    assert {"gt3", "hatchback"} <= set(found)
+    assert found["gt3"]["power_w"] > found["hatchback"]["power_w"] > 5e4
+    assert {row["drive"] for row in found.values()} <= {"fwd", "rwd", "awd"}
+
+
+@pytest.mark.parametrize("verb", ["sims", "drivers", "tracks", "cars"])
+def test_tables_for_people_name_the_same(cli, verb):
+    said = cli(verb)
+    assert (said.code, said.err) == (0, [])
+    for name in rows(cli, verb):
+        assert any(line.split()[:1] == [name] for line in said.out.splitlines())

@@ -1,0 +1,34 @@
+import json
+import math
+
+import pytest
+
+from trailbrake.cli.output import lap_text, print_json, print_table
+
+
+def test_json_is_one_line_and_has_null_for_what_is_not_there(capsys):
+    print_json({"a": math.nan, "b": [1, math.inf, (2.5, None)], "c": {"d": -math.inf, "e": "ü\n"}, "f": True})
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    assert json.loads(out) == {"a": None, "b": [1, None, [2.5, None]], "c": {"d": None, "e": "ü\n"}, "f": True}
+
+
+def test_a_row_stays_on_one_line_in_a_pipe(capsys):
+    print_table("Title", ["name", "value"], [["first", "x" * 120], ["[second]", "[bold]2"]])
+    out, err = capsys.readouterr()
+    lines = [line.strip() for line in out.splitlines()]
+    assert lines[0] == "Title"
+    assert any(line.startswith("first") and line.endswith("x" * 120) for line in lines)
+    assert any(line.startswith("[second]") and line.endswith("[bold]2") for line in lines)
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (107.352, "1:47.352"), (0.0, "0:00.000"), (59.9996, "1:00.000"), (3600.0, "60:00.000"), (None, "-"),
+        (math.nan, "-"), (math.inf, "-"),
+    ],
+)  # fmt: skip
+def test_lap_times_as_people_say_them(seconds, text):
+    assert lap_text(seconds) == text

@@ -1,0 +1,93 @@
+"""Closed-loop goldens: what the shipped driver drives today, to the millisecond.
+
+After a change of the world, the plan or the driver that is meant to change how it drives, look at the differences
+and write new ones: `python tests/run/test_golden_drives.py`.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from trailbrake.drivers import line_follow
+from trailbrake.planning import course
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session import drive
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "drives.json"
+CASES = [(track, car) for track in ("pinegrove", "kartwerk") for car in ("gt3", "hatchback")]
+# Rounding on another processor moves these by less than a millionth; 5 % of a gain by several times as much.
+LAP_TOLERANCE = 0.002  # s
+ERROR_TOLERANCE = 0.002  # m
+MOST_OVER_PREDICTION = 1.06
+
+pytestmark = pytest.mark.slow
+
+
+def measured(track, car, folder):
+    """Drive two laps and return the figures that are kept, and the summary."""
+    summary = drive(DriveOptions(track=track, car=car, laps=2, report=False, out=folder))
+    return {
+        "laps_s": [round(lap["time_s"], 6) for lap in summary["laps"]],
+        "predicted_s": round(summary["predicted_s"], 6),
+        "max_abs_lateral_error_m": round(summary["max_abs_lateral_error_m"], 6),
+    }, summary
+
+
+def differences(now, kept):
+    """Return what is beyond its tolerance, in words."""
+    found = []
+    if len(now["laps_s"]) != len(kept["laps_s"]):
+        found.append(f"{len(now['laps_s'])} laps instead of {len(kept['laps_s'])}")
+    for number, (a, b) in enumerate(zip(now["laps_s"], kept["laps_s"], strict=False), 1):
+        if not abs(a - b) <= LAP_TOLERANCE:
+            found.append(f"lap {number}: {a} s instead of {b} s")
+    for name, tolerance in (("predicted_s", LAP_TOLERANCE), ("max_abs_lateral_error_m", ERROR_TOLERANCE)):
+        if not abs(now[name] - kept[name]) <= tolerance:
+            found.append(f"{name}: {now[name]} instead of {kept[name]}")
+    return found
+
+
+def golden(track, car):
+    return json.loads(GOLDEN.read_text())["drives"][f"{track} {car}"]
+
+
+@pytest.mark.parametrize(("track", "car"), CASES)
+def test_it_drives_as_it_did(track, car, tmp_path):
+    now, summary = measured(track, car, tmp_path)
+    assert summary["ended"] == "done"
+    assert [lap["valid"] for lap in summary["laps"]] == [True, True]
+    assert (summary["off_track_s"], summary["contacts"]) == (0.0, 0)
+    assert summary["best_s"] <= MOST_OVER_PREDICTION * summary["predicted_s"]
+    assert summary["best_s"] > summary["predicted_s"]
+    assert differences(now, golden(track, car)) == []
+
+
+@pytest.mark.parametrize("name", ["STEER_GAIN", "SPEED_GAIN", "MARGIN"])
+def test_five_per_cent_of_a_gain_would_be_noticed(name, tmp_path, monkeypatch):
+    if name == "MARGIN":
+        monkeypatch.setitem(course.Course.plan.__kwdefaults__, "margin", 0.95 * course.MARGIN)
+    else:
+        monkeypatch.setattr(line_follow, name, 1.05 * getattr(line_follow, name))
+    now, _ = measured("kartwerk", "gt3", tmp_path)
+    assert differences(now, golden("kartwerk", "gt3"))
+
+
+def test_the_same_seed_twice_is_the_same_to_the_last_digit(tmp_path):
+    one, two = (measured("kartwerk", "gt3", tmp_path / name)[1] for name in "ab")
+    for key in ("laps", "best_s", "max_abs_lateral_error_m", "mean_speed_mps", "host", "link"):
+        assert one[key] == two[key], key
+
+
+def test_goldens_are_there_for_every_case():
+    kept = json.loads(GOLDEN.read_text())
+    assert set(kept["drives"]) == {f"{track} {car}" for track, car in CASES}
+    assert Path(__file__).name in kept["made_by"]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        drives = {f"{track} {car}": measured(track, car, Path(scratch))[0] for track, car in CASES}
+    content = {"made_by": "python tests/run/test_golden_drives.py", "drives": drives}
+    GOLDEN.write_text(json.dumps(content, indent=1) + "\n")

@@ -1,0 +1,62 @@
+import subprocess
+
+import pytest
+
+from trailbrake import kernels
+from trailbrake.run import warm
+
+
+class FakeChild:
+    def __init__(self, words, hangs=False):
+        self.words, self.hangs, self.did = words, hangs, []
+
+    def wait(self, patience=None):
+        self.did.append("wait")
+        if self.hangs and patience is not None:
+            raise subprocess.TimeoutExpired("warm", patience)
+
+    def kill(self):
+        self.did.append("kill")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Return the children that were started, in a process that has yet to compile."""
+    made = []
+    monkeypatch.setattr(kernels, "COLD", True)
+    monkeypatch.setattr(warm.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(warm.subprocess, "Popen", lambda words, **more: made.append(FakeChild(words)) or made[-1])
+    return made
+
+
+def test_a_cold_start_compiles_the_world_in_a_child_and_waits_for_it(started):
+    with warm.world_compiled_beside():
+        (child,) = started
+        assert child.words[1:] == ["-m", "trailbrake.run.warm"]
+        assert child.did == []
+    assert child.did[0] == "wait"
+
+
+def test_after_an_error_nobody_waits_for_it(started):
+    with pytest.raises(ZeroDivisionError), warm.world_compiled_beside():
+        raise ZeroDivisionError
+    assert started[0].did[0] == "kill"
+
+
+def test_a_child_that_hangs_is_ended(started):
+    with warm.world_compiled_beside():
+        started[0].hangs = True
+    assert started[0].did[:2] == ["wait", "kill"]
+
+
+@pytest.mark.parametrize(("cold", "cores"), [(False, 2), (True, 1)])
+def test_without_need_or_without_a_second_core_there_is_no_child(started, monkeypatch, cold, cores):
+    monkeypatch.setattr(kernels, "COLD", cold)
+    monkeypatch.setattr(warm.os, "cpu_count", lambda: cores)
+    with warm.world_compiled_beside():
+        pass
+    assert started == []
+
+
+def test_what_the_child_does_works():
+    warm.compile_world()
