@@ -130,13 +130,14 @@ def _longitudinal_limit(
     braking: bool,
     open_diff: bool,
 ) -> float:
-    """Return the largest acceleration (braking: deceleration) at v and ay; m/s^2; loads iterated to a fixed point."""
+    """Return the largest acceleration (braking: deceleration) at v and ay; m/s^2; with the loads that it makes."""
     mass, base, to_front = car[0], car[2], car[3]
     need_front = mass * ay * (base - to_front) / base
     # Braking unloads the rear axle just when a bend asks most of it: some of its side force is kept back.
     need_rear = mass * ay * to_front / base / (REAR_RESERVE_BRAKING if braking else 1.0)
-    ax = 0.0
-    for _ in range(24):
+    lo, hi = -20.0, 60.0  # m/s^2; what the loads at an acceleration allow falls below it somewhere: bisected
+    for _ in range(40):
+        ax = 0.5 * (lo + hi)
         fl, fr, rl, rr = _loads(-ax if braking else ax, ay, v, car)
         open_front = open_diff and not braking
         can_front = _axle_longitudinal(fl, fr, need_front, front, open_front)
@@ -148,8 +149,11 @@ def _longitudinal_limit(
         if share < 1.0:
             force = min(force, can_rear / (1.0 - share))
         new = (force + drag) / mass if braking else (force - drag) / mass
-        ax += 0.5 * (new - ax)
-    return ax
+        if new > ax:
+            lo = ax
+        else:
+            hi = ax
+    return lo
 
 
 @jit
