@@ -28,12 +28,12 @@ Preview = tuple[float, float, float, float, float]  # as `preview` returns
 
 STEER_GAIN = 0.045  # rad/m, road-wheel angle per metre of error at the look-ahead point
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
-DAMPING = 0.04  # rad per rad/s of yaw rate beyond the path's
+DAMPING = 0.06  # rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and the tyre's own lag
 PEAK_SLIP = 1.0  # share of the peak slip angle beyond which more front steer only loses grip
 SPEED_LEAD = 0.08  # s, how far ahead the profile is read
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
-BRAKE_SHARE = 0.92  # share of lateral grip in use beyond which braking is not cut any further
+BRAKE_SHARE = 0.7  # share of lateral grip in use beyond which braking is not cut any further
 REAR_SLIP_START = 0.7  # share of the rear's peak slip angle from which braking is eased, ...
 REAR_SLIP_END = 1.05  # ... and at which it ends: a rear wheel asked for more than it has comes round
 WIDE_GAIN = 2.0  # 1/s, m/s taken off the plan per metre that the car runs wide of the line in a bend

@@ -25,6 +25,7 @@ SPEEDS = 32  # grid points over speed
 SHARES = 13  # grid points over lateral acceleration, as a share of the largest
 SCRUB = 0.8  # share of the front's peak slip angle that the front force is turned back by at the lateral limit
 REAR_RESERVE = 0.97  # of the rear axle's grip is planned with: a rear that is asked for all it has comes round
+REAR_RESERVE_BRAKING = 0.85  # the same under the brakes
 SLOWEST = 1.0  # m/s, first grid speed
 
 
@@ -132,7 +133,8 @@ def _longitudinal_limit(
     """Return the largest acceleration (braking: deceleration) at v and ay; m/s^2; loads iterated to a fixed point."""
     mass, base, to_front = car[0], car[2], car[3]
     need_front = mass * ay * (base - to_front) / base
-    need_rear = mass * ay * to_front / base
+    # Braking unloads the rear axle just when a bend asks most of it: some of its side force is kept back.
+    need_rear = mass * ay * to_front / base / (REAR_RESERVE_BRAKING if braking else 1.0)
     ax = 0.0
     for _ in range(24):
         fl, fr, rl, rr = _loads(-ax if braking else ax, ay, v, car)
