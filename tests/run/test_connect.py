@@ -1,7 +1,10 @@
 """Drives as processes: at once, beside a served world, in real time, killed and interrupted."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -168,3 +171,24 @@ def test_waiting_for_a_simulator_ends_at_ctrl_c(tmp_path):
         assert drive.end(20.0) == 130
         assert drive.said[-1] == "trailbrake: interrupted"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LINUX, reason="limits the size of files")
+def test_a_full_disk_costs_neither_the_drive_nor_what_was_recorded(tmp_path):
+    code = (
+        "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
+        "from trailbrake.cli.main import main\nmain()"
+    )
+    words = ["drive", "--json", "--track=kartwerk", "--laps=0", "--seconds=4", f"--out={tmp_path}"]
+    said = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    summary = json.loads(said.stdout)
+    assert (said.returncode, summary["ended"]) == (0, "done")
+    assert summary["loop"]["ticks"] == pytest.approx(4 * 333, abs=2)
+    assert "recording stopped" in summary["recording_error"]
+    assert said.stderr.splitlines()[-1] == f"trailbrake: the recording ended early: {summary['recording_error']}"
+    assert "Traceback" not in said.stderr
+    assert 0 < len(Recording.open(summary["recording"])) == summary["loop"]["ticks"] - summary["dropped"]
