@@ -29,7 +29,7 @@ class Said:
 def cli(capsys, monkeypatch):
     """Return cli("drive", "--laps", 1): runs a command line in this process."""
     # Else the first test to run after a change of the kernels would see one line more.
-    monkeypatch.setattr("trailbrake.kernels.COLD", False)
+    monkeypatch.setattr("trailbrake.run.session.COLD", False)
     monkeypatch.setattr("trailbrake.run.serve.COLD", False)
 
     def call(*words):

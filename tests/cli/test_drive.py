@@ -106,7 +106,7 @@ def test_a_recording_that_ended_early_is_said_on_stderr(cli, fake):
 
 def test_the_first_compilation_is_announced(cli, fake, monkeypatch):
     fake()
-    monkeypatch.setattr("trailbrake.kernels.COLD", True)
+    monkeypatch.setattr("trailbrake.run.session.COLD", True)
     assert cli("drive", "--json").err[0].startswith("compiling kernels")
 
 

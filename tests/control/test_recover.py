@@ -45,6 +45,7 @@ def test_a_stuck_car_reverses_for_a_while() -> None:
     assert len(backwards) == pytest.approx(REVERSE_FOR / DT, rel=0.02), len(backwards)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [math.pi, 1.6, -1.6])
 def test_line_follow_gets_going_again_wherever_it_faces(turned: float) -> None:
     track = load_track("hartmoor")

@@ -33,15 +33,12 @@ def verb(sim: str) -> Callable[..., int]:
 def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
     """Drive, print, and return the exit code."""
     from trailbrake.cli.progress import Terminal
-    from trailbrake.kernels import COLD
     from trailbrake.run.session import INTERRUPTED, drive
 
     if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
                          got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
     with Terminal(options) as show:
-        if COLD:
-            show.say("compiling kernels (once, a few seconds)")
         summary = drive(options, live, show)
     if json:
         print_json(summary)

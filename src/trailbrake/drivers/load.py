@@ -64,6 +64,9 @@ def _module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise DataError("cannot be imported", where=str(path))
     module = importlib.util.module_from_spec(spec)
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:  # a driver may import the modules beside it, as a script does
+        sys.path.insert(0, folder)
     sys.modules[spec.name] = module  # dataclasses and pickling in the user's file look here
     try:
         spec.loader.exec_module(module)

@@ -163,17 +163,16 @@ def passes(
         v[i] = _corner_speed(rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, lateral, load, margin)
     if start >= 0.0:
         v[0] = min(v[0], start)
-    laps = 2 if closed and start < 0.0 else 1
+    laps = 2 if closed and start < 0.0 else 1  # a flying lap meets its own beginning
     for k in range(laps * n - 1):
         i, j = k % n, (k + 1) % n
         if not closed and j == 0:
             continue
         v[j] = min(v[j], _reach(v[i], i, j, spacing, rows, speeds, lateral, load, drive, margin, False))
-    back = 2 if closed else 1
-    for k in range(back * n - 1, 0, -1):
+    for k in range(laps * n - 1, 0, -1):
         i, j = k % n, (k - 1) % n
-        if not closed and i == 0:
-            continue
+        if i == 0 and laps == 1:
+            continue  # an open end; and from rest, the standstill at row 0 is no place to brake for
         v[j] = min(v[j], _reach(v[i], i, j, spacing, rows, speeds, lateral, load, brake, margin, True))
     for i in range(n):
         need, factor = demand(v[i], rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, load)

@@ -74,7 +74,6 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
         "car": world.car,
         "seed": world.seed,
         "seconds": rate.now() - began,
-        "late": late,
         "loop": {
             "ticks": ticks,
             "p50_us": work.percentile(0.5) * 1e6,
@@ -83,4 +82,5 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
             "longest_us": work.longest * 1e6,
         },
         **host.counters(),
+        "late": late,
     }

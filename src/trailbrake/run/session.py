@@ -14,6 +14,7 @@ from trailbrake.config import recordings_folder
 from trailbrake.drivers.load import load as load_driver
 from trailbrake.drivers.load import needs_of
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
+from trailbrake.kernels import COLD
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.record.threaded import Threaded
@@ -113,7 +114,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     show = show or Quiet()
     spec = registry.part(options.sim, "spec")
     with nullcontext() if options.live else world_compiled_beside():
-        course, driver = _prepare(options)
+        course, driver = _prepare(options, show)
     track = course.track
     laps = options.laps if track.road.closed else 1  # an open road has an end
     about = _about(options, laps)
@@ -158,11 +159,13 @@ def _report(recording: Path, show: Show) -> str | None:
         return None
 
 
-def _prepare(options: DriveOptions) -> tuple[Course, Driver]:
+def _prepare(options: DriveOptions, show: Show) -> tuple[Course, Driver]:
     """Load what the drive needs, check that it fits together, and plan."""
-    course = Course(load_track(options.track), load_car(options.car))
-    driver = load_driver(options.driver)
+    car, driver = load_car(options.car), load_driver(options.driver)
     check_needs(driver, options.driver, options.sim)
+    course = Course(load_track(options.track), car)
+    if COLD:
+        show.say("compiling kernels (once, a few seconds)")
     try:
         driver.reset(course)
         _ = course.profile  # the score and the report want the plan, whether the driver does or not

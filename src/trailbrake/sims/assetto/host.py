@@ -110,9 +110,7 @@ class Host:
         self._sim_pages: dict[str, Page] = {}
         self._sim = codec.SimState()
         self._ticks = self._steps = self._frames = 0
-        self._counts = dict.fromkeys(
-            ("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "late", "torn"), 0
-        )
+        self._counts = dict.fromkeys(("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "torn"), 0)
 
     @property
     def time_scale(self) -> float:
@@ -182,7 +180,7 @@ class Host:
     def counters(self) -> dict[str, Any]:
         """Return messages and bytes in and out, and the controls that were rejected or read while being written.
 
-        A message in is a change of a controls page. `late` is always 0: shared memory has no late messages.
+        A message in is a change of a controls page.
         """
         return dict(self._counts)
 
