@@ -104,12 +104,6 @@ def test_a_recording_that_ended_early_is_said_on_stderr(cli, fake):
         assert said.err[-1].endswith("No space left on device")
 
 
-def test_the_first_compilation_is_announced(cli, fake, monkeypatch):
-    fake()
-    monkeypatch.setattr("trailbrake.run.session.COLD", True)
-    assert cli("drive", "--json").err[0].startswith("compiling kernels")
-
-
 def test_an_unknown_simulator_has_no_live_flags_and_is_refused_by_the_drive(cli):
     assert verb.verb("assetto").__annotations__["live_doors"] != verb.verb("nowhere").__annotations__["live_doors"]
     assert "no such simulator" in cli("drive", "--sim", "nowhere").error

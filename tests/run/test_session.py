@@ -97,10 +97,17 @@ def test_a_lap_is_driven_and_scored(lap):
 
 def test_those_who_watch_are_told(lap):
     _, heard = lap
-    assert heard.said[0].startswith("moving at 0.")
+    assert heard.said[-1].startswith("moving at 0.")
     assert [one.number for one in heard.laps] == [1]
     assert heard.shares == sorted(heard.shares)
     assert 0.0 <= heard.shares[0] < heard.shares[-1] <= 1.0
+
+
+def test_the_first_compilation_is_announced(tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "COLD", True)
+    heard = Listener()
+    drive(DriveOptions(track="kartwerk", seconds=0.1, out=tmp_path, report=False), show=heard)
+    assert heard.said[0].startswith("compiling kernels")
 
 
 def test_the_recording_and_the_report_hold_the_drive(lap):
