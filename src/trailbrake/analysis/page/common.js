@@ -41,12 +41,11 @@ function ramp(share) {
   return `rgb(${mix.join(",")})`;
 }
 
+// Without the slowest hundredth: a standing start must not take half of the colours.
 const speedRange = (() => {
-  let lo = Infinity, hi = -Infinity;
-  for (const lap of report.laps) for (const v of lap.speed || []) {
-    if (v !== null) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
-  }
-  return lo < hi ? [lo, hi] : [0, Math.max(1, hi)];
+  const speeds = report.laps.flatMap((lap) => (lap.speed || []).filter((v) => v !== null)).sort((a, b) => a - b);
+  const lo = speeds[Math.floor(speeds.length / 100)], hi = speeds[speeds.length - 1];
+  return lo < hi ? [lo, hi] : [0, Math.max(1, hi || 0)];
 })();
 function speedColour(speed) {
   return ramp((speed - speedRange[0]) / (speedRange[1] - speedRange[0]));

@@ -51,7 +51,7 @@ function drawPath(pen, xs, ys, to, colour, width, dash) {
 // One stroke per stretch of about the same colour: thousands of single strokes would be slow.
 function drawBySpeed(pen, lap, to, width, first = 0, last = lap.x.length - 1) {
   const levels = 32, span = speedRange[1] - speedRange[0];
-  const level = (i) => Math.round(((lap.speed[i] - speedRange[0]) / span) * levels);
+  const level = (i) => Math.max(0, Math.round(((lap.speed[i] - speedRange[0]) / span) * levels));
   pen.lineWidth = width; pen.lineCap = "round"; pen.lineJoin = "round";
   let i = first;
   while (i < last) {
