@@ -1,33 +1,10 @@
 """Laps side by side: the best one, the best sectors, and the lap they would make together."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-
-class LapLike(Protocol):
-    """A finished lap, recorded or just driven."""
-
-    @property
-    def number(self) -> int:
-        """1 for the first lap."""
-
-    @property
-    def time_s(self) -> float:
-        """How long it took."""
-
-    @property
-    def valid(self) -> bool:
-        """Whether it counts."""
-
-    @property
-    def sectors_s(self) -> Iterable[float]:
-        """How long each sector took, s."""
-
-    @property
-    def invalid_reason(self) -> str:
-        """Why it does not count, empty if it does."""
+from trailbrake.laps import LapRecord
 
 
 @dataclass(frozen=True)
@@ -59,7 +36,7 @@ class LapTable:
     theoretical_s: float
 
 
-def lap_table(laps: Sequence[LapLike]) -> LapTable:
+def lap_table(laps: Sequence[LapRecord]) -> LapTable:
     """Compare `laps`. Sectors count where the lap has as many of them as the best lap."""
     sectors = [tuple(lap.sectors_s) for lap in laps]
     counting = [i for i, lap in enumerate(laps) if lap.valid] or list(range(len(laps)))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError, near
+from trailbrake.laps import LapRecord
 from trailbrake.record import cdr
 from trailbrake.record.format import (
     ABOUT,
@@ -37,16 +38,9 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Lap:
+class Lap(LapRecord):
     """A finished lap. `end` is the simulator time (s) at which it was counted, `row` the first row behind it."""
 
-    number: int
-    time_s: float
-    valid: bool
-    sectors_s: tuple[float, ...]
-    invalid_reason: str
-    off_track_s: float
-    contacts: int
     end: float
     row: int
 

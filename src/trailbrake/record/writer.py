@@ -6,12 +6,12 @@ reads up to its last whole chunk.
 """
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from trailbrake.laps import LapRecord
 from trailbrake.record import cdr
 from trailbrake.record.container import Chunk, McapFile, Sink
 from trailbrake.record.format import (
@@ -43,38 +43,6 @@ CHUNK_ROWS = 512  # bounds the memory where simulator time stands still
 LAST_TIME = 9.0e9  # s; a later time does not fit the format's nanoseconds
 _NS = 1e9
 _STATE_OFFSET = MESSAGE_HEAD.size + 4 + 8 * len(state_row(CarState()))
-
-
-class LapRecord(Protocol):
-    """What the recorder wants to know of a lap; `trailbrake.laps` has the full one."""
-
-    @property
-    def number(self) -> int:
-        """1 for the first lap."""
-
-    @property
-    def time_s(self) -> float:
-        """How long it took."""
-
-    @property
-    def valid(self) -> bool:
-        """Whether it counts."""
-
-    @property
-    def sectors_s(self) -> Iterable[float]:
-        """How long each sector took, s."""
-
-    @property
-    def invalid_reason(self) -> str:
-        """Why it does not count, empty if it does."""
-
-    @property
-    def off_track_s(self) -> float:
-        """How long the car was off the road, s."""
-
-    @property
-    def contacts(self) -> int:
-        """How often it touched a wall or a car."""
 
 
 class Recorder:
