@@ -231,8 +231,17 @@ def _wheels_to_wire(
 def _wheel_to_wire(
     w: WheelState, outward: float, radius: float, normal: Vec3, look: Vec3, side: Vec3, velocity: Vec3
 ) -> WheelData:
-    x, y, z = _known(w.x), _known(w.y), _known(w.z)
-    slip_ratio, slip_angle = _known(w.slip_ratio), _known(w.slip_angle)
+    # NaN differs from itself. Written out, not called: this runs for four wheels 333 times a second.
+    x, y, z = w.x, w.y, w.z
+    if x + y + z != x + y + z:
+        x, y, z = _known(x), _known(y), _known(z)
+    slip_ratio, slip_angle, load, spin, combined = (
+        w.slip_ratio, w.slip_angle, w.load, w.angular_velocity, w.combined_slip,
+    )  # fmt: skip
+    if (total := slip_ratio + slip_angle + load + spin + combined) != total:
+        slip_ratio, slip_angle, load = _known(slip_ratio), _known(slip_angle), _known(load)
+        spin, combined = _known(spin), _known(combined)
+    pressure, wear, core, camber, disc = w.pressure, w.wear, w.core_temperature, w.camber, w.disc_temperature
     return WheelData(
         (y + normal[0] * radius, z + normal[1] * radius, x + normal[2] * radius),
         (y, z, x),
@@ -241,17 +250,17 @@ def _wheel_to_wire(
         side,
         velocity,
         slip_ratio,
-        _known(w.load),
-        _known(w.pressure) / PSI,
-        _known(w.angular_velocity),
-        _known(w.wear),
+        load,
+        pressure / PSI if pressure == pressure else 0.0,
+        spin,
+        wear if wear == wear else 0.0,
         0.0,
-        _known(w.core_temperature),
-        _known(w.camber) * outward,
-        _known(w.disc_temperature),
+        core if core == core else 0.0,
+        camber * outward if camber == camber else 0.0,
+        disc if disc == disc else 0.0,
         math.hypot(slip_ratio, slip_angle),
         slip_angle / DEG,
-        _known(w.combined_slip),
+        combined,
     )
 
 
