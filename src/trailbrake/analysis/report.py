@@ -41,6 +41,8 @@ def write_report(recording: str | Path | Recording, out: str | Path | None = Non
     if not isinstance(recording, Recording):
         recording = Recording.open(recording)
     out = recording.path.with_suffix(".html") if out is None else Path(out)
+    if out.resolve() == recording.path.resolve():
+        raise UsageError("the report would overwrite the recording", where=str(out), hint="give another --out")
     page = report_html(recording)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

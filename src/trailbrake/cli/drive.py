@@ -1,5 +1,6 @@
 """`drive`: the main job."""
 
+import contextlib
 import math
 import sys
 from collections.abc import Callable
@@ -38,7 +39,10 @@ def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
     if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
                          got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
-    with Terminal(options) as show:
+    if live is not None and not options.live and live != registry.part(options.sim, "spec").LiveOptions():
+        raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
+    # stdout is for the answer: what a driver prints goes to stderr.
+    with Terminal(options) as show, contextlib.redirect_stdout(sys.stderr):
         summary = drive(options, live, show)
     if json:
         print_json(summary)

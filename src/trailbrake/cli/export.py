@@ -24,6 +24,11 @@ def export(recording: Path, *, format: Literal["csv"] = "csv", out: Path | None 
         raise UsageError(
             "the CSV and the JSON cannot both go to standard output", where="--json", hint="give --out FILE"
         )
-    rows = export_csv(Recording.open(recording), out if out is not None else sys.stdout)
+    if out is not None and out.resolve() == recording.resolve():
+        raise UsageError("the export would overwrite the recording", where=str(out), hint="give another --out")
+    opened = Recording.open(recording)
+    rows = export_csv(opened, out if out is not None else sys.stdout)
+    if opened.truncated:
+        print(f"trailbrake: {recording}: the recording was cut off; this is what is left", file=sys.stderr)
     if json:
         print_json({"recording": str(recording), "out": str(out), "rows": rows})

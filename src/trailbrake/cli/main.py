@@ -56,7 +56,7 @@ def run(tokens: list[str]) -> int:
         print(f"trailbrake: {error}", file=sys.stderr)
         return 2
     except CycloptsError as error:
-        print(f"trailbrake: {' '.join(str(error).split())}; see trailbrake --help", file=sys.stderr)
+        print(f"trailbrake: {' '.join(str(error).split()).rstrip('.')}; see trailbrake --help", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("trailbrake: interrupted", file=sys.stderr)

@@ -33,13 +33,15 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold cyan")
+    table = Table(box=None, header_style="bold cyan")
     for name in header:
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))  # names may hold what would be markup
     # Into a pipe there is no width to respect; 200 keeps one row on one line.
-    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200).print(table)
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    console.print(table)
 
 
 def lap_text(seconds: float | None) -> str:

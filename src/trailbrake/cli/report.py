@@ -1,5 +1,6 @@
 """`report`: a recording as one HTML file."""
 
+import sys
 from pathlib import Path
 
 from trailbrake.cli.output import Json, print_json
@@ -14,8 +15,12 @@ def report(recording: Path, *, out: Path | None = None, json: Json = False) -> N
         json: print one JSON object on stdout.
     """
     from trailbrake.analysis.report import write_report
+    from trailbrake.record.reader import Recording
 
-    path = write_report(recording, out or recording.with_suffix(".html"))
+    opened = Recording.open(recording)
+    path = write_report(opened, out)
+    if opened.truncated:
+        print(f"trailbrake: {recording}: the recording was cut off; the report holds what is left", file=sys.stderr)
     if json:
         print_json({"recording": str(recording), "report": str(path)})
     else:

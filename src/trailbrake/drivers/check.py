@@ -52,10 +52,13 @@ def _rollout(driver: Driver, course: Course, needs: frozenset[str]) -> tuple[lis
     answers: list[Controls] = []
     for tick in range(TICKS):
         state = _state(course, tick, needs)
+        before = repr(state)
         try:
             answer = driver.act(state, DT if tick else 0.0)
         except (Exception, SystemExit) as error:
             return answers, [f"{_raised('act(state, dt)', error)} at tick {tick}"]
+        if repr(state) != before:
+            return answers, [f"act() changed the state at tick {tick}: it is recorded and scored as it came"]
         problem = _problem(answer)
         if problem:
             return answers, [f"{problem} at tick {tick}"]

@@ -18,7 +18,7 @@ class DriveOptions:
         car: a car's name or file.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
-        seed: seed of the embedded world.
+        seed: seed of the embedded world; nothing in it is random yet, so all seeds drive alike.
         live: drive the real game (or a served world) at its public doors instead of the embedded world.
         speed: pace of the embedded world: `max` steps it in lockstep as fast as the machine allows, `real` runs it
             in a process of its own in real time.
@@ -46,7 +46,7 @@ class WorldOptions:
     Attributes:
         track: a track's name or file.
         car: a car's name or file.
-        seed: seed of the world.
+        seed: seed of the world; nothing in it is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.
         speed: `real` time, or as fast as the machine allows (`max`).
     """
