@@ -228,6 +228,11 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         front = self.drive.front_share
         return front * self.tyre_front.radius + (1.0 - front) * self.tyre_rear.radius
 
+    @property
+    def full_brake_force(self) -> float:
+        """Force of all brakes at full pedal, were the tyres to hold it (N)."""
+        return self.brakes.torque_front / self.tyre_front.radius + self.brakes.torque_rear / self.tyre_rear.radius
+
     def engine_speed(self, speed: float, gear: int) -> float:
         """Return the crankshaft speed (rad/s) with the clutch closed at car speed `speed` (m/s) without slip."""
         return speed / self.driven_radius * self.gearbox.overall(gear)

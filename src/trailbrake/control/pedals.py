@@ -14,9 +14,6 @@ class Pedals:
 
     def __init__(self, car: CarParams) -> None:
         self._car = car
-        self._full_brake = (
-            car.brakes.torque_front / car.tyre_front.radius + car.brakes.torque_rear / car.tyre_rear.radius
-        )
 
     def engine_torques(self, speed: float, gear: int) -> tuple[float, float]:
         """Return (full-throttle torque, drag torque with the throttle shut), N m, both >= 0, at `speed` in `gear`."""
@@ -38,4 +35,4 @@ class Pedals:
         ratio = self._car.gearbox.overall(gear) * self._car.gearbox.efficiency / self._car.driven_radius
         torque = max(force, 0.0) / ratio
         throttle = min((torque + drag) / (full + drag), 1.0) if full + drag > 0.0 else 0.0
-        return throttle, min(max(-force, 0.0) / self._full_brake, 1.0)
+        return throttle, min(max(-force, 0.0) / self._car.full_brake_force, 1.0)

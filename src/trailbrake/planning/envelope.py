@@ -229,11 +229,6 @@ def thrust(car: CarParams, speeds: Array) -> Array:
     return np.array([max(car.drive_force(float(v), g + 1) * share[g] for g in range(len(share))) for v in speeds])
 
 
-def full_brake(car: CarParams) -> float:
-    """Return the force (N) of all brakes at full pedal, were the tyres to hold it."""
-    return car.brakes.torque_front / car.tyre_front.radius + car.brakes.torque_rear / car.tyre_rear.radius
-
-
 def top_speed(car: CarParams) -> float:
     """Return the speed (m/s) at which drag or the last gear's limiter ends it all."""
     speeds = np.linspace(10.0, 130.0, 241)
@@ -254,7 +249,7 @@ def envelope(car: CarParams) -> Envelope:
     lateral, tables = np.empty(SPEEDS), np.empty((4, SPEEDS, SHARES))
     grid = np.stack([speeds, thrust(car, speeds), resistance(car, speeds)])
     _tables(
-        grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), full_brake(car),
+        grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), car.full_brake_force,
         car.drive.front_share, brakes.front_share, car.drive.differential.kind == "open",
     )  # fmt: skip
     load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (body.mass * G)

@@ -19,10 +19,10 @@ from trailbrake.run import rate
 from trailbrake.run.loop import Lockstep, Pace, RealTime
 from trailbrake.run.options import DriveOptions, WorldOptions
 from trailbrake.run.serve import build_host
+from trailbrake.run.signals import CHILD
 from trailbrake.sims import registry
 
 HOST_EXIT = 5.0  # s that a host process may take to end when asked
-CHILD = "TRAILBRAKE_CHILD"  # set for a host process: it ends when its standard input does
 
 
 @dataclass
