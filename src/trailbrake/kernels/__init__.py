@@ -34,12 +34,20 @@ if BACKEND == "numba":
             function, cache=CACHE is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True
         )
 
+    def inline(function: Function) -> Function:
+        """Compile `function` into its callers only: for what runs inside loops over cars that must become vector code."""
+        return numba.njit(  # type: ignore[call-overload,no-any-return]
+            function, forceinline=True, error_model="numpy", no_cfunc_wrapper=True
+        )
+
 elif BACKEND == "python":
     COLD = False
 
     def jit(function: Function) -> Function:
         """Return `function` itself."""
         return function
+
+    inline = jit
 
 else:
     raise UsageError(
