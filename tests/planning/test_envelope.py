@@ -60,7 +60,7 @@ def test_top_speed_balances_thrust_and_drag(gt3: object) -> None:
 
 def test_open_differential_halves_what_a_lifted_wheel_gives(gt3: object) -> None:
     replace = msgspec.structs.replace
-    opened = replace(gt3, drive=replace(gt3.drive, differential=replace(gt3.drive.differential, kind="open")))
+    opened = replace(gt3, drive=replace(gt3.drive, differential_rear=replace(gt3.drive.differential_rear, kind="open")))
     assert envelope(opened).drive[5, SHARES - 3] < envelope(gt3).drive[5, SHARES - 3]
 
 

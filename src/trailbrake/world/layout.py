@@ -9,12 +9,14 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.params import CarParams, Tyre, interpolate
+from trailbrake.cars.params import CarParams, Differential, Tyre, interpolate
 from trailbrake.units import RPM
 
 Array = NDArray[np.float64]
 
 GEARS = 12  # rows of ratios: reverse, neutral, 1 .. 10
+TRANSFER_LAG = 0.05  # s, first-order lag of roll and pitch load transfer
+OPEN = Differential(kind="open")
 TORQUES = 64  # rows of the torque curve, at equal steps of engine speed from 0
 
 
@@ -164,17 +166,19 @@ class Param(IntEnum):
 def pack(car: CarParams) -> Array:
     """Return the column (Param.COUNT,) of `params` that holds `car`."""
     body, aero, engine, gearbox, brakes = car.body, car.aero, car.engine, car.gearbox, car.brakes
-    diff, steering, fuel = car.drive.differential, car.steering, car.fuel
+    diff = (car.drive.differential_front if car.drive.layout == "fwd" else car.drive.differential_rear) or OPEN
+    steering, fuel = car.steering, car.fuel
     half_density = 0.5 * aero.air_density
     top_speed = 1.05 * engine.limiter_rpm
     step = top_speed / (TORQUES - 1)
-    locked, inf = diff.kind == "locked", float("inf")
+    locked, inf = diff.rigid, float("inf")
     lsd = diff.kind == "lsd"
     values = [
         body.mass, body.yaw_inertia, body.cg_height, body.cg_to_front, body.cg_to_rear,
-        0.5 * body.track_front, 0.5 * body.track_rear, body.roll_stiffness_front_share,
-        body.roll_centre_front, body.roll_centre_rear, body.load_transfer_lag, 0.5 * body.length, 0.5 * body.width,
-        half_density * aero.drag_area, half_density * aero.lift_area_front, half_density * aero.lift_area_rear,
+        0.5 * body.track_front, 0.5 * body.track_rear, car.roll_stiffness_front_share,
+        car.suspension_front.roll_centre, car.suspension_rear.roll_centre, TRANSFER_LAG,
+        0.5 * body.length, 0.5 * body.width, half_density * aero.drag_area,
+        half_density * aero.lift_area_front, half_density * aero.lift_area_rear,
         0.5 * (body.cg_to_front - body.cg_to_rear),  # the box is centred between the axles
         engine.idle_rpm * RPM, engine.limiter_rpm * RPM, engine.inertia,
         engine.braking_torque_idle, engine.braking_torque_limiter, step * RPM,
