@@ -1,21 +1,44 @@
 import math
+import re
 
 import pytest
 
 from trailbrake.cars import load as cars
 from trailbrake.errors import DataError, UsageError
 
+WORDS = ("name", "title", "source", "kind", "layout", "abs", "tc", "blip", "abs_slip", "tc_slip")  # not measured
 GT3 = (cars.LIBRARY / "gt3.toml").read_text()
 
 
 def test_the_library_holds_what_its_names_say():
-    assert {"gt3", "hatchback"} <= set(cars.names())
+    assert {"f1", "gt3", "hatchback", "kart", "sports_awd"} <= set(cars.names())
     for name in cars.names():
         car = cars.load(name)
         assert car.name == name
-        sections = (car.body, car.aero, car.tyre_front, car.tyre_rear, car.engine, car.gearbox, car.drive, car.brakes,
-                    car.steering, car.fuel)  # fmt: skip
-        assert all(section.source for section in sections)
+        sections = [getattr(car, field) for field in car.__struct_fields__ if field not in ("name", "title", "scanner")]
+        drive = (car.drive.centre, car.drive.differential_front, car.drive.differential_rear)
+        heat = (car.tyre_front.thermal, car.tyre_rear.thermal)
+        assert all(section.source for section in (*sections, *drive, *heat) if section is not None)
+
+
+@pytest.mark.parametrize("name", cars.names())
+def test_every_number_has_its_unit_source_or_estimate_on_its_line(name):
+    """The first of the tyres says it; the other may say "as in front" in its source."""
+    section, lines = "", (cars.LIBRARY / f"{name}.toml").read_text().splitlines()
+    as_in_front = re.search(r'\[tyre_rear\]\nsource = "[^"]*(as|same)', "\n".join(lines))
+    listed = 0
+    for line in lines:
+        section = line.strip("[]") if line.startswith("[") else section
+        key, equals, value = line.partition(" = ")
+        if line.startswith("#") or not equals or key in WORDS:
+            continue
+        listed += 1
+        if section == "tyre_rear" and as_in_front:
+            continue
+        if section in ("gearbox", "drive.differential_rear", "steering", "fuel", "engine"):
+            continue  # their source speaks for all of them
+        assert "#" in value, f"[{section}] {line}"
+    assert listed > 100
 
 
 def test_a_file_loads_by_its_path(tmp_path):
