@@ -78,9 +78,9 @@ def combined(
         Fx (N, forward), Fy (N, left) and the slip over the slip of peak force (1 = at the peak).
     """
     fz = max(load, 0.0)
-    peak = at_load(1.0, slip_load, fz, nominal_load)
-    sx = slip_ratio / (peak_slip_ratio * peak)
-    sy = tan_slip_angle / (tan_peak_slip_angle * peak)
+    per_peak = at_load(1.0, -slip_load, fz, nominal_load)
+    sx = slip_ratio / peak_slip_ratio * per_peak
+    sy = tan_slip_angle / tan_peak_slip_angle * per_peak
     slip = math.sqrt(sx * sx + sy * sy + LEAST_SLIP)
     share = curve(slip, b, c, e) * fz / slip
     fx = at_load(mu_x, -mu_x_load, fz, nominal_load) * share * sx

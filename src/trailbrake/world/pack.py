@@ -6,6 +6,7 @@ import numpy as np
 
 from trailbrake.cars.params import CarParams, Differential, Suspension, Tyre, interpolate
 from trailbrake.cars.tyre import LEAST
+from trailbrake.cars.tyre_fit import fit
 from trailbrake.units import G, RPM
 from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Control, Param
 
@@ -93,6 +94,7 @@ def pack(car: CarParams) -> Array:
         values[Param.RATIOS + 1 + gear] = gearbox.overall(gear)
     drive_share = car.drive.front_share
     brake_share = brakes.front_share
+    values[Param.PER_CENTRE] = 1.0 / (1.0 / car.tyre_front.inertia + 1.0 / car.tyre_rear.inertia)
     values[Param.DRIVE_FRONT], values[Param.DRIVE_REAR] = drive_share, 1.0 - drive_share
     reach = body.cg_height / base  # axle load moved per longitudinal force at the road
     for a, links, tyre, x, track in (
@@ -175,33 +177,33 @@ def _links(links: Suspension, reach: float, drive_share: float, brake_share: flo
 def _tyre(tyre: Tyre) -> dict[int, float]:
     """Return the rows of an axle's tyres."""
     slip_x, slip_y = tyre.peak_slip_ratio, math.tan(tyre.peak_slip_angle)
+    curve = fit(tyre.stiffness, tyre.shape, tyre.curvature)
     steepest = max(tyre.mu_x_load, tyre.mu_y_load, abs(tyre.slip_load))
     values: dict[int, float] = {
         Axle.RADIUS: tyre.radius,
         Axle.INVERSE_INERTIA: 1.0 / tyre.inertia,
         Axle.ROLLING: tyre.rolling_resistance,
-        Axle.SIGMA_X: tyre.relaxation_x,
-        Axle.SIGMA_Y: tyre.relaxation_y,
+        Axle.PER_SIGMA_X: 1.0 / tyre.relaxation_x,
+        Axle.PER_SIGMA_Y: 1.0 / tyre.relaxation_y,
         Axle.PER_SLIP_X: 1.0 / (tyre.relaxation_x * slip_x),
         Axle.PER_SLIP_Y: 1.0 / (tyre.relaxation_y * slip_y),
-        Axle.HOLD_X: tyre.relaxation_x * slip_x,
-        Axle.HOLD_Y: tyre.relaxation_y * slip_y,
+        Axle.PEAK_SLIP_X: slip_x,
+        Axle.PEAK_SLIP_Y: slip_y,
         # `at_load` as lines, which end where the first of them would leave its bounds.
         Axle.LOAD_MOST: tyre.nominal_load * (1.0 + (1.0 - LEAST) / max(steepest, 0.01)),
         Axle.MU_X: tyre.mu_x * (1.0 + tyre.mu_x_load),
         Axle.MU_X_LOAD: -tyre.mu_x * tyre.mu_x_load / tyre.nominal_load,
         Axle.MU_Y: tyre.mu_y * (1.0 + tyre.mu_y_load),
         Axle.MU_Y_LOAD: -tyre.mu_y * tyre.mu_y_load / tyre.nominal_load,
-        Axle.PEAK: 1.0 - tyre.slip_load,
-        Axle.PEAK_LOAD: tyre.slip_load / tyre.nominal_load,
-        Axle.B: tyre.stiffness,
-        Axle.C: tyre.shape,
-        Axle.E: tyre.curvature,
+        Axle.PER_PEAK: 1.0 + tyre.slip_load,
+        Axle.PER_PEAK_LOAD: -tyre.slip_load / tyre.nominal_load,
+        Axle.CURVE_AT: curve.at,
         Axle.CAMBER_SLIP: tyre.camber_thrust / slip_y,
         Axle.CAMBER_LOSS: tyre.camber_loss,
         Axle.STIFFNESS: tyre.vertical_stiffness,
         Axle.TYRE_DAMPING: tyre.vertical_damping,
     }
+    values |= {Axle.CURVE + 2 * power: float(c) for power, c in enumerate(curve.coefficients)}
     heat = tyre.thermal
     if heat is not None:
         values |= {

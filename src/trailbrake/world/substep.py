@@ -5,9 +5,9 @@ Semi-implicit Euler: velocities first, places with the new velocities; stiff cou
 
 from trailbrake.kernels import inline
 from trailbrake.world.body import body
-from trailbrake.world.corners import pass_on, press, steer_and_bars
+from trailbrake.world.corners import axles, pass_on, press
 from trailbrake.world.layout import Array
-from trailbrake.world.powertrain import brake, drive
+from trailbrake.world.powertrain import brakes, engine, wheels
 from trailbrake.world.tyres import friction, stretch
 
 
@@ -22,24 +22,42 @@ def substep(block: Array, first: int, last: int, dt: float, per_dt: float) -> No
         dt: s.
         per_dt: 1/s.
     """
-    steer_and_bars(block, first, last, dt)
-    press(block, 0, 0, 1.0, first, last)
-    press(block, 0, 1, -1.0, first, last)
-    press(block, 1, 2, 1.0, first, last)
-    press(block, 1, 3, -1.0, first, last)
-    stretch(block, 0, 0, 1.0, first, last, dt, per_dt)
-    stretch(block, 0, 1, -1.0, first, last, dt, per_dt)
-    stretch(block, 1, 2, 1.0, first, last, dt, per_dt)
-    stretch(block, 1, 3, -1.0, first, last, dt, per_dt)
-    friction(block, 0, 0, first, last)
-    friction(block, 0, 1, first, last)
-    friction(block, 1, 2, first, last)
-    friction(block, 1, 3, first, last)
-    pass_on(block, 0, 0, 1, first, last, dt)
-    pass_on(block, 1, 2, 3, first, last, dt)
-    body(block, first, last, dt)
-    drive(block, first, last, dt)
-    brake(block, 0, 0, first, last, dt)
-    brake(block, 0, 1, first, last, dt)
-    brake(block, 1, 2, first, last, dt)
-    brake(block, 1, 3, first, last, dt)
+    for j in range(first, last):
+        axles(block, j, dt)
+    for j in range(first, last):
+        press(block, 0, 0, 1.0, j)
+    for j in range(first, last):
+        press(block, 0, 1, -1.0, j)
+    for j in range(first, last):
+        press(block, 1, 2, 1.0, j)
+    for j in range(first, last):
+        press(block, 1, 3, -1.0, j)
+    for j in range(first, last):
+        stretch(block, 0, 0, 1.0, j, dt, per_dt)
+    for j in range(first, last):
+        stretch(block, 0, 1, -1.0, j, dt, per_dt)
+    for j in range(first, last):
+        stretch(block, 1, 2, 1.0, j, dt, per_dt)
+    for j in range(first, last):
+        stretch(block, 1, 3, -1.0, j, dt, per_dt)
+    for j in range(first, last):
+        friction(block, 0, 0, j)
+    for j in range(first, last):
+        friction(block, 0, 1, j)
+    for j in range(first, last):
+        friction(block, 1, 2, j)
+    for j in range(first, last):
+        friction(block, 1, 3, j)
+    for j in range(first, last):
+        pass_on(block, 0, 0, 1, j, dt)
+    for j in range(first, last):
+        pass_on(block, 1, 2, 3, j, dt)
+    for j in range(first, last):
+        body(block, j, dt)
+        engine(block, j, dt)
+    for j in range(first, last):
+        wheels(block, j, dt)
+    for j in range(first, last):
+        brakes(block, 0, 0, 1, j, dt)
+    for j in range(first, last):
+        brakes(block, 1, 2, 3, j, dt)
