@@ -23,6 +23,7 @@ _SETTLED = 5e-5  # rows that the one Newton step of `_near_foot` may go
 _WALK = 24  # rows that a local search may go before it starts over: 24-48 m, more than any car moves in a tick
 _BEYOND_WALL = 2.0  # m past the wall at which a local answer is doubted
 _TOO_FAR = 30.0  # m past the end of an open road at which a local answer is doubted
+_NOTHING, _BETWEEN, _END = 0, 1, 2  # what a walk finds: no foot near by, one between two rows, one past an open end
 
 
 @jit
@@ -199,29 +200,29 @@ def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> t
 
 
 @jit
-def _walk(table: Array, spacing: float, closed: bool, x: float, y: float, i: int) -> tuple[bool, float, float, int]:
+def _walk(table: Array, spacing: float, closed: bool, x: float, y: float, i: int) -> tuple[int, float, float, int]:
     # Go from row i to the pair of rows that brackets the foot of (x, y). Monotone: it never turns round, and it
-    # only ever stops where the distance has a minimum. Returns found, s, offset, row.
+    # only ever stops where the distance has a minimum. Returns what was found, s, offset, row.
     n = table.shape[0]
     backwards = _ahead(table, i, x, y) < 0.0
     for _ in range(_WALK):
         if backwards:
             if i == 0 and not closed:
-                return True, _ahead(table, 0, x, y), _aside(table, 0, x, y), 0
+                return _END, _ahead(table, 0, x, y), _aside(table, 0, x, y), 0
             j = i
             i = i - 1 if i > 0 else n - 1
             if _ahead(table, i, x, y) >= 0.0:
                 u, offset = _foot(table, spacing, i, j, x, y)
-                return True, (i + u) * spacing, offset, i
+                return _BETWEEN, (i + u) * spacing, offset, i
         else:
             if i == n - 1 and not closed:
-                return True, i * spacing + _ahead(table, i, x, y), _aside(table, i, x, y), i
+                return _END, i * spacing + _ahead(table, i, x, y), _aside(table, i, x, y), i
             j = i + 1 if i + 1 < n else 0
             if _ahead(table, j, x, y) < 0.0:
                 u, offset = _foot(table, spacing, i, j, x, y)
-                return True, (i + u) * spacing, offset, i
+                return _BETWEEN, (i + u) * spacing, offset, i
             i = j
-    return False, 0.0, 0.0, i
+    return _NOTHING, 0.0, 0.0, i
 
 
 @jit
@@ -253,23 +254,25 @@ def _plausible(table: Array, spacing: float, s: float, offset: float, i: int) ->
 
 
 @jit
-def _search(table: Array, spacing: float, closed: bool, x: float, y: float, near: int) -> tuple[float, float, int]:
-    # `locate`, whatever the hint.
+def _search(table: Array, spacing: float, closed: bool, x: float, y: float, near: int) -> tuple[float, float, int, int]:
+    # `locate`, whatever the hint; also returns what was found.
     n = table.shape[0]
     if 0 <= near < n:
         found, s, offset, row = _walk(table, spacing, closed, x, y, near)
-        if found and _plausible(table, spacing, s, offset, row):
-            return s, offset, row
+        if found != _NOTHING and _plausible(table, spacing, s, offset, row):
+            return s, offset, row, found
     start = nearest_row(table, x, y)
     found, s, offset, row = _walk(table, spacing, closed, x, y, start)
-    if not found:  # past the centre of a bend there may be no perpendicular near by: the nearest row is the answer
+    if (
+        found == _NOTHING
+    ):  # past the centre of a bend there may be no perpendicular near by: the nearest row is the answer
         dx = x - table[start, Column.X]
         dy = y - table[start, Column.Y]
         s, row = start * spacing, start
         offset = math.copysign(math.sqrt(dx * dx + dy * dy), _aside(table, start, x, y))
     if closed and s >= n * spacing:  # rounding, just before the line
         s, row = 0.0, 0
-    return s, offset, row
+    return s, offset, row, found
 
 
 @jit
@@ -324,7 +327,8 @@ def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near:
                     reach = table[i, side] + table[i, side + 2] + _BEYOND_WALL
                     if step < _SETTLED and 0.0 <= u <= 1.0 and abs(offset) <= reach and s < n * spacing:
                         return s, offset, i
-    return _search(table, spacing, closed, x, y, near)
+    s, offset, row, _ = _search(table, spacing, closed, x, y, near)
+    return s, offset, row
 
 
 @jit
@@ -354,10 +358,15 @@ def point(table: Array, spacing: float, closed: bool, s: float, offset: float) -
 def locate_many(table: Array, spacing: float, closed: bool, xy: Array, near: int, out: Array) -> int:
     """Locate the points `xy` (m, 2), each with the row of the one before as its hint, the first with `near`.
 
-    Writes s and offset into `out` (m, 2) and returns the last row. For points in order along a line.
+    Writes s and offset into `out` (m, 2) and returns the last row. For points in order along a line. Answers are exact
+    to rounding, where `locate` may be 1e-9 m off: roads and lines are made with them.
     """
+    n = table.shape[0]
     for k in range(xy.shape[0]):
-        s, offset, near = locate(table, spacing, closed, xy[k, 0], xy[k, 1], near)
+        s, offset, near, found = _search(table, spacing, closed, xy[k, 0], xy[k, 1], near)
+        if found == _BETWEEN:
+            u, offset = _foot_bracketed(table, spacing, near, near + 1 if near + 1 < n else 0, xy[k, 0], xy[k, 1])
+            s = (near + u) * spacing
         out[k, 0] = s
         out[k, 1] = offset
     return near
