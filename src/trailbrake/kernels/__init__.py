@@ -8,7 +8,8 @@ The environment variable TRAILBRAKE_KERNELS chooses what it does, at import:
   compares the two.
 
 Kernels are module-level functions on scalars and arrays, without closures: numba cannot cache a closure over
-another compiled function. Nothing in a module that `trailbrake --help` imports may import this package.
+another compiled function. They make no arrays: whoever calls them brings the ones to write into. Nothing in a
+module that `trailbrake --help` imports may import this package.
 """
 
 import os
@@ -27,22 +28,46 @@ if BACKEND == "numba":
     COLD = cache.is_cold(CACHE)
     import numba
 
-    # A product and a sum may become one fused operation. Nothing is reordered and NaN keeps its meaning: results are
-    # the same to the bit in every run on one machine.
+    from llvmlite import binding
+    from numba.core.compiler_lock import global_compiler_lock
+
+    # Without the C callback wrapper, which nobody calls: a tenth of the compile time. And without numba's own count of
+    # who holds an array: kernels make none, and the counting would cost two atomic operations on memory that all
+    # threads share, about 10 ns, for each array that one kernel passes to another.
+    COMMON = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+    # In lane code a product and a sum may become one fused operation. Nothing is reordered and NaN keeps its meaning:
+    # results are the same to the bit in every run on one machine.
     FUSE = {"contract"}
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
-        # Without the C callback wrapper, which nobody calls: a tenth of the compile time.
-        return numba.njit(  # type: ignore[call-overload,no-any-return]
-            function, cache=CACHE is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True, fastmath=FUSE
-        )
+        return numba.njit(function, cache=CACHE is not None, **COMMON)  # type: ignore[call-overload,no-any-return]
 
     def inline(function: Function) -> Function:
-        """Compile `function` into its callers only: for what runs inside loops over cars that must become vector code."""
-        return numba.njit(  # type: ignore[call-overload,no-any-return]
-            function, forceinline=True, error_model="numpy", no_cfunc_wrapper=True, fastmath=FUSE
-        )
+        """Compile `function` into its callers only: what runs inside loops over lanes that must become vector code."""
+        return numba.njit(function, forceinline=True, fastmath=FUSE, **COMMON)  # type: ignore[call-overload,no-any-return]
+
+    def lane_jit(function: Function) -> Function:
+        """Compile `function`, which holds loops over lanes, as `jit` does, but let those loops be loops.
+
+        A loop over LANES lanes is two or so vectors long, and the compiler would unroll it; all loops of a substep in
+        one straight line make it keep hundreds of values on the stack, at two thirds of the speed.
+        """
+        kernel = numba.njit(function, cache=CACHE is not None, fastmath=FUSE, **COMMON)
+        compile_plainly = kernel.compile
+
+        def compile_rolled(signature: Any) -> Any:
+            with global_compiler_lock:  # the compiler's options are those of the process
+                binding.set_option("", "--unroll-full-max-count=0")
+                try:
+                    return compile_plainly(signature)
+                finally:
+                    binding.set_option("", f"--unroll-full-max-count={NO_LIMIT}")
+
+        kernel.compile = compile_rolled
+        return kernel  # type: ignore[no-any-return]
+
+    NO_LIMIT = 2**32 - 1
 
 elif BACKEND == "python":
     COLD = False
@@ -51,7 +76,7 @@ elif BACKEND == "python":
         """Return `function` itself."""
         return function
 
-    inline = jit
+    inline = lane_jit = jit
 
 else:
     raise UsageError(
