@@ -1,7 +1,9 @@
+import math
+
 import numpy as np
 import pytest
 
-from trailbrake.world.noise import blur, normal_pair, philox
+from trailbrake.world.noise import blur, lose, normal, philox
 
 
 @pytest.mark.parametrize(
@@ -26,21 +28,25 @@ def test_machine_code_and_plain_python_give_the_same_words():
 
 
 def test_normal_numbers_are_normal():
-    draws = np.array(
-        [[*normal_pair(a, b), *normal_pair(c, d)] for a, b, c, d in (philox(k, 0, 0, 0, 7) for k in range(20_000))]
-    )
+    words = [philox(k, 0, 0, 0, 7) for k in range(50_000)]
+    draws = np.array([[normal(word, k, 0, 0, 1, 7) for word in four] for k, four in enumerate(words)])
     assert abs(draws.mean()) < 4.0 / np.sqrt(draws.size)
-    assert draws.std() == pytest.approx(1.0, abs=0.012)  # four standard errors
-    for edge, share in ((1.0, 0.84134), (2.0, 0.97725), (-1.5, 0.06681)):
-        assert np.mean(draws < edge) == pytest.approx(share, abs=0.006)
-    assert np.abs(np.corrcoef(draws.T) - np.eye(4)).max() < 0.03
-    assert abs(np.corrcoef(draws[:-1, 0], draws[1:, 0])[0, 1]) < 0.03
+    assert draws.std() == pytest.approx(1.0, abs=4.0 / np.sqrt(2.0 * draws.size))
+    ordered = np.sort(draws.ravel())
+    truth = 0.5 * np.array([math.erfc(-x / math.sqrt(2.0)) for x in ordered])
+    gap = np.abs(truth - (np.arange(draws.size) + 0.5) / draws.size).max()
+    assert gap < 1.95 / np.sqrt(draws.size)  # Kolmogorov's test: one seed in a thousand is further off
+    for edge in (3.0, 3.442619855899, 4.0):  # the tail has a branch of its own
+        expected = draws.size * math.erfc(edge / math.sqrt(2.0))
+        assert abs(np.sum(np.abs(draws) > edge) - expected) < 4.0 * math.sqrt(expected)
+    assert np.abs(np.corrcoef(draws.T) - np.eye(4)).max() < 0.02
+    assert abs(np.corrcoef(draws[:-1, 0], draws[1:, 0])[0, 1]) < 0.02
 
 
-def noisy(lo=0, hi=50, tick=1, seed=11, stream=0, dropout=0.0, dtype=np.float64):
+def noisy(lo=0, hi=50, tick=1, seed=11, stream=0, dtype=np.float64):
     ranges = np.full((50, 101), 10.0, dtype)
     ranges[:, 100] = 30.0  # met nothing
-    blur(ranges, 0.03, 0.004, 99.0, 30.0, seed, stream, tick, dropout, lo, hi)
+    blur(ranges, 0.03, 0.004, 30.0, seed, stream, tick, lo, hi)
     return ranges
 
 
@@ -65,12 +71,23 @@ def test_noise_does_not_depend_on_how_cars_are_shared_out_and_changes_with_the_t
 def test_noise_stays_within_the_range():
     ranges = np.full((20, 100), 0.01)
     ranges[:, 50:] = 29.99
-    blur(ranges, 0.5, 0.0, 0.0, 30.0, 1, 0, 0, 0.0, 0, 20)
+    blur(ranges, 0.5, 0.0, 30.0, 1, 0, 0, 0, 20)
     assert ranges.min() == 0.0
     assert ranges.max() == 30.0
 
 
 def test_beams_are_lost_as_often_as_asked():
-    lost = noisy(dropout=0.2) == 99.0
+    whole = np.full((50, 1001), 10.0)
+    lose(whole, 0.2, 99.0, 3, 1, 4, 0, 50)
+    lost = whole == 99.0
+    assert np.all(whole[~lost] == 10.0)
     assert lost.mean() == pytest.approx(0.2, abs=4.0 * np.sqrt(0.16 / lost.size))
-    assert np.array_equal(noisy(dropout=0.2)[~lost], noisy()[~lost])
+    assert lost.mean(axis=0).max() < 0.6  # not always the same beams
+    parts = np.full((50, 1001), 10.0)
+    lose(parts, 0.2, 99.0, 3, 1, 4, 20, 50)
+    assert np.all(parts[:20] == 10.0)
+    lose(parts, 0.2, 99.0, 3, 1, 4, 0, 20)
+    assert np.array_equal(whole, parts)
+    none = np.full((5, 7), 10.0)
+    lose(none, 0.0, 99.0, 3, 1, 4, 0, 5)
+    assert np.all(none == 10.0)

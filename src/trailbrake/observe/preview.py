@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trailbrake.kernels import jit
 from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import at, point
+from trailbrake.tracks.frenet import at, centre, span
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float64] | NDArray[np.float32]
@@ -35,18 +35,25 @@ def preview(
     """
     m = ahead.shape[0]
     for k in range(lo, hi):
-        x, y, _, road_yaw = point(table, spacing, closed, s[k], offset[k])
-        c = math.cos(road_yaw + heading[k])
-        sn = math.sin(road_yaw + heading[k])
+        x, y, tx, ty = centre(table, spacing, closed, s[k])
+        x -= offset[k] * ty
+        y += offset[k] * tx
+        turned = at(table, spacing, closed, s[k], Column.YAW) + heading[k]
+        c = math.cos(turned)
+        sn = math.sin(turned)
         for i in range(m):
             there = s[k] + ahead[i]
-            left = at(table, spacing, closed, there, Column.WIDTH_LEFT)
-            right = at(table, spacing, closed, there, Column.WIDTH_RIGHT)
-            px, py, _, _ = point(table, spacing, closed, there, left)
-            qx, qy, _, _ = point(table, spacing, closed, there, -right)
-            out[k, i] = at(table, spacing, closed, there, Column.CURVATURE)
-            out[k, m + i] = c * (px - x) + sn * (py - y)
-            out[k, 2 * m + i] = c * (py - y) - sn * (px - x)
-            out[k, 3 * m + i] = c * (qx - x) + sn * (qy - y)
-            out[k, 4 * m + i] = c * (qy - y) - sn * (qx - x)
+            row, after, u = span(table, spacing, closed, there)
+            v = 1.0 - u
+            left = v * table[row, Column.WIDTH_LEFT] + u * table[after, Column.WIDTH_LEFT]
+            right = v * table[row, Column.WIDTH_RIGHT] + u * table[after, Column.WIDTH_RIGHT]
+            px, py, tx, ty = centre(table, spacing, closed, there)
+            along, across = c * (px - x) + sn * (py - y), c * (py - y) - sn * (px - x)
+            # The direction to the left of the road, in the body frame.
+            nx, ny = sn * tx - c * ty, c * tx + sn * ty
+            out[k, i] = v * table[row, Column.CURVATURE] + u * table[after, Column.CURVATURE]
+            out[k, m + i] = along + left * nx
+            out[k, 2 * m + i] = across + left * ny
+            out[k, 3 * m + i] = along - right * nx
+            out[k, 4 * m + i] = across - right * ny
             out[k, 5 * m + i] = left + right

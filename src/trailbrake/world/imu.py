@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trailbrake.kernels import jit
 from trailbrake.units import G
-from trailbrake.world.noise import normal_pair, philox
+from trailbrake.world.noise import normal, philox
 
 Array = NDArray[np.float64]
 
@@ -80,12 +80,10 @@ def disturb(
     scale = 1.0 / math.sqrt(dt)
     for k in range(lo, hi):
         for part in range(2):
-            a, b, c, d = philox(part, k, tick, stream, seed)
-            first, second = normal_pair(a, b)
-            third, _ = normal_pair(c, d)
-            out[k, 3 * part] += bias[k, 3 * part] + scale * density[3 * part] * first
-            out[k, 3 * part + 1] += bias[k, 3 * part + 1] + scale * density[3 * part + 1] * second
-            out[k, 3 * part + 2] += bias[k, 3 * part + 2] + scale * density[3 * part + 2] * third
+            a, b, c, _ = philox(4 * part, k, tick, stream, seed)
+            for i in range(3 * part, 3 * part + 3):
+                out[k, i] += bias[k, i] + scale * density[i] * normal(a, i, k, tick, stream, seed)
+                a, b = b, c
 
 
 @jit
@@ -105,9 +103,7 @@ def wander(bias: Array, walk: Array, dt: float, seed: int, stream: int, tick: in
     scale = math.sqrt(dt)
     for k in range(lo, hi):
         for part in range(2):
-            a, b, c, d = philox(2 + part, k, tick, stream, seed)  # 0 and 1 are the white noise of the same tick
-            first, second = normal_pair(a, b)
-            third, _ = normal_pair(c, d)
-            bias[k, 3 * part] += scale * walk[3 * part] * first
-            bias[k, 3 * part + 1] += scale * walk[3 * part + 1] * second
-            bias[k, 3 * part + 2] += scale * walk[3 * part + 2] * third
+            a, b, c, _ = philox(16 + 4 * part, k, tick, stream, seed)  # below 16 is the white noise of the same tick
+            for i in range(3 * part, 3 * part + 3):
+                bias[k, i] += scale * walk[i] * normal(a, 16 + i, k, tick, stream, seed)
+                a, b = b, c
