@@ -48,6 +48,7 @@ TESTED_ELSEWHERE = {
     "tracks/track.py": "tracks/test_library.py",
     "world/batch.py": "world/test_random.py",
     "world/dynamics.py": "world/test_cornering.py",  # forces show in what the car does
+    "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
     "world/integrate.py": "world/test_straight.py",
     "world/powertrain.py": "world/test_straight.py",
     "world/publish.py": "world/test_plant.py",

@@ -332,15 +332,10 @@ def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near:
 
 
 @jit
-def point(table: Array, spacing: float, closed: bool, s: float, offset: float) -> tuple[float, float, float, float]:
-    """Return x, y, z (m, world) of the road surface and the road's yaw (rad, unwrapped) at s (m), offset (m, left).
-
-    The inverse of `locate`: same curve, ends of an open road extrapolated straight (z by the end's grade). z counts
-    the bank: centreline z + offset * tan(bank).
-    """
+def centre(table: Array, spacing: float, closed: bool, s: float) -> tuple[float, float, float, float]:
+    """Return x, y (m, world) of the centreline at s (m) and its direction, a unit vector; straight beyond open ends."""
     i, j, u = span(table, spacing, closed, s)
     px, py, dx, dy, _, _ = _curve(table, spacing, i, j, u)
-    z = table[i, Column.Z] + u * (table[j, Column.Z] - table[i, Column.Z])
     speed = math.sqrt(dx * dx + dy * dy)
     tx = dx / speed
     ty = dy / speed
@@ -348,6 +343,21 @@ def point(table: Array, spacing: float, closed: bool, s: float, offset: float) -
         beyond = min(s, 0.0) + max(s - (table.shape[0] - 1) * spacing, 0.0)
         px += beyond * tx
         py += beyond * ty
+    return px, py, tx, ty
+
+
+@jit
+def point(table: Array, spacing: float, closed: bool, s: float, offset: float) -> tuple[float, float, float, float]:
+    """Return x, y, z (m, world) of the road surface and the road's yaw (rad, unwrapped) at s (m), offset (m, left).
+
+    The inverse of `locate`: same curve, ends of an open road extrapolated straight (z by the end's grade). z counts
+    the bank: centreline z + offset * tan(bank).
+    """
+    i, j, u = span(table, spacing, closed, s)
+    px, py, tx, ty = centre(table, spacing, closed, s)
+    z = table[i, Column.Z] + u * (table[j, Column.Z] - table[i, Column.Z])
+    if not closed:
+        beyond = min(s, 0.0) + max(s - (table.shape[0] - 1) * spacing, 0.0)
         z += beyond * table[i if s < 0.0 else j, Column.GRADE]
     bank = table[i, Column.BANK] + u * (table[j, Column.BANK] - table[i, Column.BANK])
     yaw = at(table, spacing, closed, s, Column.YAW)
