@@ -13,11 +13,13 @@ from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Control, Param
 RIGID = 1e9  # N m: what a spool carries; enough for any car, and no infinity to make NaN of
 NEVER = 1e3  # of the peak slip: target of an assistant that is not there
 MAP_REACH = 1.05  # of the limiter: where engine maps end
-LEAST_SPRUNG = 0.3  # of the inertia always is the body's, however the car file shares it out
 
 
-def pack(car: CarParams) -> Array:
-    """Return the parameters of `car`: the rows from `Control.COUNT` on, (Axle.COUNT - Control.COUNT,)."""
+def pack(car: CarParams, *, heat: bool) -> Array:
+    """Return the parameters of `car`: the rows from `Control.COUNT` on, (Axle.COUNT - Control.COUNT,).
+
+    With `heat`, tyres lose friction by temperature and wear where the car file describes it; without, they keep it.
+    """
     body, aero, engine, gearbox, brakes = car.body, car.aero, car.engine, car.gearbox, car.brakes
     steering, fuel, hybrid, centre = car.steering, car.fuel, car.hybrid, car.drive.centre
     front, rear = car.suspension_front, car.suspension_rear
@@ -25,12 +27,7 @@ def pack(car: CarParams) -> Array:
     to_front, to_rear, base = body.cg_to_front, body.cg_to_rear, body.wheelbase
     unsprung = 2.0 * (front.unsprung_mass + rear.unsprung_mass)
     roll_axis = (front.roll_centre * to_rear + rear.roll_centre * to_front) / base
-    corners = ((front, to_front, 0.5 * body.track_front, car.tyre_front.radius),
-               (rear, to_rear, 0.5 * body.track_rear, car.tyre_rear.radius))  # fmt: skip
-    roll = body.roll_inertia - sum(2.0 * s.unsprung_mass * (y * y + (body.cg_height - r) ** 2)
-                                   for s, _, y, r in corners)  # fmt: skip
-    pitch = body.pitch_inertia - sum(2.0 * s.unsprung_mass * (x * x + (body.cg_height - r) ** 2)
-                                     for s, x, _, r in corners)  # fmt: skip
+    roll, pitch, _ = car.unsprung_inertia  # of the corners, which move by themselves
     idle, limiter = engine.idle_rpm * RPM, engine.limiter_rpm * RPM
     drag_slope = (engine.braking_torque_limiter - engine.braking_torque_idle) / (limiter - idle)
     step = MAP_REACH * engine.limiter_rpm / (TORQUES - 1)
@@ -42,8 +39,8 @@ def pack(car: CarParams) -> Array:
         Param.UNSPRUNG: unsprung,
         Param.YAW_INERTIA: body.yaw_inertia,
         Param.INVERSE_YAW: 1.0 / body.yaw_inertia,
-        Param.INVERSE_ROLL: 1.0 / max(roll, LEAST_SPRUNG * body.roll_inertia),
-        Param.INVERSE_PITCH: 1.0 / max(pitch, LEAST_SPRUNG * body.pitch_inertia),
+        Param.INVERSE_ROLL: 1.0 / (body.roll_inertia - roll),
+        Param.INVERSE_PITCH: 1.0 / (body.pitch_inertia - pitch),
         Param.HEIGHT: body.cg_height,
         Param.ROLL_ARM: body.cg_height - roll_axis,
         # cot(outer) - cot(inner) = track / wheelbase makes half the difference track / (2 wheelbase) * angle^2.
@@ -122,6 +119,8 @@ def pack(car: CarParams) -> Array:
             drive_share if ahead else 1.0 - drive_share,
             brake_share if ahead else 1.0 - brake_share,
         )
+        if not heat:
+            axle[Axle.GRIP_LOSS] = axle[Axle.WEAR_LOSS] = 0.0
         differential = car.drive.differential_front if ahead else car.drive.differential_rear
         axle[Axle.LOCK_PRELOAD], axle[Axle.LOCK_POWER], axle[Axle.LOCK_COAST] = _lock(differential)
         values |= {row + a: value for row, value in axle.items()}
@@ -204,16 +203,16 @@ def _tyre(tyre: Tyre) -> dict[int, float]:
         Axle.TYRE_DAMPING: tyre.vertical_damping,
     }
     values |= {Axle.CURVE + 2 * power: float(c) for power, c in enumerate(curve.coefficients)}
-    heat = tyre.thermal
-    if heat is not None:
+    thermal = tyre.thermal
+    if thermal is not None:
         values |= {
-            Axle.BEST_TEMPERATURE: heat.optimal_temperature,
-            Axle.START_TEMPERATURE: heat.start_temperature,
-            Axle.GRIP_LOSS: heat.grip_loss,
-            Axle.PER_HEAT: 1.0 / heat.heat_capacity,
-            Axle.COOLING: heat.cooling / heat.heat_capacity,
-            Axle.COOLING_SPEED: heat.cooling_speed / heat.heat_capacity,
-            Axle.WEAR: heat.wear_per_joule,
-            Axle.WEAR_LOSS: heat.wear_loss,
+            Axle.BEST_TEMPERATURE: thermal.optimal_temperature,
+            Axle.START_TEMPERATURE: thermal.start_temperature,
+            Axle.GRIP_LOSS: thermal.grip_loss,
+            Axle.PER_HEAT: 1.0 / thermal.heat_capacity,
+            Axle.COOLING: thermal.cooling / thermal.heat_capacity,
+            Axle.COOLING_SPEED: thermal.cooling_speed / thermal.heat_capacity,
+            Axle.WEAR: thermal.wear_per_joule,
+            Axle.WEAR_LOSS: thermal.wear_loss,
         }
     return values
