@@ -29,7 +29,10 @@ if BACKEND == "numba":
     import numba
 
     from llvmlite import binding
+    from numba.core import types
     from numba.core.compiler_lock import global_compiler_lock
+
+    from trailbrake.kernels.fold import fold
 
     # Without the C callback wrapper, which nobody calls: a tenth of the compile time. And without numba's own count of
     # who holds an array: kernels make none, and the counting would cost two atomic operations on memory that all
@@ -45,7 +48,11 @@ if BACKEND == "numba":
 
     def inline(function: Function) -> Function:
         """Compile `function` into its callers only: what runs inside loops over lanes that must become vector code."""
-        return numba.njit(function, forceinline=True, fastmath=FUSE, **COMMON)  # type: ignore[call-overload,no-any-return]
+        kernel = numba.njit(fold(function), forceinline=True, no_cpython_wrapper=True, fastmath=FUSE, **COMMON)
+        find = kernel.get_call_template
+        # One compilation for all constants that it is called with, not one for each.
+        kernel.get_call_template = lambda args, kws: find([types.unliteral(arg) for arg in args], kws)
+        return kernel  # type: ignore[no-any-return]
 
     def lane_jit(function: Function) -> Function:
         """Compile `function`, which holds loops over lanes, as `jit` does, but let those loops be loops.
@@ -53,7 +60,7 @@ if BACKEND == "numba":
         A loop over LANES lanes is two or so vectors long, and the compiler would unroll it; all loops of a substep in
         one straight line make it keep hundreds of values on the stack, at two thirds of the speed.
         """
-        kernel = numba.njit(function, cache=CACHE is not None, fastmath=FUSE, **COMMON)
+        kernel = numba.njit(fold(function), cache=CACHE is not None, fastmath=FUSE, **COMMON)
         compile_plainly = kernel.compile
 
         def compile_rolled(signature: Any) -> Any:

@@ -14,7 +14,7 @@ from trailbrake.tracks.fit import check_fit
 from trailbrake.tracks.track import Track
 from trailbrake.world.contact import collide
 from trailbrake.world.integrate import advance
-from trailbrake.world.layout import Array, Axle, Control, Param, State
+from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
 from trailbrake.world.pack import engine_map, pack
 
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
@@ -39,8 +39,10 @@ class Batch:
 
     Attributes:
         n: how many cars.
-        blocks: (blocks, Axle.COUNT * LANES) float64, see `layout`: everything about the cars. Cars beyond n fill the
-            last block and are nobody's.
+        cars: (blocks, Control.COUNT * LANES) float64, see `layout`: state and controls. Cars beyond n fill the last
+            block and are nobody's.
+        params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
+        kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
 
     Raises:
         ValueError: numbers that do not fit together.
@@ -66,16 +68,22 @@ class Batch:
         check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
         self.track, self.n, self.group, self.threads = track, n, group, threads
         count = -(-n // LANES)
-        self.blocks = _aligned(count, Axle.COUNT * LANES)
-        kinds = {id(car): car for car in cars}
-        models = {key: row for row, key in enumerate(kinds)}
-        self._maps = np.stack([engine_map(car) for car in kinds.values()])
-        columns = {key: pack(car, heat=heat) for key, car in kinds.items()}
-        view = self.blocks.reshape(count, Axle.COUNT, LANES)
-        for c in range(count * LANES):
-            key = id(cars[min(c, n - 1) if len(cars) > 1 else 0])
-            view[c // LANES, Control.COUNT :, c % LANES] = columns[key]
-            view[c // LANES, Param.MODEL, c % LANES] = models[key]
+        self.cars = _aligned(count, Control.COUNT * LANES)
+        models = {id(car): car for car in cars}
+        rows = {key: row for row, key in enumerate(models)}
+        self._maps = np.stack([engine_map(car) for car in models.values()])
+        columns = []
+        for row, car in enumerate(models.values()):
+            columns.append(pack(car, heat=heat))
+            columns[-1][Param.MODEL - Work.COUNT] = row
+        which = np.full(count * LANES, rows[id(cars[-1])])
+        which[: len(cars)] = [rows[id(car)] for car in cars]
+        combinations, self.kinds = np.unique(which.reshape(count, LANES), axis=0, return_inverse=True)
+        self.kinds = self.kinds.reshape(count).astype(np.int64)
+        stacked = np.stack(columns, axis=1)
+        self.params = np.stack([stacked[:, lanes].reshape(-1) for lanes in combinations])
+        self._work = [_aligned(1, Axle.COUNT * LANES)[0] for _ in range(threads)]
+        view = self.cars.reshape(count, Control.COUNT, LANES)
         view[:, Control.GEAR] = np.nan
         view[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
         road, off = track.road, track.off_road
@@ -88,19 +96,31 @@ class Batch:
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
-        view = self.blocks.reshape(-1, Axle.COUNT, LANES)[:, row : row + count]
+        view = self.cars.reshape(-1, Control.COUNT, LANES)[:, row : row + count]
         values = view.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
         return values[0].copy() if count == 1 else values.copy()
 
     def set(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
         """Set quantity `row` of all cars, or of `cars`, to `values`, one number or one per car."""
         chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
-        self.blocks[chosen // LANES, int(row) * LANES + chosen % LANES] = values
+        self.cars[chosen // LANES, int(row) * LANES + chosen % LANES] = values
 
     def column(self, car: int) -> Array:
-        """Return everything about one car, (Axle.COUNT,), a view."""
-        column: Array = self.blocks[car // LANES, car % LANES :: LANES]
+        """Return state and controls of one car, (Control.COUNT,), a view."""
+        column: Array = self.cars[car // LANES, car % LANES :: LANES]
         return column
+
+    def own_params(self) -> None:
+        """Give every block parameters of its own, so that `params` may be changed car by car."""
+        self.params = np.ascontiguousarray(self.params[self.kinds])
+        self.kinds = np.arange(len(self.kinds), dtype=np.int64)
+
+    def param(self, row: int, cars: ArrayLike | None = None) -> Array:
+        """Return parameter `row` of all cars, or of `cars`, (n,)."""
+        chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
+        place = (int(row) - Work.COUNT) * LANES + chosen % LANES
+        values: Array = self.params[self.kinds[chosen // LANES], place]
+        return values
 
     def place(
         self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0
@@ -110,7 +130,7 @@ class Batch:
         At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.
         """
         chosen = np.atleast_1d(np.asarray(cars, np.intp))
-        view = self.blocks.reshape(-1, Axle.COUNT, LANES)
+        view = self.cars.reshape(-1, Control.COUNT, LANES)
         block, lane = chosen // LANES, chosen % LANES
         view[block, : State.COUNT, lane] = 0.0
 
@@ -118,8 +138,7 @@ class Batch:
             view[block, row, lane] = values
 
         def param(row: int) -> Array:
-            values: Array = view[block, row, lane]
-            return values
+            return self.param(row, chosen)
 
         direction = np.asarray(yaw, np.float64)
         direction = direction - 2.0 * np.pi * np.floor(direction / (2.0 * np.pi) + 0.5)
@@ -131,6 +150,7 @@ class Batch:
         put(State.FUEL, param(Param.FUEL_START))
         put(State.CHARGE, param(Param.CHARGE_START))
         put(State.TC, 1.0)
+        put(State.INVERSE_MASS, 1.0 / param(Param.MASS))
         rolling = np.broadcast_to(np.asarray(speed, np.float64), chosen.shape)
         put(State.VX, rolling)
         for i in range(4):
@@ -138,44 +158,48 @@ class Batch:
             put(State.TEMPERATURE + i, param(Axle.START_TEMPERATURE + i // 2))
             put(State.LOAD + i, param(Axle.LOAD_AT_REST + i // 2))
             put(State.ABS + i, 1.0)
-            put(State.HOLD_DRIVE + i, 1.0)
-        put(State.COS + 1, 1.0)
         radius = param(Param.DRIVE_FRONT) * param(Axle.RADIUS) + param(Param.DRIVE_REAR) * param(Axle.RADIUS + 1)
+
+        def ratio_of(gear: Array) -> Array:
+            place = (Param.RATIOS + 1 - Work.COUNT + gear.astype(np.intp)) * LANES + lane
+            values: Array = self.params[self.kinds[block], place]
+            return values
+
         gear = np.ones(chosen.shape)
         for _ in range(1, int(param(Param.TOP_GEAR).max())):
-            ratio = view[block, Param.RATIOS + 1 + gear.astype(np.intp), lane]
+            ratio = ratio_of(gear)
             gear += (rolling / radius * ratio > param(Param.UPSHIFT)) & (gear < param(Param.TOP_GEAR))
-        ratio = view[block, Param.RATIOS + 1 + gear.astype(np.intp), lane]
+        ratio = ratio_of(gear)
         put(State.GEAR, gear)
         put(State.NEXT_GEAR, gear)
         put(State.RATIO, ratio)
-        put(State.NEXT_RATIO, ratio)
         put(State.ENGINE, np.clip(rolling / radius * ratio, param(Param.IDLE), param(Param.LIMITER)))
         for b in np.unique(block):
-            self._advance(0.0, 0, int(b), int(b) + 1)
+            self._advance(0, 0.0, 0, int(b), int(b) + 1)
 
     def step(self, dt: float, substeps: int) -> None:
-        """Advance all cars by `substeps` times `dt` (s) under the controls in `blocks`; see `integrate.advance`.
+        """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate.advance`.
 
         Args:
             dt: length of a substep (s), at most MAX_DT.
             substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
                 within 10 ms.
         """
-        count, pool = len(self.blocks), self._pool
+        count, pool = len(self.cars), self._pool
         if pool is None or count < 2 * self.threads:
-            self._advance(dt, substeps, 0, count)
+            self._advance(0, dt, substeps, 0, count)
         else:
             cuts = np.linspace(0, count, self.threads + 1).astype(int).tolist()
-            jobs = [pool.submit(self._advance, dt, substeps, lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False)]
+            spans = enumerate(zip(cuts, cuts[1:], strict=False))
+            jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
             for job in jobs:
                 job.result()
         if self.group > 1:
-            collide(self.blocks, self.group, 0, self.n // self.group)
+            collide(self.cars, self.params, self.kinds, self.group, 0, self.n // self.group)
 
     def refresh(self) -> None:
-        """Find the ground under all cars, after `blocks` was written from outside."""
-        self._advance(0.0, 0, 0, len(self.blocks))
+        """Find the ground under all cars, after `cars` was written from outside."""
+        self._advance(0, 0.0, 0, 0, len(self.cars))
 
     def set_controls(self, car: int, controls: Controls) -> None:
         """Write the controls of one car; a gear of None asks for the automatic."""
@@ -190,8 +214,9 @@ class Batch:
             math.nan if gear is None else gear,
         )
 
-    def _advance(self, dt: float, substeps: int, lo: int, hi: int) -> None:
-        advance(self.blocks, self._maps, *self._road, *self._off, dt, substeps, lo, hi)
+    def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
+        work = self._work[thread]
+        advance(self.cars, self.params, self.kinds, self._maps, work, *self._road, *self._off, dt, substeps, lo, hi)
 
 
 _FIRST = int(Control.STEER)

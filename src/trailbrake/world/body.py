@@ -14,13 +14,13 @@ import math
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import sincos_small
-from trailbrake.world.layout import Array, Axle, Param, State
+from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 
 @inline
 def downforce(block: Array, a: int, j: int, area: float, v2: float) -> float:
     """Return the downforce (N) on axle `a` at `v2` (m^2/s^2), for how high the body stands there."""
-    above = get(block, State.ABOVE + a, j)
+    above = get(block, Work.ABOVE + a, j)
     ride = 1.0 - above * (get(block, Axle.RIDE_GAIN + a, j) - above * get(block, Axle.RIDE_CURVE + a, j))
     return area * v2 * max(ride, 0.0)
 
@@ -33,29 +33,29 @@ def body(block: Array, j: int, dt: float) -> None:
     """
     x_front, x_rear = get(block, Axle.X, j), get(block, Axle.X + 1, j)
     y_front, y_rear = get(block, Axle.HALF_TRACK, j), get(block, Axle.HALF_TRACK + 1, j)
-    rise_front = get(block, State.RISE, j) + get(block, State.RISE + 1, j)
-    rise_rear = get(block, State.RISE + 2, j) + get(block, State.RISE + 3, j)
-    shove_front = get(block, State.SHOVE, j) + get(block, State.SHOVE + 1, j)
-    shove_rear = get(block, State.SHOVE + 2, j) + get(block, State.SHOVE + 3, j)
-    push_0, push_1 = get(block, State.PUSH, j), get(block, State.PUSH + 1, j)
-    push_2, push_3 = get(block, State.PUSH + 2, j), get(block, State.PUSH + 3, j)
+    rise_front = get(block, Work.RISE, j) + get(block, Work.RISE + 1, j)
+    rise_rear = get(block, Work.RISE + 2, j) + get(block, Work.RISE + 3, j)
+    shove_front = get(block, Work.SHOVE, j) + get(block, Work.SHOVE + 1, j)
+    shove_rear = get(block, Work.SHOVE + 2, j) + get(block, Work.SHOVE + 3, j)
+    push_0, push_1 = get(block, Work.PUSH, j), get(block, Work.PUSH + 1, j)
+    push_2, push_3 = get(block, Work.PUSH + 2, j), get(block, Work.PUSH + 3, j)
     push, shove = (push_0 + push_1) + (push_2 + push_3), shove_front + shove_rear
-    lift = y_front * (get(block, State.RISE, j) - get(block, State.RISE + 1, j))
-    lift += y_rear * (get(block, State.RISE + 2, j) - get(block, State.RISE + 3, j))
+    lift = y_front * (get(block, Work.RISE, j) - get(block, Work.RISE + 1, j))
+    lift += y_rear * (get(block, Work.RISE + 2, j) - get(block, Work.RISE + 3, j))
     turn = x_front * shove_front + x_rear * shove_rear + y_front * (push_1 - push_0) + y_rear * (push_3 - push_2)
     vx, vy = get(block, State.VX, j), get(block, State.VY, j)
     rate = get(block, State.YAW_RATE, j)
     v2 = vx * vx + vy * vy
-    drag = get(block, State.DRAG, j) * math.sqrt(v2)
+    drag = get(block, Work.DRAG, j) * math.sqrt(v2)
     air_front = downforce(block, 0, j, get(block, Axle.LIFT, j), v2)
-    air_rear = downforce(block, 1, j, get(block, State.LIFT_REAR, j), v2)
-    per_mass, per_sprung = get(block, State.INVERSE_MASS, j), get(block, State.INVERSE_SPRUNG, j)
+    air_rear = downforce(block, 1, j, get(block, Work.LIFT_REAR, j), v2)
+    per_mass, per_sprung = get(block, State.INVERSE_MASS, j), get(block, Work.INVERSE_SPRUNG, j)
     height = get(block, Param.HEIGHT, j)
     roll = get(block, State.ROLL, j)
     ax = (push - drag * vx) * per_mass + get(block, State.PULL_X, j)
     ay = (shove - drag * vy) * per_mass + get(block, State.PULL_Y, j)
     az = (rise_front + rise_rear - air_front - air_rear) * per_sprung - get(block, State.PRESS, j)
-    lean = get(block, State.LEAN_GAIN, j) * roll  # a rolled body's weight hangs beside the roll axis
+    lean = get(block, Work.LEAN_GAIN, j) * roll  # a rolled body's weight hangs beside the roll axis
     dive = x_front * (air_front - rise_front) + x_rear * (air_rear - rise_rear) - height * push
     vx += dt * (ax + rate * vy)
     vy += dt * (ay - rate * vx)
@@ -78,11 +78,11 @@ def body(block: Array, j: int, dt: float) -> None:
     put(block, State.PITCH, j, get(block, State.PITCH, j) + dt * pitch_rate)
 
     # Seen from above. Euler angles from body rates: dyaw/dt = (r cos(roll) + q sin(roll)) / cos(pitch), ISO 8855.
-    turned = get(block, State.DYAW, j)
+    turned = get(block, Work.DYAW, j)
     turned += dt * (rate * get(block, State.TURN, j) + get(block, State.TURN_ROAD, j))
     sin, cos = sincos_small(turned)
     forward = vx * get(block, State.FORWARD_X, j) + vy * get(block, State.FORWARD_Y, j)
     left = vy * get(block, State.LEFT_Y, j)
-    put(block, State.DYAW, j, turned)
-    put(block, State.DX, j, get(block, State.DX, j) + dt * (forward * cos - left * sin))
-    put(block, State.DY, j, get(block, State.DY, j) + dt * (forward * sin + left * cos))
+    put(block, Work.DYAW, j, turned)
+    put(block, Work.DX, j, get(block, Work.DX, j) + dt * (forward * cos - left * sin))
+    put(block, Work.DY, j, get(block, Work.DY, j) + dt * (forward * sin + left * cos))

@@ -10,7 +10,7 @@ from trailbrake.kernels.lanes import LANES, get, put
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import span
 from trailbrake.world.ground import beside
-from trailbrake.world.layout import Array, Param, State
+from trailbrake.world.layout import Array, Param, State, Work
 
 RESTITUTION = 0.2  # of the normal speed comes back: tyre stacks and bodywork take the most of it (estimate)
 REST_SPEED = 0.5  # m/s: slower touches do not bounce
@@ -39,14 +39,16 @@ def velocity(block: Array, j: int, rx: float, ry: float) -> tuple[float, float]:
 
 
 @inline
-def kick(block: Array, j: int, rx: float, ry: float, jx: float, jy: float) -> None:
-    """Change a car's velocities by the impulse (jx, jy) (N s, world axes) at the point (rx, ry)."""
+def kick(block: Array, j: int, per_yaw: float, rx: float, ry: float, jx: float, jy: float) -> None:
+    """Change a car's velocities by the impulse (jx, jy) (N s, world axes) at the point (rx, ry).
+
+    `per_yaw` is one over its yaw inertia (1/(kg m^2)).
+    """
     cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
     per_mass = get(block, State.INVERSE_MASS, j)
     put(block, State.VX, j, get(block, State.VX, j) + (jx * cos + jy * sin) * per_mass)
     put(block, State.VY, j, get(block, State.VY, j) + (jy * cos - jx * sin) * per_mass)
-    turn = (rx * jy - ry * jx) * get(block, Param.INVERSE_YAW, j)
-    put(block, State.YAW_RATE, j, get(block, State.YAW_RATE, j) + turn)
+    put(block, State.YAW_RATE, j, get(block, State.YAW_RATE, j) + (rx * jy - ry * jx) * per_yaw)
 
 
 @inline
@@ -75,7 +77,7 @@ def _hit_wall(block: Array, j: int, rx: float, ry: float, nx: float, ny: float) 
     arm_n, arm_t = rx * ny - ry * nx, rx * nx + ry * ny  # the tangent is (-ny, nx)
     tangent = py * nx - px * ny
     jn, jt = impulse(normal, tangent, per_mass + arm_n * arm_n * per_yaw, per_mass + arm_t * arm_t * per_yaw)
-    kick(block, j, rx, ry, jn * nx - jt * ny, jn * ny + jt * nx)
+    kick(block, j, per_yaw, rx, ry, jn * nx - jt * ny, jn * ny + jt * nx)
     after_x, after_y = velocity(block, j, rx, ry)
     # Work of an impulse: its mean velocity at the point, before and after.
     after_n, after_t = after_x * nx + after_y * ny, after_y * nx - after_x * ny
@@ -158,15 +160,20 @@ def _support(x: float, y: float, c: float, s: float, l: float, w: float, nx: flo
 
 
 @inline
-def _touch(p: Array, i: int, q: Array, j: int) -> None:
+def _param(params: Array, row: int, j: int) -> float:
+    return get(params, row - Work.COUNT, j)
+
+
+@inline
+def _touch(p: Array, p_params: Array, i: int, q: Array, q_params: Array, j: int) -> None:
     # Cars i of block p and j of block q, near each other.
     ac, sa = get(p, State.COS_YAW, i), get(p, State.SIN_YAW, i)
     bc, sb = get(q, State.COS_YAW, j), get(q, State.SIN_YAW, j)
     x1, y1, x2, y2 = get(p, State.X, i), get(p, State.Y, i), get(q, State.X, j), get(q, State.Y, j)
-    ax, ay = x1 + get(p, Param.BOX_CENTRE, i) * ac, y1 + get(p, Param.BOX_CENTRE, i) * sa
-    bx, by = x2 + get(q, Param.BOX_CENTRE, j) * bc, y2 + get(q, Param.BOX_CENTRE, j) * sb
-    al, aw = get(p, Param.HALF_LENGTH, i), get(p, Param.HALF_WIDTH, i)
-    bl, bw = get(q, Param.HALF_LENGTH, j), get(q, Param.HALF_WIDTH, j)
+    ahead_a, ahead_b = _param(p_params, Param.BOX_CENTRE, i), _param(q_params, Param.BOX_CENTRE, j)
+    ax, ay, bx, by = x1 + ahead_a * ac, y1 + ahead_a * sa, x2 + ahead_b * bc, y2 + ahead_b * sb
+    al, aw = _param(p_params, Param.HALF_LENGTH, i), _param(p_params, Param.HALF_WIDTH, i)
+    bl, bw = _param(q_params, Param.HALF_LENGTH, j), _param(q_params, Param.HALF_WIDTH, j)
     depth, nx, ny = _overlap(ax, ay, ac, sa, al, aw, bx, by, bc, sb, bl, bw)
     if depth <= 0.0:
         return
@@ -181,14 +188,14 @@ def _touch(p: Array, i: int, q: Array, j: int) -> None:
     lost = 0.0
     if normal < 0.0:
         tangent = (uy - wy) * nx - (ux - wx) * ny
-        m1, m2 = get(p, State.INVERSE_MASS, i), get(q, State.INVERSE_MASS, j)
-        k1, k2 = get(p, Param.INVERSE_YAW, i), get(q, Param.INVERSE_YAW, j)
+        m = get(p, State.INVERSE_MASS, i) + get(q, State.INVERSE_MASS, j)
+        k1, k2 = _param(p_params, Param.INVERSE_YAW, i), _param(q_params, Param.INVERSE_YAW, j)
         n1, n2 = r1x * ny - r1y * nx, r2x * ny - r2y * nx
         t1, t2 = r1x * nx + r1y * ny, r2x * nx + r2y * ny
-        jn, jt = impulse(normal, tangent, m1 + m2 + n1 * n1 * k1 + n2 * n2 * k2, m1 + m2 + t1 * t1 * k1 + t2 * t2 * k2)
+        jn, jt = impulse(normal, tangent, m + n1 * n1 * k1 + n2 * n2 * k2, m + t1 * t1 * k1 + t2 * t2 * k2)
         jx, jy = jn * nx - jt * ny, jn * ny + jt * nx
-        kick(p, i, r1x, r1y, jx, jy)
-        kick(q, j, r2x, r2y, -jx, -jy)
+        kick(p, i, k1, r1x, r1y, jx, jy)
+        kick(q, j, k2, r2x, r2y, -jx, -jy)
         ux, uy = velocity(p, i, r1x, r1y)
         wx, wy = velocity(q, j, r2x, r2y)
         after_n, after_t = (ux - wx) * nx + (uy - wy) * ny, (uy - wy) * nx - (ux - wx) * ny
@@ -202,20 +209,24 @@ def _touch(p: Array, i: int, q: Array, j: int) -> None:
 
 
 @jit
-def collide(blocks: Array, group: int, lo: int, hi: int) -> None:
+def collide(cars: Array, params: Array, kinds: Array, group: int, lo: int, hi: int) -> None:
     """Let the cars of each group of `group` consecutive cars push each other, for groups `lo`..`hi` - 1.
 
-    After a look; the moved places are looked at in the next. Heights are not compared: no bridges.
+    After a look; the moved places are looked at in the next. Heights are not compared: no bridges. `cars`, `params`
+    and `kinds` as in `integrate.advance`.
     """
     for g in range(lo, hi):
         for a in range(g * group, (g + 1) * group):
-            p, i = blocks[a // LANES], a % LANES
-            reach = get(p, Param.HALF_LENGTH, i) + get(p, Param.HALF_WIDTH, i) + abs(get(p, Param.BOX_CENTRE, i))
+            p, i = cars[a // LANES], a % LANES
+            p_params = params[kinds[a // LANES]]
+            reach = _param(p_params, Param.HALF_LENGTH, i) + _param(p_params, Param.HALF_WIDTH, i)
+            reach += abs(_param(p_params, Param.BOX_CENTRE, i))
             for b in range(a + 1, (g + 1) * group):
-                q, j = blocks[b // LANES], b % LANES
-                far = reach + get(q, Param.HALF_LENGTH, j) + get(q, Param.HALF_WIDTH, j)
-                far += abs(get(q, Param.BOX_CENTRE, j))
+                q, j = cars[b // LANES], b % LANES
+                q_params = params[kinds[b // LANES]]
+                far = reach + _param(q_params, Param.HALF_LENGTH, j) + _param(q_params, Param.HALF_WIDTH, j)
+                far += abs(_param(q_params, Param.BOX_CENTRE, j))
                 dx = get(p, State.X, i) - get(q, State.X, j)
                 dy = get(p, State.Y, i) - get(q, State.Y, j)
                 if dx * dx + dy * dy < far * far:
-                    _touch(p, i, q, j)
+                    _touch(p, p_params, i, q, q_params, j)

@@ -8,7 +8,7 @@ a car at rest has all of it at 0. Linear rates at the wheel, after Milliken and 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp, sincos_small
-from trailbrake.world.layout import Array, Axle, Param, State
+from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 
 @inline
@@ -20,41 +20,41 @@ def axles(block: Array, j: int, dt: float) -> None:
     steer += clamp(wish - steer, -most, most)
     put(block, State.STEER, j, steer)
     sin, cos = sincos_small(steer)
-    put(block, State.SIN, j, sin)
-    put(block, State.COS, j, cos)
+    put(block, Work.SIN, j, sin)
+    put(block, Work.COS, j, cos)
     heave, pitch, roll = get(block, State.HEAVE, j), get(block, State.PITCH, j), get(block, State.ROLL, j)
     heave_rate, pitch_rate = get(block, State.HEAVE_RATE, j), get(block, State.PITCH_RATE, j)
     roll_rate, yaw_rate, vy = get(block, State.ROLL_RATE, j), get(block, State.YAW_RATE, j), get(block, State.VY, j)
     x, y = get(block, Axle.X, j), get(block, Axle.HALF_TRACK, j)
-    put(block, State.ABOVE, j, heave - x * pitch)
-    put(block, State.ABOVE_RATE, j, heave_rate - x * pitch_rate)
-    put(block, State.LEANED, j, y * roll)
-    put(block, State.LEANED_RATE, j, y * roll_rate)
-    put(block, State.ASIDE, j, vy + x * yaw_rate)
+    put(block, Work.ABOVE, j, heave - x * pitch)
+    put(block, Work.ABOVE_RATE, j, heave_rate - x * pitch_rate)
+    put(block, Work.LEANED, j, y * roll)
+    put(block, Work.LEANED_RATE, j, y * roll_rate)
+    put(block, Work.ASIDE, j, vy + x * yaw_rate)
     # How much more the left wheel is in bump than the right one: both sides' heave and pitch are alike.
     more = get(block, State.HOP, j) - get(block, State.HOP + 1, j) - 2.0 * y * roll
-    put(block, State.ANTI_ROLL, j, get(block, Axle.ANTI_ROLL, j) * more)
+    put(block, Work.ANTI_ROLL, j, get(block, Axle.ANTI_ROLL, j) * more)
     x, y = get(block, Axle.X + 1, j), get(block, Axle.HALF_TRACK + 1, j)
-    put(block, State.ABOVE + 1, j, heave - x * pitch)
-    put(block, State.ABOVE_RATE + 1, j, heave_rate - x * pitch_rate)
-    put(block, State.LEANED + 1, j, y * roll)
-    put(block, State.LEANED_RATE + 1, j, y * roll_rate)
-    put(block, State.ASIDE + 1, j, vy + x * yaw_rate)
+    put(block, Work.ABOVE + 1, j, heave - x * pitch)
+    put(block, Work.ABOVE_RATE + 1, j, heave_rate - x * pitch_rate)
+    put(block, Work.LEANED + 1, j, y * roll)
+    put(block, Work.LEANED_RATE + 1, j, y * roll_rate)
+    put(block, Work.ASIDE + 1, j, vy + x * yaw_rate)
     more = get(block, State.HOP + 2, j) - get(block, State.HOP + 3, j) - 2.0 * y * roll
-    put(block, State.ANTI_ROLL + 1, j, get(block, Axle.ANTI_ROLL + 1, j) * more)
+    put(block, Work.ANTI_ROLL + 1, j, get(block, Axle.ANTI_ROLL + 1, j) * more)
 
 
 @inline
 def press(block: Array, a: int, i: int, side: float, j: int) -> None:
     """Write what the spring gives to the body, RISE (N, up), and the tyre's LOAD (N)."""
     hop, hop_rate = get(block, State.HOP + i, j), get(block, State.HOP_RATE + i, j)
-    bump = hop - get(block, State.ABOVE + a, j) - side * get(block, State.LEANED + a, j)
-    speed = hop_rate - get(block, State.ABOVE_RATE + a, j) - side * get(block, State.LEANED_RATE + a, j)
+    bump = hop - get(block, Work.ABOVE + a, j) - side * get(block, Work.LEANED + a, j)
+    speed = hop_rate - get(block, Work.ABOVE_RATE + a, j) - side * get(block, Work.LEANED_RATE + a, j)
     into, out = get(block, Axle.BUMP_DAMPING + a, j), get(block, Axle.REBOUND_DAMPING + a, j)
     stop = bump - clamp(bump, get(block, Axle.DROOP_TRAVEL + a, j), get(block, Axle.BUMP_TRAVEL + a, j))
     rise = get(block, Axle.SPRING_AT_REST + a, j) + get(block, Axle.SPRING + a, j) * bump
     rise += (into if speed > 0.0 else out) * speed + get(block, Axle.BUMP_STOP + a, j) * stop
-    put(block, State.RISE + i, j, rise + side * get(block, State.ANTI_ROLL + a, j))
+    put(block, Work.RISE + i, j, rise + side * get(block, Work.ANTI_ROLL + a, j))
 
     squash = get(block, State.BUMP + i, j) - hop
     load = get(block, Axle.LOAD_AT_REST + a, j) + get(block, Axle.STIFFNESS + a, j) * squash
@@ -75,7 +75,7 @@ def pass_on(block: Array, a: int, left: int, right: int, j: int, dt: float) -> N
     put(block, State.SPIN + right, j, get(block, State.SPIN + right, j) - per_fx * fx_right)
     fy_left, fy_right = get(block, State.FY + left, j), get(block, State.FY + right, j)
     if a == 0:  # the steered axle; a constant where this is compiled into
-        sin, cos = get(block, State.SIN, j), get(block, State.COS, j)
+        sin, cos = get(block, Work.SIN, j), get(block, Work.COS, j)
         push_left, push_right = fx_left * cos - fy_left * sin, fx_right * cos - fy_right * sin
         shove_left, shove_right = fy_left * cos + fx_left * sin, fy_right * cos + fx_right * sin
     else:
@@ -83,14 +83,14 @@ def pass_on(block: Array, a: int, left: int, right: int, j: int, dt: float) -> N
     driving, braking = get(block, Axle.LINK_DRIVE + a, j), get(block, Axle.LINK_BRAKE + a, j)
     slope = driving if push_left + push_right > 0.0 else braking
     link = (shove_left + shove_right) * get(block, Axle.LINK_SIDE + a, j)
-    rise_left = get(block, State.RISE + left, j) + push_left * slope - link
-    rise_right = get(block, State.RISE + right, j) + push_right * slope + link
-    put(block, State.PUSH + left, j, push_left)
-    put(block, State.PUSH + right, j, push_right)
-    put(block, State.SHOVE + left, j, shove_left)
-    put(block, State.SHOVE + right, j, shove_right)
-    put(block, State.RISE + left, j, rise_left)
-    put(block, State.RISE + right, j, rise_right)
+    rise_left = get(block, Work.RISE + left, j) + push_left * slope - link
+    rise_right = get(block, Work.RISE + right, j) + push_right * slope + link
+    put(block, Work.PUSH + left, j, push_left)
+    put(block, Work.PUSH + right, j, push_right)
+    put(block, Work.SHOVE + left, j, shove_left)
+    put(block, Work.SHOVE + right, j, shove_right)
+    put(block, Work.RISE + left, j, rise_left)
+    put(block, Work.RISE + right, j, rise_right)
     down, agility = dt * get(block, State.PRESS, j), dt * get(block, Axle.INVERSE_UNSPRUNG + a, j)
     rate_left, rate_right = get(block, State.HOP_RATE + left, j), get(block, State.HOP_RATE + right, j)
     rate_left += (get(block, State.LOAD + left, j) - rise_left) * agility - down

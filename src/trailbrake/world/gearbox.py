@@ -7,7 +7,7 @@ One lane at a time, not vector code: which rows are read depends on the car.
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp
-from trailbrake.world.layout import TORQUES, Array, Axle, Control, Param, State
+from trailbrake.world.layout import TORQUES, Array, Axle, Control, Param, State, Work
 
 LAUNCH = 0.45  # of the way from idle to limiter: engine speed at which full throttle closes the clutch in first
 BACKWARDS_FROM = 2.0  # m/s: above it reverse is refused
@@ -68,23 +68,23 @@ def couple(block: Array, j: int) -> None:
     gear, to = get(block, State.GEAR, j), get(block, State.NEXT_GEAR, j)
     ratio, next_ratio = ratio_of(block, gear, j), ratio_of(block, to, j)
     put(block, State.RATIO, j, ratio)
-    put(block, State.NEXT_RATIO, j, next_ratio)
+    put(block, Work.NEXT_RATIO, j, next_ratio)
     shifting = to != gear
     matched = abs(next_ratio) < abs(ratio) or get(block, Param.BLIP, j) > 0.0
     rate = 1.0 / (MATCH_TIME * get(block, Param.SHIFT_TIME, j))
-    put(block, State.MATCH, j, rate if shifting and matched and to != 0.0 else 0.0)
+    put(block, Work.MATCH, j, rate if shifting and matched and to != 0.0 else 0.0)
     open_clutch = shifting or gear == 0.0
-    put(block, State.CLUTCH_MOST, j, 0.0 if open_clutch else 1.0 - get(block, State.CLUTCH, j))
+    put(block, Work.CLUTCH_MOST, j, 0.0 if open_clutch else 1.0 - get(block, State.CLUTCH, j))
     idle, limiter = get(block, Param.IDLE, j), get(block, Param.LIMITER, j)
     closed_at = 1.2 * idle
     if gear <= 1.0:
         closed_at = max(closed_at, idle + get(block, State.THROTTLE, j) * LAUNCH * (limiter - idle))
     open_at = 0.5 * (idle + closed_at)
-    put(block, State.CLUTCH_AT, j, open_at)
-    put(block, State.CLUTCH_GAIN, j, 1.0 / (closed_at - open_at))
+    put(block, Work.CLUTCH_AT, j, open_at)
+    put(block, Work.CLUTCH_GAIN, j, 1.0 / (closed_at - open_at))
     front, rear = get(block, Param.DRIVE_FRONT, j), get(block, Param.DRIVE_REAR, j)
     wheels = front * front * get(block, Axle.INVERSE_INERTIA, j) + rear * rear * get(block, Axle.INVERSE_INERTIA + 1, j)
-    put(block, State.PER_CLUTCH, j, 1.0 / (get(block, Param.INVERSE_ENGINE, j) + 0.5 * ratio * ratio * wheels))
+    put(block, Work.PER_CLUTCH, j, 1.0 / (get(block, Param.INVERSE_ENGINE, j) + 0.5 * ratio * ratio * wheels))
 
 
 @inline
@@ -111,15 +111,15 @@ def energise(block: Array, maps: Array, j: int, period: float) -> None:
     if fuel <= 0.0:
         factor = 0.0
     slope = (high - low) * per_step * factor
-    put(block, State.TORQUE, j, (low - i * (high - low)) * factor)
-    put(block, State.TORQUE_SLOPE, j, slope)
+    put(block, Work.TORQUE, j, (low - i * (high - low)) * factor)
+    put(block, Work.TORQUE_SLOPE, j, slope)
     drag = get(block, Param.ENGINE_DRAG, j) + get(block, Param.ENGINE_DRAG_SLOPE, j) * get(block, Param.IDLE, j)
-    put(block, State.LEAST_THROTTLE, j, drag / max(full + drag, 1.0))
+    put(block, Work.LEAST_THROTTLE, j, drag / max(full + drag, 1.0))
 
     charge, boost = get(block, State.CHARGE, j), get(block, Control.BOOST, j)
     boost = clamp(boost, 0.0, 1.0) if boost == boost and charge > 0.0 else 0.0
     motor = boost * min(get(block, Param.BOOST_TORQUE, j), get(block, Param.BOOST_POWER, j) / max(engine, LEAST_SPIN))
-    put(block, State.MOTOR, j, motor)
+    put(block, Work.MOTOR, j, motor)
     charge -= motor * engine * period
     if get(block, State.BRAKE, j) > 0.0 and get(block, State.VX, j) > BACKWARDS_FROM:
         charge += get(block, Param.RECHARGE, j) * get(block, State.BRAKE, j) * period

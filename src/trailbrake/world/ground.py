@@ -14,7 +14,7 @@ from trailbrake.tracks.frenet import locate, span
 from trailbrake.tracks.surface import kerb_height
 from trailbrake.tracks.track import SURFACES
 from trailbrake.units import G
-from trailbrake.world.layout import Array, Axle, Param, State
+from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend the road's frame has no meaning
 NEAR = 1.5  # of a car's reach: how near to a wall its corners are looked at
@@ -26,7 +26,7 @@ KERB_SOFT = SURFACES["kerb"].rolling
 def settle(block: Array, j: int) -> None:
     """Add to the pose what the substeps moved, keeping what the sum loses by rounding."""
     cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
-    dx, dy = get(block, State.DX, j), get(block, State.DY, j)
+    dx, dy = get(block, Work.DX, j), get(block, Work.DY, j)
     moved = dx * cos - dy * sin + get(block, State.X_LOW, j)
     old = get(block, State.X, j)
     new = old + moved
@@ -37,14 +37,14 @@ def settle(block: Array, j: int) -> None:
     new = old + moved
     put(block, State.Y, j, new)
     put(block, State.Y_LOW, j, moved - (new - old))
-    yaw = wrap(get(block, State.YAW, j) + get(block, State.DYAW, j))
+    yaw = wrap(get(block, State.YAW, j) + get(block, Work.DYAW, j))
     sin, cos = sincos(yaw)
     put(block, State.YAW, j, yaw)
     put(block, State.COS_YAW, j, cos)
     put(block, State.SIN_YAW, j, sin)
-    put(block, State.DX, j, 0.0 * dx)
-    put(block, State.DY, j, 0.0 * dx)
-    put(block, State.DYAW, j, 0.0 * dx)
+    put(block, Work.DX, j, 0.0 * dx)
+    put(block, Work.DY, j, 0.0 * dx)
+    put(block, Work.DYAW, j, 0.0 * dx)
 
 
 @inline
@@ -72,24 +72,24 @@ def gather(block: Array, table: Array, spacing: float, closed: bool, j: int) -> 
     put(block, State.OFFSET, j, offset)
     put(block, State.ROW, j, float(row))
     put(block, State.CURVATURE, j, curvature)
-    put(block, State.ROAD_YAW, j, table[i, Column.YAW] + u * turn)
-    put(block, State.ROAD_Z, j, z)
-    put(block, State.ROAD_GRADE, j, grade)
-    put(block, State.ROAD_GRADE_SLOPE, j, grade_slope)
-    put(block, State.ROAD_BANK, j, tan_bank)
-    put(block, State.ROAD_BANK_SLOPE, j, bank_slope * (1.0 + tan_bank * tan_bank))
-    put(block, State.ROAD_GRIP, j, table[i, Column.GRIP] + u * (table[k, Column.GRIP] - table[i, Column.GRIP]))
+    put(block, Work.ROAD_YAW, j, table[i, Column.YAW] + u * turn)
+    put(block, Work.ROAD_Z, j, z)
+    put(block, Work.ROAD_GRADE, j, grade)
+    put(block, Work.ROAD_GRADE_SLOPE, j, grade_slope)
+    put(block, Work.ROAD_BANK, j, tan_bank)
+    put(block, Work.ROAD_BANK_SLOPE, j, bank_slope * (1.0 + tan_bank * tan_bank))
+    put(block, Work.ROAD_GRIP, j, table[i, Column.GRIP] + u * (table[k, Column.GRIP] - table[i, Column.GRIP]))
     left_slope = (table[k, Column.WIDTH_LEFT] - table[i, Column.WIDTH_LEFT]) * per
     right_slope = (table[k, Column.WIDTH_RIGHT] - table[i, Column.WIDTH_RIGHT]) * per
-    put(block, State.ROAD_LEFT, j, table[i, Column.WIDTH_LEFT] + u * spacing * left_slope)
-    put(block, State.ROAD_RIGHT, j, table[i, Column.WIDTH_RIGHT] + u * spacing * right_slope)
-    put(block, State.ROAD_LEFT_SLOPE, j, left_slope)
-    put(block, State.ROAD_RIGHT_SLOPE, j, right_slope)
-    put(block, State.ROAD_KERB_LEFT, j, table[i, Column.KERB_LEFT] + u * (table[k, Column.KERB_LEFT] - table[i, Column.KERB_LEFT]))
-    put(block, State.ROAD_KERB_RIGHT, j, table[i, Column.KERB_RIGHT] + u * (table[k, Column.KERB_RIGHT] - table[i, Column.KERB_RIGHT]))
-    put(block, State.ROAD_WALL_LEFT, j, min(table[i, Column.WIDTH_LEFT] + table[i, Column.RUNOFF_LEFT],
+    put(block, Work.ROAD_LEFT, j, table[i, Column.WIDTH_LEFT] + u * spacing * left_slope)
+    put(block, Work.ROAD_RIGHT, j, table[i, Column.WIDTH_RIGHT] + u * spacing * right_slope)
+    put(block, Work.ROAD_LEFT_SLOPE, j, left_slope)
+    put(block, Work.ROAD_RIGHT_SLOPE, j, right_slope)
+    put(block, Work.ROAD_KERB_LEFT, j, table[i, Column.KERB_LEFT] + u * (table[k, Column.KERB_LEFT] - table[i, Column.KERB_LEFT]))
+    put(block, Work.ROAD_KERB_RIGHT, j, table[i, Column.KERB_RIGHT] + u * (table[k, Column.KERB_RIGHT] - table[i, Column.KERB_RIGHT]))
+    put(block, Work.ROAD_WALL_LEFT, j, min(table[i, Column.WIDTH_LEFT] + table[i, Column.RUNOFF_LEFT],
                                             table[k, Column.WIDTH_LEFT] + table[k, Column.RUNOFF_LEFT]))  # fmt: skip
-    put(block, State.ROAD_WALL_RIGHT, j, min(table[i, Column.WIDTH_RIGHT] + table[i, Column.RUNOFF_RIGHT],
+    put(block, Work.ROAD_WALL_RIGHT, j, min(table[i, Column.WIDTH_RIGHT] + table[i, Column.RUNOFF_RIGHT],
                                              table[k, Column.WIDTH_RIGHT] + table[k, Column.RUNOFF_RIGHT]))  # fmt: skip
 
 
@@ -102,11 +102,11 @@ def lie(block: Array, j: int) -> None:
     is the plane's roll and pitch rate (ISO 8855 signs).
     """
     offset, curvature = get(block, State.OFFSET, j), get(block, State.CURVATURE, j)
-    tan_bank, bank_slope = get(block, State.ROAD_BANK, j), get(block, State.ROAD_BANK_SLOPE, j)
-    grade_slope = get(block, State.ROAD_GRADE_SLOPE, j)
+    tan_bank, bank_slope = get(block, Work.ROAD_BANK, j), get(block, Work.ROAD_BANK_SLOPE, j)
+    grade_slope = get(block, Work.ROAD_GRADE_SLOPE, j)
     per_shrink = 1.0 / max(1.0 - curvature * offset, MIN_SHRINK)
-    climb = (get(block, State.ROAD_GRADE, j) + offset * bank_slope) * per_shrink
-    heading = wrap(get(block, State.YAW, j) - get(block, State.ROAD_YAW, j))
+    climb = (get(block, Work.ROAD_GRADE, j) + offset * bank_slope) * per_shrink
+    heading = wrap(get(block, State.YAW, j) - get(block, Work.ROAD_YAW, j))
     st, ct = sincos(heading)
     slope_x, slope_y = climb * ct + tan_bank * st, tan_bank * ct - climb * st
     per_norm = 1.0 / math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
@@ -122,9 +122,9 @@ def lie(block: Array, j: int) -> None:
     normal_x, normal_y = (normal_t * ct + normal_n * st) * per_norm, (normal_n * ct - normal_t * st) * per_norm
     pitch_rate, roll_rate = normal_x * cp, -(normal_x * sp * sr + normal_y * cr)
     put(block, State.HEADING, j, heading)
-    put(block, State.COS_HEADING, j, ct)
-    put(block, State.SIN_HEADING, j, st)
-    put(block, State.Z, j, get(block, State.ROAD_Z, j) + offset * tan_bank)
+    put(block, Work.COS_HEADING, j, ct)
+    put(block, Work.SIN_HEADING, j, st)
+    put(block, State.Z, j, get(block, Work.ROAD_Z, j) + offset * tan_bank)
     put(block, State.ROAD_PITCH, j, sp)
     put(block, State.ROAD_ROLL, j, sr)
     put(block, State.ROAD_PITCH_RATE, j, pitch_rate)
@@ -138,9 +138,9 @@ def lie(block: Array, j: int) -> None:
     put(block, State.TURN, j, cr / cp)
     put(block, State.TURN_ROAD, j, pitch_rate * sr / cp)
     reach = get(block, Param.HALF_LENGTH, j) + abs(get(block, Param.BOX_CENTRE, j)) + get(block, Param.HALF_WIDTH, j)
-    wall_left, wall_right = get(block, State.ROAD_WALL_LEFT, j), get(block, State.ROAD_WALL_RIGHT, j)
+    wall_left, wall_right = get(block, Work.ROAD_WALL_LEFT, j), get(block, Work.ROAD_WALL_RIGHT, j)
     wall = wall_left if offset > 0.0 else wall_right
-    put(block, State.NEAR_WALL, j, 1.0 if abs(offset) + NEAR * reach > wall else 0.0)
+    put(block, Work.NEAR_WALL, j, 1.0 if abs(offset) + NEAR * reach > wall else 0.0)
 
 
 @inline
@@ -155,7 +155,7 @@ def beside(block: Array, j: int, x: float, y: float) -> tuple[float, float, floa
         x: m ahead of the centre of mass.
         y: m left of it.
     """
-    ct, st = get(block, State.COS_HEADING, j), get(block, State.SIN_HEADING, j)
+    ct, st = get(block, Work.COS_HEADING, j), get(block, Work.SIN_HEADING, j)
     curvature, offset = get(block, State.CURVATURE, j), get(block, State.OFFSET, j)
     per_shrink = 1.0 / max(1.0 - curvature * offset, MIN_SHRINK)
     along = x * ct - y * st
@@ -172,22 +172,22 @@ def stand(block: Array, a: int, i: int, side: float, j: int, off_grip: float, of
     """
     x, y = get(block, Axle.X + a, j), side * get(block, Axle.HALF_TRACK + a, j)
     along, aside, offset = beside(block, j, x, y)
-    left = get(block, State.ROAD_LEFT, j) + along * get(block, State.ROAD_LEFT_SLOPE, j)
-    right = get(block, State.ROAD_RIGHT, j) + along * get(block, State.ROAD_RIGHT_SLOPE, j)
-    kerb_left, kerb_right = get(block, State.ROAD_KERB_LEFT, j), get(block, State.ROAD_KERB_RIGHT, j)
+    left = get(block, Work.ROAD_LEFT, j) + along * get(block, Work.ROAD_LEFT_SLOPE, j)
+    right = get(block, Work.ROAD_RIGHT, j) + along * get(block, Work.ROAD_RIGHT_SLOPE, j)
+    kerb_left, kerb_right = get(block, Work.ROAD_KERB_LEFT, j), get(block, Work.ROAD_KERB_RIGHT, j)
     on_left = offset > 0.0
     across = abs(offset) - (left if on_left else right)
     kerb = kerb_left if on_left else kerb_right
     on_track, on_kerb = across <= 0.0, across < kerb
-    grip = get(block, State.ROAD_GRIP, j)
+    grip = get(block, Work.ROAD_GRIP, j)
     grip = grip if on_track else grip * KERB_GRIP if on_kerb else off_grip
     soft = 0.0 if on_track else KERB_SOFT if on_kerb else off_soft
     put(block, State.ON_TRACK + i, j, 1.0 if on_track else 0.0)
     put(block, State.GRIP + i, j, grip)
     rolling = get(block, Axle.ROLLING + a, j) + soft
     put(block, State.SOFT + i, j, rolling * get(block, Axle.RADIUS + a, j))
-    height = 0.5 * get(block, State.ROAD_GRADE_SLOPE, j) * along * along
-    height += get(block, State.ROAD_BANK_SLOPE, j) * along * aside
+    height = 0.5 * get(block, Work.ROAD_GRADE_SLOPE, j) * along * along
+    height += get(block, Work.ROAD_BANK_SLOPE, j) * along * aside
     wide = max(kerb, 1e-3)
     raised = kerb_height(get(block, State.S, j) + along, min(max(across, 0.0), wide), wide)
     height += raised if on_kerb and not on_track else 0.0

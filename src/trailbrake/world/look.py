@@ -10,7 +10,7 @@ from trailbrake.world.actuate import pedals, wheel
 from trailbrake.world.contact import walls
 from trailbrake.world.gearbox import couple, energise, shift
 from trailbrake.world.ground import gather, lie, settle, stand
-from trailbrake.world.layout import Array, State
+from trailbrake.world.layout import Array, State, Work
 from trailbrake.world.wear import heat
 
 
@@ -68,5 +68,5 @@ def look(
     for j in range(first, last):
         put(block, State.CONTACT_DEPTH, j, 0.0)
         put(block, State.CONTACT_GAP, j, min(get(block, State.CONTACT_GAP, j) + period, 1e6))
-        if get(block, State.NEAR_WALL, j) > 0.0:
+        if get(block, Work.NEAR_WALL, j) > 0.0:
             walls(block, table, spacing, closed, j)

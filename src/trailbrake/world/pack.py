@@ -8,7 +8,7 @@ from trailbrake.cars.params import CarParams, Differential, Suspension, Tyre, in
 from trailbrake.cars.tyre import LEAST
 from trailbrake.cars.tyre_fit import fit
 from trailbrake.units import G, RPM
-from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Control, Param
+from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Param, Work
 
 RIGID = 1e9  # N m: what a spool carries; enough for any car, and no infinity to make NaN of
 NEVER = 1e3  # of the peak slip: target of an assistant that is not there
@@ -16,7 +16,7 @@ MAP_REACH = 1.05  # of the limiter: where engine maps end
 
 
 def pack(car: CarParams, *, heat: bool) -> Array:
-    """Return the parameters of `car`: the rows from `Control.COUNT` on, (Axle.COUNT - Control.COUNT,).
+    """Return the parameters of `car`: the rows from Work.COUNT on, (Axle.COUNT - Work.COUNT,).
 
     With `heat`, tyres lose friction by temperature and wear where the car file describes it; without, they keep it.
     """
@@ -124,9 +124,9 @@ def pack(car: CarParams, *, heat: bool) -> Array:
         differential = car.drive.differential_front if ahead else car.drive.differential_rear
         axle[Axle.LOCK_PRELOAD], axle[Axle.LOCK_POWER], axle[Axle.LOCK_COAST] = _lock(differential)
         values |= {row + a: value for row, value in axle.items()}
-    column = np.zeros(Axle.COUNT - Control.COUNT)
+    column = np.zeros(Axle.COUNT - Work.COUNT)
     for row, value in values.items():
-        column[row - Control.COUNT] = value
+        column[row - Work.COUNT] = value
     return column
 
 

@@ -9,7 +9,7 @@ Choosing gears is done at the looks, in `gearbox.py`.
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp
-from trailbrake.world.layout import Array, Axle, Param, State
+from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 LIMITER_BAND = 100.0  # one over the share of the limiter's speed over which it takes the throttle away
 
@@ -17,10 +17,10 @@ LIMITER_BAND = 100.0  # one over the share of the limiter's speed over which it 
 @inline
 def engine_torque(block: Array, j: int, speed: float, throttle: float) -> float:
     """Return the crankshaft torque (N m) at `speed` (rad/s): throttle share of the map, drag, idle, limiter."""
-    idle = get(block, State.LEAST_THROTTLE, j) + 10.0 * (1.0 - speed * get(block, Param.PER_IDLE, j))
+    idle = get(block, Work.LEAST_THROTTLE, j) + 10.0 * (1.0 - speed * get(block, Param.PER_IDLE, j))
     throttle = max(throttle, clamp(idle, 0.0, 1.0))
     throttle *= clamp(LIMITER_BAND * (1.01 - speed * get(block, Param.PER_LIMITER, j)), 0.0, 1.0)
-    full = max(get(block, State.TORQUE, j) + get(block, State.TORQUE_SLOPE, j) * speed, 0.0)
+    full = max(get(block, Work.TORQUE, j) + get(block, Work.TORQUE_SLOPE, j) * speed, 0.0)
     drag = max(get(block, Param.ENGINE_DRAG, j) + get(block, Param.ENGINE_DRAG_SLOPE, j) * speed, 0.0)
     return throttle * full - (1.0 - throttle) * drag
 
@@ -46,47 +46,47 @@ def engine(block: Array, j: int, dt: float) -> None:
     Leaves the impulse (N m s) that the gearbox gives to the wheels in OUT.
     """
     # By its torque, or matched to the next gear by cut or blip, done when the shift is.
-    hold = min(get(block, State.HOLD_DRIVE, j), get(block, State.HOLD_DRIVE + 1, j))
-    hold = min(hold, min(get(block, State.HOLD_DRIVE + 2, j), get(block, State.HOLD_DRIVE + 3, j)))
+    hold = min(get(block, Work.HOLD_DRIVE, j), get(block, Work.HOLD_DRIVE + 1, j))
+    hold = min(hold, min(get(block, Work.HOLD_DRIVE + 2, j), get(block, Work.HOLD_DRIVE + 3, j)))
     put(block, State.TC, j, hold)
     spin = get(block, State.ENGINE, j)
     per_engine = get(block, Param.INVERSE_ENGINE, j)
     axle = get(block, Param.DRIVE_FRONT, j) * (get(block, State.SPIN, j) + get(block, State.SPIN + 1, j))
     axle += get(block, Param.DRIVE_REAR, j) * (get(block, State.SPIN + 2, j) + get(block, State.SPIN + 3, j))
     axle *= 0.5
-    goal = clamp(axle * get(block, State.NEXT_RATIO, j), get(block, Param.IDLE, j), get(block, Param.LIMITER, j))
-    match = get(block, State.MATCH, j)
+    goal = clamp(axle * get(block, Work.NEXT_RATIO, j), get(block, Param.IDLE, j), get(block, Param.LIMITER, j))
+    match = get(block, Work.MATCH, j)
     matched = spin + (goal - spin) * min(dt * match, 1.0)
     torque = engine_torque(block, j, spin, get(block, State.THROTTLE, j) * hold)
-    torque += get(block, State.MOTOR, j) * hold
+    torque += get(block, Work.MOTOR, j) * hold
     driven = spin + dt * torque * per_engine
     spin = matched if match > 0.0 else driven
 
     ratio = get(block, State.RATIO, j)
-    closed = clamp((spin - get(block, State.CLUTCH_AT, j)) * get(block, State.CLUTCH_GAIN, j), 0.0, 1.0)
-    closed = min(closed, get(block, State.CLUTCH_MOST, j))
+    closed = clamp((spin - get(block, Work.CLUTCH_AT, j)) * get(block, Work.CLUTCH_GAIN, j), 0.0, 1.0)
+    closed = min(closed, get(block, Work.CLUTCH_MOST, j))
     put(block, State.ENGAGED, j, closed)
     most = get(block, Param.CLUTCH_TORQUE, j) * closed * dt
-    impulse = clamp((spin - ratio * axle) * get(block, State.PER_CLUTCH, j), -most, most)
+    impulse = clamp((spin - ratio * axle) * get(block, Work.PER_CLUTCH, j), -most, most)
     put(block, State.ENGINE, j, max(spin - impulse * per_engine, 0.0))
     loss, gain = get(block, Param.EFFICIENCY, j), get(block, Param.INVERSE_EFFICIENCY, j)
     out = impulse * ratio
-    put(block, State.OUT, j, out * (loss if out * axle >= 0.0 else gain))
+    put(block, Work.OUT, j, out * (loss if out * axle >= 0.0 else gain))
 
 
 @inline
 def wheels(block: Array, j: int, dt: float) -> None:
     """Turn the wheels by the gearbox's impulse through open differentials, or by torques given from outside; lock."""
-    out = get(block, State.OUT, j)
+    out = get(block, Work.OUT, j)
     to_front, to_rear = get(block, Param.DRIVE_FRONT, j), get(block, Param.DRIVE_REAR, j)
     per_front, per_rear = get(block, Axle.INVERSE_INERTIA, j), get(block, Axle.INVERSE_INERTIA + 1, j)
-    own0, own1 = get(block, State.OWN, j), get(block, State.OWN + 1, j)
-    own2, own3 = get(block, State.OWN + 2, j), get(block, State.OWN + 3, j)
+    own0, own1 = get(block, Work.OWN, j), get(block, Work.OWN + 1, j)
+    own2, own3 = get(block, Work.OWN + 2, j), get(block, Work.OWN + 3, j)
     half_front, half_rear = 0.5 * to_front * out, 0.5 * to_rear * out
-    s0 = get(block, State.SPIN, j) + (half_front * own0 + get(block, State.ASKED, j) * dt) * per_front
-    s1 = get(block, State.SPIN + 1, j) + (half_front * own1 + get(block, State.ASKED + 1, j) * dt) * per_front
-    s2 = get(block, State.SPIN + 2, j) + (half_rear * own2 + get(block, State.ASKED + 2, j) * dt) * per_rear
-    s3 = get(block, State.SPIN + 3, j) + (half_rear * own3 + get(block, State.ASKED + 3, j) * dt) * per_rear
+    s0 = get(block, State.SPIN, j) + (half_front * own0 + get(block, Work.ASKED, j) * dt) * per_front
+    s1 = get(block, State.SPIN + 1, j) + (half_front * own1 + get(block, Work.ASKED + 1, j) * dt) * per_front
+    s2 = get(block, State.SPIN + 2, j) + (half_rear * own2 + get(block, Work.ASKED + 2, j) * dt) * per_rear
+    s3 = get(block, State.SPIN + 3, j) + (half_rear * own3 + get(block, Work.ASKED + 3, j) * dt) * per_rear
     own_front, own_rear = own0 * own1, own2 * own3
     most = get(block, Param.CENTRE_PRELOAD, j) * dt + get(block, Param.CENTRE_LOCK, j) * abs(out)
     most *= own_front * own_rear
@@ -108,12 +108,12 @@ def wheels(block: Array, j: int, dt: float) -> None:
 def brakes(block: Array, a: int, left: int, right: int, j: int, dt: float) -> None:
     """Slow an axle's wheels for `dt` (s) by brakes and rolling resistance; friction never turns a wheel round."""
     per = dt * get(block, Axle.INVERSE_INERTIA + a, j)
-    torque = get(block, State.PEDAL + left, j) * get(block, State.ABS + left, j) + get(block, State.FIXED + left, j)
+    torque = get(block, Work.PEDAL + left, j) * get(block, State.ABS + left, j) + get(block, Work.FIXED + left, j)
     torque += get(block, State.SOFT + left, j) * get(block, State.LOAD + left, j)
     step, spin = torque * per, get(block, State.SPIN + left, j)
     put(block, State.SPIN + left, j, spin - clamp(spin, -step, step))
-    torque = get(block, State.PEDAL + right, j) * get(block, State.ABS + right, j)
-    torque += get(block, State.FIXED + right, j)
+    torque = get(block, Work.PEDAL + right, j) * get(block, State.ABS + right, j)
+    torque += get(block, Work.FIXED + right, j)
     torque += get(block, State.SOFT + right, j) * get(block, State.LOAD + right, j)
     step, spin = torque * per, get(block, State.SPIN + right, j)
     put(block, State.SPIN + right, j, spin - clamp(spin, -step, step))

@@ -22,7 +22,7 @@ from trailbrake.cars.tyre import LEAST_SLIP
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp
-from trailbrake.world.layout import Array, Axle, Param, State
+from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 BAND = 0.2  # of the target slip: ABS and TC go from full torque to none over target * (1 -+ BAND)
 MOST_USE = (1.0 + BAND) * (1.0 + BAND)
@@ -37,13 +37,13 @@ def stretch(block: Array, a: int, i: int, side: float, j: int, dt: float, per_dt
     Explicit, stable up to dt = 2 sigma / |Vx|.
     """
     ahead = get(block, State.VX, j) - side * get(block, State.YAW_RATE, j) * get(block, Axle.HALF_TRACK + a, j)
-    aside = get(block, State.ASIDE + a, j)
+    aside = get(block, Work.ASIDE + a, j)
     if a == 0:  # the steered axle; a constant where this is compiled into
-        sin, cos = get(block, State.SIN, j), get(block, State.COS, j)
+        sin, cos = get(block, Work.SIN, j), get(block, Work.COS, j)
         vx, vy = ahead * cos + aside * sin, aside * cos - ahead * sin
     else:
         vx, vy = ahead, aside
-    vy -= vx * get(block, State.TURNED + i, j)
+    vy -= vx * get(block, Work.TURNED + i, j)
     rolling = get(block, State.SPIN + i, j) * get(block, Axle.RADIUS + a, j)
     away = dt * abs(vx)
     old_x, old_y = get(block, State.SLIP_X + i, j), get(block, State.SLIP_Y + i, j)
@@ -53,10 +53,10 @@ def stretch(block: Array, a: int, i: int, side: float, j: int, dt: float, per_dt
     new_y += old_y - old_y * (away * get(block, Axle.PER_SIGMA_Y + a, j))
     put(block, State.SLIP_X + i, j, new_x)
     put(block, State.SLIP_Y + i, j, new_y)
-    damping = get(block, State.DAMPING, j) * per_dt
+    damping = get(block, Work.DAMPING, j) * per_dt
     load = min(get(block, State.LOAD + i, j), get(block, Axle.LOAD_MOST + a, j))
     per_peak = get(block, Axle.PER_PEAK + a, j) + get(block, Axle.PER_PEAK_LOAD + a, j) * load
-    camber = get(block, State.CAMBER_SLIP + i, j)
+    camber = get(block, Work.CAMBER_SLIP + i, j)
     put(block, State.FX + i, j, (new_x + damping * (new_x - old_x)) * per_peak)
     put(block, State.FY + i, j, (new_y + damping * (new_y - old_y) + camber) * per_peak)
 
@@ -73,14 +73,14 @@ def friction(block: Array, a: int, i: int, j: int) -> None:
     x2, y2 = sx * sx, sy * sy
     slip = math.sqrt(x2 + y2 + LEAST_SLIP)
     put(block, State.SLIP + i, j, slip)
-    driving, braking = get(block, Param.TC_SLIP2, j), get(block, State.ABS_SLIP2, j)
-    per_driving, per_braking = get(block, Param.PER_TC_SLIP2, j), get(block, State.PER_ABS_SLIP2, j)
+    driving, braking = get(block, Param.TC_SLIP2, j), get(block, Work.ABS_SLIP2, j)
+    per_driving, per_braking = get(block, Param.PER_TC_SLIP2, j), get(block, Work.PER_ABS_SLIP2, j)
     forward = get(block, State.RATIO, j) * sx > 0.0
     target = driving if forward else braking
     per_target = per_driving if forward else per_braking
     room = max(target - y2, LEAST_ROOM * target)
     hold = clamp((MOST_USE * room - x2) * (PER_BAND * per_target), 0.0, 1.0)
-    put(block, State.HOLD_DRIVE + i, j, hold if forward else 1.0)
+    put(block, Work.HOLD_DRIVE + i, j, hold if forward else 1.0)
     put(block, State.ABS + i, j, 1.0 if forward else hold)
 
     at = get(block, Axle.CURVE_AT + a, j)
@@ -101,4 +101,4 @@ def friction(block: Array, a: int, i: int, j: int) -> None:
     mu_x = get(block, Axle.MU_X + a, j) + get(block, Axle.MU_X_LOAD + a, j) * held
     mu_y = get(block, Axle.MU_Y + a, j) + get(block, Axle.MU_Y_LOAD + a, j) * held
     put(block, State.FX + i, j, (mu_x * share) * (get(block, State.GRIP + i, j) * sx))
-    put(block, State.FY + i, j, (mu_y * share) * (-get(block, State.GRIP_Y + i, j) * sy))
+    put(block, State.FY + i, j, (mu_y * share) * (-get(block, Work.GRIP_Y + i, j) * sy))
