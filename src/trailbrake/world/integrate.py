@@ -1,6 +1,6 @@
 """`advance`, the one entry kernel: blocks of cars through controls, substeps and a look at the ground."""
 
-from trailbrake.kernels import lane_jit
+from trailbrake.kernels import lane_jit, single
 from trailbrake.kernels.lanes import LANES
 from trailbrake.world.layout import Array, Control, Work
 from trailbrake.world.look import act, look
@@ -15,11 +15,13 @@ def advance(
     maps: Array,
     work: Array,
     table: Array,
+    strip: Array,
     spacing: float,
     closed: bool,
     off_grip: float,
     off_soft: float,
     dt: float,
+    period: float,
     substeps: int,
     lo: int,
     hi: int,
@@ -32,17 +34,18 @@ def advance(
         kinds: (blocks,) int64, each block's row of `params`.
         maps: (models, TORQUES) N m, engine maps.
         work: (Axle.COUNT * LANES,), this thread's work block.
-        table: the road's table, with
+        table: the road's table, and
+        strip: `strip.strip` of it, with
         spacing: m between its rows, and
         closed: whether row n is row 0.
         off_grip: friction factor beyond road and kerbs.
         off_soft: extra rolling resistance there.
         dt: s.
+        period: s, `dt * substeps`.
         substeps: 0 only looks, after a car was put somewhere.
         lo: first block.
         hi: one past the last block. Blocks are independent of each other: the work may be split over threads.
     """
-    period = dt * substeps
     first_param = Work.COUNT * LANES
     kind = -1
     for b in range(lo, hi):
@@ -59,6 +62,9 @@ def advance(
             per_dt = 1.0 / dt
             for _ in range(substeps):
                 substep(work, 0, LANES, dt, per_dt)
-        look(work, table, spacing, closed, off_grip, off_soft, 0, LANES, period)
+        look(work, table, strip, spacing, closed, off_grip, off_soft, 0, LANES, period)
         for k in range(Control.COUNT * LANES):
             car[k] = work[k]
+
+
+advance_single = single(advance)

@@ -217,8 +217,8 @@ class Param(IntEnum):
     CENTRE_PRELOAD = Work.COUNT + 25  # N m
     CENTRE_LOCK = Work.COUNT + 26
     TC_SLIP2 = Work.COUNT + 27  # squared target of TC
-    PER_TC_SLIP2 = Work.COUNT + 28
-    PER_ABS_SLIP2 = Work.COUNT + 29
+    PER_TC_SLIP2 = Work.COUNT + 28  # one over that and over the width of the band
+    PER_ABS_SLIP2 = Work.COUNT + 29  # likewise
     ABS_SLIP2 = Work.COUNT + 30  # squared target of ABS, very large without
     STEER_MAX = Work.COUNT + 31
     STEER_RATE = Work.COUNT + 32

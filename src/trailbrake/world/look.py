@@ -37,6 +37,7 @@ def act(block: Array, maps: Array, first: int, last: int, period: float) -> None
 def look(
     block: Array,
     table: Array,
+    strip: Array,
     spacing: float,
     closed: bool,
     off_grip: float,
@@ -50,7 +51,7 @@ def look(
     for j in range(first, last):
         settle(block, j)
     for j in range(first, last):
-        gather(block, table, spacing, closed, j)
+        gather(block, table, strip, spacing, closed, j)
     for j in range(first, last):
         lie(block, j)
     for j in range(first, last):
