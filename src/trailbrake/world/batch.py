@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trailbrake.cars.params import CarParams
+from trailbrake import kernels
 from trailbrake.kernels.lanes import LANES
 from trailbrake.state import Controls
 from trailbrake.tracks.fit import check_fit
 from trailbrake.tracks.track import Track
 from trailbrake.world.contact import collide
-from trailbrake.world.integrate import advance, advance_single
+from trailbrake.world.integrate import carry, view
 from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
 from trailbrake.world.pack import engine_map, pack
 from trailbrake.world.strip import strip
@@ -29,7 +30,7 @@ def substeps_for(period: float) -> int:
 
 
 class Batch:
-    """Cars side by side on the same road.
+    """Cars side by side on the same road; `place` them before the first step.
 
     Args:
         track: where they drive; its first road.
@@ -74,7 +75,8 @@ class Batch:
         self.track, self.n, self.group, self.threads = track, n, group, threads
         count = -(-n // LANES)
         self.dtype = np.float32 if single else np.float64
-        self._kernel = advance_single if single else advance
+        self._carry = kernels.single(carry) if single else carry
+        self._view = kernels.single(view) if single else view
         self.cars = _aligned(count, Control.COUNT * LANES, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
@@ -88,23 +90,21 @@ class Batch:
         combinations, self.kinds = np.unique(which.reshape(count, LANES), axis=0, return_inverse=True)
         self.kinds = self.kinds.reshape(count).astype(np.int64)
         stacked = np.stack(columns, axis=1)
-        self.params = np.stack([stacked[:, lanes].reshape(-1) for lanes in combinations]).astype(self.dtype)
+        self.params = np.stack([stacked[:, chosen].reshape(-1) for chosen in combinations]).astype(self.dtype)
         self._work = [_aligned(1, Axle.COUNT * LANES, self.dtype)[0] for _ in range(threads)]
-        view = self.cars.reshape(count, Control.COUNT, LANES)
-        view[:, Control.GEAR] = np.nan
-        view[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
+        lanes = self.cars.reshape(count, Control.COUNT, LANES)
+        lanes[:, Control.GEAR] = np.nan
+        lanes[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
         self._road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
         self._off = (self.dtype(off.grip), self.dtype(off.rolling))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        start = track.road.points(0.0, 0.0)[0].tolist()
-        self.place(np.arange(count * LANES), start[0], start[1], start[3])
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
-        view = self.cars.reshape(-1, Control.COUNT, LANES)[:, row : row + count]
-        values = view.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
+        kept = self.cars.reshape(-1, Control.COUNT, LANES)[:, row : row + count]
+        values = kept.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
         return values[0].copy() if count == 1 else values.copy()
 
     def set(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
@@ -129,20 +129,18 @@ class Batch:
         values: Array = self.params[self.kinds[chosen // LANES], place]
         return values
 
-    def place(
-        self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0
-    ) -> None:
+    def place(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
         """Put `cars` on the road at x, y (m, world), heading `yaw` (rad), rolling at `speed` (m/s), all as new.
 
         At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.
         """
         chosen = np.atleast_1d(np.asarray(cars, np.intp))
-        view = self.cars.reshape(-1, Control.COUNT, LANES)
+        kept = self.cars.reshape(-1, Control.COUNT, LANES)
         block, lane = chosen // LANES, chosen % LANES
-        view[block, : State.COUNT, lane] = 0.0
+        kept[block, : State.COUNT, lane] = 0.0
 
         def put(row: int, values: ArrayLike) -> None:
-            view[block, row, lane] = values
+            kept[block, row, lane] = values
 
         def param(row: int) -> Array:
             return self.param(row, chosen)
@@ -182,10 +180,10 @@ class Batch:
         put(State.RATIO, ratio)
         put(State.ENGINE, np.clip(rolling / radius * ratio, param(Param.IDLE), param(Param.LIMITER)))
         for b in np.unique(block):
-            self._advance(0, 0.0, 0, int(b), int(b) + 1)
+            self._look(0, 0.0, int(b), int(b) + 1)
 
     def step(self, dt: float, substeps: int) -> None:
-        """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate.advance`.
+        """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate`.
 
         Args:
             dt: length of a substep (s), at most MAX_DT.
@@ -206,7 +204,7 @@ class Batch:
 
     def refresh(self) -> None:
         """Find the ground under all cars, after `cars` was written from outside."""
-        self._advance(0, 0.0, 0, 0, len(self.cars))
+        self._look(0, 0.0, 0, len(self.cars))
 
     def set_controls(self, car: int, controls: Controls) -> None:
         """Write the controls of one car; a gear of None asks for the automatic."""
@@ -221,11 +219,19 @@ class Batch:
             math.nan if gear is None else gear,
         )
 
+    def carry(self, dt: float, substeps: int, thread: int = 0, lo: int = 0, hi: int | None = None) -> None:
+        """Advance blocks `lo`..`hi` - 1 without a look: a part of `step`."""
+        hi = len(self.cars) if hi is None else hi
+        self._carry(self.cars, self.params, self.kinds, self._maps, self._work[thread], self.dtype(dt),
+                    self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
+
+    def _look(self, thread: int, period: float, lo: int, hi: int) -> None:
+        self._view(self.cars, self.params, self.kinds, self._work[thread], *self._road, *self._off,
+                   self.dtype(period), lo, hi)  # fmt: skip
+
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
-        work = self._work[thread]
-        time, period = self.dtype(dt), self.dtype(dt * substeps)
-        self._kernel(self.cars, self.params, self.kinds, self._maps, work, *self._road, *self._off, time, period,
-                     substeps, lo, hi)  # fmt: skip
+        self.carry(dt, substeps, thread, lo, hi)
+        self._look(thread, dt * substeps, lo, hi)
 
 
 _FIRST = int(Control.STEER)

@@ -213,7 +213,7 @@ def collide(cars: Array, params: Array, kinds: Array, group: int, lo: int, hi: i
     """Let the cars of each group of `group` consecutive cars push each other, for groups `lo`..`hi` - 1.
 
     After a look; the moved places are looked at in the next. Heights are not compared: no bridges. `cars`, `params`
-    and `kinds` as in `integrate.advance`.
+    and `kinds` as in `integrate.carry`.
     """
     for g in range(lo, hi):
         for a in range(g * group, (g + 1) * group):

@@ -160,7 +160,9 @@ def beside(block: Array, j: int, x: float, y: float) -> tuple[float, float, floa
 
 
 @inline
-def stand(block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float) -> None:
+def stand(
+    block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float
+) -> None:
     """Write what wheel `i` stands on: grip, rolling resistance, and the height above the car's plane it moves to.
 
     The plane touches the road under the car; the road's own curves, its twist and kerbs lift wheels above it. The
