@@ -47,7 +47,6 @@ TESTED_ELSEWHERE = {
     "tracks/load.py": "tracks/test_library.py",
     "tracks/track.py": "tracks/test_library.py",
     "world/batch.py": "world/test_random.py",
-    "world/dynamics.py": "world/test_cornering.py",  # forces show in what the car does
     "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
     "world/integrate.py": "world/test_straight.py",
     "world/powertrain.py": "world/test_straight.py",

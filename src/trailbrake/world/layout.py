@@ -191,7 +191,7 @@ class Param(IntEnum):
 
     MASS = Work.COUNT  # kg, with half of the fuel
     UNSPRUNG = Work.COUNT + 1  # kg, all four
-    YAW_INERTIA = Work.COUNT + 2
+    UNSPRUNG_AHEAD = Work.COUNT + 2  # kg m, unsprung masses times their places ahead of the centre of mass
     INVERSE_YAW = Work.COUNT + 3  # 1/(kg m^2)
     INVERSE_ROLL = Work.COUNT + 4
     INVERSE_PITCH = Work.COUNT + 5
