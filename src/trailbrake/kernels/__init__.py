@@ -30,8 +30,7 @@ if BACKEND == "numba":
     CACHE = cache.prepare()
     COLD = cache.is_cold(CACHE)
     import numba
-
-    from llvmlite import binding
+    from llvmlite import binding  # type: ignore[import-untyped]
     from numba.core import types
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -44,15 +43,16 @@ if BACKEND == "numba":
     # In lane code a product and a sum may become one fused operation. Nothing is reordered and NaN keeps its meaning:
     # results are the same to the bit in every run on one machine.
     FUSE = {"contract"}
+    make: Any = numba.njit  # its overloads do not know all options
     FREE = {"contract", "reassoc", "nsz", "arcp", "afn"}
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
-        return numba.njit(function, cache=CACHE is not None, **COMMON)  # type: ignore[call-overload,no-any-return]
+        return make(function, cache=CACHE is not None, **COMMON)  # type: ignore[no-any-return]
 
     def inline(function: Function) -> Function:
         """Compile `function` into its callers only: what runs inside loops over lanes that must become vector code."""
-        return _inline(fold(function), function, FUSE)
+        return _inline(fold(function), function, FUSE)  # type: ignore[no-any-return]
 
     def lane_jit(function: Function) -> Function:
         """Compile `function`, which holds loops over lanes, as `jit` does, but let those loops be loops.
@@ -60,7 +60,7 @@ if BACKEND == "numba":
         A loop over LANES lanes is two or so vectors long, and the compiler would unroll it; all loops of a substep in
         one straight line make it keep hundreds of values on the stack, at two thirds of the speed.
         """
-        return _lane_jit(fold(function), function, FUSE)
+        return _lane_jit(fold(function), function, FUSE)  # type: ignore[no-any-return]
 
     def single(kernel: Function) -> Function:
         """Return the single-precision twin of a `lane_jit` kernel: for float32 blocks, every constant float32 too.
@@ -69,31 +69,31 @@ if BACKEND == "numba":
         single, and more freely: sums may be reordered and divisions become products. NaN keeps its meaning.
         """
         if kernel not in _twins:
-            source, make = _sources[kernel]
+            source, remake = _sources[kernel]
             folded = fold(source)
             names = dict(source.__globals__)
             for name in folded.__code__.co_names:
-                value = names.get(name)
+                value: Any = names.get(name)
                 if isinstance(value, float):
                     names[name] = np.float32(value)
                 elif value.__hash__ is not None and value in _sources:
                     names[name] = single(value)
             constants = tuple(np.float32(c) if type(c) is float else c for c in folded.__code__.co_consts)
             code = folded.__code__.replace(co_consts=constants)
-            _twins[kernel] = make(FunctionType(code, names, folded.__name__), None, FREE)
+            _twins[kernel] = remake(FunctionType(code, names, folded.__name__), None, FREE)
         twin: Function = _twins[kernel]
         return twin
 
     def _inline(folded: Any, source: Any, freedom: set[str]) -> Any:
-        kernel = numba.njit(folded, forceinline=True, no_cpython_wrapper=True, fastmath=freedom, **COMMON)
+        kernel = make(folded, forceinline=True, no_cpython_wrapper=True, fastmath=freedom, **COMMON)
         find = kernel.get_call_template
         # One compilation for all constants that it is called with, not one for each.
-        kernel.get_call_template = lambda args, kws: find([types.unliteral(arg) for arg in args], kws)
+        kernel.get_call_template = lambda args, kws: find([plain(arg) for arg in args], kws)
         _sources[kernel] = (source, _inline)
         return kernel
 
     def _lane_jit(folded: Any, source: Any, freedom: set[str]) -> Any:
-        kernel = numba.njit(folded, cache=CACHE is not None, fastmath=freedom, **COMMON)
+        kernel = make(folded, cache=CACHE is not None, fastmath=freedom, **COMMON)
         compile_plainly = kernel.compile
 
         def compile_rolled(signature: Any) -> Any:
@@ -109,6 +109,7 @@ if BACKEND == "numba":
         return kernel
 
     NO_LIMIT = 2**32 - 1
+    plain: Any = types.unliteral
     _sources: dict[Any, tuple[Any, Callable[..., Any]]] = {}
     _twins: dict[Any, Any] = {}
 
@@ -119,7 +120,11 @@ elif BACKEND == "python":
         """Return `function` itself."""
         return function
 
-    inline = lane_jit = single = jit
+    inline = lane_jit = jit
+
+    def single(kernel: Function) -> Function:
+        """Return `kernel` itself."""
+        return kernel
 
 else:
     raise UsageError(

@@ -1,4 +1,4 @@
-"""From the controls, as asked for, to what the substeps work with. One lane at a time; loops over it become vector code."""
+"""From the controls, as asked for, to what the substeps work with: one lane at a time, in loops of vector code."""
 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put

@@ -1,5 +1,6 @@
 """`Batch`: many cars on one track as arrays, and the calls of the kernel on them. One car is a batch of one."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trailbrake.cars.params import CarParams
 from trailbrake import kernels
+from trailbrake.cars.params import CarParams
 from trailbrake.kernels.lanes import LANES
 from trailbrake.state import Controls
 from trailbrake.tracks.fit import check_fit
@@ -74,10 +75,10 @@ class Batch:
         check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
         self.track, self.n, self.group, self.threads = track, n, group, threads
         count = -(-n // LANES)
-        self.dtype = np.float32 if single else np.float64
-        self._carry = kernels.single(carry) if single else carry
-        self._view = kernels.single(view) if single else view
-        self.cars = _aligned(count, Control.COUNT * LANES, self.dtype)
+        self.dtype: Any = np.float32 if single else np.float64
+        self._carry: Any = kernels.single(carry) if single else carry
+        self._view: Any = kernels.single(view) if single else view
+        self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
         self._maps = np.stack([engine_map(car) for car in models.values()])
@@ -87,10 +88,10 @@ class Batch:
             columns[-1][Param.MODEL - Work.COUNT] = row
         which = np.full(count * LANES, rows[id(cars[-1])])
         which[: len(cars)] = [rows[id(car)] for car in cars]
-        combinations, self.kinds = np.unique(which.reshape(count, LANES), axis=0, return_inverse=True)
-        self.kinds = self.kinds.reshape(count).astype(np.int64)
+        combinations, kinds = np.unique(which.reshape(count, LANES), axis=0, return_inverse=True)
+        self.kinds: Any = kinds.reshape(count).astype(np.int64)
         stacked = np.stack(columns, axis=1)
-        self.params = np.stack([stacked[:, chosen].reshape(-1) for chosen in combinations]).astype(self.dtype)
+        self.params: Any = np.stack([stacked[:, chosen].reshape(-1) for chosen in combinations]).astype(self.dtype)
         self._work = [_aligned(1, Axle.COUNT * LANES, self.dtype)[0] for _ in range(threads)]
         lanes = self.cars.reshape(count, Control.COUNT, LANES)
         lanes[:, Control.GEAR] = np.nan
@@ -105,7 +106,8 @@ class Batch:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
         kept = self.cars.reshape(-1, Control.COUNT, LANES)[:, row : row + count]
         values = kept.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
-        return values[0].copy() if count == 1 else values.copy()
+        result: Array = values[0].copy() if count == 1 else values.copy()
+        return result
 
     def set(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
         """Set quantity `row` of all cars, or of `cars`, to `values`, one number or one per car."""
@@ -195,7 +197,7 @@ class Batch:
             self._advance(0, dt, substeps, 0, count)
         else:
             cuts = np.linspace(0, count, self.threads + 1).astype(int).tolist()
-            spans = enumerate(zip(cuts, cuts[1:], strict=False))
+            spans = enumerate(itertools.pairwise(cuts))
             jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
             for job in jobs:
                 job.result()
@@ -240,6 +242,6 @@ _FIRST = int(Control.STEER)
 def _aligned(rows: int, columns: int, dtype: type) -> Any:
     """Return zeros (rows, columns) that begin on a cache line: vectors across two lines cost twice."""
     size = np.dtype(dtype).itemsize
-    raw = np.zeros(rows * columns + CACHE_LINE // size, dtype)
+    raw: Any = np.zeros(rows * columns + CACHE_LINE // size, dtype)
     first = -raw.ctypes.data % CACHE_LINE // size
     return raw[first : first + rows * columns].reshape(rows, columns)

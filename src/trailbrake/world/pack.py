@@ -7,7 +7,7 @@ import numpy as np
 from trailbrake.cars.params import CarParams, Differential, Suspension, Tyre, interpolate
 from trailbrake.cars.tyre import LEAST
 from trailbrake.cars.tyre_fit import fit
-from trailbrake.units import G, RPM
+from trailbrake.units import RPM, G
 from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Param, Work
 from trailbrake.world.tyres import BAND
 
@@ -101,7 +101,7 @@ def pack(car: CarParams, *, heat: bool) -> Array:
     ):
         ahead = a == 0
         weight = 0.5 * body.mass * G * (to_rear if ahead else to_front) / base
-        axle = {
+        axle: dict[int, float] = {
             Axle.X: x,
             Axle.HALF_TRACK: 0.5 * track,
             Axle.LOAD_AT_REST: weight,
