@@ -10,7 +10,7 @@ from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import sincos, wrap
 from trailbrake.tracks.frenet import locate
-from trailbrake.tracks.surface import kerb_height
+from trailbrake.tracks.surface import kerb_profile
 from trailbrake.tracks.track import SURFACES
 from trailbrake.units import G
 from trailbrake.world.layout import Array, Axle, Param, State, Work
@@ -187,7 +187,7 @@ def stand(
     height = 0.5 * get(block, Work.ROAD_GRADE_SLOPE, j) * along * along
     height += get(block, Work.ROAD_BANK_SLOPE, j) * along * aside
     wide = max(kerb, 1e-3)
-    raised = kerb_height(get(block, State.S, j) + along, min(max(across, 0.0), wide), wide)
+    raised = kerb_profile(get(block, State.S, j) + along, min(max(across, 0.0), wide), wide)
     height += raised if on_kerb and not on_track else 0.0
     now = get(block, State.BUMP + i, j)
     put(block, State.BUMP_RATE + i, j, (height - now) * per_period)
