@@ -25,6 +25,11 @@ TESTED_ELSEWHERE = {
     "cli/bench.py": "bench/test_drive.py",
     "cli/lists.py": "cli/test_main.py",
     "cars/params.py": "cars/test_load.py",
+    "observe/actions.py": "observe/test_program.py",  # declarations
+    "observe/columns.py": "observe/test_derive.py",
+    "observe/fill.py": "observe/test_program.py",  # the kernels that a program runs
+    "observe/judge.py": "observe/test_program.py",
+    "observe/parts.py": "observe/test_program.py",
     "record/container.py": "record/test_recorder.py",
     "record/export.py": "record/test_csv_export.py",
     "record/format.py": "record/test_recorder.py",
