@@ -41,3 +41,13 @@ def test_another_value_is_refused_in_one_line():
         "trailbrake.errors.UsageError: TRAILBRAKE_KERNELS: no such kernel backend, expected numba or python, "
         "got 'fortran'"
     )
+
+
+def test_a_kernel_that_makes_an_array_is_refused_at_compile_time(tmp_path):
+    kernel = "import numpy as np\nfrom trailbrake.kernels import jit\n\n@jit\ndef make(n):\n    return np.zeros(n)\n"
+    (tmp_path / "own.py").write_text(kernel)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom own import make\nmake(3)\n"
+    said = run(code, None)
+    assert said.returncode == 1
+    assert "return np.zeros(n)" in said.stderr
+    assert "nopython_type_inference" in said.stderr

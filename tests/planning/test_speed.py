@@ -21,7 +21,7 @@ def _point_mass(mu: float, drive: float) -> Envelope:
 
 
 def _rows(curvature: np.ndarray) -> np.ndarray:
-    return np.column_stack([curvature, np.zeros((len(curvature), 3))])
+    return np.column_stack([curvature, np.zeros((len(curvature), 3)), np.ones(len(curvature))])
 
 
 def test_constant_bend_is_taken_at_its_limit() -> None:
@@ -43,6 +43,18 @@ def test_braking_distance_is_v_squared_over_two_mu_g() -> None:
     slow = np.sqrt(G * 20.0)
     for distance in (20.0, 60.0, 120.0):
         assert result.speed[int(700 - distance)] == pytest.approx(np.sqrt(slow**2 + 2 * G * distance), rel=5e-3)
+
+
+def test_the_wet_takes_its_share_of_grip() -> None:
+    rows = _rows(np.full(400, 1 / 50))
+    rows[:, 4] = 0.6
+    result = profile(rows, 1.0, True, _point_mass(1.0, 5.0), start=-1.0, margin=1.0)
+    assert np.allclose(result.speed, np.sqrt(0.6 * G * 50.0), rtol=1e-3)
+    assert np.allclose(result.grip, 1.0, atol=1e-3)  # of what the wet road has
+    ahead = _rows(np.zeros(1000))
+    ahead[700:, 0], ahead[:, 4] = 1 / 20, 0.6
+    result = profile(ahead, 1.0, False, _point_mass(1.0, 5.0), start=60.0, margin=1.0)
+    assert result.speed[640] == pytest.approx(np.sqrt(0.6 * G * 20.0 + 2 * 0.6 * G * 60.0), rel=5e-3)
 
 
 def test_acceleration_from_rest() -> None:

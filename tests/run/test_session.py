@@ -266,3 +266,14 @@ def test_a_track_and_a_car_of_one_s_own_by_file(tmp_path):
     summary = drive(DriveOptions(track=str(track), laps=1, out=tmp_path / "out", report=False))
     assert [lap["valid"] for lap in summary["laps"]] == [True]
     assert "my ring" in summary["recording"]
+
+
+def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
+    dry, wet = (
+        drive(DriveOptions(track=f"gen:3{where}", laps=1, report=False, out=tmp_path)) for where in ("", "@wet=0.5")
+    )
+    for summary in (dry, wet):
+        assert [lap["valid"] for lap in summary["laps"]] == [True]
+        assert summary["contacts"] == 0
+        assert ":" not in Path(summary["recording"]).name
+    assert wet["laps"][0]["time_s"] > 1.2 * dry["laps"][0]["time_s"]  # sqrt(2) in bends, less on the straights

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,47 @@ def test_files_are_loaded_by_their_suffix(tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff")
     with pytest.raises(DataError, match="not UTF-8"):
         load(tmp_path / "bad.toml")
+
+
+def test_a_wet_track_is_the_same_track_with_less_grip():
+    dry, wet = load("hartmoor"), load("hartmoor@wet")
+    factor = SURFACES["wet"].grip
+    assert (wet.name, wet.title) == ("hartmoor@wet", "Hartmoor, wet")
+    assert wet.road.column(Column.GRIP) == pytest.approx(factor * dry.road.column(Column.GRIP))
+    assert wet.off_road.grip == pytest.approx(factor * dry.off_road.grip)
+    assert wet.off_road.rolling == dry.off_road.rolling
+    rest = [c for c in Column if c != Column.GRIP]
+    assert np.array_equal(wet.road.table[:, rest], dry.road.table[:, rest])
+    assert dry.road.column(Column.GRIP).max() == 1.0  # untouched
+
+
+def test_how_wet_may_be_said_of_any_track(tmp_path):
+    assert load("gen:2@wet=0.5").name == "gen:2@wet=0.5"
+    assert load("gen:2@wet=0.5").road.column(Column.GRIP).max() == 0.5
+    (tmp_path / "own.toml").write_text("closed = false\n[[segment]]\nstraight = 90\n")
+    assert load(f"{tmp_path / 'own.toml'}@wet").road.column(Column.GRIP).max() == SURFACES["wet"].grip
+    assert load("hartmoor").wet(0.4).name == "hartmoor@wet=0.4"
+    for bad in ("hartmoor@wet=", "hartmoor@wet=much", "hartmoor@wet=0", "hartmoor@wet=nan", "hartmoor@wet=9"):
+        with pytest.raises(UsageError, match="no grip of a road"):
+            load(bad)
+    with pytest.raises(UsageError, match="no such track"):
+        load("hartmoor@rain")
+    with pytest.raises(UsageError, match="no such track"):
+        load("@wet")
+
+
+def test_a_seed_is_a_track_name():
+    track = load("gen:7")
+    assert (track.name, track.title) == ("gen:7", "Circuit 7")
+    assert "seed 7" in track.source
+    assert np.array_equal(load("gen:007").road.table, track.road.table)
+    for bad in ("gen:", "gen:x", "gen:-1", "gen:1.5", "gen: 1", "gen:" + "9" * 30):
+        with pytest.raises(UsageError, match=r"no such seed, expected gen:SEED"):
+            load(bad)
+
+
+def test_surfaces_are_physical():
+    for surface in SURFACES.values():
+        assert 0.0 < surface.grip <= 1.0
+        assert 0.0 <= surface.rolling < 1.0
+        assert math.isfinite(surface.grip)

@@ -15,7 +15,7 @@ def ring(n=200, radius=50.0, **more):
 
 def test_every_column_lands_where_it_is_named():
     values = {"z": 1.0, "grade": 0.02, "bank": -0.1, "width_left": 4.0, "width_right": 5.0, "runoff_left": 6.0,
-              "runoff_right": 7.0, "grip": 0.8}  # fmt: skip
+              "runoff_right": 7.0, "grip": 0.8, "kerb_left": 1.0, "kerb_right": 1.1}  # fmt: skip
     road = ring(**values)
     assert road.table.shape == (200, len(Column))
     for name, value in values.items():

@@ -52,7 +52,10 @@ def drivers(*, json: Json = False) -> None:
 
 
 def tracks(*, json: Json = False) -> None:
-    """List the tracks, with length, width and tightest radius."""
+    """List the tracks, with length, width and tightest radius.
+
+    Beside these: a CSV or TOML file, gen:SEED for a random circuit, and any of them with @wet behind it.
+    """
     import numpy as np
 
     from trailbrake.tracks import load
@@ -74,7 +77,7 @@ def tracks(*, json: Json = False) -> None:
         print_json({"tracks": rows})
     else:
         print_table(
-            "Tracks (or a CSV or TOML file of your own)",
+            "Tracks (or a CSV or TOML file of your own, or gen:SEED for a random circuit; NAME@wet in the wet)",
             ["name", "title", "length", "width", "tightest", "climb", ""],
             [[r["name"], r["title"], f"{r['length_m']:.0f} m", f"{r['width_m'][0]:.0f}-{r['width_m'][1]:.0f} m",
               f"{r['min_radius_m']:.0f} m" if r["min_radius_m"] < 9e5 else "straight", f"{r['climb_m']:.0f} m",

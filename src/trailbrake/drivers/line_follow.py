@@ -99,8 +99,8 @@ class Driver:
         self, speed: float, curvature: float, climb: float, bend: float, bank: float
     ) -> tuple[float, float]:
         """Return (lateral acceleration asked of the tyres in m/s^2, share of their limit) on this piece of road."""
-        limits = self.limits
-        need, factor = demand(speed, curvature, climb, bend, bank, limits.speeds, limits.load_factor)
+        limits, surface = self.limits, float(self.line.table[self.row, Column.GRIP])
+        need, factor = demand(speed, curvature, climb, bend, bank, surface, limits.speeds, limits.load_factor)
         return need, abs(need) / (factor * lookup(limits.lateral, limits.speeds, speed))
 
     def _pedals(self, state: CarState, s: float, offset: float, here: Preview) -> tuple[float, float]:
@@ -120,8 +120,9 @@ class Driver:
         turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(speed, 1.0) ** 2
         _, lateral = self._lateral_use(speed, turning, climb, bend, bank)
         grip = self._rear_grip_left(state)
-        most = lookup2(limits.drive, limits.speeds, speed, lateral) * grip
-        least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * grip
+        held = grip * float(row[Column.GRIP])
+        most = lookup2(limits.drive, limits.speeds, speed, lateral) * held
+        least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * held
         acceleration = most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most)
         gear = min(max(state.gear or 1, 1), len(self.masses) - 1)
         # What it takes to hold the speed. A steered wheel's cornering force points backwards in part.

@@ -8,7 +8,8 @@ The environment variable TRAILBRAKE_KERNELS chooses what it does, at import:
   compares the two.
 
 Kernels are module-level functions on scalars and arrays, without closures: numba cannot cache a closure over
-another compiled function. Nothing in a module that `trailbrake --help` imports may import this package.
+another compiled function. They make no arrays: whoever calls them brings the ones to write into. Nothing in a
+module that `trailbrake --help` imports may import this package.
 """
 
 import os
@@ -29,9 +30,11 @@ if BACKEND == "numba":
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
-        # Without the C callback wrapper, which nobody calls: a tenth of the compile time.
+        # Without the C callback wrapper, which nobody calls: a tenth of the compile time. And without numba's own
+        # count of who holds an array: kernels make none, and the counting would cost two atomic operations on memory
+        # that all threads share, about 10 ns, for each array that one kernel passes to another.
         return numba.njit(  # type: ignore[call-overload,no-any-return]
-            function, cache=CACHE is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True
+            function, cache=CACHE is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False
         )
 
 elif BACKEND == "python":

@@ -60,5 +60,7 @@ class Course:
         bend = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * line.spacing)
         if not line.closed:
             bend[[0, -1]] = 0.0
-        rows = np.column_stack([line.column(Column.CURVATURE), grade, bend, line.column(Column.BANK)])
+        rows = np.column_stack(
+            [line.column(Column.CURVATURE), grade, bend, line.column(Column.BANK), line.column(Column.GRIP)]
+        )
         return profile(rows, line.spacing, line.closed, self.envelope, start=start, margin=margin)

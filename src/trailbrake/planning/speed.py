@@ -73,9 +73,16 @@ def lookup2(table: Array, speeds: Array, v: float, share: float) -> float:
 
 @jit
 def demand(
-    v: float, curvature: float, climb: float, slope_curvature: float, bank: float, speeds: Array, load: Array
+    v: float,
+    curvature: float,
+    climb: float,
+    slope_curvature: float,
+    bank: float,
+    grip: float,
+    speeds: Array,
+    load: Array,
 ) -> tuple[float, float]:
-    """Return what a bend asks of the tyres: (lateral acceleration in the road's plane, factor on grip by load).
+    """Return what a bend asks of the tyres: (lateral acceleration in its plane, factor on grip by load and road).
 
     Args:
         v: m/s.
@@ -83,6 +90,7 @@ def demand(
         climb: dz/ds.
         slope_curvature: 1/m, d(climb)/ds: positive in a dip, which presses the car down.
         bank: rad, ISO 8855 roll, positive right side down: gravity then pulls to the right, against a left bend.
+        grip: friction factor of the surface, 1 = dry asphalt.
         speeds: the envelope's grid; with load.
         load: Envelope.load_factor.
     """
@@ -92,23 +100,24 @@ def demand(
     normal = level * cos_bank - v * v * curvature * sin_bank + v * v * slope_curvature
     air = (lookup(load, speeds, v) - 1.0) * G
     factor = max(normal + air, 0.05 * G) / (G + air)
-    return lateral, factor if factor < 1.0 else factor**PRESSED
+    return lateral, grip * (factor if factor < 1.0 else factor**PRESSED)
 
 
 @jit
 def _corner_speed(
-    curvature: float, climb: float, bend: float, bank: float, speeds: Array, lateral: Array, load: Array, margin: float
-) -> float:
+    curvature: float, climb: float, bend: float, bank: float, grip: float, speeds: Array, lateral: Array, load: Array,
+    margin: float,
+) -> float:  # fmt: skip
     """Return the largest speed (m/s) below which every speed can hold the bend."""
     lo = 0.0
     for k in range(speeds.shape[0]):
         v = speeds[k]
-        need, factor = demand(v, curvature, climb, bend, bank, speeds, load)
+        need, factor = demand(v, curvature, climb, bend, bank, grip, speeds, load)
         if abs(need) > margin * factor * lookup(lateral, speeds, v):
             hi = v
             for _ in range(30):
                 mid = 0.5 * (lo + hi)
-                need, factor = demand(mid, curvature, climb, bend, bank, speeds, load)
+                need, factor = demand(mid, curvature, climb, bend, bank, grip, speeds, load)
                 if abs(need) > margin * factor * lookup(lateral, speeds, mid):
                     hi = mid
                 else:
@@ -126,7 +135,7 @@ def _reach(
     """Return the speed one row on (braking: one row back) at the limit of drive or brake."""
     # Midway between the rows; what a row alone says would start to brake or to drive a row late.
     curvature, climb = 0.5 * (rows[row, 0] + rows[other, 0]), 0.5 * (rows[row, 1] + rows[other, 1])
-    need, factor = demand(v, curvature, climb, rows[row, 2], rows[row, 3], speeds, load)
+    need, factor = demand(v, curvature, climb, rows[row, 2], rows[row, 3], rows[row, 4], speeds, load)
     share = abs(need) / (factor * lookup(lateral, speeds, v))
     limit = lookup2(table, speeds, v, share / margin)
     limit *= 1.0 - (TRAIL_BRAKING if braking else POWER_OUT) * min(share, 1.0)
@@ -145,7 +154,7 @@ def passes(
     """Fill in the speeds and grip shares along a line.
 
     Args:
-        rows: (n, 4) curvature 1/m, grade, dgrade/ds 1/m, bank rad.
+        rows: (n, 5) curvature 1/m, grade, dgrade/ds 1/m, bank rad, grip of the surface.
         v: (n,) out, m/s.
         grip: (n,) out, share of the lateral limit used.
         spacing: m between rows.
@@ -160,7 +169,9 @@ def passes(
     """
     n = rows.shape[0]
     for i in range(n):
-        v[i] = _corner_speed(rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, lateral, load, margin)
+        v[i] = _corner_speed(
+            rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], speeds, lateral, load, margin
+        )  # fmt: skip
     if start >= 0.0:
         v[0] = min(v[0], start)
     laps = 2 if closed and start < 0.0 else 1  # a flying lap meets its own beginning
@@ -175,7 +186,7 @@ def passes(
             continue  # an open end; and from rest, the standstill at row 0 is no place to brake for
         v[j] = min(v[j], _reach(v[i], i, j, spacing, rows, speeds, lateral, load, brake, margin, True))
     for i in range(n):
-        need, factor = demand(v[i], rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], speeds, load)
+        need, factor = demand(v[i], rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], speeds, load)
         grip[i] = abs(need) / (factor * lookup(lateral, speeds, v[i]))
 
 
@@ -183,7 +194,8 @@ def profile(rows: Array, spacing: float, closed: bool, car: Envelope, *, start: 
     """Return the fastest speeds along a line within `margin` of the car's envelope.
 
     Args:
-        rows: (n, 4) curvature (1/m), grade (dz/ds), its change (1/m) and bank (rad, ISO 8855 roll) per row.
+        rows: (n, 5) curvature (1/m), grade (dz/ds), its change (1/m), bank (rad, ISO 8855 roll) and grip (friction
+            factor of the surface) per row.
         spacing: m between rows.
         closed: whether the last row is followed by the first.
         car: the envelope.

@@ -14,7 +14,7 @@ class DriveOptions:
     Attributes:
         sim: whose wire to drive through; `trailbrake sims` lists them.
         driver: a driver's name, or FILE.py, or FILE.py:Class.
-        track: a track's name or file.
+        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet.
         car: a car's name or file.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
@@ -44,7 +44,7 @@ class WorldOptions:
     """An embedded world to serve.
 
     Attributes:
-        track: a track's name or file.
+        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet.
         car: a car's name or file.
         seed: seed of the world; nothing in it is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.

@@ -213,7 +213,8 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
 
 def _recorder(options: DriveOptions, course: Course) -> Recorder | Threaded:
     folder = options.out or recordings_folder()
-    name = f"{Path(options.track).stem}_{Path(options.car).stem}_{Path(options.driver.split(':')[0]).stem}"
+    track = course.track.name.replace(":", "-")  # no colon in file names of Windows
+    name = f"{track}_{Path(options.car).stem}_{Path(options.driver.split(':')[0]).stem}"
     plain = Recorder(folder / f"{name}_{rate.stamp()}.mcap")
     recorder = Threaded(plain) if options.live or options.speed == "real" else plain
     road, line = course.track.road, course.line

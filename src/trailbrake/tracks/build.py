@@ -10,6 +10,7 @@ import numpy as np
 
 from trailbrake.errors import DataError
 from trailbrake.tracks.geometry import Array, blend, first_crossing
+from trailbrake.tracks.kerbs import add_kerbs
 from trailbrake.tracks.layout import Layout, Segment
 from trailbrake.tracks.road import Road
 
@@ -196,8 +197,9 @@ def build(layout: Layout, where: str = "track") -> Road:
 
     z = blend(_heights(layout, ends, every), window, spacing, layout.closed)
     half = 0.5 * column("width", window)
-    return Road.from_columns(
+    road = Road.from_columns(
         spacing, layout.closed, x, y, yaw0 + _heading(profile, every), np.interp(every, profile[0], profile[1]),
         z=z, grade=_gradient(z, spacing, layout.closed), bank=column("bank", window), width_left=half,
         width_right=half, runoff_left=layout.runoff, runoff_right=layout.runoff, grip=column("grip", 5.0),
     )  # fmt: skip
+    return add_kerbs(road) if layout.kerbs else road

@@ -24,3 +24,5 @@ class Column(IntEnum):
     GRIP = 11  # friction factor of the road surface, 1 = dry asphalt
     TANGENT_X = 12  # cos(YAW), kept so that a lookup needs no trigonometry
     TANGENT_Y = 13  # sin(YAW)
+    KERB_LEFT = 14  # m, width of the kerb beyond the left road edge, within the run-off; 0 = none
+    KERB_RIGHT = 15  # m, beyond the right road edge

@@ -18,9 +18,12 @@ from trailbrake.tracks.columns import Column
 
 Array = NDArray[np.float64]
 
+_LEAP = 4.0  # rows that a hint may be off for the quick answer of `locate`
+_SETTLED = 5e-5  # rows that the one Newton step of `_near_foot` may go
 _WALK = 24  # rows that a local search may go before it starts over: 24-48 m, more than any car moves in a tick
 _BEYOND_WALL = 2.0  # m past the wall at which a local answer is doubted
 _TOO_FAR = 30.0  # m past the end of an open road at which a local answer is doubted
+_NOTHING, _BETWEEN, _END = 0, 1, 2  # what a walk finds: no foot near by, one between two rows, one past an open end
 
 
 @jit
@@ -105,8 +108,8 @@ def _aside(table: Array, i: int, x: float, y: float) -> float:
 
 
 @jit
-def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> tuple[float, float]:
-    # The share u in [0, 1] and the offset of the perpendicular's foot between rows i and j, which bracket it.
+def _foot_bracketed(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> tuple[float, float]:
+    # As `_foot`, for places near the centre of a bend, where plain Newton may run away.
     ahead_i = _ahead(table, i, x, y)
     ahead_j = _ahead(table, j, x, y)
     lo, hi = 0.0, 1.0
@@ -131,29 +134,95 @@ def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> t
 
 
 @jit
-def _walk(table: Array, spacing: float, closed: bool, x: float, y: float, i: int) -> tuple[bool, float, float, int]:
+def _near_foot(
+    h: float,
+    ex: float,
+    ey: float,
+    tx: float,
+    ty: float,
+    qx: float,
+    qy: float,
+    rx: float,
+    ry: float,
+    here: float,
+    there: float,
+) -> tuple[float, float, float]:
+    # The share u and the offset of the foot on the curve along e from a row with tangent t to one with tangent q, h
+    # (m) further; the point is r from the first row, `here` ahead of it and `there` ahead of the second. Returns the
+    # size of the last step too. f(u) = (r - p(u)) . p'(u) is nearly a straight line. What bends it is first taken from
+    # its slopes at both rows; from there one Newton step is mostly below 1e-6 and what is left below 1e-9 m, since
+    # Newton squares the error and the offset is stationary in u at the foot.
+    px = h * tx
+    py = h * ty
+    cx = px + h * qx - 2.0 * ex
+    cy = py + h * qy - 2.0 * ey
+    bx = ex - px - cx
+    by = ey - py - cy
+    fall = 1.0 / (here - there)
+    scale = 2.0 * fall / h
+    lean = 1.0 - h * fall
+    first = lean + scale * (rx * bx + ry * by)
+    last = lean + scale * ((rx - ex) * (bx + 3.0 * cx) + (ry - ey) * (by + 3.0 * cy))
+    u = here * fall
+    u += u * (1.0 - u) * (first - u * (first + last))
+    gx = rx - u * (px + u * (bx + u * cx))
+    gy = ry - u * (py + u * (by + u * cy))
+    hx = bx + 3.0 * u * cx
+    hy = by + 3.0 * u * cy
+    dx = px + u * (bx + hx)
+    dy = py + u * (by + hy)
+    square = dx * dx + dy * dy
+    step = (gx * dx + gy * dy) / (square - 2.0 * (gx * hx + gy * hy))
+    return u + step, (dx * gy - dy * gx) / math.sqrt(square), abs(step)
+
+
+@jit
+def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> tuple[float, float]:
+    # The share u in [0, 1] and the offset of the perpendicular's foot between rows i and j, which bracket it.
+    ax = table[i, Column.X]
+    ay = table[i, Column.Y]
+    u, offset, step = _near_foot(
+        spacing,
+        table[j, Column.X] - ax,
+        table[j, Column.Y] - ay,
+        table[i, Column.TANGENT_X],
+        table[i, Column.TANGENT_Y],
+        table[j, Column.TANGENT_X],
+        table[j, Column.TANGENT_Y],
+        x - ax,
+        y - ay,
+        _ahead(table, i, x, y),
+        _ahead(table, j, x, y),
+    )
+    if step < _SETTLED and 0.0 <= u <= 1.0:
+        return u, offset
+    return _foot_bracketed(table, spacing, i, j, x, y)
+
+
+@jit
+def _walk(table: Array, spacing: float, closed: bool, x: float, y: float, i: int) -> tuple[int, float, float, int]:
     # Go from row i to the pair of rows that brackets the foot of (x, y). Monotone: it never turns round, and it
-    # only ever stops where the distance has a minimum. Returns found, s, offset, row.
+    # only ever stops where the distance has a minimum. Returns what was found, s, offset, row.
     n = table.shape[0]
     backwards = _ahead(table, i, x, y) < 0.0
     for _ in range(_WALK):
         if backwards:
             if i == 0 and not closed:
-                return True, _ahead(table, 0, x, y), _aside(table, 0, x, y), 0
+                return _END, _ahead(table, 0, x, y), _aside(table, 0, x, y), 0
             j = i
             i = i - 1 if i > 0 else n - 1
             if _ahead(table, i, x, y) >= 0.0:
                 u, offset = _foot(table, spacing, i, j, x, y)
-                return True, (i + u) * spacing, offset, i
+                return _BETWEEN, (i + u) * spacing, offset, i
         else:
             if i == n - 1 and not closed:
-                return True, i * spacing + _ahead(table, i, x, y), _aside(table, i, x, y), i
+                return _END, i * spacing + _ahead(table, i, x, y), _aside(table, i, x, y), i
             j = i + 1 if i + 1 < n else 0
             if _ahead(table, j, x, y) < 0.0:
                 u, offset = _foot(table, spacing, i, j, x, y)
-                return True, (i + u) * spacing, offset, i
+                return _BETWEEN, (i + u) * spacing, offset, i
             i = j
-    return False, 0.0, 0.0, i
+    return _NOTHING, 0.0, 0.0, i
 
 
 @jit
@@ -185,6 +254,28 @@ def _plausible(table: Array, spacing: float, s: float, offset: float, i: int) ->
 
 
 @jit
+def _search(table: Array, spacing: float, closed: bool, x: float, y: float, near: int) -> tuple[float, float, int, int]:
+    # `locate`, whatever the hint; also returns what was found.
+    n = table.shape[0]
+    if 0 <= near < n:
+        found, s, offset, row = _walk(table, spacing, closed, x, y, near)
+        if found != _NOTHING and _plausible(table, spacing, s, offset, row):
+            return s, offset, row, found
+    start = nearest_row(table, x, y)
+    found, s, offset, row = _walk(table, spacing, closed, x, y, start)
+    if (
+        found == _NOTHING
+    ):  # past the centre of a bend there may be no perpendicular near by: the nearest row is the answer
+        dx = x - table[start, Column.X]
+        dy = y - table[start, Column.Y]
+        s, row = start * spacing, start
+        offset = math.copysign(math.sqrt(dx * dx + dy * dy), _aside(table, start, x, y))
+    if closed and s >= n * spacing:  # rounding, just before the line
+        s, row = 0.0, 0
+    return s, offset, row, found
+
+
+@jit
 def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near: int) -> tuple[float, float, int]:
     """Return where (x, y) (m, world) is on the road: s (m), offset (m, left positive) and the row before it.
 
@@ -204,18 +295,39 @@ def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near:
     """
     n = table.shape[0]
     if 0 <= near < n:
-        found, s, offset, row = _walk(table, spacing, closed, x, y, near)
-        if found and _plausible(table, spacing, s, offset, row):
-            return s, offset, row
-    start = nearest_row(table, x, y)
-    found, s, offset, row = _walk(table, spacing, closed, x, y, start)
-    if not found:  # past the centre of a bend there may be no perpendicular near by: the nearest row is the answer
-        dx = x - table[start, Column.X]
-        dy = y - table[start, Column.Y]
-        s, row = start * spacing, start
-        offset = math.copysign(math.sqrt(dx * dx + dy * dy), _aside(table, start, x, y))
-    if closed and s >= n * spacing:  # rounding, just before the line
-        s, row = 0.0, 0
+        # The quick answer: for a hint that is a few rows off, where no end of the road is near.
+        ax = table[near, Column.X]
+        ay = table[near, Column.Y]
+        leap = ((x - ax) * table[near, Column.TANGENT_X] + (y - ay) * table[near, Column.TANGENT_Y]) * (1.0 / spacing)
+        if -_LEAP < leap < _LEAP:
+            i = near + math.floor(leap)
+            if closed:
+                if i < 0:
+                    i += n
+                if i >= n:
+                    i -= n
+            j = i + 1
+            if closed and j == n:
+                j = 0
+            if i >= 0 and j < n:
+                ax = table[i, Column.X]
+                ay = table[i, Column.Y]
+                px = table[i, Column.TANGENT_X]
+                py = table[i, Column.TANGENT_Y]
+                bx = table[j, Column.X]
+                by = table[j, Column.Y]
+                qx = table[j, Column.TANGENT_X]
+                qy = table[j, Column.TANGENT_Y]
+                here = (x - ax) * px + (y - ay) * py
+                there = (x - bx) * qx + (y - by) * qy
+                if here >= 0.0 and there < 0.0:
+                    u, offset, step = _near_foot(spacing, bx - ax, by - ay, px, py, qx, qy, x - ax, y - ay, here, there)
+                    s = (i + u) * spacing
+                    side = Column.WIDTH_LEFT if offset >= 0.0 else Column.WIDTH_RIGHT
+                    reach = table[i, side] + table[i, side + 2] + _BEYOND_WALL
+                    if step < _SETTLED and 0.0 <= u <= 1.0 and abs(offset) <= reach and s < n * spacing:
+                        return s, offset, i
+    s, offset, row, _ = _search(table, spacing, closed, x, y, near)
     return s, offset, row
 
 
@@ -256,10 +368,15 @@ def point(table: Array, spacing: float, closed: bool, s: float, offset: float) -
 def locate_many(table: Array, spacing: float, closed: bool, xy: Array, near: int, out: Array) -> int:
     """Locate the points `xy` (m, 2), each with the row of the one before as its hint, the first with `near`.
 
-    Writes s and offset into `out` (m, 2) and returns the last row. For points in order along a line.
+    Writes s and offset into `out` (m, 2) and returns the last row. For points in order along a line. Answers are exact
+    to rounding, where `locate` may be 1e-9 m off: roads and lines are made with them.
     """
+    n = table.shape[0]
     for k in range(xy.shape[0]):
-        s, offset, near = locate(table, spacing, closed, xy[k, 0], xy[k, 1], near)
+        s, offset, near, found = _search(table, spacing, closed, xy[k, 0], xy[k, 1], near)
+        if found == _BETWEEN:
+            u, offset = _foot_bracketed(table, spacing, near, near + 1 if near + 1 < n else 0, xy[k, 0], xy[k, 1])
+            s = (near + u) * spacing
         out[k, 0] = s
         out[k, 1] = offset
     return near

@@ -61,21 +61,26 @@ class Segment:
 
 @dataclass(frozen=True)
 class Layout:
-    """A whole file; `start` is x (m), y (m), yaw (rad) of the start line, which lies at the first segment's start."""
+    """A whole file.
+
+    `start` is x (m), y (m), yaw (rad) of the start line, which lies at the first segment's start; `kerbs` says whether
+    a circuit has them (`kerbs.py`).
+    """
 
     title: str
     text: str
     closed: bool
     runoff: float
     off_road: str
+    kerbs: bool
     spacing: float
     z: float
     start: tuple[float, float, float]
     segments: list[Segment] = field(default_factory=list)
 
 
-_ROAD_KEYS = {"title", "text", "closed", "width", "runoff", "surface", "off_road", "spacing", "z", "bank", "start",
-              "segment"}  # fmt: skip
+_ROAD_KEYS = {"title", "text", "closed", "width", "runoff", "surface", "off_road", "kerbs", "spacing", "z", "bank",
+              "start", "segment"}  # fmt: skip
 _SEGMENT_KEYS = {"straight", "radius", "turn", "adjust", "transition", "width", "bank", "z", "surface", "name"}
 
 
@@ -139,6 +144,7 @@ def parse(text: str, where: str) -> Layout:
         closed=top.flag("closed", True),
         runoff=top.number("runoff", 8.0, 0.0, 1000.0),
         off_road=top.surface("off_road", "grass"),
+        kerbs=top.flag("kerbs", True),
         spacing=top.number("spacing", 1.5, 0.5, 5.0),
         z=top.number("z", 0.0, -1e4, 1e4),
         start=(float(start[0]), float(start[1]), math.radians(start[2])),

@@ -52,11 +52,13 @@ class Road:
         runoff_left: ArrayLike = 8.0,
         runoff_right: ArrayLike = 8.0,
         grip: ArrayLike = 1.0,
+        kerb_left: ArrayLike = 0.0,
+        kerb_right: ArrayLike = 0.0,
     ) -> "Road":
         """Put a road together from columns of n numbers each (or one number for all), units as `Column`."""
         direction = np.asarray(yaw, np.float64)
         columns = (x, y, z, direction, curvature, grade, bank, width_left, width_right, runoff_left, runoff_right, grip,
-                   np.cos(direction), np.sin(direction))  # fmt: skip
+                   np.cos(direction), np.sin(direction), kerb_left, kerb_right)  # fmt: skip
         table = np.empty((len(np.asarray(x)), len(Column)))
         for column, values in zip(Column, columns, strict=True):
             table[:, column] = values

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
 from trailbrake.tracks.geometry import Array, Plane, chord_lengths, hermite, menger_curvature, spline_slopes
+from trailbrake.tracks.kerbs import add_kerbs
 from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import CurvatureReport
 
@@ -110,6 +111,7 @@ def smooth(
         limit = _FOLD / np.maximum(side * curvature, 1e-9)
         folded |= edge > limit
         road.table[:, column] = np.clip(edge, 0.0, limit)
+    add_kerbs(road)
     shift = road.locate_many(np.column_stack([x, y]), 0)[:, 1]
     before = menger_curvature(points)
     report = CurvatureReport(

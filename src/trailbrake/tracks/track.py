@@ -1,7 +1,9 @@
 """`Track`: what a name in the library or a file on disk becomes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from trailbrake.errors import UsageError
+from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
 
 
@@ -21,12 +23,16 @@ class Surface:
 # Friction relative to dry asphalt, and the extra rolling resistance of soft ground (Wong, Theory of Ground
 # Vehicles, 4th ed., tables 1.3 and 3.1: dry asphalt 0.8-0.9, gravel 0.6, earth road 0.65 peak friction; 0.013 on
 # asphalt against 0.1-0.35 on medium soil to sand). The grass and gravel figures are chosen within those ranges.
+# Wet asphalt has 0.5-0.7 in the same table 1.3, that is 0.7 of the dry road's. A kerb is painted concrete: its grip
+# counts relative to the road it belongs to, so that it gets wet with the road; its rolling resistance is an estimate.
 SURFACES: dict[str, Surface] = {
     "asphalt": Surface(1.0, 0.0),
     "concrete": Surface(0.95, 0.0),
     "old-asphalt": Surface(0.9, 0.002),
     "grass": Surface(0.6, 0.08),
     "gravel": Surface(0.65, 0.25),
+    "kerb": Surface(0.95, 0.005),
+    "wet": Surface(0.7, 0.0),
 }
 
 
@@ -93,3 +99,22 @@ class Track:
     def road(self) -> Road:
         """The road with the start line at s = 0."""
         return self.roads[0]
+
+    def wet(self, grip: float = SURFACES["wet"].grip) -> "Track":
+        """Return the same track with another grip: everywhere `grip` times its own, road, kerbs and ground alike.
+
+        The name gets `@wet` (`@wet=GRIP` where it is not the usual grip of a wet road), by which `load` finds it.
+
+        Raises:
+            UsageError: a factor that is no road's: not in 0.05 .. 1.5.
+        """
+        if not 0.05 <= grip <= 1.5:
+            raise UsageError("no grip of a road", where=f"{self.name}@wet", expected="0.05 .. 1.5", got=f"{grip:g}")
+        roads = []
+        for road in self.roads:
+            table = road.table.copy()
+            table[:, Column.GRIP] *= grip
+            roads.append(Road(table, road.spacing, road.closed))
+        off = Surface(self.off_road.grip * grip, self.off_road.rolling)
+        mark = "@wet" if grip == SURFACES["wet"].grip else f"@wet={grip:g}"
+        return replace(self, name=self.name + mark, title=f"{self.title}, wet", roads=tuple(roads), off_road=off)

@@ -1,0 +1,57 @@
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.tracks import layout
+from trailbrake.tracks.build import build
+from trailbrake.tracks.clearance import INSIDE, cut_runoff, room
+from trailbrake.tracks.road import Column
+
+
+def stadium(radius=20.0, straight=200.0, runoff=30.0, width=8.0):
+    """Two straights 2 * radius apart, joined by half circles."""
+    text = f"width = {width}\nrunoff = {runoff}\n"
+    for length in (straight / 2, straight, straight / 2):
+        text += f"\n[[segment]]\nstraight = {length}\nadjust = true\n"
+        if length == straight or "radius" not in text:
+            text += f"\n[[segment]]\nradius = {radius}\nturn = 180.0\ntransition = 2.0\n"
+    return build(layout.parse(text, "stadium.toml"))
+
+
+def test_the_ground_between_two_straights_is_shared():
+    road = stadium()
+    left, right = room(road)
+    half_way = 0.5 * np.ptp(road.column(Column.Y))  # to the other straight, of the same width
+    assert half_way == pytest.approx(20.0, abs=0.5)  # clothoids widen the bends a little
+    assert left[0] == pytest.approx(half_way, abs=0.02)
+    assert np.all(right == math.inf)  # nothing is outside
+    bend = road.column(Column.CURVATURE) > 0.99 / 20.0
+    assert left[bend].max() <= INSIDE * 20.0 * 1.02
+    assert left[bend].min() > 0.8 * 20.0  # a bend does not take itself for another stretch
+
+
+def test_run_off_is_cut_to_its_share_and_no_further():
+    road = stadium()
+    before = road.table.copy()
+    least = cut_runoff(road)
+    assert least == pytest.approx(INSIDE * 20.0 - 4.0, abs=0.3)
+    cut = road.column(Column.RUNOFF_LEFT)
+    assert cut[0] == pytest.approx(0.5 * np.ptp(road.column(Column.Y)) - 4.0, abs=0.02)
+    assert np.all(road.column(Column.RUNOFF_RIGHT) == 30.0)
+    same = [c for c in Column if c != Column.RUNOFF_LEFT]
+    assert np.array_equal(road.table[:, same], before[:, same])
+    assert np.abs(np.diff(cut)).max() < 0.5  # m per row of 1.5 m: a wall without steps
+
+
+def test_roads_with_room_are_left_alone():
+    road = stadium(radius=150.0, runoff=10.0)
+    before = road.table.copy()
+    assert cut_runoff(road) > 100.0
+    assert np.array_equal(road.table, before)
+
+
+def test_a_road_without_room_for_itself_shows_as_negative():
+    road = stadium()
+    road.table[:, [Column.WIDTH_LEFT, Column.WIDTH_RIGHT]] = 21.0  # wider than half of the way across
+    assert cut_runoff(road) < 0.0
