@@ -95,19 +95,19 @@ def clearance(start: Ints, nx: int, ny: int, free: Bytes) -> None:
             if start[j * nx + i + 1] > start[j * nx + i]:
                 value = 0
             if i > 0:
-                value = min(value, free[j, i - 1] + 1)
+                value = min(value, int(free[j, i - 1]) + 1)
             if j > 0:
                 for k in range(max(0, i - 1), min(nx, i + 2)):
-                    value = min(value, free[j - 1, k] + 1)
+                    value = min(value, int(free[j - 1, k]) + 1)
             free[j, i] = value
     for j in range(ny - 1, -1, -1):
         for i in range(nx - 1, -1, -1):
             value = int(free[j, i])
             if i + 1 < nx:
-                value = min(value, free[j, i + 1] + 1)
+                value = min(value, int(free[j, i + 1]) + 1)
             if j + 1 < ny:
                 for k in range(max(0, i - 1), min(nx, i + 2)):
-                    value = min(value, free[j + 1, k] + 1)
+                    value = min(value, int(free[j + 1, k]) + 1)
             free[j, i] = value
 
 

@@ -7,6 +7,7 @@ Preparata, Euclidean shortest paths in the presence of rectilinear barriers, Net
 beam is intersected with exactly one piece of wall, and each cross-section costs two comparisons. Beams that reach a
 quad that must not be walked, and sensors outside the walls, cast rays through the grid.
 
+Casting all beams through the grid instead was measured at 13 times the time of the walk (1080 beams, range 100 m).
 Both ways are exact for the pieces of wall in `Walls`, which keep within 0.2 mm of the road's rows.
 """
 
@@ -50,13 +51,14 @@ def find(strip: Array, links: Ints, frame: Array, free: Bytes, starts: Ints, ite
 def hit_line(
     ax: float, ay: float, bx: float, by: float, cosine: Array, sine: Array, lo: int, hi: int, limit: float, out: Ranges
 ) -> None:
-    """Write the distance to the line through a and b (m, sensor frame) along the beams `lo`..`hi`."""
+    """Write the distance to the line through a and b (m, sensor frame) along the beams `lo`..`hi`, as `funnel`."""
+    n = out.shape[0]
     ex = bx - ax
     ey = by - ay
     top = ax * ey - ay * ex
     for i in range(lo, hi + 1):
         r = top / (cosine[i] * ey - sine[i] * ex)
-        out[i] = r if 0.0 <= r < limit else limit
+        out[i - n if i >= n else i] = r if 0.0 <= r < limit else limit
 
 
 @jit
@@ -75,8 +77,8 @@ def funnel(
         y: of the sensor, m, world.
         c: cosine of its yaw.
         s: sine of its yaw.
-        cosine: (beams,) of the directions in the sensor frame.
-        sine: (beams,) of the same.
+        cosine: of the directions in the sensor frame; (beams,), or (2 beams,) where beam i + beams is beam i again.
+        sine: of the same.
         lo: first beam.
         hi: last beam.
         limit: range, m.
@@ -89,11 +91,12 @@ def funnel(
     gx, gy = strip[k, far] - x, strip[k, far + 1] - y
     bx, by = c * gx + s * gy, c * gy - s * gx
     reach = limit * limit
+    n = out.shape[0]
     while lo <= hi:
         across = ax * by - ay * bx
         if across > 0.0 and across * across > reach * strip[k, 4]:  # the whole cross-section is out of range
             for i in range(lo, hi + 1):
-                out[i] = limit
+                out[i - n if i >= n else i] = limit
             return 0, -1
         k = links[k, way]
         if k < 0:
@@ -107,14 +110,14 @@ def funnel(
             top = ax * ey - ay * ex
             while lo <= hi and cosine[lo] * py - sine[lo] * px > 0.0:
                 r = top / (cosine[lo] * ey - sine[lo] * ex)
-                out[lo] = r if 0.0 <= r < limit else limit
+                out[lo - n if lo >= n else lo] = r if 0.0 <= r < limit else limit
                 lo += 1
         if lo <= hi and cosine[hi] * qy - sine[hi] * qx < 0.0:
             ex, ey = qx - bx, qy - by
             top = bx * ey - by * ex
             while lo <= hi and cosine[hi] * qy - sine[hi] * qx < 0.0:
                 r = top / (cosine[hi] * ey - sine[hi] * ex)
-                out[hi] = r if 0.0 <= r < limit else limit
+                out[hi - n if hi >= n else hi] = r if 0.0 <= r < limit else limit
                 hi -= 1
         ax, ay, bx, by = px, py, qx, qy
     return 0, -1
@@ -124,20 +127,16 @@ def funnel(
 def scan_walls(
     strip: Array, links: Ints, segments: Array, frame: Array, free: Bytes, starts: Ints, items: Ints,
     quad_starts: Ints, quad_items: Ints, cosine: Array, sine: Array, first: float, step: float,
-    x: float, y: float, yaw: float, limit: float, out: Ranges,
+    x: float, y: float, c: float, s: float, limit: float, out: Ranges,
 ) -> None:  # fmt: skip
-    """Write into `out` (beams,) the distance (m, at most `limit`) to the walls from a sensor at x, y, yaw (world).
+    """Write into `out` (beams,) the distance (m, at most `limit`) to the walls from a sensor at x, y (world).
 
-    The first nine arguments are `Walls.arrays`. Beam i points to `first + i * step` (rad, from the sensor's x axis,
-    step > 0), whose cosine and sine are given. A pose that is not finite gives NaN.
+    The first nine arguments are `Walls.arrays`, c and s are the cosine and sine of the sensor's yaw. Beam i points to
+    `first + i * step` (rad, from the sensor's x axis, step > 0), whose cosine and sine are given; those of a full
+    circle are given twice over, so that no fan of beams has to be split.
     """
-    n = cosine.shape[0]
-    if not abs(x) + abs(y) + abs(yaw) < math.inf:
-        for i in range(n):
-            out[i] = math.nan
-        return
-    c = math.cos(yaw)
-    s = math.sin(yaw)
+    n = out.shape[0]
+    last = cosine.shape[0] - 1
     i = find(strip, links, frame, free, quad_starts, quad_items, x, y)
     if i < 0:
         for b in range(n):
@@ -178,9 +177,9 @@ def scan_walls(
             upper += 1.0
         if upper - lower > 0.75:
             continue
-        for _ in range(2):  # again a turn back, for the beams past the first one
+        for _ in range(1 if last >= n else 2):  # again a turn back, for the beams past the first one
             lo = max(0, math.ceil(lower * period))
-            hi = min(n - 1, math.ceil(upper * period) - 1)
+            hi = min(last, math.ceil(upper * period) - 1)
             lower -= 1.0
             upper -= 1.0
             if lo > hi:
@@ -194,4 +193,4 @@ def scan_walls(
                 lo, hi = funnel(strip, links, k, way, x, y, c, s, cosine, sine, lo, hi, limit, out)
                 for b in range(lo, hi + 1):
                     ux, uy = c * cosine[b] - s * sine[b], s * cosine[b] + c * sine[b]
-                    out[b] = cast(segments, frame, free, starts, items, x, y, ux, uy, limit)
+                    out[b - n if b >= n else b] = cast(segments, frame, free, starts, items, x, y, ux, uy, limit)
