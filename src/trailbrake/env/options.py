@@ -104,7 +104,9 @@ class RaceOptions:
         if not self.limit > 0.0:
             raise UsageError("no time", where="limit", expected="> 0 s", got=f"{self.limit}")
         if self.roads > 1 and self.track != RANDOM:
-            raise UsageError("several roads are random ones", where="roads", expected='track = "random"', got=self.track)
+            raise UsageError(
+                "several roads are random ones", where="roads", expected='track = "random"', got=self.track
+            )
         start, vary = self.start, self.vary
         _within("start.offset", start.offset, 0.0, 1.0)
         _within("start.heading", start.heading, 0.0, math.pi)

@@ -1,80 +1,124 @@
-"""Other cars out of one: mass, grip and tyre stiffness of single cars of a batch scaled, all rows that hang on them too.
+"""Other cars out of one: single cars of a batch with another mass, grip or tyre stiffness, as if another file was read.
 
-What a row becomes is what `pack` would make of a car file with the scaled value:
-
-* mass: the body and what it carries, wheels and links unchanged; the inertias grow with it.
-* grip: friction of all tyres, along and across, at every load.
-* stiffness: slips of the peak force of all tyres divided by it, so that the initial slope is multiplied.
+`scaled` says what that means for a car file. Which of the packed rows change with it, and how, is found by packing a
+few scaled files: every row, or one over it, is a straight line over the factor. So a batch changes thousands of cars
+without packing one, and no list of rows has to follow the world's.
 """
 
+import math
+
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from trailbrake.cars.params import CarParams
+from trailbrake.cars.tyre_params import Tyre
+from trailbrake.errors import DataError
 from trailbrake.kernels import jit
 from trailbrake.kernels.lanes import LANES
-from trailbrake.world.layout import Axle, Param
+from trailbrake.world.layout import Control
+from trailbrake.world.pack import pack
 
 Array = NDArray[np.float64]
+Blocks = NDArray[np.float64] | NDArray[np.float32]
 Ints = NDArray[np.int64]
 
+_SAMPLES = (1.0, 0.75, 1.5)  # factors packed; the third checks the line through the others
+_LEAST = 1e-12  # of a row that counts as a change
 
-def _pairs(*rows: Axle) -> Ints:
-    return np.array([row + axle for row in rows for axle in range(2)], np.int64)
+
+def scaled(car: CarParams, mass: float = 1.0, grip: float = 1.0, stiffness: float = 1.0) -> CarParams:
+    """Return `car` with shares of its own values.
+
+    Args:
+        car: as it is.
+        mass: of its mass and inertias; wheels and links stay as they are.
+        grip: of the friction of all tyres, along and across.
+        stiffness: of the initial slope of force over slip of all tyres: the slips of the peaks are divided by it.
+    """
+    body = car.body
+
+    def tyre(own: Tyre) -> Tyre:
+        return replace(
+            own, mu_x=own.mu_x * grip, mu_y=own.mu_y * grip, peak_slip_ratio=own.peak_slip_ratio / stiffness,
+            peak_slip_angle=math.atan(math.tan(own.peak_slip_angle) / stiffness),
+        )  # fmt: skip
+
+    return replace(
+        car,
+        body=replace(
+            body, mass=body.mass * mass, yaw_inertia=body.yaw_inertia * mass, roll_inertia=body.roll_inertia * mass,
+            pitch_inertia=body.pitch_inertia * mass,
+        ),
+        tyre_front=tyre(car.tyre_front),
+        tyre_rear=tyre(car.tyre_rear),
+    )  # fmt: skip
 
 
-_MASS = np.array([Param.MASS, Param.YAW_INERTIA, *_pairs(Axle.LOAD_AT_REST)], np.int64)
-_PER_MASS = np.array([Param.INVERSE_YAW, Param.INVERSE_ROLL, Param.INVERSE_PITCH], np.int64)
-_GRIP = _pairs(Axle.MU_X, Axle.MU_X_LOAD, Axle.MU_Y, Axle.MU_Y_LOAD)
-_STIFF = _pairs(Axle.PER_SLIP_X, Axle.PER_SLIP_Y, Axle.CAMBER_SLIP)
-_PER_STIFF = _pairs(Axle.HOLD_X, Axle.HOLD_Y)
-_SPRING, _REST = _pairs(Axle.SPRING_AT_REST), _pairs(Axle.LOAD_AT_REST)
-# All rows that change; `nominal` keeps these.
-ROWS: Ints = np.concatenate([_MASS, _PER_MASS, _GRIP, _STIFF, _PER_STIFF, _SPRING])
-_A = len(_MASS)
-_B = _A + len(_PER_MASS)
-_C = _B + len(_GRIP)
-_D = _C + len(_STIFF)
-_E = _D + len(_PER_STIFF)
-_LOADS = 2  # place of LOAD_AT_REST in ROWS
+class Scaling:
+    """The packed rows of a car as functions of mass, grip and stiffness.
+
+    Args:
+        car: the nominal car.
+
+    Raises:
+        DataError: a row that is no such function.
+    """
+
+    def __init__(self, car: CarParams) -> None:
+        rows: list[int] = []
+        laws: list[tuple[float, float, float, float]] = []
+        for factor, name in enumerate(("mass", "grip", "stiffness")):
+            own, less, more = (pack(scaled(car, **{name: share})) for share in _SAMPLES)
+            for row in np.flatnonzero(np.abs(less - own) > _LEAST * np.abs(own)).tolist():
+                values = [float(column[row]) for column in (own, less, more)]
+                law = _line(values)
+                if law is None or row in rows:
+                    raise DataError("a row that does not scale", where="car", got=f"row {row} by {name}")
+                rows.append(row)
+                laws.append((float(factor), *law))
+        self._rows: Ints = np.array(rows, np.int64) + int(Control.COUNT)
+        self._laws: Array = np.array(laws, np.float64).reshape(-1, 4)
+
+    def apply(self, blocks: Blocks, cars: Ints, mass: Array, grip: Array, stiffness: Array) -> None:
+        """Write the rows of `cars` for these factors; place the cars afterwards, their state holds the old loads.
+
+        Args:
+            blocks: of a batch of cars like the nominal one.
+            cars: (k,) which.
+            mass: (k,) shares of the nominal.
+            grip: (k,) the same.
+            stiffness: (k,) the same.
+        """
+        write(blocks, self._rows, self._laws, cars, np.stack([mass, grip, stiffness]))
+
+
+def _line(values: list[float]) -> tuple[float, float, float] | None:
+    # a, b, power so that a row is (a + b factor)**power at all samples; None where it is not.
+    for power in (1.0, -1.0):
+        if power < 0.0 and 0.0 in values:
+            continue
+        y0, y1, y2 = (value**power for value in values)
+        x0, x1, x2 = _SAMPLES
+        slope = (y1 - y0) / (x1 - x0)
+        if abs(y0 + slope * (x2 - x0) - y2) <= 1e-9 * max(abs(y0), abs(y1), abs(y2)):
+            return y0 - slope * x0, slope, power
+    return None
 
 
 @jit
-def keep(blocks: Array, nominal: Array) -> None:
-    """Copy the rows that change of all cars into `nominal` (cars, len(ROWS)): do it once, before anything is scaled."""
-    for car in range(nominal.shape[0]):
-        for k in range(ROWS.shape[0]):
-            nominal[car, k] = blocks[car // LANES, ROWS[k] * LANES + car % LANES]
-
-
-@jit
-def scale(blocks: Array, nominal: Array, cars: Ints, mass: Array, grip: Array, stiffness: Array) -> None:
-    """Give cars a share of their nominal mass, grip and tyre stiffness.
-
-    Put the cars somewhere afterwards: their state still holds the loads of before.
+def write(blocks: Blocks, rows: Ints, laws: Array, cars: Ints, factors: Array) -> None:
+    """Write rows of cars.
 
     Args:
         blocks: of the batch.
-        nominal: as `keep` filled it.
-        cars: (k,) which.
-        mass: (k,) of the nominal.
-        grip: (k,) of the nominal.
-        stiffness: (k,) of the nominal.
+        rows: (m,) which rows.
+        laws: (m, 4) number of the factor, a, b and power of each: (a + b factor)**power.
+        cars: (k,) which cars.
+        factors: (3, k) mass, grip, stiffness.
     """
     for i in range(cars.shape[0]):
-        car = cars[i]
-        block, lane = car // LANES, car % LANES
-        for k in range(ROWS.shape[0]):
-            value = nominal[car, k]
-            if k < _A:
-                value *= mass[i]
-            elif k < _B:
-                value /= mass[i]
-            elif k < _C:
-                value *= grip[i]
-            elif k < _D:
-                value *= stiffness[i]
-            elif k < _E:
-                value /= stiffness[i]
-            else:  # springs carry what the wheels themselves do not weigh
-                value += (mass[i] - 1.0) * nominal[car, _LOADS + k - _E]
-            blocks[block, ROWS[k] * LANES + lane] = value
+        block, lane = cars[i] // LANES, cars[i] % LANES
+        for k in range(rows.shape[0]):
+            value = laws[k, 1] + laws[k, 2] * factors[int(laws[k, 0]), i]
+            blocks[block, rows[k] * LANES + lane] = value if laws[k, 3] > 0.0 else 1.0 / value
