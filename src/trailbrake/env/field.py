@@ -16,6 +16,7 @@ from trailbrake.tracks.track import Track
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import Control
+from trailbrake.world.pack import engine_map
 from trailbrake.world.randomise import Scaling
 from trailbrake.world.scanner import Scanner
 
@@ -28,7 +29,8 @@ _LEFT_ALONE = (
     *(Control.DRIVE_TORQUE + i for i in range(4)),
     *(Control.BRAKE_TORQUE + i for i in range(4)),
 )
-_ZERO = (Control.STEER, Control.THROTTLE, Control.BRAKE, Control.CLUTCH, Control.HANDBRAKE, Control.DRS, Control.BOOST)
+_ZERO = tuple(int(row) for row in (Control.STEER, Control.THROTTLE, Control.BRAKE, Control.CLUTCH, Control.HANDBRAKE,
+                                   Control.DRS, Control.BOOST))  # fmt: skip
 
 
 class _Eye:
@@ -64,11 +66,10 @@ class Field:
         self.stride = options.cars if options.rivals else 1
         self.learners = n // self.stride
         self._team = team
-        self.batch = Batch(track, [car], n, single=options.single, group=options.cars, threads=team.threads)
-        for row in _ZERO:
-            self.batch.set(row, np.zeros(n))
-        for row in _LEFT_ALONE:
-            self.batch.set(row, np.full(n, np.nan))
+        self.batch = Batch(track, [car], n, group=options.cars, threads=team.threads)
+        for rows, value in ((_ZERO, 0.0), (_LEFT_ALONE, np.nan)):
+            for row in rows:
+                self.batch.set(row, np.full(n, value))
         # A stride that is no power of two: rows would else share their lines of the cache.
         self.seen: Array = np.zeros((Seen.COUNT, (-(-n // LANES) + 1) * LANES))
         road = track.road
@@ -81,8 +82,19 @@ class Field:
         self._noisy = vary.noise[1] > 0.0
         self._slot = self._tick = 0
         self._scaling = Scaling(car) if vary.cars else None
+        self._looks = options.looks
+        self._substeps = options.substeps // self._looks
         self._dt = options.period / options.substeps
         self._codes = program.action.codes
+        off = track.off_road
+        self._world = (
+            self.batch.blocks, np.stack([engine_map(car)]), *self._road, float(off.grip), float(off.rolling), self._dt,
+            self._substeps, self._looks,
+        )  # fmt: skip
+        limit = options.limit - 0.5 * options.period
+        self._judging = self.seen, program.codes, program.values, program.terms, len(program.rewards), limit
+        self._bounds = program.low, program.high
+        self._late, self._more = vary.delay > 0, not program.only_terms
         self._all = np.arange(n)
         self._eyes = [_Eye(Scanner(s.beams, s.field, s.limit), where, n) for s, where in program.scans]
         self._poses, self._boxes = np.zeros((n, 3)), np.zeros((n, 3))
@@ -132,29 +144,41 @@ class Field:
 
     def advance(self, out: Rows, reward: Array, ended: Ints) -> None:
         """Make one step; write observations (learners, width), rewards and ends (learners,) of those that learn."""
-        options, program = self.options, self.program
-        self.batch.step(self._dt, options.substeps)
         self._tick += 1
-        self._slot = (self._slot + 1) % len(self._history)
+        if self._late:
+            self._slot = (self._slot + 1) % len(self._history)
         own = self.stride > 1
         to, gain, end = self._own if own else (out, reward, ended)
-
-        def look(lo: int, hi: int) -> None:
-            sense.look(
-                self.batch.blocks, self.seen, program.codes, program.values, program.terms, len(program.rewards),
-                *self._road, options.period, options.limit - 0.5 * options.period, to, gain, end, lo, hi,
-            )  # fmt: skip
-
-        if self._team.threads > 1:
-            self._team.split(look, self.n)
+        if self._team.threads == 1 and self.group == 1:
+            sense.turn(*self._world, *self._judging, to, gain, end, 0, self.n)
         else:
-            look(0, self.n)
-        if not program.only_terms:
+            self._advance_together(to, gain, end)
+        if self._more:
             self._rest(to)
         if self._noisy:
-            sense.shake(to, self._levels, program.low, program.high, self._noise_seed, self._tick, self._all)
+            sense.shake(to, self._levels, *self._bounds, self._noise_seed, self._tick, self._all)
         if own:
             out[:], reward[:], ended[:] = to[:: self.stride], gain[:: self.stride], end[:: self.stride]
+
+    def _advance_together(self, out: Rows, reward: Array, ended: Ints) -> None:
+        # Several threads, or cars that touch each other, between whose steps all must have moved.
+        if self.group == 1:
+
+            def turn(lo: int, hi: int) -> None:
+                sense.turn(*self._world, *self._judging, out, reward, ended, lo, hi)
+
+            self._team.split(turn, self.n)
+            return
+        for _ in range(self._looks):
+            self.batch.step(self._dt, self._substeps)
+        period = self.options.period
+
+        def look(lo: int, hi: int) -> None:
+            seen, codes, values, terms, rewards, limit = self._judging
+            sense.look(self.batch.blocks, seen, codes, values, terms, rewards, *self._road, period, limit, out, reward,
+                       ended, lo, hi)  # fmt: skip
+
+        self._team.split(look, self.n)
 
     def _rest(self, out: Rows) -> None:
         # Parts that are not made by `fill`, of all cars.

@@ -45,7 +45,7 @@ def changed(options: RaceOptions, changes: dict[str, Any]) -> RaceOptions:
     return replace(options, **changes)
 
 
-class RaceEnv(gymnasium.Env[Rows, NDArray[np.floating]]):
+class RaceEnv(gymnasium.Env[Any, Any]):
     """One learner.
 
     Args:
@@ -78,7 +78,7 @@ class RaceEnv(gymnasium.Env[Rows, NDArray[np.floating]]):
 
     def step(self, action: ArrayLike) -> tuple[Rows, float, bool, bool, Info]:
         """Make one step; where the episode ends, the info says `why`."""
-        out, reward, ended = self.core.step([action])
+        out, reward, ended = self.core.step(np.asarray(action, np.float64)[None])
         code = ended.item()
         info = {"why": self.core.why(code)} if code else {}
         return out[0], reward.item(), code > 0, code < 0, info
@@ -88,7 +88,7 @@ class RaceEnv(gymnasium.Env[Rows, NDArray[np.floating]]):
         self.core.close()
 
 
-class RaceVectorEnv(gymnasium.vector.VectorEnv[Rows, NDArray[np.floating], Rows]):
+class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     """Many learners on one batch; an episode that ends is followed by the next in the same step.
 
     Args:
@@ -109,7 +109,7 @@ class RaceVectorEnv(gymnasium.vector.VectorEnv[Rows, NDArray[np.floating], Rows]
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
 
-    def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Rows, Info]:  # type: ignore[override]
+    def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Rows, Info]:
         """Begin all episodes anew: see `RaceBatch.reset`. There are no `options`."""
         super().reset(seed=seed if isinstance(seed, int) else None)
         return self.core.reset(seed), {}

@@ -8,8 +8,10 @@ from trailbrake.observe.actions import Action
 from trailbrake.observe.judge import End, Reward
 from trailbrake.observe.parts import Part
 from trailbrake.observe.program import Program
+from trailbrake.world.batch import MAX_DT
 
 RANDOM = "random"  # instead of a track's name: tracks from a seed
+LOOK = 0.01  # s between looks at the ground
 Range = tuple[float, float]
 
 
@@ -67,7 +69,7 @@ class RaceOptions:
         cars: how many share a world and can touch each other.
         rivals: whether only the first car of each world learns and the others are driven at a steady pace.
         period: s from one action to the next.
-        substeps: steps of the world in that time.
+        substeps: steps of the world in that time, of 1.2 ms at most; a multiple of the period over 10 ms, rounded up.
         observe: names of observation parts, or parts.
         rewards: names of rewards, or rewards.
         ends: names of ends, or ends.
@@ -75,7 +77,6 @@ class RaceOptions:
         limit: s after which an episode is cut off.
         start: where episodes begin.
         vary: what differs from episode to episode.
-        single: single precision in the world: faster, and places are good to a millimetre.
     """
 
     track: str = "pinegrove"
@@ -92,7 +93,11 @@ class RaceOptions:
     limit: float = 60.0
     start: Start = field(default_factory=Start)
     vary: Vary = field(default_factory=Vary)
-    single: bool = False
+
+    @property
+    def looks(self) -> int:
+        """Calls of the world in a period: none may be longer than LOOK."""
+        return max(1, math.ceil(self.period / LOOK - 1e-9))
 
     def program(self) -> Program:
         """Check everything and return what is observed and judged by; UsageError names what is wrong."""
@@ -100,7 +105,10 @@ class RaceOptions:
         _least("roads", self.roads, 1)
         _least("substeps", self.substeps, 1)
         _within("period", self.period, 1e-4, 0.1)
-        _within("period / substeps", self.period / self.substeps, 1e-5, 0.0012)
+        _within("period / substeps", self.period / self.substeps, 1e-5, MAX_DT)
+        if self.substeps % self.looks:
+            expected = f"a multiple of {self.looks}: the world looks at the ground every 10 ms"
+            raise UsageError("substeps do not fit", where="substeps", expected=expected, got=str(self.substeps))
         if not self.limit > 0.0:
             raise UsageError("no time", where="limit", expected="> 0 s", got=f"{self.limit}")
         if self.roads > 1 and self.track != RANDOM:

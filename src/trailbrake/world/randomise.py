@@ -60,16 +60,17 @@ class Scaling:
 
     Args:
         car: the nominal car.
+        heat: whether its tyres warm and wear: see `Batch`.
 
     Raises:
         DataError: a row that is no such function.
     """
 
-    def __init__(self, car: CarParams) -> None:
+    def __init__(self, car: CarParams, *, heat: bool = False) -> None:
         rows: list[int] = []
         laws: list[tuple[float, float, float, float]] = []
         for factor, name in enumerate(("mass", "grip", "stiffness")):
-            own, less, more = (pack(scaled(car, **{name: share})) for share in _SAMPLES)
+            own, less, more = (pack(scaled(car, **{name: share}), heat=heat) for share in _SAMPLES)
             for row in np.flatnonzero(np.abs(less - own) > _LEAST * np.abs(own)).tolist():
                 values = [float(column[row]) for column in (own, less, more)]
                 law = _line(values)
