@@ -107,7 +107,7 @@ def test_cars_that_vary_do():
     batch, _ = made(300, seed=1, vary=Vary(mass=(0.8, 1.2), grip=(0.7, 1.0)), ends=())
     from trailbrake.world.layout import Param
 
-    mass = batch._fields[0][0].batch.get(Param.MASS) / load_car("gt3").body.mass
+    mass = batch._fields[0][0].batch.param(Param.MASS) / load_car("gt3").body.mass
     assert 0.8 <= mass.min() < 0.85
     assert 1.15 < mass.max() <= 1.2
 

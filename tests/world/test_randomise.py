@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from trailbrake.kernels.lanes import LANES
 from trailbrake.world.pack import pack
 
 from trailbrake.cars.load import load as load_car
@@ -8,7 +7,7 @@ from trailbrake.cars.load import names
 from trailbrake.tracks.load import load
 from trailbrake.units import G
 from trailbrake.world.batch import Batch
-from trailbrake.world.layout import Axle, Control, Param, State
+from trailbrake.world.layout import Axle, Control, Param, State, Work
 from trailbrake.world.randomise import Scaling, scaled
 
 
@@ -19,18 +18,17 @@ def test_rows_are_those_of_a_file_with_the_scaled_values(name, heat):
     rng = np.random.default_rng(1)
     cars = np.array([1, 4, 9])
     mass, grip, stiffness = rng.uniform(0.7, 1.6, (3, len(cars)))
-    blocks = np.zeros((2, Axle.COUNT * LANES)) if LANES == 8 else np.zeros((10, Axle.COUNT * LANES))
+    batch = Batch(load("proving_ground"), [car], 10, heat=heat)
     before = pack(car, heat=heat)
-    view = blocks.reshape(len(blocks), Axle.COUNT, LANES)
-    view[:, Control.COUNT :] = before[None, :, None]
     scaling = Scaling(car, heat=heat)
     for _ in range(2):  # always from the nominal car, not from what was there before
-        scaling.apply(blocks, cars, mass, grip, stiffness)
+        scaling.apply(batch, cars, mass, grip, stiffness)
+    rows = np.arange(Work.COUNT, Axle.COUNT)
+    found = np.stack([batch.param(int(row)) for row in rows])
     for k, c in enumerate(cars):
         wanted = pack(scaled(car, mass[k], grip[k], stiffness[k]), heat=heat)
-        assert view[c // LANES, Control.COUNT :, c % LANES] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
-    untouched = np.delete(np.arange(len(blocks) * LANES), cars)
-    assert (view[untouched // LANES, Control.COUNT :, untouched % LANES] == before).all()
+        assert found[:, c] == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert (np.delete(found, cars, axis=1) == before[:, None]).all()
 
 
 def test_what_a_scaled_car_is():
@@ -47,7 +45,7 @@ def test_a_heavier_car_presses_harder_and_one_with_less_grip_brakes_longer():
     n = 3
     batch = Batch(load("proving_ground"), [car], n)
     cars = np.arange(n)
-    Scaling(car).apply(batch.blocks, cars, np.array([1.0, 1.3, 1.0]), np.array([1.0, 1.0, 0.6]), np.ones(n))
+    Scaling(car).apply(batch, cars, np.array([1.0, 1.3, 1.0]), np.array([1.0, 1.0, 0.6]), np.ones(n))
     x, y, _, yaw = road.points(50.0)[0]
     batch.place(cars, np.full(n, x), np.full(n, y), np.full(n, yaw), np.full(n, 30.0))
     batch.set(Control.BRAKE, np.ones(n))
@@ -55,7 +53,7 @@ def test_a_heavier_car_presses_harder_and_one_with_less_grip_brakes_longer():
     for _ in range(100):
         batch.step(0.001, 10)
         slowest = np.minimum(slowest, batch.get(State.AX))
-    assert batch.get(Param.MASS)[1] == pytest.approx(1.3 * car.body.mass)
+    assert batch.param(Param.MASS)[1] == pytest.approx(1.3 * car.body.mass)
     stopped = 30.0 - batch.get(State.VX)
     assert stopped[2] < 0.75 * stopped[0]
     for _ in range(600):

@@ -7,7 +7,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.env import rivals, sense
 from trailbrake.env.options import RaceOptions
 from trailbrake.env.start import Places
-from trailbrake.env.threads import Team
+from trailbrake.env.threads import Team, work_blocks
 from trailbrake.kernels.lanes import LANES
 from trailbrake.observe.columns import Seen
 from trailbrake.observe.derive import begin
@@ -87,10 +87,13 @@ class Field:
         self._dt = options.period / options.substeps
         self._codes = program.action.codes
         off = track.off_road
-        self._world = (
-            self.batch.blocks, np.stack([engine_map(car)]), *self._road, float(off.grip), float(off.rolling), self._dt,
-            self._substeps, self._looks,
-        )  # fmt: skip
+        if vary.cars:
+            self.batch.own_params()
+        self._blocks = self.batch.cars, self.batch.params, self.batch.kinds
+        maps, ground = np.stack([engine_map(car)]), (float(off.grip), float(off.rolling))
+        steps = self._dt, self._substeps, self._looks
+        # What `turn` takes of the world, for each thread with a work block of its own.
+        self._worlds = [(*self._blocks, maps, work, *self._road, *ground, *steps) for work in work_blocks(team.threads)]
         limit = options.limit - 0.5 * options.period
         self._judging = self.seen, program.codes, program.values, program.terms, len(program.rewards), limit
         self._bounds = program.low, program.high
@@ -100,7 +103,7 @@ class Field:
         self._poses, self._boxes = np.zeros((n, 3)), np.zeros((n, 3))
         if self._eyes:
             self._walls = Walls.of(*track.roads)
-            sense.boxes(self.batch.blocks, self._boxes)
+            sense.boxes(self.batch.params, self.batch.kinds, self._boxes)
         # With rivals, observations of all cars, of which the learners' are handed on.
         self._own = np.zeros((n, program.width), np.float32), np.zeros(n), np.zeros(n, np.int64)
 
@@ -128,7 +131,7 @@ class Field:
                 others = [other for other in range(world, world + self.group) if other != car]
                 taken = self.seen[np.ix_((Seen.X, Seen.Y), others)].T
                 self._put(rng, np.array([car]), self._places.single(rng, taken))
-                sense.gather(self.batch.blocks, self.seen, int(car), int(car) + 1)
+                sense.gather(*self._blocks, self.seen, int(car), int(car) + 1)
         else:
             self._put(rng, cars, self._places.whole(rng, len(cars), 1))
         self._see_again(out, cars)
@@ -136,10 +139,10 @@ class Field:
     def press(self, actions: Array) -> int:
         """Take the actions (learners, width); return -1, or the first row that is no action, and take none then."""
         bad = sense.press(
-            self.batch.blocks, self.seen, actions, self._codes, self._history, self._slot, self._delays, self.stride
+            self.batch.cars, self.seen, actions, self._codes, self._history, self._slot, self._delays, self.stride
         )
         if self.stride > 1 and bad < 0:
-            rivals.drive(self.batch.blocks, self.seen, *self._road, self.group, self.n)
+            rivals.drive(*self._blocks, self.seen, *self._road, self.group, self.n)
         return bad
 
     def advance(self, out: Rows, reward: Array, ended: Ints) -> None:
@@ -150,7 +153,7 @@ class Field:
         own = self.stride > 1
         to, gain, end = self._own if own else (out, reward, ended)
         if self._team.threads == 1 and self.group == 1:
-            sense.turn(*self._world, *self._judging, to, gain, end, 0, self.n)
+            sense.turn(*self._worlds[0], *self._judging, to, gain, end, 0, self.n)
         else:
             self._advance_together(to, gain, end)
         if self._more:
@@ -164,8 +167,8 @@ class Field:
         # Several threads, or cars that touch each other, between whose steps all must have moved.
         if self.group == 1:
 
-            def turn(lo: int, hi: int) -> None:
-                sense.turn(*self._world, *self._judging, out, reward, ended, lo, hi)
+            def turn(part: int, lo: int, hi: int) -> None:
+                sense.turn(*self._worlds[part], *self._judging, out, reward, ended, lo, hi)
 
             self._team.split(turn, self.n)
             return
@@ -173,9 +176,9 @@ class Field:
             self.batch.step(self._dt, self._substeps)
         period = self.options.period
 
-        def look(lo: int, hi: int) -> None:
+        def look(part: int, lo: int, hi: int) -> None:
             seen, codes, values, terms, rewards, limit = self._judging
-            sense.look(self.batch.blocks, seen, codes, values, terms, rewards, *self._road, period, limit, out, reward,
+            sense.look(*self._blocks, seen, codes, values, terms, rewards, *self._road, period, limit, out, reward,
                        ended, lo, hi)  # fmt: skip
 
         self._team.split(look, self.n)
@@ -187,13 +190,13 @@ class Field:
             sense.poses(self.seen, self._poses)
         for eye in self._eyes:
 
-            def scan(lo: int, hi: int, eye: _Eye = eye) -> None:
+            def scan(part: int, lo: int, hi: int, eye: _Eye = eye) -> None:
                 eye.scanner.scan(self._walls, self._poses, eye.ranges, self._boxes, self.group, lo, hi)
                 np.multiply(eye.ranges[lo:hi], 1.0 / eye.scanner.limit, out=out[lo:hi, eye.where], casting="same_kind")
 
             self._team.split(scan, self.n)
 
-        def write(lo: int, hi: int) -> None:
+        def write(part: int, lo: int, hi: int) -> None:
             program.write_rest(self.seen, road, out, self.group, lo, hi)
 
         self._team.split(write, self.n)
@@ -203,9 +206,7 @@ class Field:
         program, road = self.program, self.track.road
         own = self.stride > 1
         to = self._own[0] if own else out
-        sense.look_again(
-            self.batch.blocks, self.seen, program.codes, program.values, program.terms, *self._road, to, cars
-        )
+        sense.look_again(*self._blocks, self.seen, program.codes, program.values, program.terms, *self._road, to, cars)
         if self._eyes:
             sense.poses(self.seen, self._poses)
         for eye in self._eyes:
@@ -232,7 +233,7 @@ class Field:
         vary, k = self.options.vary, len(cars)
         if self._scaling is not None:
             drawn = [rng.uniform(*between, k) for between in (vary.mass, vary.grip, vary.stiffness)]
-            self._scaling.apply(self.batch.blocks, cars, *drawn)
+            self._scaling.apply(self.batch, cars, *drawn)
         if vary.delay:
             self._delays[cars] = rng.integers(0, vary.delay + 1, k)
             self._history[:, cars] = 0.0

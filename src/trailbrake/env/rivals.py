@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.env.sense import param
 from trailbrake.kernels import jit
 from trailbrake.kernels.lanes import LANES
 from trailbrake.observe.columns import Seen
@@ -18,6 +19,7 @@ from trailbrake.tracks.frenet import at
 from trailbrake.world.layout import Axle, Control, Param
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 BEND = 5.0  # m/s^2
 PACE = 30.0  # m/s at the most
@@ -28,11 +30,15 @@ _PER_SPEED = 0.5  # of full pedal per m/s
 
 
 @jit
-def drive(blocks: Array, seen: Array, table: Array, spacing: float, closed: bool, group: int, n: int) -> None:
+def drive(
+    cars: Array, params: Array, kinds: Ints, seen: Array, table: Array, spacing: float, closed: bool, group: int, n: int
+) -> None:  # fmt: skip
     """Write the controls of all cars but the first of each world.
 
     Args:
-        blocks: of the batch.
+        cars: of the batch.
+        params: of the batch.
+        kinds: of the batch.
         seen: (Seen.COUNT, n or more), worked out.
         table: the road's table.
         spacing: m between its rows.
@@ -55,9 +61,9 @@ def drive(blocks: Array, seen: Array, table: Array, spacing: float, closed: bool
         aside = side + 0.5 * bend * far * far - offset
         alpha = math.atan2(aside, far) - heading
         alpha -= 2.0 * math.pi * math.floor(alpha / (2.0 * math.pi) + 0.5)
-        base = blocks[block, Axle.X * LANES + lane] - blocks[block, (Axle.X + 1) * LANES + lane]
+        base = param(params, kinds, Axle.X, car) - param(params, kinds, Axle.X + 1, car)
         angle = math.atan(2.0 * base * math.sin(alpha) / math.sqrt(far * far + aside * aside))
-        steer = angle / blocks[block, Param.STEER_MAX * LANES + lane]
+        steer = angle / param(params, kinds, Param.STEER_MAX, car)
         wanted = PACE
         reach = 5.0 + speed * speed / (2.0 * _SLOWING)
         for k in range(_LOOKS):
@@ -65,6 +71,6 @@ def drive(blocks: Array, seen: Array, table: Array, spacing: float, closed: bool
             sharp = max(abs(at(table, spacing, closed, s + ahead, Column.CURVATURE)), 1e-4)
             wanted = min(wanted, math.sqrt(BEND / sharp + 2.0 * _SLOWING * ahead))
         gas = _PER_SPEED * (wanted - speed)
-        blocks[block, Control.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
-        blocks[block, Control.THROTTLE * LANES + lane] = min(max(gas, 0.0), 1.0)
-        blocks[block, Control.BRAKE * LANES + lane] = min(max(-gas, 0.0), 1.0)
+        cars[block, Control.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
+        cars[block, Control.THROTTLE * LANES + lane] = min(max(gas, 0.0), 1.0)
+        cars[block, Control.BRAKE * LANES + lane] = min(max(-gas, 0.0), 1.0)

@@ -10,13 +10,14 @@ from trailbrake.observe.derive import ask, derive
 from trailbrake.observe.fill import fill, judge
 from trailbrake.units import G
 from trailbrake.world.integrate import advance
-from trailbrake.world.layout import Control, Param, State
+from trailbrake.world.layout import Control, Param, State, Work
 from trailbrake.world.noise import normal, philox
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
+_CHUNK = 8  # blocks advanced before they are looked at: they stay in the second-level cache
 _NOISE = 7  # the stream of the noise on observations
 # The world's row behind each row of `Seen` up to CURVATURE.
 _SOURCES = np.array(
@@ -37,7 +38,7 @@ def press(
     """Check actions and give them to the cars, each as late as it is.
 
     Args:
-        blocks: of the batch.
+        blocks: `Batch.cars`.
         seen: (Seen.COUNT, n or more); what is asked for is written.
         actions: (k, width), of the cars 0, `step`, 2 `step`, ...
         codes: `Action.codes`.
@@ -74,7 +75,14 @@ def press(
 
 
 @jit
-def gather(blocks: Array, seen: Array, lo: int, hi: int) -> None:
+def param(params: Array, kinds: Ints, row: int, car: int) -> float:
+    """Return parameter `row` of a car, from `Batch.params` and `Batch.kinds`."""
+    value: float = params[kinds[car // LANES], (row - Work.COUNT) * LANES + car % LANES]
+    return value
+
+
+@jit
+def gather(blocks: Array, params: Array, kinds: Ints, seen: Array, lo: int, hi: int) -> None:
     """Copy what the world says of the cars `lo`..`hi` - 1 into `seen`; whole blocks are read along their rows."""
     car = lo
     while car < hi:
@@ -94,9 +102,9 @@ def gather(blocks: Array, seen: Array, lo: int, hi: int) -> None:
                     seen[k, b * LANES + lane] = blocks[b, source + lane]
         for lane in range(first, last):
             here = b * LANES + lane
-            seen[Seen.STEER, here] /= blocks[b, Param.STEER_MAX * LANES + lane]
-            seen[Seen.ENGINE, here] *= blocks[b, Param.PER_LIMITER * LANES + lane]
-            per_quarter = 4.0 / (G * blocks[b, Param.MASS * LANES + lane])
+            seen[Seen.STEER, here] /= param(params, kinds, Param.STEER_MAX, here)
+            seen[Seen.ENGINE, here] *= param(params, kinds, Param.PER_LIMITER, here)
+            per_quarter = 4.0 / (G * param(params, kinds, Param.MASS, here))
             for wheel in range(4):
                 seen[Seen.LOAD + wheel, here] *= per_quarter
         car += last - first
@@ -104,13 +112,16 @@ def gather(blocks: Array, seen: Array, lo: int, hi: int) -> None:
 
 @jit
 def look(
-    blocks: Array, seen: Array, codes: Ints, values: Array, terms: int, rewards: int, table: Array, spacing: float,
-    closed: bool, dt: float, limit: float, out: Rows, reward: Array, ended: Ints, lo: int, hi: int,
+    blocks: Array, params: Array, kinds: Ints, seen: Array, codes: Ints, values: Array, terms: int, rewards: int,
+    table: Array, spacing: float, closed: bool, dt: float, limit: float, out: Rows, reward: Array, ended: Ints, lo: int,
+    hi: int,
 ) -> None:  # fmt: skip
     """Observe and judge the cars `lo`..`hi` - 1 after a step; releases the GIL, so ranges may go to threads.
 
     Args:
-        blocks: of the batch.
+        blocks: `Batch.cars`.
+        params: of the batch.
+        kinds: of the batch.
         seen: (Seen.COUNT, n or more) written.
         codes: this and the next three are the program's, see `observe.fill`.
         values: see above.
@@ -130,7 +141,7 @@ def look(
     car = lo
     while car < hi:  # block by block: what was just written is still near
         last = min(hi, (car // LANES + 1) * LANES)
-        gather(blocks, seen, car, last)
+        gather(blocks, params, kinds, seen, car, last)
         derive(seen, table, spacing, closed, dt, car, last)
         fill(seen, codes, values, terms, table, spacing, closed, out, car, last)
         judge(seen, codes, values, terms, rewards, limit, reward, ended, car, last)
@@ -139,17 +150,20 @@ def look(
 
 @jit
 def turn(
-    blocks: Array, maps: Array, table: Array, spacing: float, closed: bool, off_grip: float, off_soft: float, dt: float,
-    substeps: int, looks: int, seen: Array, codes: Ints, values: Array, terms: int, rewards: int, limit: float,
-    out: Rows, reward: Array, ended: Ints, lo: int, hi: int,
+    blocks: Array, params: Array, kinds: Ints, maps: Array, work: Array, table: Array, spacing: float, closed: bool,
+    off_grip: float, off_soft: float, dt: float, substeps: int, looks: int, seen: Array, codes: Ints, values: Array,
+    terms: int, rewards: int, limit: float, out: Rows, reward: Array, ended: Ints, lo: int, hi: int,
 ) -> None:  # fmt: skip
-    """Advance the cars `lo`..`hi` - 1, which touch no others, then do as `look`, block by block.
+    """Advance the cars `lo`..`hi` - 1, which touch no others, then do as `look`, a few blocks at a time.
 
-    One call instead of two: a block is still in the cache when it is looked at, and a single car pays for one call.
+    One call instead of two: blocks are still in the cache when they are looked at, and a single car pays for one call.
 
     Args:
-        blocks: of the batch.
-        maps: this and the next five are those of `world.integrate.advance`.
+        blocks: `Batch.cars`.
+        params: this and the next nine are those of `world.integrate.advance`.
+        kinds: see above.
+        maps: see above.
+        work: see above.
         table: see above.
         spacing: see above.
         closed: see above.
@@ -174,24 +188,25 @@ def turn(
     car = lo
     while car < hi:
         block = car // LANES
-        last = min(hi, (block + 1) * LANES)
+        end = min(block + _CHUNK, (hi + LANES - 1) // LANES)
+        last = min(hi, end * LANES)
         for _ in range(looks):
-            advance(blocks, maps, table, spacing, closed, off_grip, off_soft, dt, substeps, block, block + 1)
-        gather(blocks, seen, car, last)
-        derive(seen, table, spacing, closed, period, car, last)
-        fill(seen, codes, values, terms, table, spacing, closed, out, car, last)
-        judge(seen, codes, values, terms, rewards, limit, reward, ended, car, last)
+            advance(
+                blocks, params, kinds, maps, work, table, spacing, closed, off_grip, off_soft, dt, substeps, block, end
+            )
+        look(blocks, params, kinds, seen, codes, values, terms, rewards, table, spacing, closed, period, limit, out,
+             reward, ended, car, last)  # fmt: skip
         car = last
 
 
 @jit
 def look_again(
-    blocks: Array, seen: Array, codes: Ints, values: Array, terms: int, table: Array, spacing: float, closed: bool,
-    out: Rows, cars: Ints,
+    blocks: Array, params: Array, kinds: Ints, seen: Array, codes: Ints, values: Array, terms: int, table: Array,
+    spacing: float, closed: bool, out: Rows, cars: Ints,
 ) -> None:  # fmt: skip
     """Observe `cars` after they were put somewhere; arguments as `look`."""
     for car in cars:
-        gather(blocks, seen, car, car + 1)
+        gather(blocks, params, kinds, seen, car, car + 1)
         derive(seen, table, spacing, closed, 0.0, car, car + 1)
         fill(seen, codes, values, terms, table, spacing, closed, out, car, car + 1)
 
@@ -231,10 +246,9 @@ def poses(seen: Array, out: Array) -> None:
 
 
 @jit
-def boxes(blocks: Array, out: Array) -> None:
+def boxes(params: Array, kinds: Ints, out: Array) -> None:
     """Write half length, half width and the middle's place ahead (m) of the cars' boxes into `out` (n, 3)."""
     for car in range(out.shape[0]):
-        block, lane = car // LANES, car % LANES
-        out[car, 0] = blocks[block, Param.HALF_LENGTH * LANES + lane]
-        out[car, 1] = blocks[block, Param.HALF_WIDTH * LANES + lane]
-        out[car, 2] = blocks[block, Param.BOX_CENTRE * LANES + lane]
+        out[car, 0] = param(params, kinds, Param.HALF_LENGTH, car)
+        out[car, 1] = param(params, kinds, Param.HALF_WIDTH, car)
+        out[car, 2] = param(params, kinds, Param.BOX_CENTRE, car)

@@ -16,11 +16,10 @@ from trailbrake.cars.tyre_params import Tyre
 from trailbrake.errors import DataError
 from trailbrake.kernels import jit
 from trailbrake.kernels.lanes import LANES
-from trailbrake.world.layout import Control
+from trailbrake.world.batch import Batch
 from trailbrake.world.pack import pack
 
 Array = NDArray[np.float64]
-Blocks = NDArray[np.float64] | NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 _SAMPLES = (1.0, 0.75, 1.5)  # factors packed; the third checks the line through the others
@@ -78,20 +77,22 @@ class Scaling:
                     raise DataError("a row that does not scale", where="car", got=f"row {row} by {name}")
                 rows.append(row)
                 laws.append((float(factor), *law))
-        self._rows: Ints = np.array(rows, np.int64) + int(Control.COUNT)
+        self._rows: Ints = np.array(rows, np.int64)
         self._laws: Array = np.array(laws, np.float64).reshape(-1, 4)
 
-    def apply(self, blocks: Blocks, cars: Ints, mass: Array, grip: Array, stiffness: Array) -> None:
+    def apply(self, batch: Batch, cars: Ints, mass: Array, grip: Array, stiffness: Array) -> None:
         """Write the rows of `cars` for these factors; place the cars afterwards, their state holds the old loads.
 
         Args:
-            blocks: of a batch of cars like the nominal one.
+            batch: of cars like the nominal one; its blocks get parameters of their own.
             cars: (k,) which.
             mass: (k,) shares of the nominal.
             grip: (k,) the same.
             stiffness: (k,) the same.
         """
-        write(blocks, self._rows, self._laws, cars, np.stack([mass, grip, stiffness]))
+        if len(batch.params) < len(batch.kinds):
+            batch.own_params()
+        write(batch.params, batch.kinds, self._rows, self._laws, cars, np.stack([mass, grip, stiffness]))
 
 
 def _line(values: list[float]) -> tuple[float, float, float] | None:
@@ -108,12 +109,13 @@ def _line(values: list[float]) -> tuple[float, float, float] | None:
 
 
 @jit
-def write(blocks: Blocks, rows: Ints, laws: Array, cars: Ints, factors: Array) -> None:
+def write(params: Array, kinds: Ints, rows: Ints, laws: Array, cars: Ints, factors: Array) -> None:
     """Write rows of cars.
 
     Args:
-        blocks: of the batch.
-        rows: (m,) which rows.
+        params: of the batch.
+        kinds: of the batch, no two alike.
+        rows: (m,) which rows, counted from Work.COUNT.
         laws: (m, 4) number of the factor, a, b and power of each: (a + b factor)**power.
         cars: (k,) which cars.
         factors: (3, k) mass, grip, stiffness.
@@ -122,4 +124,4 @@ def write(blocks: Blocks, rows: Ints, laws: Array, cars: Ints, factors: Array) -
         block, lane = cars[i] // LANES, cars[i] % LANES
         for k in range(rows.shape[0]):
             value = laws[k, 1] + laws[k, 2] * factors[int(laws[k, 0]), i]
-            blocks[block, rows[k] * LANES + lane] = value if laws[k, 3] > 0.0 else 1.0 / value
+            params[kinds[block], rows[k] * LANES + lane] = value if laws[k, 3] > 0.0 else 1.0 / value
