@@ -1,4 +1,4 @@
-"""Writes the generated tables: the README's matrix of drivers and simulators, docs/state.md, docs/environments.md. --check compares."""
+"""Writes the matrix in the README, docs/state.md and docs/environments.md. --check compares."""
 
 import sys
 from pathlib import Path

@@ -1,21 +1,44 @@
 import math
+import re
 
 import pytest
 
 from trailbrake.cars import load as cars
 from trailbrake.errors import DataError, UsageError
 
+WORDS = ("name", "title", "source", "kind", "layout", "abs", "tc", "blip", "abs_slip", "tc_slip")  # not measured
 GT3 = (cars.LIBRARY / "gt3.toml").read_text()
 
 
 def test_the_library_holds_what_its_names_say():
-    assert {"gt3", "hatchback"} <= set(cars.names())
+    assert {"f1", "gt3", "hatchback", "kart", "sports_awd"} <= set(cars.names())
     for name in cars.names():
         car = cars.load(name)
         assert car.name == name
-        sections = (car.body, car.aero, car.tyre_front, car.tyre_rear, car.engine, car.gearbox, car.drive, car.brakes,
-                    car.steering, car.fuel)  # fmt: skip
-        assert all(section.source for section in sections)
+        sections = [getattr(car, field) for field in car.__struct_fields__ if field not in ("name", "title", "scanner")]
+        drive = (car.drive.centre, car.drive.differential_front, car.drive.differential_rear)
+        heat = (car.tyre_front.thermal, car.tyre_rear.thermal)
+        assert all(section.source for section in (*sections, *drive, *heat) if section is not None)
+
+
+@pytest.mark.parametrize("name", cars.names())
+def test_every_number_has_its_unit_source_or_estimate_on_its_line(name):
+    """The first of the tyres says it; the other may say "as in front" in its source."""
+    section, lines = "", (cars.LIBRARY / f"{name}.toml").read_text().splitlines()
+    as_in_front = re.search(r'\[tyre_rear\]\nsource = "[^"]*(as|same)', "\n".join(lines))
+    listed = 0
+    for line in lines:
+        section = line.strip("[]") if line.startswith("[") else section
+        key, equals, value = line.partition(" = ")
+        if line.startswith("#") or not equals or key in WORDS:
+            continue
+        listed += 1
+        if section == "tyre_rear" and as_in_front:
+            continue
+        if section in ("gearbox", "drive.differential_rear", "steering", "fuel", "engine"):
+            continue  # their source speaks for all of them
+        assert "#" in value, f"[{section}] {line}"
+    assert listed > 100
 
 
 def test_a_file_loads_by_its_path(tmp_path):
@@ -39,8 +62,29 @@ def test_a_missing_file_is_one_line(tmp_path):
     [
         ("mass = 1345.0", "mass = -5.0", ["body.mass", "> 0.0", "-5.0"]),
         ("mass = 1345.0", 'mass = "heavy"', ["body.mass", "float", "str"]),
-        ("mass = 1345.0", "mas = 1345.0", ["body.mas", "unknown"]),
-        ("mass = 1345.0", "", ["body.mass", "missing"]),
+        ("mass = 1345.0", "mas = 1345.0", ["body.mas", "unknown", "did you mean mass?"]),
+        ("mass = 1345.0", "", ["body.mass", "missing", "kg, with driver"]),
+        ("[aero]", "[areo]", ["areo", "unknown", "did you mean aero"]),
+        ("[tyre_front.thermal]", "[tyre_front.termal]", ["tyre_front.termal", "did you mean thermal?"]),
+        ("wear_loss = 0.06", "wearloss = 0.06", ["tyre_front.thermal.wearloss", "did you mean wear_loss"]),
+        ("mu_y = 1.64", "mu_y = 0.0", ["tyre_front.mu_y", "> 0.0", "peak lateral friction"]),
+        ("mu_y = 1.64", "", ["tyre_front.mu_y", "missing", "peak lateral friction"]),
+        ("peak_slip_angle = 0.115", "peak_slip_angle = 0", ["tyre_front.peak_slip_angle", "> 0.0", "of peak force"]),
+        ("unsprung_mass = 45.0", "unsprung_mass = 1.0", ["suspension_front.unsprung_mass", "700 rad/s", "1 kg"]),
+        ("rebound_damping = 8500.0", "rebound_damping = 90000.0", ["suspension_front.unsprung_mass", "1200", "2011"]),
+        ("unsprung_mass = 45.0", "unsprung_mass = 300.0", ["suspension_front.unsprung_mass", "half of body.mass"]),
+        ("roll_inertia = 560.0", "roll_inertia = 100.0", ["body.roll_inertia", "100"]),
+        ("roll_inertia = 560.0", "roll_inertia = 150.0", ["body.yaw_inertia", "1900", "1950"]),
+        ("pitch_inertia = 1750.0", "pitch_inertia = 2600.0", ["body.pitch_inertia", "2510", "2600"]),
+        ("roll_centre = 0.03", "roll_centre = 0.5", ["suspension_front.roll_centre", "cg_height 0.46", "0.5"]),
+        ("toe = -0.0017", "toe = -0.17", ["suspension_front.toe", ">= -0.05", "toe-in"]),
+        ("[drive.differential_rear]", "[drive.differential_front]", ["drive.differential_front", "rwd", "none"]),
+        ('layout = "rwd"', 'layout = "awd"', ["drive.differential_front", "one with layout awd"]),
+        ('layout = "rwd"', 'layout = "4wd"', ["drive.layout", "one of", "rwd", "4wd"]),
+        ("torque_front = 10400.0", "torque_front = -1.0", ["brakes.torque_front", ">= 0.0"]),
+        ("ratios = [3.12, 2.34, 1.86, 1.54, 1.30, 1.115]", "ratios = []", ["gearbox.ratios", "length >= 1", "[]"]),
+        ("torque = [200, 330", 'torque = ["much", 330', ["engine.torque", "float", "str", "full throttle"]),
+        ("blip = true", 'blip = "yes"', ["gearbox.blip", "bool", "str"]),
         ("mass = 1345.0", "mass = inf", ["body.mass", "finite"]),
         ("cg_to_front = 1.50", "cg_to_front = 3.0", ["body.cg_to_front", "2.7", "3.0"]),
         ("rpm = [1000, 2000,", "rpm = [2000, 1000,", ["engine.rpm", "rising"]),
@@ -49,7 +93,7 @@ def test_a_missing_file_is_one_line(tmp_path):
         ("upshift_rpm = 8300.0", "upshift_rpm = 9300.0", ["gearbox.upshift_rpm", "8700"]),
         ("clutch_torque = 1100.0", "clutch_torque = 100.0", ["gearbox.clutch_torque", "552"]),
         ("shape = 1.45", "shape = 0.9", ["tyre_front.shape", "> 1.0", "0.9"]),
-        ('kind = "lsd"', 'kind = "magic"', ["drive.differential.kind", "magic"]),
+        ('kind = "lsd"', 'kind = "magic"', ["drive.differential_rear.kind", "one of", "spool", "magic"]),
         ("[body]", "[body", ["not TOML"]),
     ],
 )

@@ -18,7 +18,7 @@ def test_the_curve_peaks_at_slip_one(law):
     shares = [curve(s, b, c, e) for s in slips]
     assert slips[int(np.argmax(shares))] == pytest.approx(1.0, abs=2e-3)
     assert curve(1.0, b, c, e) == pytest.approx(1.0, abs=1e-12)
-    assert min(shares[1000:]) > 0.6  # a sliding tyre still grips
+    assert min(shares[1000:]) > 0.4  # a sliding tyre still grips; least where the source says so, in f1
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -70,3 +70,20 @@ def test_grip_falls_with_load():
         return -combined(0.0, law[6] * stretch, load_n, *law)[1] / load_n
 
     assert friction(2000.0) > friction(4000.0) > friction(8000.0) > 0.0
+
+
+@pytest.mark.parametrize("load_n", [2000.0, 3000.0, 4000.0, 6000.0])
+def test_the_tyre_of_the_f1_is_that_of_its_source(load_n):
+    """Peaks by load as published, and mu = mu_max sin(Q atan(S rho)) with Q = 1.9, S = pi / (2 atan Q)."""
+    law = load("f1").tyre_front.law()
+    between = (load_n - 2000.0) / 4000.0
+    mu_x, mu_y = 1.75 - 0.35 * between, 1.80 - 0.35 * between
+    kappa_max, lambda_max = 0.11 - 0.01 * between, math.radians(9.0 - between)
+    q, s = 1.9, math.pi / (2.0 * math.atan(1.9))
+    for kappa in (0.01, 0.03, 0.06, 0.08, 0.11):
+        wanted = mu_x * math.sin(q * math.atan(s * kappa / kappa_max)) * load_n
+        assert combined(kappa, 0.0, load_n, *law)[0] == pytest.approx(wanted, rel=0.015)
+    for angle in (0.01, 0.04, 0.08, 0.11, 0.15):
+        wanted = mu_y * math.sin(q * math.atan(s * angle / lambda_max)) * load_n
+        # The source counts the angle, we its tangent: 1 % at 0.15 rad.
+        assert -combined(0.0, math.tan(angle), load_n, *law)[1] == pytest.approx(wanted, rel=0.015)

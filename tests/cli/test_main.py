@@ -154,8 +154,12 @@ def test_tracks(cli):
 
 def test_cars(cli):
     found = rows(cli, "cars")
-    assert {"gt3", "hatchback"} <= set(found)
+    assert {"f1", "gt3", "hatchback", "kart", "sports_awd"} <= set(found)
     assert found["gt3"]["power_w"] > found["hatchback"]["power_w"] > 5e4
+    assert found["f1"]["hybrid_power_w"] == 120e3
+    assert found["f1"]["equipment"] == ["hybrid", "DRS"]
+    assert found["kart"]["equipment"] == []
+    assert found["sports_awd"]["equipment"] == ["turbo", "ABS", "TC"]
     assert {row["drive"] for row in found.values()} <= {"fwd", "rwd", "awd"}
 
 

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load
+from trailbrake.cars.load import load, names
 from trailbrake.planning.envelope import REAR_RESERVE, SHARES, envelope, resistance, thrust, top_speed
 from trailbrake.units import G
 
@@ -60,7 +60,7 @@ def test_top_speed_balances_thrust_and_drag(gt3: object) -> None:
 
 def test_open_differential_halves_what_a_lifted_wheel_gives(gt3: object) -> None:
     replace = msgspec.structs.replace
-    opened = replace(gt3, drive=replace(gt3.drive, differential=replace(gt3.drive.differential, kind="open")))
+    opened = replace(gt3, drive=replace(gt3.drive, differential_rear=replace(gt3.drive.differential_rear, kind="open")))
     assert envelope(opened).drive[5, SHARES - 3] < envelope(gt3).drive[5, SHARES - 3]
 
 
@@ -68,3 +68,58 @@ def test_envelope_is_frozen(gt3: object) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         envelope(gt3).lateral = None
     assert math.isfinite(envelope(gt3).drive.sum())
+
+
+# km/h; the makers' figures and what the classes reach, with the room that a quasi-steady model needs
+TOP_SPEEDS = {
+    "f1": (320.0, 360.0), "gt3": (265.0, 285.0), "hatchback": (198.0, 212.0), "kart": (120.0, 140.0),
+    "sports_awd": (295.0, 315.0),
+}  # fmt: skip
+# m/s^2, largest lateral acceleration at 20 m/s, in g
+GRIP = {"f1": (1.8, 2.3), "gt3": (1.5, 1.8), "hatchback": (0.9, 1.0), "kart": (1.7, 2.3), "sports_awd": (0.98, 1.12)}
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_car_has_sane_limits(name: str) -> None:
+    car = load(name)
+    limits = envelope(car)
+    for table in (limits.lateral, limits.drive, limits.brake, limits.steer, limits.sideslip):
+        assert np.isfinite(table).all()
+    low, high = TOP_SPEEDS[name]
+    assert low < 3.6 * top_speed(car) < high
+    low, high = GRIP[name]
+    assert low < np.interp(20.0, limits.speeds, limits.lateral) / G < high
+    assert (np.diff(limits.brake, axis=1) <= 1e-6).all()  # cornering takes from braking and from driving
+    assert (np.diff(limits.drive, axis=1) <= 1e-6).all()
+    assert (limits.brake[:, 0] > limits.drive[:, 0]).all()
+    assert (limits.brake[:, 0] > 0.6 * G).all()
+    assert limits.drive[0, 0] > 0.15 * G
+    pulls = limits.speeds < top_speed(car)
+    assert (limits.drive[pulls, 0] > 0.0).all()
+    assert (limits.drive[~pulls, 0] < 0.05 * G).all()
+    rises = np.diff(limits.lateral)
+    assert (rises > 0.0).all() if limits.load_factor[-1] > 1.2 else (abs(rises) < 0.15).all()
+
+
+def test_a_rear_brake_alone_brakes_as_far_as_the_rear_axle_holds() -> None:
+    kart = load("kart")
+    tyre = msgspec.structs.replace(kart.tyre_rear, mu_x=1.5, mu_x_load=0.0, rolling_resistance=0.0)
+    plain = msgspec.structs.replace(
+        kart, tyre_rear=tyre, tyre_front=msgspec.structs.replace(kart.tyre_front, rolling_resistance=0.0),
+        aero=msgspec.structs.replace(kart.aero, drag_area=0.0),
+    )  # fmt: skip
+    body = kart.body
+    # m a = mu m (g a_f - a h) / L, the rear axle being unloaded by its own braking
+    wanted = 1.5 * G * body.cg_to_front / (body.wheelbase + 1.5 * body.cg_height)
+    assert envelope(plain).brake[3, 0] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_an_open_front_differential_of_four_driven_wheels_leaves_the_rear_axle_alone() -> None:
+    car = load("sports_awd")
+    replace = msgspec.structs.replace
+    locked = replace(car.drive.differential_rear, kind="locked")
+    both = replace(car, drive=replace(car.drive, differential_front=locked))
+    rear_open = replace(car, drive=replace(both.drive, differential_rear=replace(locked, kind="open")))
+    now, best, worst = (envelope(c).drive[5, SHARES - 3] for c in (car, both, rear_open))
+    assert now < best
+    assert worst < best

@@ -25,31 +25,28 @@ class Rig:
         self._substeps = substeps_for(PERIOD)
 
     def __getattr__(self, name):
-        return float(self.batch.state[State[name.upper()], 0])
+        return float(self.batch.column(0)[State[name.upper()]])
 
     def four(self, name):
         first = State[name.upper()]
-        return self.batch.state[first : first + 4, 0].copy()
+        return self.batch.column(0)[first : first + 4].copy()
+
+    def set(self, name, value):
+        self.batch.set(State[name.upper()], value)
 
     def roll_at(self, speed, gear=None):
         """Set the car rolling without slip at `speed`, in the gear that suits or in `gear`."""
-        car, state = self.car, self.batch.state
-        if gear is None:
-            gear = 1
-            while (
-                gear < car.gearbox.top_gear and car.engine_speed(speed, gear) > car.gearbox.upshift_rpm * math.pi / 30
-            ):
-                gear += 1
-        state[State.VX, 0] = speed
-        for wheel in range(4):
-            state[State.SPIN + wheel, 0] = speed / (car.tyre_front if wheel < 2 else car.tyre_rear).radius
-        state[State.GEAR, 0] = state[State.NEXT_GEAR, 0] = gear
-        state[State.ENGINE, 0] = max(car.engine_speed(speed, gear), car.engine.idle_rpm * math.pi / 30)
-        self.batch.refresh()
+        x, y, yaw = self.x, self.y, self.yaw
+        self.batch.place(0, x, y, yaw, speed)
+        if gear is not None:
+            self.set("gear", gear)
+            self.set("next_gear", gear)
+            idle = self.car.engine.idle_rpm * math.pi / 30
+            self.set("engine", max(self.car.engine_speed(speed, gear), idle))
 
     def step(self, **controls):
         self.batch.set_controls(0, Controls(**controls))
-        self.batch.step(dt=PERIOD / self._substeps, substeps=self._substeps)
+        self.batch.step(PERIOD / self._substeps, self._substeps)
         self.time += PERIOD
 
     def run(self, seconds, **controls):

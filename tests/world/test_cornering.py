@@ -29,7 +29,8 @@ def axle_stiffness(tyre, load):
 def test_yaw_gain_of_the_linear_bicycle(rig, roads, name, speed):
     car = load(name)
     open_differential = Differential(kind="open")  # a locking one adds a yaw moment that the bicycle has not
-    car = replace(car, drive=replace(car.drive, differential=open_differential))
+    driven = "differential_front" if car.drive.layout == "fwd" else "differential_rear"
+    car = replace(car, drive=replace(car.drive, **{driven: open_differential}))
     r = rig(car, roads.straight(half_width=2000.0), x=1000.0)
     steer = 0.5 / speed**2 * r.car.body.wheelbase  # about 0.5 m/s^2
     r.roll_at(speed)

@@ -1,11 +1,12 @@
 """Reads car files (TOML) into `CarParams`, and refuses a car that cannot be one, naming file and key."""
 
-import math
 import re
 from pathlib import Path
 
 import msgspec
+from msgspec import inspect
 
+from trailbrake.cars.checks import check
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError, near
 
@@ -51,25 +52,84 @@ def parse(data: bytes, *, where: str) -> CarParams:
         raise _refusal(str(error), data, where) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"not TOML: {error}", where=where) from error
-    _check(car, where)
+    check(car, where)
     return car
 
 
 def _refusal(message: str, data: bytes, where: str) -> DataError:
-    """Turn msgspec's message into ours: the key goes to the front, then expected and got."""
+    """Turn msgspec's message into ours: the key goes to the front, then expected and got, then what the key means."""
     match = _AT.match(message)
     key = (match["key"] or "") if match else ""
     what = match["what"] if match else message
-    expected = _EXPECTED.match(what)
-    if not expected:
-        name = re.search(r"`([^`]*)`", what)
-        if name:
-            key = f"{key}.{name[1]}" if key else name[1]
-        kind = "missing key" if "missing" in what else "unknown key" if "unknown" in what else what
-        return DataError(kind, where=_place(where, key))
-    got = expected["got"] or _value(data, key)
-    return DataError("wrong value", where=_place(where, key), expected=expected["expected"].replace("`", ""),
-                     got=got.replace("`", ""))  # fmt: skip
+    section, _, last = key.rpartition(".")
+    if expected := _EXPECTED.match(what):
+        got = expected["got"] or _value(data, key)
+        return _wrong(where, key, expected["expected"], got, _keys(section).get(_plain(last), ""))
+    if what.startswith("Invalid enum value"):
+        return _wrong(where, key, _choices(section, last), _value(data, key), _keys(section).get(last, ""))
+    name = re.search(r"`([^`]*)`", what)
+    known = _keys(key)
+    if not name:
+        return DataError(what, where=_place(where, key))
+    place = _place(where, f"{key}.{name[1]}" if key else name[1])
+    if "unknown" in what:
+        return DataError("unknown key", where=place, hint=near(name[1], list(known)))
+    strange = [there for there in _table(data, key) if there not in known]  # one may be the missing one, misspelled
+    meaning = known.get(name[1], "")
+    hint = f"there is an unknown key {strange[0]}" if strange else f"{name[1]}: {meaning}" if meaning else ""
+    return DataError("missing key", where=place, hint=hint)
+
+
+def _wrong(where: str, key: str, expected: str, got: str, meaning: str) -> DataError:
+    hint = f"{_plain(key).rpartition('.')[2]}: {meaning}" if meaning else ""
+    return DataError("wrong value", where=_place(where, key), expected=expected.replace("`", ""),
+                     got=got.replace("`", ""), hint=hint)  # fmt: skip
+
+
+def _plain(key: str) -> str:
+    """Return `key` without the [...] that stands for an element of a list."""
+    return re.sub(r"\[.*?\]", "", key)
+
+
+def _fields(section: str) -> dict[str, inspect.Type]:
+    """Return the keys that the schema has in the dotted `section` ("" = the whole file), with their types."""
+    kind: inspect.Type = inspect.type_info(CarParams)
+    for part in section.split(".") if section else []:
+        fields = kind.fields if isinstance(kind, inspect.StructType) else ()
+        kind = next((_struct(field.type) for field in fields if field.name == part), kind)
+    return {field.name: field.type for field in kind.fields} if isinstance(kind, inspect.StructType) else {}
+
+
+def _keys(section: str) -> dict[str, str]:
+    """Return the keys of `section` with unit and meaning, as declared."""
+    return {name: _description(kind) for name, kind in _fields(section).items()}
+
+
+def _choices(section: str, name: str) -> str:
+    """Return the words that may stand at a key, for a message."""
+    kind = _fields(section).get(name)
+    return "one of " + ", ".join(map(str, kind.values)) if isinstance(kind, inspect.LiteralType) else "another word"
+
+
+def _struct(kind: inspect.Type) -> inspect.Type:
+    """Return the struct type in an optional struct, and any other type as it is."""
+    if isinstance(kind, inspect.UnionType):
+        return next((t for t in kind.types if isinstance(t, inspect.StructType)), kind)
+    return kind
+
+
+def _description(kind: inspect.Type) -> str:
+    """Return unit and meaning, as declared."""
+    schema = kind.extra_json_schema if isinstance(kind, inspect.Metadata) else None
+    return str((schema or {}).get("description", ""))
+
+
+def _table(data: bytes, section: str) -> dict[str, object]:
+    """Return the table of the file at the dotted `section`."""
+    value = msgspec.toml.decode(data)
+    for part in section.split(".") if section else []:
+        value = value[part]
+    return dict(value)
 
 
 def _value(data: bytes, key: str) -> str:
@@ -85,44 +145,3 @@ def _value(data: bytes, key: str) -> str:
 
 def _place(where: str, key: str) -> str:
     return f"{where}: {key}" if key else where
-
-
-def _check(car: CarParams, where: str) -> None:
-    """Raise DataError where single values are fine but do not fit together."""
-
-    def need(condition: bool, key: str, expected: str, got: object) -> None:
-        if not condition:
-            raise DataError("the values do not fit together", where=_place(where, key), expected=expected,
-                            got=str(got))  # fmt: skip
-
-    for key, value in _numbers(msgspec.to_builtins(car), ""):
-        need(math.isfinite(value), key, "a finite number", value)
-    body, engine, gearbox = car.body, car.engine, car.gearbox
-    need(body.cg_to_front < body.wheelbase, "body.cg_to_front", f"less than the wheelbase {body.wheelbase}",
-         body.cg_to_front)  # fmt: skip
-    need(body.wheelbase < body.length, "body.length", f"more than the wheelbase {body.wheelbase}", body.length)
-    for key, height in (("front", body.roll_centre_front), ("rear", body.roll_centre_rear)):
-        need(height < body.cg_height, f"body.roll_centre_{key}", f"below cg_height {body.cg_height}", height)
-    need(len(engine.rpm) == len(engine.torque), "engine.torque", f"{len(engine.rpm)} values as in engine.rpm",
-         f"{len(engine.torque)}")  # fmt: skip
-    need(all(b > a for a, b in zip(engine.rpm, engine.rpm[1:], strict=False)), "engine.rpm", "rising values",
-         list(engine.rpm))  # fmt: skip
-    need(max(engine.torque) > 0.0, "engine.torque", "some torque above 0", list(engine.torque))
-    need(engine.idle_rpm < engine.limiter_rpm, "engine.idle_rpm", f"below limiter_rpm {engine.limiter_rpm}",
-         engine.idle_rpm)  # fmt: skip
-    need(all(b < a for a, b in zip(gearbox.ratios, gearbox.ratios[1:], strict=False)), "gearbox.ratios",
-         "falling values", list(gearbox.ratios))  # fmt: skip
-    need(all(r > 0.0 for r in gearbox.ratios), "gearbox.ratios", "values above 0", list(gearbox.ratios))
-    need(gearbox.downshift_rpm < gearbox.upshift_rpm <= engine.limiter_rpm, "gearbox.upshift_rpm",
-         f"between downshift_rpm {gearbox.downshift_rpm} and limiter_rpm {engine.limiter_rpm}",
-         gearbox.upshift_rpm)  # fmt: skip
-    need(gearbox.clutch_torque > max(engine.torque), "gearbox.clutch_torque",
-         f"more than the engine's {max(engine.torque)}", gearbox.clutch_torque)  # fmt: skip
-
-
-def _numbers(value: object, key: str) -> list[tuple[str, float]]:
-    if isinstance(value, dict):
-        return [n for k, v in value.items() for n in _numbers(v, f"{key}.{k}" if key else str(k))]
-    if isinstance(value, list | tuple):
-        return [n for v in value for n in _numbers(v, key)]
-    return [(key, value)] if isinstance(value, float) else []

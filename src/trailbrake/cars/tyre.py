@@ -12,27 +12,31 @@ the right (Fy < 0). Scalars only; all functions are smooth enough at slip 0 and 
 
 import math
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import inline, jit
+from trailbrake.kernels.maths import atan_positive, clamp, sin_to_pi
 
+LEAST_SLIP = 1e-18  # added to the squared slip, so that its direction exists at 0
 LEAST = 0.3  # mu and peak slip never leave [LEAST, 2 - LEAST] times nominal: linear laws end somewhere
 
 
 @jit
 def at_load(value: float, slope: float, load: float, nominal_load: float) -> float:
-    """Return value * (1 + slope * (load / nominal_load - 1)), held within sane bounds.
-
-    With `slope` = -mu_load this is the friction coefficient under load (falling: load sensitivity), with
-    slip_load it is the slip of peak force.
-    """
-    factor = 1.0 + slope * (load / nominal_load - 1.0)
-    return value * min(max(factor, LEAST), 2.0 - LEAST)
+    """Return `value` at `load` (N), changing by `slope` per nominal load (N) away from it."""
+    return value * clamp(1.0 + slope * (load / nominal_load - 1.0), LEAST, 2.0 - LEAST)
 
 
-@jit
-def curve(slip: float, b: float, c: float, e: float) -> float:
-    """Return the Magic Formula sin(C atan(B s - E (B s - atan(B s)))): 0 at slip 0, 1 at slip 1."""
+@inline
+def bent(slip: float, b: float, e: float) -> float:
+    """Return the Magic Formula's inner part, B s - E (B s - atan(B s)), of slip >= 0."""
     x = b * slip
-    return math.sin(c * math.atan(x - e * (x - math.atan(x))))
+    return x - e * (x - atan_positive(x))
+
+
+@inline
+def curve(slip: float, b: float, c: float, e: float) -> float:
+    """Return the Magic Formula sin(C atan(B s - E (B s - atan(B s)))) of slip >= 0: 0 at 0, 1 at 1."""
+    result: float = sin_to_pi(c * atan_positive(bent(slip, b, e)))
+    return result
 
 
 @jit
@@ -74,12 +78,10 @@ def combined(
         Fx (N, forward), Fy (N, left) and the slip over the slip of peak force (1 = at the peak).
     """
     fz = max(load, 0.0)
-    peak = at_load(1.0, slip_load, fz, nominal_load)
-    sx = slip_ratio / (peak_slip_ratio * peak)
-    sy = tan_slip_angle / (tan_peak_slip_angle * peak)
-    slip = math.hypot(sx, sy)
-    if slip < 1e-9:
-        return 0.0, 0.0, slip
+    per_peak = at_load(1.0, -slip_load, fz, nominal_load)
+    sx = slip_ratio / peak_slip_ratio * per_peak
+    sy = tan_slip_angle / tan_peak_slip_angle * per_peak
+    slip = math.sqrt(sx * sx + sy * sy + LEAST_SLIP)
     share = curve(slip, b, c, e) * fz / slip
     fx = at_load(mu_x, -mu_x_load, fz, nominal_load) * share * sx
     fy = -at_load(mu_y, -mu_y_load, fz, nominal_load) * share * sy

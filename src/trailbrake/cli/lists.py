@@ -86,22 +86,34 @@ def tracks(*, json: Json = False) -> None:
 
 
 def cars(*, json: Json = False) -> None:
-    """List the cars, with mass, power and drive."""
+    """List the cars, with mass, power, drive and equipment."""
     from trailbrake.cars import load
 
     rows: list[dict[str, Any]] = []
     for name in load.names():
         car = load.load(name)
+        there = {
+            "turbo": car.engine.turbo_lag > 0.0, "hybrid": car.hybrid is not None, "DRS": car.aero.has_drs,
+            "ABS": car.brakes.abs, "TC": car.brakes.tc,
+        }  # fmt: skip
         rows.append(
             {"name": name, "title": car.title, "mass_kg": car.body.mass, "power_w": car.engine.peak_power,
-             "drive": car.drive.layout, "gears": car.gearbox.top_gear}
+             "hybrid_power_w": car.hybrid.power if car.hybrid else 0.0, "drive": car.drive.layout,
+             "gears": car.gearbox.top_gear, "front_weight_share": car.body.front_share,
+             "equipment": [word for word, has in there.items() if has]}
         )  # fmt: skip
     if json:
         print_json({"cars": rows})
     else:
         print_table(
             "Cars (or a TOML file of your own)",
-            ["name", "title", "mass", "power", "drive", "gears"],
-            [[r["name"], r["title"], f"{r['mass_kg']:.0f} kg", f"{r['power_w'] / 1000:.0f} kW", r["drive"],
-              str(r["gears"])] for r in rows],
+            ["name", "title", "mass", "power", "in front", "drive", "gears", "equipment"],
+            [[r["name"], r["title"], f"{r['mass_kg']:.0f} kg", _power(r), f"{100.0 * r['front_weight_share']:.0f} %",
+              r["drive"], str(r["gears"]), ", ".join(r["equipment"])] for r in rows],
         )  # fmt: skip
+
+
+def _power(row: dict[str, Any]) -> str:
+    """Return the power of a row of `cars`, as in "735 + 120 kW"."""
+    motor = f" + {row['hybrid_power_w'] / 1000:.0f}" if row["hybrid_power_w"] else ""
+    return f"{row['power_w'] / 1000:.0f}{motor} kW"

@@ -128,7 +128,8 @@ def _longitudinal_limit(
     drive_front: float,
     brake_front: float,
     braking: bool,
-    open_diff: bool,
+    open_front: bool,
+    open_rear: bool,
 ) -> float:
     """Return the largest acceleration (braking: deceleration) at v and ay; m/s^2; with the loads that it makes."""
     mass, base, to_front = car[0], car[2], car[3]
@@ -139,9 +140,8 @@ def _longitudinal_limit(
     for _ in range(40):
         ax = 0.5 * (lo + hi)
         fl, fr, rl, rr = _loads(-ax if braking else ax, ay, v, car)
-        open_front = open_diff and not braking
-        can_front = _axle_longitudinal(fl, fr, need_front, front, open_front)
-        can_rear = _axle_longitudinal(rl, rr, need_rear, rear, open_front)
+        can_front = _axle_longitudinal(fl, fr, need_front, front, open_front and not braking)
+        can_rear = _axle_longitudinal(rl, rr, need_rear, rear, open_rear and not braking)
         share = brake_front if braking else drive_front
         force = thrust
         if share > 0.0:
@@ -186,7 +186,8 @@ def _tables(
     brake_force: float,
     drive_front: float,
     brake_front: float,
-    open_diff: bool,
+    open_front: bool,
+    open_rear: bool,
 ) -> None:
     """Fill lateral (n,) and tables (4, n, m): drive, brake, steer, sideslip; grid is (3, n): speed, thrust, drag."""
     n, m = lateral.shape[0], tables.shape[2]
@@ -203,7 +204,7 @@ def _tables(
             for braking in (False, True):
                 tables[int(braking), i, j] = _longitudinal_limit(
                     v, ay, car, front, rear, drag if braking else drag + side_front * math.sin(slip_front),
-                    brake_force if braking else thrust, drive_front, brake_front, braking, open_diff,
+                    brake_force if braking else thrust, drive_front, brake_front, braking, open_front, open_rear,
                 )  # fmt: skip
             tables[2, i, j] = slip_front - slip_rear
             tables[3, i, j] = -slip_rear
@@ -243,14 +244,14 @@ def envelope(car: CarParams) -> Envelope:
     half = 0.5 * aero.air_density
     packed = (
         body.mass, body.cg_height, body.wheelbase, body.cg_to_front, body.track_front, body.track_rear,
-        body.roll_stiffness_front_share, body.roll_centre_front, body.roll_centre_rear,
+        car.roll_stiffness_front_share, car.suspension_front.roll_centre, car.suspension_rear.roll_centre,
         half * aero.lift_area_front, half * aero.lift_area_rear,
     )  # fmt: skip
     lateral, tables = np.empty(SPEEDS), np.empty((4, SPEEDS, SHARES))
     grid = np.stack([speeds, thrust(car, speeds), resistance(car, speeds)])
     _tables(
         grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), car.full_brake_force,
-        car.drive.front_share, brakes.front_share, car.drive.differential.kind == "open",
+        car.drive.front_share, brakes.front_share, car.drive.open_front, car.drive.open_rear,
     )  # fmt: skip
     load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (body.mass * G)
     return Envelope(speeds, lateral, tables[0], tables[1], load_factor, tables[2], tables[3])

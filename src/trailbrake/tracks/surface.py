@@ -13,7 +13,8 @@ a kerb with two wheels loses nothing.
 
 import math
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import inline, jit
+from trailbrake.kernels.maths import sincos
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import Array, span
 from trailbrake.tracks.kerbs import WIDTH
@@ -28,7 +29,7 @@ _KERB_SOFT = SURFACES["kerb"].rolling
 _TURN = 2.0 * math.pi / KERB_PITCH
 
 
-@jit
+@inline
 def kerb_height(s: float, across: float, width: float) -> float:
     """Return the height (m) of a kerb above the road's plane, continuous with its slope in both directions.
 
@@ -41,9 +42,8 @@ def kerb_height(s: float, across: float, width: float) -> float:
     rise = min(w * (1.0 / KERB_RISE), (1.0 - w) * (1.0 / (1.0 - KERB_RISE)))
     rise = max(rise, 0.0)
     body = rise * rise * (3.0 - 2.0 * rise) * min(width * (1.0 / WIDTH), 1.0)
-    teeth = KERB_TEETH * (0.5 - 0.5 * math.cos(_TURN * s))
-    height: float = body * (KERB_HEIGHT - KERB_TEETH + teeth)
-    return height
+    _, cosine = sincos(_TURN * s)
+    return body * (KERB_HEIGHT - KERB_TEETH + KERB_TEETH * (0.5 - 0.5 * cosine))
 
 
 @jit

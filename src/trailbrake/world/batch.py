@@ -2,16 +2,23 @@
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.cars.params import CarParams
+from trailbrake.kernels.lanes import LANES
 from trailbrake.state import Controls
+from trailbrake.tracks.fit import check_fit
 from trailbrake.tracks.track import Track
+from trailbrake.world.contact import collide
 from trailbrake.world.integrate import advance
-from trailbrake.world.layout import Array, Control, Param, State, pack
+from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
+from trailbrake.world.pack import engine_map, pack
 
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
+CACHE_LINE = 64  # bytes; blocks begin on one
 
 
 def substeps_for(period: float) -> int:
@@ -20,82 +27,185 @@ def substeps_for(period: float) -> int:
 
 
 class Batch:
-    """Cars side by side on the same road, not touching each other.
+    """Cars side by side on the same road.
 
     Args:
         track: where they drive; its first road.
         cars: one CarParams for all, or one per car.
         n: how many cars; by default as many as there are in `cars`.
+        group: how many consecutive cars race each other and may touch; n must be a multiple of it.
+        threads: how many threads share the work.
+        heat: whether tyres warm and wear where the car file describes it; otherwise friction is that of its `mu`.
 
     Attributes:
-        state: (State.COUNT, n) float64.
-        params: (Param.COUNT, n) float64.
-        controls: (Control.COUNT, n) float64; write into it, or give `step` an array of your own.
+        n: how many cars.
+        cars: (blocks, Control.COUNT * LANES) float64, see `layout`: state and controls. Cars beyond n fill the last
+            block and are nobody's.
+        params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
+        kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
+
+    Raises:
+        ValueError: numbers that do not fit together.
+        DataError: the road is too narrow for a car.
     """
 
-    def __init__(self, track: Track, cars: Sequence[CarParams], n: int | None = None) -> None:
+    def __init__(
+        self,
+        track: Track,
+        cars: Sequence[CarParams],
+        n: int | None = None,
+        *,
+        group: int = 1,
+        threads: int = 1,
+        heat: bool = False,
+    ) -> None:
         n = len(cars) if n is None else n
         if not cars or n < 1 or len(cars) not in (1, n):
             raise ValueError(f"Batch: expected 1 or n CarParams and n >= 1, got {len(cars)} and n = {n}")
-        self.track, self.n = track, n
-        # Plain, writable copies: numba compiles anew for a read-only array.
-        columns = np.stack([pack(car) for car in cars], axis=1)
-        self.params: Array = np.array(np.broadcast_to(columns, (Param.COUNT, n)), order="C")
-        self.state: Array = np.zeros((State.COUNT, n))
-        self.controls: Array = np.zeros((Control.COUNT, n))
+        if group < 1 or n % group:
+            raise ValueError(f"Batch: expected n to be a multiple of group, got n = {n} and group = {group}")
+        widest = max(cars, key=lambda car: car.body.width)
+        check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
+        self.track, self.n, self.group, self.threads = track, n, group, threads
+        count = -(-n // LANES)
+        self.cars = _aligned(count, Control.COUNT * LANES)
+        models = {id(car): car for car in cars}
+        rows = {key: row for row, key in enumerate(models)}
+        self._maps = np.stack([engine_map(car) for car in models.values()])
+        columns = []
+        for row, car in enumerate(models.values()):
+            columns.append(pack(car, heat=heat))
+            columns[-1][Param.MODEL - Work.COUNT] = row
+        which = np.full(count * LANES, rows[id(cars[-1])])
+        which[: len(cars)] = [rows[id(car)] for car in cars]
+        combinations, self.kinds = np.unique(which.reshape(count, LANES), axis=0, return_inverse=True)
+        self.kinds = self.kinds.reshape(count).astype(np.int64)
+        stacked = np.stack(columns, axis=1)
+        self.params = np.stack([stacked[:, lanes].reshape(-1) for lanes in combinations])
+        self._work = [_aligned(1, Axle.COUNT * LANES)[0] for _ in range(threads)]
+        view = self.cars.reshape(count, Control.COUNT, LANES)
+        view[:, Control.GEAR] = np.nan
+        view[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
         road, off = track.road, track.off_road
-        self._ground = (
-            np.array(road.table, order="C"),
-            float(road.spacing),
-            bool(road.closed),
-            float(off.grip),
-            float(off.rolling),
-        )
+        # Plain, writable copies: numba compiles anew for a read-only array.
+        self._road = (np.array(road.table, order="C"), float(road.spacing), bool(road.closed))
+        self._off = (float(off.grip), float(off.rolling))
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        start = track.road.points(0.0, 0.0)[0].tolist()
+        self.place(np.arange(count * LANES), start[0], start[1], start[3])
 
-    def place(self, car: int, x: float, y: float, yaw: float) -> None:
-        """Put `car` at rest on the road at x, y (m, world), heading `yaw` (rad), in first gear, everything as new."""
-        self.state[:, car] = 0.0
-        self.state[State.X, car] = x
-        self.state[State.Y, car] = y
-        self.state[State.YAW, car] = math.remainder(yaw, 2.0 * math.pi)
-        self.state[State.ROW, car] = -1.0
-        self.state[State.ENGINE, car] = self.params[Param.IDLE, car]
-        self.state[State.GEAR, car] = self.state[State.NEXT_GEAR, car] = 1.0
-        self.state[State.FUEL, car] = self.params[Param.FUEL_START, car]
-        self.state[State.CONTACT_GAP, car] = 1e6
-        self.refresh(car, car + 1)
+    def get(self, row: int, count: int = 1) -> Array:
+        """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
+        view = self.cars.reshape(-1, Control.COUNT, LANES)[:, row : row + count]
+        values = view.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
+        return values[0].copy() if count == 1 else values.copy()
 
-    def refresh(self, lo: int = 0, hi: int | None = None) -> None:
-        """Find the ground under cars `lo`..`hi` - 1 and publish them, after `state` was written from outside."""
-        hi = self.n if hi is None else hi
-        advance(self.state, self.params, self.controls, *self._ground, 0.0, 0, lo, hi)
+    def set(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
+        """Set quantity `row` of all cars, or of `cars`, to `values`, one number or one per car."""
+        chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
+        self.cars[chosen // LANES, int(row) * LANES + chosen % LANES] = values
 
-    def step(
-        self,
-        controls: Array | None = None,
-        *,
-        dt: float,
-        substeps: int,
-        lo: int = 0,
-        hi: int | None = None,
+    def column(self, car: int) -> Array:
+        """Return state and controls of one car, (Control.COUNT,), a view."""
+        column: Array = self.cars[car // LANES, car % LANES :: LANES]
+        return column
+
+    def own_params(self) -> None:
+        """Give every block parameters of its own, so that `params` may be changed car by car."""
+        self.params = np.ascontiguousarray(self.params[self.kinds])
+        self.kinds = np.arange(len(self.kinds), dtype=np.int64)
+
+    def param(self, row: int, cars: ArrayLike | None = None) -> Array:
+        """Return parameter `row` of all cars, or of `cars`, (n,)."""
+        chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
+        place = (int(row) - Work.COUNT) * LANES + chosen % LANES
+        values: Array = self.params[self.kinds[chosen // LANES], place]
+        return values
+
+    def place(
+        self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0
     ) -> None:
-        """Advance cars `lo`..`hi` - 1 by `substeps` times `dt` (s); releases the GIL, so ranges may go to threads.
+        """Put `cars` on the road at x, y (m, world), heading `yaw` (rad), rolling at `speed` (m/s), all as new.
+
+        At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.
+        """
+        chosen = np.atleast_1d(np.asarray(cars, np.intp))
+        view = self.cars.reshape(-1, Control.COUNT, LANES)
+        block, lane = chosen // LANES, chosen % LANES
+        view[block, : State.COUNT, lane] = 0.0
+
+        def put(row: int, values: ArrayLike) -> None:
+            view[block, row, lane] = values
+
+        def param(row: int) -> Array:
+            return self.param(row, chosen)
+
+        direction = np.asarray(yaw, np.float64)
+        direction = direction - 2.0 * np.pi * np.floor(direction / (2.0 * np.pi) + 0.5)
+        put(State.X, x)
+        put(State.Y, y)
+        put(State.YAW, direction)
+        put(State.ROW, -1.0)
+        put(State.CONTACT_GAP, 1e6)
+        put(State.FUEL, param(Param.FUEL_START))
+        put(State.CHARGE, param(Param.CHARGE_START))
+        put(State.TC, 1.0)
+        put(State.INVERSE_MASS, 1.0 / param(Param.MASS))
+        rolling = np.broadcast_to(np.asarray(speed, np.float64), chosen.shape)
+        put(State.VX, rolling)
+        for i in range(4):
+            put(State.SPIN + i, rolling / param(Axle.RADIUS + i // 2))
+            put(State.TEMPERATURE + i, param(Axle.START_TEMPERATURE + i // 2))
+            put(State.LOAD + i, param(Axle.LOAD_AT_REST + i // 2))
+            put(State.ABS + i, 1.0)
+        radius = param(Param.DRIVE_FRONT) * param(Axle.RADIUS) + param(Param.DRIVE_REAR) * param(Axle.RADIUS + 1)
+
+        def ratio_of(gear: Array) -> Array:
+            place = (Param.RATIOS + 1 - Work.COUNT + gear.astype(np.intp)) * LANES + lane
+            values: Array = self.params[self.kinds[block], place]
+            return values
+
+        gear = np.ones(chosen.shape)
+        for _ in range(1, int(param(Param.TOP_GEAR).max())):
+            ratio = ratio_of(gear)
+            gear += (rolling / radius * ratio > param(Param.UPSHIFT)) & (gear < param(Param.TOP_GEAR))
+        ratio = ratio_of(gear)
+        put(State.GEAR, gear)
+        put(State.NEXT_GEAR, gear)
+        put(State.RATIO, ratio)
+        put(State.ENGINE, np.clip(rolling / radius * ratio, param(Param.IDLE), param(Param.LIMITER)))
+        for b in np.unique(block):
+            self._advance(0, 0.0, 0, int(b), int(b) + 1)
+
+    def step(self, dt: float, substeps: int) -> None:
+        """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate.advance`.
 
         Args:
-            controls: (Control.COUNT, n), constant over the step; default `self.controls`.
             dt: length of a substep (s), at most MAX_DT.
-            substeps: how many. Ground and walls are looked at once, at the end: keep `dt * substeps` below 5 ms.
-            lo: first car.
-            hi: one past the last car, default all.
+            substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
+                within 10 ms.
         """
-        hi = self.n if hi is None else hi
-        values = self.controls if controls is None else controls
-        advance(self.state, self.params, values, *self._ground, dt, substeps, lo, hi)
+        count, pool = len(self.cars), self._pool
+        if pool is None or count < 2 * self.threads:
+            self._advance(0, dt, substeps, 0, count)
+        else:
+            cuts = np.linspace(0, count, self.threads + 1).astype(int).tolist()
+            spans = enumerate(zip(cuts, cuts[1:], strict=False))
+            jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
+            for job in jobs:
+                job.result()
+        if self.group > 1:
+            collide(self.cars, self.params, self.kinds, self.group, 0, self.n // self.group)
+
+    def refresh(self) -> None:
+        """Find the ground under all cars, after `cars` was written from outside."""
+        self._advance(0, 0.0, 0, 0, len(self.cars))
 
     def set_controls(self, car: int, controls: Controls) -> None:
         """Write the controls of one car; a gear of None asks for the automatic."""
+        column = self.column(car)
         gear = controls.gear
-        self.controls[:, car] = (
+        column[_FIRST : _FIRST + 6] = (
             controls.steer,
             controls.throttle,
             controls.brake,
@@ -103,3 +213,17 @@ class Batch:
             controls.handbrake,
             math.nan if gear is None else gear,
         )
+
+    def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
+        work = self._work[thread]
+        advance(self.cars, self.params, self.kinds, self._maps, work, *self._road, *self._off, dt, substeps, lo, hi)
+
+
+_FIRST = int(Control.STEER)
+
+
+def _aligned(rows: int, columns: int) -> NDArray[np.float64]:
+    """Return zeros (rows, columns) that begin on a cache line: vectors across two lines cost twice."""
+    raw = np.zeros(rows * columns + CACHE_LINE // 8)
+    first = -raw.ctypes.data % CACHE_LINE // 8
+    return raw[first : first + rows * columns].reshape(rows, columns)

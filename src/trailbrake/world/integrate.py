@@ -1,37 +1,19 @@
-"""One entry kernel: `advance` a range of cars by a number of substeps. Everything else is called from here."""
+"""`advance`, the one entry kernel: blocks of cars through controls, substeps and a look at the ground."""
 
-import math
-
-from trailbrake.kernels import jit
-from trailbrake.world.contact import walls
-from trailbrake.world.dynamics import body, ground
-from trailbrake.world.layout import Array, Control, Param, State
-from trailbrake.world.powertrain import brake, drive, shift
-from trailbrake.world.tyres import forces, loads
+from trailbrake.kernels import lane_jit
+from trailbrake.kernels.lanes import LANES
+from trailbrake.world.layout import Array, Control, Work
+from trailbrake.world.look import act, look
+from trailbrake.world.substep import substep
 
 
-@jit
-def _substep(state: Array, params: Array, controls: Array, dt: float, goal: float) -> None:
-    # One car's columns; `goal` is the road-wheel angle asked for, rad.
-    steer = state[State.STEER]
-    most = params[Param.STEER_RATE] * dt
-    steer += min(max(goal - steer, -most), most)
-    state[State.STEER] = steer
-    sin_steer = math.sin(steer)
-    cos_steer = math.cos(steer)
-    shift(state, params, controls, dt)
-    loads(state, params)
-    forces(state, params, dt, sin_steer, cos_steer)
-    body(state, params, dt, sin_steer, cos_steer)
-    drive(state, params, dt)
-    brake(state, params, dt)
-
-
-@jit
+@lane_jit
 def advance(
-    states: Array,
-    all_params: Array,
-    all_controls: Array,
+    cars: Array,
+    params: Array,
+    kinds: Array,
+    maps: Array,
+    work: Array,
     table: Array,
     spacing: float,
     closed: bool,
@@ -42,35 +24,41 @@ def advance(
     lo: int,
     hi: int,
 ) -> None:
-    """Advance cars `lo`..`hi` - 1 by `substeps` steps of `dt` (s) under constant controls, then look at the ground.
+    """Advance the cars of blocks `lo`..`hi` - 1 by `substeps` steps of `dt` (s) under constant controls, then look.
 
     Args:
-        states: (State.COUNT, cars).
-        all_params: (Param.COUNT, cars).
-        all_controls: (Control.COUNT, cars); values out of range are clamped, NaN counts as 0.
+        cars: (blocks, Control.COUNT * LANES), see `layout`; controls out of range are clamped, NaN counts as 0.
+        params: (kinds, (Axle.COUNT - Work.COUNT) * LANES), the rows from Work.COUNT on of each kind of block.
+        kinds: (blocks,) int64, each block's row of `params`.
+        maps: (models, TORQUES) N m, engine maps.
+        work: (Axle.COUNT * LANES,), this thread's work block.
         table: the road's table, with
         spacing: m between its rows, and
         closed: whether row n is row 0.
-        off_grip: friction factor beyond the road's edge.
+        off_grip: friction factor beyond road and kerbs.
         off_soft: extra rolling resistance there.
         dt: s.
-        substeps: 0 only finds the ground and the loads, after a car was put somewhere.
-        lo: first car.
-        hi: one past the last car. Ranges are independent of each other: the work may be split over threads.
+        substeps: 0 only looks, after a car was put somewhere.
+        lo: first block.
+        hi: one past the last block. Blocks are independent of each other: the work may be split over threads.
     """
-    for c in range(lo, hi):
-        state = states[:, c]
-        params = all_params[:, c]
-        controls = all_controls[:, c]
+    period = dt * substeps
+    first_param = Work.COUNT * LANES
+    kind = -1
+    for b in range(lo, hi):
+        car = cars[b]
+        for k in range(Control.COUNT * LANES):
+            work[k] = car[k]
+        if kinds[b] != kind:
+            kind = kinds[b]
+            param = params[kind]
+            for k in range(param.shape[0]):
+                work[first_param + k] = param[k]
         if substeps > 0:
-            for k in range(Control.GEAR):
-                least = -1.0 if k == Control.STEER else 0.0
-                wish = controls[k]
-                state[State.APPLIED + k] = min(max(wish, least), 1.0) if wish == wish else 0.0
-            goal = state[State.APPLIED] * params[Param.STEER_MAX]
+            act(work, maps, 0, LANES, period)
+            per_dt = 1.0 / dt
             for _ in range(substeps):
-                _substep(state, params, controls, dt, goal)
-        ground(state, params, table, spacing, closed, off_grip, off_soft)
-        if walls(state, params, table, spacing, closed, dt * substeps):
-            ground(state, params, table, spacing, closed, off_grip, off_soft)
-        loads(state, params)
+                substep(work, 0, LANES, dt, per_dt)
+        look(work, table, spacing, closed, off_grip, off_soft, 0, LANES, period)
+        for k in range(Control.COUNT * LANES):
+            car[k] = work[k]

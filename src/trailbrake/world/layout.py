@@ -1,7 +1,14 @@
-"""What the rows of the world's arrays mean: `state[State, car]`, `params[Param, car]`, `controls[Control, car]`.
+"""What the rows of the world's arrays mean, and how cars lie in them.
 
-Structure of arrays, float64: a row holds one quantity of all cars, so that a kernel may run over any range of
-cars. Rows marked "x4" are the first of four: front left, front right, rear left, rear right.
+Cars lie in blocks of LANES (`trailbrake.kernels.lanes`). An array of state, parameters or controls has one line per
+block: quantity `row` of car `c` is
+
+    array[c // LANES, row * LANES + c % LANES]
+
+What is kept of a car from call to call is its State and Control rows. Kernels copy them into a work block, where
+Work, Param and Axle rows follow, and which stays in the first-level cache over the substeps; cars with the same
+parameters share them. Rows marked "x4" are the first of four: front left,
+front right, rear left, rear right.
 """
 
 from enum import IntEnum
@@ -9,190 +16,296 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.params import CarParams, Tyre, interpolate
-from trailbrake.units import RPM
-
 Array = NDArray[np.float64]
 
 GEARS = 12  # rows of ratios: reverse, neutral, 1 .. 10
-TORQUES = 64  # rows of the torque curve, at equal steps of engine speed from 0
+TORQUES = 64  # points of an engine map, at equal steps of engine speed from 0
 
 
 class State(IntEnum):
-    """Rows of `state`. SI units; body axes x forward, y left; the reference point is on the road under the CM."""
+    """Rows of state. SI units; body axes x forward, y left, z up (ISO 8855); heave, roll and pitch from the road.
 
-    X = 0  # m, world
-    Y = 1  # m, world
-    YAW = 2  # rad, in [-pi, pi)
-    VX = 3  # m/s, along the body's x axis, which lies in the road surface
-    VY = 4  # m/s, along y
-    YAW_RATE = 5  # rad/s, about the road's normal
-    ENGINE = 6  # rad/s, crankshaft
-    STEER = 7  # rad, road-wheel angle, positive left
-    TRANSFER_X = 8  # N, lagged longitudinal force of all tyres: what makes longitudinal load transfer
-    TRANSFER_FRONT = 9  # N, lagged lateral force of the front tyres
-    TRANSFER_REAR = 10  # N, lagged lateral force of the rear tyres
-    GEAR = 11  # -1, 0, 1, 2, ...
-    NEXT_GEAR = 12  # gear being shifted to; equal to GEAR when no shift is under way
-    SHIFT_LEFT = 13  # s, until the shift under way is done
-    FUEL = 14  # l
-    CONTACTS = 15  # count of wall contacts
-    CONTACT_DEPTH = 16  # m, deepest corner of the box in a wall after the last step
-    CONTACT_GAP = 17  # s, since a wall was last touched
-    SPIN = 18  # x4, rad/s, wheels
-    STRETCH_X = 22  # x4, m, longitudinal deflection of the tyres
-    STRETCH_Y = 26  # x4, m, lateral deflection of the tyres
-    # What follows is worked out anew in every step; kept for publication and for the next phase of the step.
-    S = 30  # m, along the road
-    OFFSET = 31  # m, left of the centreline
-    ROW = 32  # row of the road's table: the hint for the next search
-    Z = 33  # m, world, of the road under the car
-    PITCH = 34  # rad, of the road surface along the car, positive nose down
-    ROLL = 35  # rad, of the road surface across the car, positive right side down
-    ROLL_RATE = 36  # rad/s, body x, from following the road
-    PITCH_RATE = 37  # rad/s, body y, from following the road
-    AX = 38  # m/s^2, acceleration along body x, gravity counted as a force
-    AY = 39  # m/s^2
-    AZ = 40  # m/s^2, from the road's vertical curvature and bank
-    ENGAGED = 41  # 0..1, how far the clutch is closed
-    ABS = 42  # 1 while ABS holds a brake back
-    TC = 43  # 1 while TC holds the engine back
-    APPLIED = 44  # controls as applied, steer to handbrake in the order of `Control`
-    THROTTLE = 45  # 0..1
-    BRAKE = 46  # 0..1
-    CLUTCH = 47  # 0..1, the pedal
-    HANDBRAKE = 48  # 0..1
-    HEADING = 49  # rad, yaw less the road's
-    CURVATURE = 50  # 1/m, of the centreline, positive turning left
-    GRIP = 51  # x4, friction factor under the wheel
-    SOFT = 55  # x4, extra rolling resistance under the wheel
-    ON_TRACK = 59  # x4, 1 on the road, 0 beyond its edge
-    LOAD = 63  # x4, N
-    FX = 67  # x4, N, in the wheel's own axes
-    FY = 71  # x4, N, in the wheel's own axes
-    SLIP = 75  # x4, combined slip, 1 = peak
-    COUNT = 79
+    "Look" is what is done once per call, after the substeps: see `look.py`.
+    """
+
+    VX = 0  # m/s, along body x, in the road's plane
+    VY = 1  # m/s, along body y
+    YAW_RATE = 2  # rad/s, about the road's normal
+    HEAVE = 3  # m, centre of mass above its place at rest
+    HEAVE_RATE = 4  # m/s
+    ROLL = 5  # rad, body against the road, positive right side down
+    ROLL_RATE = 6  # rad/s
+    PITCH = 7  # rad, body against the road, positive nose down
+    PITCH_RATE = 8  # rad/s
+    STEER = 9  # rad, road-wheel angle, positive left
+    ENGINE = 10  # rad/s, crankshaft
+    RATIO = 11  # engine speed over wheel speed in the present gear, 0 in neutral
+    GEAR = 12  # -1, 0, 1, 2, ...
+    SHIFT_LEFT = 13  # s, until the shift under way is done; 0: none is
+    HOP = 14  # x4, m, wheel above its place at rest
+    HOP_RATE = 18  # x4, m/s
+    SPIN = 22  # x4, rad/s, wheels
+    SLIP_X = 26  # x4, longitudinal deflection of the tyre over that of the peak at nominal load
+    SLIP_Y = 30  # x4, lateral deflection of the tyre over that of the peak at nominal load
+    BUMP = 34  # x4, m, ground under the wheel above the road's plane at the car
+    NEXT_GEAR = 38  # gear being shifted to; equal to GEAR when no shift is under way
+    BUMP_RATE = 39  # x4, m/s
+    GRIP = 43  # x4, friction factor: surface, temperature and wear
+    FORWARD_X = 47  # share of VX that shows as forward speed seen from above: cos(pitch of the road)
+    FORWARD_Y = 48  # the same of VY
+    LEFT_Y = 49  # share of VY that shows as speed to the left seen from above
+    TURN = 50  # yaw rate seen from above over YAW_RATE
+    TURN_ROAD = 51  # rad/s, yaw rate seen from above by the road's own pitch rate
+    PULL_X = 52  # m/s^2, gravity along body x
+    PULL_Y = 53  # m/s^2, gravity along body y
+    PRESS = 54  # m/s^2, gravity and the road's vertical curvature, into the road
+    APPLIED = 55  # controls as applied, steer to handbrake in the order of `Control`
+    THROTTLE = 56  # 0..1
+    BRAKE = 57  # 0..1
+    CLUTCH = 58  # 0..1, the pedal
+    HANDBRAKE = 59  # 0..1
+    SOFT = 60  # x4, m, rolling resistance torque over load
+    AX = 64  # m/s^2, acceleration along body x, gravity counted as a force
+    AY = 65  # m/s^2
+    AZ = 66  # m/s^2, of the sprung mass against the road
+    ENGAGED = 67  # 0..1, how far the clutch is closed
+    TC = 68  # share of the engine's torque that TC leaves
+    ABS = 69  # x4, share of brake torque that ABS leaves
+    LOAD = 73  # x4, N
+    FX = 77  # x4, N, in the wheel's own axes
+    FY = 81  # x4, N, in the wheel's own axes
+    SLIP = 85  # x4, combined slip, 1 = peak
+    X = 89  # m, world, point of the road under the centre of mass
+    X_LOW = 90  # m, what X lost by rounding
+    Y = 91  # m, world
+    Y_LOW = 92  # m
+    YAW = 93  # rad, in [-pi, pi)
+    COS_YAW = 94
+    SIN_YAW = 95
+    FUEL = 96  # l
+    TURBO = 97  # 0..1, share of the boost that has built up
+    CHARGE = 98  # J, in the battery
+    TEMPERATURE = 99  # x4, degC, tyres
+    WEAR = 103  # x4, 1 = worn out
+    CONTACTS = 107  # count of contacts with walls and cars
+    CONTACT_DEPTH = 108  # m, deepest overlap at the last look
+    CONTACT_GAP = 109  # s, since something was last touched
+    DAMAGE = 110  # J, energy lost in contacts
+    INVERSE_MASS = 111  # 1/kg, of the whole car with its fuel
+    S = 112  # m, along the road
+    OFFSET = 113  # m, left of the centreline
+    ROW = 114  # row of the road's table: the hint for the next search
+    Z = 115  # m, world, of the road under the car
+    ROAD_PITCH = 116  # sine of the road's angle along the car, positive nose down
+    ROAD_ROLL = 117  # sine of the road's angle across the car, positive right side down
+    ROAD_PITCH_RATE = 118  # rad/s, body y, from following the road
+    ROAD_ROLL_RATE = 119  # rad/s, body x, from following the road
+    HEADING = 120  # rad, yaw less the road's
+    CURVATURE = 121  # 1/m, of the centreline, positive turning left
+    ON_TRACK = 122  # x4, 1 on the road, 0 beyond its edge
+    COUNT = 126
 
 
 class Control(IntEnum):
-    """Rows of `controls`, as `trailbrake.state.Controls`; GEAR is NaN for the automatic."""
+    """Rows of controls, as `trailbrake.state.Controls`. NaN: GEAR automatic, torques the car's own."""
 
-    STEER = 0
-    THROTTLE = 1
-    BRAKE = 2
-    CLUTCH = 3
-    HANDBRAKE = 4
-    GEAR = 5
-    COUNT = 6
+    STEER = State.COUNT + 0
+    THROTTLE = State.COUNT + 1
+    BRAKE = State.COUNT + 2
+    CLUTCH = State.COUNT + 3
+    HANDBRAKE = State.COUNT + 4
+    GEAR = State.COUNT + 5
+    DRS = State.COUNT + 6
+    BOOST = State.COUNT + 7
+    DRIVE_TORQUE = State.COUNT + 8  # x4, N m at the wheel
+    BRAKE_TORQUE = State.COUNT + 12  # x4, N m at the wheel, positive
+    COUNT = State.COUNT + 16  # of the rows up to here
 
 
-class Wheel(IntEnum):
-    """Rows of one axle's block in `params`; the 11 rows from NOMINAL_LOAD are `Tyre.law()`."""
+class Work(IntEnum):
+    """Rows that live within one call only: what looks and acts hold for the substeps, what loops tell each other."""
 
-    RADIUS = 0
-    INERTIA = 1
-    ROLLING = 2
-    RELAXATION_X = 3
-    RELAXATION_Y = 4
-    NOMINAL_LOAD = 5
-    MU_X = 6
-    MU_Y = 7
-    MU_X_LOAD = 8
-    MU_Y_LOAD = 9
-    PEAK_X = 10
-    PEAK_Y = 11
-    SLIP_LOAD = 12
-    B = 13
-    C = 14
-    E = 15
-    COUNT = 16
+    DX = Control.COUNT  # m, moved since the last look, along the heading at that look
+    DY = Control.COUNT + 1  # m, the same to its left
+    DYAW = Control.COUNT + 2  # rad, turned since the last look
+    NEXT_RATIO = Control.COUNT + 3  # its ratio
+    MATCH = Control.COUNT + 4  # 1/s, at which engine speed is matched to that ratio by cut or blip; 0: it is not
+    GRIP_Y = Control.COUNT + 5  # x4, the same across, less what camber takes
+    CAMBER_SLIP = Control.COUNT + 9  # x4, lateral slip over that of the peak, by camber
+    TURNED = Control.COUNT + 13  # x4, rad, by which the wheel is turned left of its axle's mean: toe and Ackermann
+    DAMPING = Control.COUNT + 17  # s, stretch rate that counts as stretch at walking pace
+    INVERSE_SPRUNG = Control.COUNT + 18  # 1/kg
+    LEAN_GAIN = Control.COUNT + 19  # N m/rad, of a rolled body's weight beside the roll axis
+    DRAG = Control.COUNT + 20  # N s^2/m^2, as the flap stands
+    LIFT_REAR = Control.COUNT + 21  # N s^2/m^2, as the flap stands
+    TORQUE = Control.COUNT + 22  # N m, full-throttle torque at engine speed 0 along the tangent of the map at the look
+    TORQUE_SLOPE = Control.COUNT + 23  # N m s, the tangent's slope
+    LEAST_THROTTLE = Control.COUNT + 24  # 0..1, what keeps the engine at idle
+    MOTOR = Control.COUNT + 25  # N m, torque of the electric motor at the crankshaft
+    CLUTCH_AT = Control.COUNT + 26  # rad/s, engine speed at which the clutch begins to close
+    CLUTCH_GAIN = Control.COUNT + 27  # s/rad, share of closing per engine speed
+    CLUTCH_MOST = Control.COUNT + 28  # 0..1, how far the pedal and the gearbox let it close
+    PER_CLUTCH = Control.COUNT + 29  # kg m^2, impulse per difference of speeds over the closed clutch
+    ABS_SLIP2 = Control.COUNT + 30  # squared target of ABS, very large where it does not act
+    PER_ABS_SLIP2 = Control.COUNT + 31
+    PEDAL = Control.COUNT + 32  # x4, N m, of the brake before ABS
+    FIXED = Control.COUNT + 36  # x4, N m, of the handbrake, or the torque asked for from outside
+    OWN = Control.COUNT + 40  # x4, 1 where the drivetrain turns the wheel, 0 where torque is given from outside
+    ASKED = Control.COUNT + 44  # x4, N m, drive torque given from outside
+    SIN = Control.COUNT + 48  # x2, of the mean angle of the axle's wheels
+    COS = Control.COUNT + 50  # x2
+    ABOVE = Control.COUNT + 52  # x2, m, displacement of the body over the axle
+    ABOVE_RATE = Control.COUNT + 54  # x2, m/s
+    LEANED = Control.COUNT + 56  # x2, m, of the body over the left wheel by roll
+    LEANED_RATE = Control.COUNT + 58  # x2, m/s
+    ANTI_ROLL = Control.COUNT + 60  # x2, N, on the body over the left wheel, up
+    ASIDE = Control.COUNT + 62  # x2, m/s, of the axle's middle to the left
+    RISE = Control.COUNT + 64  # x4, N, of spring and links on the body, up
+    PUSH = Control.COUNT + 68  # x4, N, of the tyre along body x
+    SHOVE = Control.COUNT + 72  # x4, N, of the tyre along body y
+    HOLD_DRIVE = Control.COUNT + 76  # x4, share of drive torque that TC leaves by this wheel
+    OUT = Control.COUNT + 80  # N m s, impulse of the gearbox on the wheels
+    COS_HEADING = Control.COUNT + 81
+    SIN_HEADING = Control.COUNT + 82
+    NEAR_WALL = Control.COUNT + 83  # 1 where a corner of the car may touch a wall
+    ROAD_GRADE = Control.COUNT + 84  # dz/ds
+    ROAD_BANK = Control.COUNT + 85  # tan of it
+    ROAD_GRADE_SLOPE = Control.COUNT + 86  # 1/m
+    ROAD_BANK_SLOPE = Control.COUNT + 87  # 1/m, of the tan
+    ROAD_YAW = Control.COUNT + 88  # rad
+    ROAD_Z = Control.COUNT + 89  # m, of the centreline
+    ROAD_GRIP = Control.COUNT + 90
+    ROAD_LEFT = Control.COUNT + 91  # m, width
+    ROAD_LEFT_SLOPE = Control.COUNT + 92  # change of it per m
+    ROAD_RIGHT = Control.COUNT + 93  # m, width
+    ROAD_RIGHT_SLOPE = Control.COUNT + 94
+    ROAD_KERB_LEFT = Control.COUNT + 95  # m, width of the kerb
+    ROAD_KERB_RIGHT = Control.COUNT + 96  # m
+    ROAD_WALL_LEFT = Control.COUNT + 97  # m, from the centreline
+    ROAD_WALL_RIGHT = Control.COUNT + 98  # m
+    COUNT = Control.COUNT + 99  # of the rows up to here
 
 
 class Param(IntEnum):
-    """Rows of `params`; SI units, signs and meanings as in `trailbrake.cars.params`."""
+    """Rows of params; SI units, signs and meanings as in `trailbrake.cars.params`."""
 
-    MASS = 0
-    YAW_INERTIA = 1
-    CG_HEIGHT = 2
-    CG_TO_FRONT = 3
-    CG_TO_REAR = 4
-    HALF_TRACK_FRONT = 5
-    HALF_TRACK_REAR = 6
-    ROLL_SHARE = 7
-    ROLL_CENTRE_FRONT = 8
-    ROLL_CENTRE_REAR = 9
-    TRANSFER_LAG = 10
-    HALF_LENGTH = 11
-    HALF_WIDTH = 12
-    DRAG = 13  # N s^2/m^2: half density times area; the next two likewise
-    LIFT_FRONT = 14
-    LIFT_REAR = 15
-    BOX_CENTRE = 16  # m, middle of the contact box ahead of the centre of mass
-    IDLE = 17  # rad/s
-    LIMITER = 18  # rad/s
-    ENGINE_INERTIA = 19
-    ENGINE_DRAG_IDLE = 20
-    ENGINE_DRAG_LIMITER = 21
-    TORQUE_STEP = 22  # rad/s, between the rows of TORQUE
-    EFFICIENCY = 23
-    SHIFT_TIME = 24
-    UPSHIFT = 25  # rad/s
-    DOWNSHIFT = 26  # rad/s
-    CLUTCH = 27
-    TOP_GEAR = 28
-    FRONT_DRIVE = 29  # share of the drive torque
-    DIFF_PRELOAD = 30  # N m of torque difference; infinite when locked
-    DIFF_POWER = 31
-    DIFF_COAST = 32
-    BRAKE_FRONT = 33  # N m a wheel; the next two likewise
-    BRAKE_REAR = 34
-    HANDBRAKE = 35
-    ABS_SLIP = 36  # infinite without ABS
-    TC_SLIP = 37  # infinite without TC
-    STEER_MAX = 38
-    STEER_RATE = 39
-    STEER_RATIO = 40
-    FUEL_PER_JOULE = 41  # l/J at the crankshaft
-    FUEL_START = 42  # l
-    FRONT = 43  # Wheel.COUNT rows
-    REAR = 59  # Wheel.COUNT rows
-    RATIO = 75  # GEARS rows of overall ratios: row RATIO + 1 + gear
-    TORQUE = 87  # TORQUES rows, N m
-    COUNT = 151
-
-
-def pack(car: CarParams) -> Array:
-    """Return the column (Param.COUNT,) of `params` that holds `car`."""
-    body, aero, engine, gearbox, brakes = car.body, car.aero, car.engine, car.gearbox, car.brakes
-    diff, steering, fuel = car.drive.differential, car.steering, car.fuel
-    half_density = 0.5 * aero.air_density
-    top_speed = 1.05 * engine.limiter_rpm
-    step = top_speed / (TORQUES - 1)
-    locked, inf = diff.kind == "locked", float("inf")
-    lsd = diff.kind == "lsd"
-    values = [
-        body.mass, body.yaw_inertia, body.cg_height, body.cg_to_front, body.cg_to_rear,
-        0.5 * body.track_front, 0.5 * body.track_rear, body.roll_stiffness_front_share,
-        body.roll_centre_front, body.roll_centre_rear, body.load_transfer_lag, 0.5 * body.length, 0.5 * body.width,
-        half_density * aero.drag_area, half_density * aero.lift_area_front, half_density * aero.lift_area_rear,
-        0.5 * (body.cg_to_front - body.cg_to_rear),  # the box is centred between the axles
-        engine.idle_rpm * RPM, engine.limiter_rpm * RPM, engine.inertia,
-        engine.braking_torque_idle, engine.braking_torque_limiter, step * RPM,
-        gearbox.efficiency, gearbox.shift_time, gearbox.upshift_rpm * RPM, gearbox.downshift_rpm * RPM,
-        gearbox.clutch_torque, float(gearbox.top_gear), car.drive.front_share,
-        inf if locked else diff.preload if lsd else 0.0,
-        diff.lock_power if lsd else 0.0, diff.lock_coast if lsd else 0.0,
-        0.5 * brakes.torque_front, 0.5 * brakes.torque_rear, 0.5 * brakes.handbrake_torque,
-        brakes.abs_slip if brakes.abs else inf, brakes.tc_slip if brakes.tc else inf,
-        steering.max_angle, steering.max_rate, steering.ratio,
-        fuel.specific_consumption / 1000.0 / 3.6e6 / fuel.density, 0.5 * fuel.capacity,
-        *_pack_tyre(car.tyre_front), *_pack_tyre(car.tyre_rear),
-        gearbox.overall(-1), 0.0, *(gearbox.overall(gear) for gear in range(1, gearbox.top_gear + 1)),
-        *[0.0] * (GEARS - 2 - gearbox.top_gear),
-        *(interpolate(i * step, engine.rpm, engine.torque) for i in range(TORQUES)),
-    ]  # fmt: skip
-    return np.array(values, np.float64)
+    MASS = Work.COUNT  # kg, with half of the fuel
+    UNSPRUNG = Work.COUNT + 1  # kg, all four
+    YAW_INERTIA = Work.COUNT + 2
+    INVERSE_YAW = Work.COUNT + 3  # 1/(kg m^2)
+    INVERSE_ROLL = Work.COUNT + 4
+    INVERSE_PITCH = Work.COUNT + 5
+    HEIGHT = Work.COUNT + 6  # m, centre of mass
+    ROLL_ARM = Work.COUNT + 7  # m, centre of mass above the roll axis
+    ACKERMANN = Work.COUNT + 8  # 1/rad: half difference of the front wheels' angles per angle squared
+    DRAG = Work.COUNT + 9  # N s^2/m^2
+    DRS_DRAG = Work.COUNT + 10
+    DRS_LIFT = Work.COUNT + 11
+    IDLE = Work.COUNT + 12  # rad/s
+    LIMITER = Work.COUNT + 13  # rad/s
+    INVERSE_ENGINE = Work.COUNT + 14  # 1/(kg m^2)
+    ENGINE_DRAG = Work.COUNT + 15  # N m, at engine speed 0 along the line through idle and limiter
+    ENGINE_DRAG_SLOPE = Work.COUNT + 16  # N m s
+    TORQUE_PER = Work.COUNT + 17  # s/rad, rows of the torque map per engine speed
+    EFFICIENCY = Work.COUNT + 18
+    SHIFT_TIME = Work.COUNT + 19
+    BLIP = Work.COUNT + 20  # 1 where the box matches engine speed to the next gear
+    UPSHIFT = Work.COUNT + 21  # rad/s
+    DOWNSHIFT = Work.COUNT + 22  # rad/s
+    CLUTCH_TORQUE = Work.COUNT + 23
+    TOP_GEAR = Work.COUNT + 24
+    CENTRE_PRELOAD = Work.COUNT + 25  # N m
+    CENTRE_LOCK = Work.COUNT + 26
+    TC_SLIP2 = Work.COUNT + 27  # squared target of TC
+    PER_TC_SLIP2 = Work.COUNT + 28
+    PER_ABS_SLIP2 = Work.COUNT + 29
+    ABS_SLIP2 = Work.COUNT + 30  # squared target of ABS, very large without
+    STEER_MAX = Work.COUNT + 31
+    STEER_RATE = Work.COUNT + 32
+    FUEL_PER_JOULE = Work.COUNT + 33  # l/J at the crankshaft
+    FUEL_START = Work.COUNT + 34  # l
+    FUEL_DENSITY = Work.COUNT + 35  # kg/l
+    TURBO_RATE = Work.COUNT + 36  # 1/s, 0 without
+    TURBO_SHARE = Work.COUNT + 37
+    BOOST_POWER = Work.COUNT + 38  # W
+    BOOST_TORQUE = Work.COUNT + 39  # N m
+    CHARGE_MOST = Work.COUNT + 40  # J
+    CHARGE_START = Work.COUNT + 41  # J
+    RECHARGE = Work.COUNT + 42  # W
+    HALF_LENGTH = Work.COUNT + 43
+    HALF_WIDTH = Work.COUNT + 44
+    BOX_CENTRE = Work.COUNT + 45  # m, middle of the contact box ahead of the centre of mass
+    PER_LIMITER = Work.COUNT + 46  # s/rad, one over LIMITER
+    PER_IDLE = Work.COUNT + 47  # s/rad, one over IDLE
+    INVERSE_EFFICIENCY = Work.COUNT + 48
+    DRIVE_FRONT = Work.COUNT + 49  # share of the drive torque
+    DRIVE_REAR = Work.COUNT + 50  # share of the drive torque
+    PER_CENTRE = Work.COUNT + 51  # kg m^2, one over the sum of the axles' inverse wheel inertias
+    MODEL = Work.COUNT + 52  # row of the engine maps
+    RATIOS = Work.COUNT + 53  # GEARS rows of overall ratios: row RATIOS + 1 + gear
+    COUNT = Work.COUNT + 65  # of the rows up to here
 
 
-def _pack_tyre(tyre: Tyre) -> tuple[float, ...]:
-    return (tyre.radius, tyre.inertia, tyre.rolling_resistance, tyre.relaxation_x, tyre.relaxation_y, *tyre.law())
+class Axle(IntEnum):
+    """Rows of the parameters of an axle's wheels, all x2: front, rear. SI units, meanings as in `cars.params`.
+
+    Friction and inverse peak slip under load are lines, `MU_X + MU_X_LOAD * load` and so on, up to the load LOAD_MOST.
+    """
+
+    X = Param.COUNT + 0  # m ahead of the centre of mass
+    HALF_TRACK = Param.COUNT + 2  # m
+    RADIUS = Param.COUNT + 4
+    INVERSE_INERTIA = Param.COUNT + 6  # 1/(kg m^2), one wheel
+    ROLLING = Param.COUNT + 8
+    PER_SIGMA_X = Param.COUNT + 10  # 1/m, one over relaxation length
+    PER_SIGMA_Y = Param.COUNT + 12
+    PER_SLIP_X = Param.COUNT + 14  # 1/m: SLIP_X per deflection
+    PER_SLIP_Y = Param.COUNT + 16
+    PEAK_SLIP_X = Param.COUNT + 18  # slip ratio of the peak at nominal load
+    PEAK_SLIP_Y = Param.COUNT + 20  # tan of the slip angle of the peak at nominal load
+    LOAD_MOST = Param.COUNT + 22  # N
+    MU_X = Param.COUNT + 24
+    MU_X_LOAD = Param.COUNT + 26  # 1/N
+    MU_Y = Param.COUNT + 28
+    MU_Y_LOAD = Param.COUNT + 30  # 1/N
+    PER_PEAK = Param.COUNT + 32  # peak slip at nominal load over peak slip
+    PER_PEAK_LOAD = Param.COUNT + 34  # 1/N
+    CURVE_AT = Param.COUNT + 36  # slip that the fit of the Magic Formula maps to the middle, see `cars.tyre_fit`
+    CURVE = Param.COUNT + 38  # 12 coefficients of that fit, each x2
+    CAMBER_SLIP = Param.COUNT + 62  # slip over that of the peak, per rad of camber
+    CAMBER_LOSS = Param.COUNT + 64
+    CAMBER = Param.COUNT + 66  # rad
+    CAMBER_GAIN = Param.COUNT + 68  # rad/m
+    TOE = Param.COUNT + 70  # rad, toe-in
+    STIFFNESS = Param.COUNT + 72  # N/m, tyre
+    TYRE_DAMPING = Param.COUNT + 74  # N s/m
+    LOAD_AT_REST = Param.COUNT + 76  # N
+    SPRING = Param.COUNT + 78  # N/m
+    BUMP_DAMPING = Param.COUNT + 80
+    REBOUND_DAMPING = Param.COUNT + 82
+    ANTI_ROLL = Param.COUNT + 84  # N/m
+    SPRING_AT_REST = Param.COUNT + 86  # N
+    BUMP_STOP = Param.COUNT + 88  # N/m
+    BUMP_TRAVEL = Param.COUNT + 90
+    DROOP_TRAVEL = Param.COUNT + 92  # m, negative
+    INVERSE_UNSPRUNG = Param.COUNT + 94  # 1/kg
+    LINK_DRIVE = Param.COUNT + 96  # vertical force of the links on the body per longitudinal force, driving; signed
+    LINK_BRAKE = Param.COUNT + 98  # the same, braking
+    LINK_SIDE = Param.COUNT + 100  # vertical force of the links on the right of the body per lateral force of the axle
+    LIFT = Param.COUNT + 102  # N s^2/m^2, downforce
+    RIDE_GAIN = Param.COUNT + 104  # 1/m
+    RIDE_CURVE = Param.COUNT + 106  # 1/m^2
+    BRAKE = Param.COUNT + 108  # N m a wheel
+    HANDBRAKE = Param.COUNT + 110
+    LOCK_PRELOAD = Param.COUNT + 112  # N m of torque difference
+    LOCK_POWER = Param.COUNT + 114
+    LOCK_COAST = Param.COUNT + 116
+    BEST_TEMPERATURE = Param.COUNT + 118  # degC
+    START_TEMPERATURE = Param.COUNT + 120  # degC
+    GRIP_LOSS = Param.COUNT + 122  # 1/K^2, 0 where temperature is not modelled
+    PER_HEAT = Param.COUNT + 124  # K/J
+    COOLING = Param.COUNT + 126  # 1/s
+    COOLING_SPEED = Param.COUNT + 128  # 1/m
+    WEAR = Param.COUNT + 130  # 1/J
+    WEAR_LOSS = Param.COUNT + 132
+    COUNT = Param.COUNT + 134  # of all rows

@@ -14,7 +14,7 @@ from trailbrake.world.publish import Publisher
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
-_S, _ON_TRACK, _CONTACTS = int(State.S), int(State.ON_TRACK), int(State.CONTACTS)
+_S, _ON_TRACK, _CONTACTS, _STATES = int(State.S), int(State.ON_TRACK), int(State.CONTACTS), int(State.COUNT)
 GRID_SIDE = 0.25  # share of the road's half width by which the grid is staggered
 
 
@@ -33,7 +33,7 @@ class World:
         if not 0.0 < period <= 0.05:
             raise ValueError(f"World: expected a period in (0, 0.05] s, got {period}")
         self.track, self.cars, self.period = track, list(cars), period
-        self.batch = Batch(track, self.cars)
+        self.batch = Batch(track, self.cars, group=len(self.cars))
         self._substeps = substeps_for(period)
         self._dt = period / self._substeps
         self._publishers = [Publisher(car) for car in self.cars]
@@ -47,8 +47,8 @@ class World:
         self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
         self._best = [math.nan] * len(self.cars)
         self._rows: list[list[float]] = [[] for _ in self.cars]  # newest state of each car
-        self.batch.controls[:] = 0.0
         for car in range(len(self.cars)):
+            self.batch.set_controls(car, Controls())
             self._to_grid(car)
             self._score(car)
 
@@ -57,7 +57,7 @@ class World:
         batch = self.batch
         for car, wanted in enumerate(controls):
             batch.set_controls(car, wanted)
-        batch.step(dt=self._dt, substeps=self._substeps)
+        batch.step(self._dt, self._substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
             self._score(car)
@@ -74,18 +74,18 @@ class World:
         A way to the pits begins a new lap, a restart also clears contacts and best lap, a teleport spoils the lap.
         """
         if command.restart or command.to_pits:
-            contacts = self.batch.state[State.CONTACTS, car]
+            contacts = self.batch.column(car)[_CONTACTS]
             self._to_grid(car)
             if command.restart:
                 self._best[car] = math.nan
             else:
-                self.batch.state[State.CONTACTS, car] = contacts
+                self.batch.column(car)[_CONTACTS] = contacts
             self._timers[car].reset()
             self._score(car)
         elif command.teleport is not None:
-            contacts = self.batch.state[State.CONTACTS, car]
+            contacts = self.batch.column(car)[_CONTACTS]
             self._to_pose(car, command.teleport)
-            self.batch.state[State.CONTACTS, car] = contacts
+            self.batch.column(car)[_CONTACTS] = contacts
             self._look(car)
 
     def _score(self, car: int) -> None:
@@ -97,7 +97,7 @@ class World:
             self._best[car] = lap.time_s
 
     def _look(self, car: int) -> None:
-        self._rows[car] = self.batch.state[:, car].tolist()
+        self._rows[car] = self.batch.column(car)[:_STATES].tolist()
 
     def _to_grid(self, car: int) -> None:
         row = self.track.road.table[0]

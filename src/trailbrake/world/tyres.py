@@ -1,4 +1,4 @@
-"""Wheel loads, and the tyres' forces through relaxation in deflection form.
+"""The tyres: their deflection, and the forces by it.
 
 The tyre between rim and contact patch is a spring that stretches with the slip speed and lets go by rolling
 (Pacejka, Tire and Vehicle Dynamics, 3rd ed. 2012, section 7.2.1, equations 7.7-7.9):
@@ -6,135 +6,99 @@ The tyre between rim and contact patch is a spring that stretches with the slip 
     d(stretch_x)/dt = (omega * r - Vx) - |Vx| * stretch_x / sigma_x,   slip ratio = stretch_x / sigma_x
     d(stretch_y)/dt = Vy               - |Vx| * stretch_y / sigma_y,   tan(slip angle) = stretch_y / sigma_y
 
-At speed this is the usual first-order lag; at rest it is a spring, so a braked car stands still on a slope.
+At speed this is the usual first-order lag; at rest it is a spring, so a braked car stands still on a slope. Stretches
+are kept over those of the peaks at nominal load: SLIP_X, SLIP_Y. Camber, toe and Ackermann's geometry act as
+additional slip angles, found at the looks. The law is that of `trailbrake.cars.tyre`, the Magic Formula's
+curve in the form of `trailbrake.cars.tyre_fit`.
+
+Each function is a loop over the lanes of one wheel (`i`, on axle `a`) with a large body, or the compiler would unroll
+it and find no vectors; there are several, because a processor looks ahead over a few hundred operations only, and a
+single loop through all of this would be one long chain of operations that wait for each other.
 """
 
 import math
 
-from trailbrake.cars.tyre import combined
-from trailbrake.kernels import jit
-from trailbrake.units import G
-from trailbrake.world.layout import Array, Param, State, Wheel
+from trailbrake.cars.tyre import LEAST_SLIP
+from trailbrake.kernels import inline
+from trailbrake.kernels.lanes import get, put
+from trailbrake.kernels.maths import clamp
+from trailbrake.world.layout import Array, Axle, Param, State, Work
 
-DAMPING = 0.010  # s: stretch rate that counts as stretch at rest, so that a stopped car comes to rest (carcass damping)
-DAMPED_BELOW = 8.0  # m/s: from there on rolling itself damps enough
-HOLD_SPEED = 0.3  # m/s: below it a sliding tyre's stretch is taken back to the peak's, static friction
+BAND = 0.2  # of the target slip: ABS and TC go from full torque to none over target * (1 -+ BAND)
+MOST_USE = (1.0 + BAND) * (1.0 + BAND)
+PER_BAND = 1.0 / (4.0 * BAND)  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
+LEAST_ROOM = 0.111  # of the target squared: what ABS and TC leave to longitudinal slip in any slide
 
 
-@jit
-def loads(state: Array, params: Array) -> None:
-    """Write LOAD of the four wheels: weight on the road, downforce, load transfer.
+@inline
+def stretch(block: Array, a: int, i: int, side: float, j: int, dt: float, per_dt: float) -> None:
+    """Advance the stretch of the tyre by `dt` (s); leave the slips over those of the peaks in FX and FY.
 
-    Transfer is worked out from the lagged tyre forces: longitudinal by sum Fx * h / wheelbase; lateral per axle as
-    elastic part (share of roll stiffness, arm from the roll axis) plus geometric part (axle force at its roll
-    centre), Milliken and Milliken, Race Car Vehicle Dynamics, 1995, section 18.4. The wheels' sum is always the
-    car's: a lifted wheel gives its load to the other one.
+    Explicit, stable up to dt = 2 sigma / |Vx|.
     """
-    front = params[Param.CG_TO_FRONT]
-    rear = params[Param.CG_TO_REAR]
-    wheelbase = front + rear
-    height = params[Param.CG_HEIGHT]
-    v2 = state[State.VX] * state[State.VX] + state[State.VY] * state[State.VY]
-    down = G * math.cos(state[State.PITCH]) * math.cos(state[State.ROLL]) + state[State.AZ]
-    weight = params[Param.MASS] * max(down, 0.0)
-    air_front = params[Param.LIFT_FRONT] * v2
-    air_rear = params[Param.LIFT_REAR] * v2
-    total = max(weight + air_front + air_rear, 0.0)
-    axle = (weight * rear - state[State.TRANSFER_X] * height) / wheelbase + air_front
-    axle_front = min(max(axle, 0.0), total)
-    axle_rear = total - axle_front
-    fy_front = state[State.TRANSFER_FRONT]
-    fy_rear = state[State.TRANSFER_REAR]
-    centre_front = params[Param.ROLL_CENTRE_FRONT]
-    centre_rear = params[Param.ROLL_CENTRE_REAR]
-    roll_axis = (centre_front * rear + centre_rear * front) / wheelbase
-    moment = (fy_front + fy_rear) * (height - roll_axis)
-    share = params[Param.ROLL_SHARE]
-    # A force to the left rolls the body to the right and loads the right wheels.
-    shift = 0.5 * (moment * share + fy_front * centre_front) / params[Param.HALF_TRACK_FRONT]
-    shift = min(max(shift, -0.5 * axle_front), 0.5 * axle_front)
-    state[State.LOAD] = 0.5 * axle_front - shift
-    state[State.LOAD + 1] = 0.5 * axle_front + shift
-    shift = 0.5 * (moment * (1.0 - share) + fy_rear * centre_rear) / params[Param.HALF_TRACK_REAR]
-    shift = min(max(shift, -0.5 * axle_rear), 0.5 * axle_rear)
-    state[State.LOAD + 2] = 0.5 * axle_rear - shift
-    state[State.LOAD + 3] = 0.5 * axle_rear + shift
-
-
-@jit
-def wheel_place(params: Array, wheel: int) -> tuple[float, float]:
-    """Return where wheel `wheel` touches the road: x (m, forward) and y (m, left) of the centre of mass."""
-    if wheel < 2:
-        x = params[Param.CG_TO_FRONT]
-        y = params[Param.HALF_TRACK_FRONT]
+    ahead = get(block, State.VX, j) - side * get(block, State.YAW_RATE, j) * get(block, Axle.HALF_TRACK + a, j)
+    aside = get(block, Work.ASIDE + a, j)
+    if a == 0:  # the steered axle; a constant where this is compiled into
+        sin, cos = get(block, Work.SIN, j), get(block, Work.COS, j)
+        vx, vy = ahead * cos + aside * sin, aside * cos - ahead * sin
     else:
-        x = -params[Param.CG_TO_REAR]
-        y = params[Param.HALF_TRACK_REAR]
-    return x, (y if wheel % 2 == 0 else -y)
+        vx, vy = ahead, aside
+    vy -= vx * get(block, Work.TURNED + i, j)
+    rolling = get(block, State.SPIN + i, j) * get(block, Axle.RADIUS + a, j)
+    away = dt * abs(vx)
+    old_x, old_y = get(block, State.SLIP_X + i, j), get(block, State.SLIP_Y + i, j)
+    new_x = (dt * (rolling - vx)) * get(block, Axle.PER_SLIP_X + a, j)
+    new_y = (dt * vy) * get(block, Axle.PER_SLIP_Y + a, j)
+    new_x += old_x - old_x * (away * get(block, Axle.PER_SIGMA_X + a, j))
+    new_y += old_y - old_y * (away * get(block, Axle.PER_SIGMA_Y + a, j))
+    put(block, State.SLIP_X + i, j, new_x)
+    put(block, State.SLIP_Y + i, j, new_y)
+    damping = get(block, Work.DAMPING, j) * per_dt
+    load = min(get(block, State.LOAD + i, j), get(block, Axle.LOAD_MOST + a, j))
+    per_peak = get(block, Axle.PER_PEAK + a, j) + get(block, Axle.PER_PEAK_LOAD + a, j) * load
+    camber = get(block, Work.CAMBER_SLIP + i, j)
+    put(block, State.FX + i, j, (new_x + damping * (new_x - old_x)) * per_peak)
+    put(block, State.FY + i, j, (new_y + damping * (new_y - old_y) + camber) * per_peak)
 
 
-@jit
-def forces(state: Array, params: Array, dt: float, sin_steer: float, cos_steer: float) -> None:
-    """Advance the stretch of the four tyres by `dt` (s); write FX, FY (N, wheel axes) and SLIP.
+@inline
+def friction(block: Array, a: int, i: int, j: int) -> None:
+    """Turn the slips in FX and FY into forces there (N, in the wheel's axes); write SLIP and what ABS and TC leave.
 
-    The rolling term is taken implicitly, so any speed is stable. A stretch beyond the peak is cut back at
-    walking pace, since a sliding contact patch does not hold more stretch than its friction.
+    ABS and TC hold the longitudinal slip where the combined slip is at their target: what the lateral slip takes is
+    not to be had, but a third always is, or a sliding car could not be slowed. TC acts in the direction of drive,
+    ABS against it.
     """
-    for wheel in range(4):
-        p = Param.FRONT if wheel < 2 else Param.REAR
-        x, y = wheel_place(params, wheel)
-        vx = state[State.VX] - state[State.YAW_RATE] * y
-        vy = state[State.VY] + state[State.YAW_RATE] * x
-        if wheel < 2:
-            vx, vy = vx * cos_steer + vy * sin_steer, vy * cos_steer - vx * sin_steer
-        rolling = state[State.SPIN + wheel] * params[p + Wheel.RADIUS]
-        sigma_x = params[p + Wheel.RELAXATION_X]
-        sigma_y = params[p + Wheel.RELAXATION_Y]
-        speed = abs(vx)
-        old_x = state[State.STRETCH_X + wheel]
-        old_y = state[State.STRETCH_Y + wheel]
-        new_x = (old_x + dt * (rolling - vx)) / (1.0 + dt * speed / sigma_x)
-        new_y = (old_y + dt * vy) / (1.0 + dt * speed / sigma_y)
-        most = 1.0 + max(speed, abs(vy), abs(rolling)) / HOLD_SPEED
-        slip = math.hypot(new_x / (sigma_x * params[p + Wheel.PEAK_X]), new_y / (sigma_y * params[p + Wheel.PEAK_Y]))
-        if slip > most:
-            new_x *= most / slip
-            new_y *= most / slip
-        state[State.STRETCH_X + wheel] = new_x
-        state[State.STRETCH_Y + wheel] = new_y
-        damping = DAMPING * max(0.0, 1.0 - speed / DAMPED_BELOW) / dt
-        fx, fy, slip = combined(
-            (new_x + damping * (new_x - old_x)) / sigma_x,
-            (new_y + damping * (new_y - old_y)) / sigma_y,
-            state[State.LOAD + wheel],
-            params[p + Wheel.NOMINAL_LOAD],
-            params[p + Wheel.MU_X],
-            params[p + Wheel.MU_Y],
-            params[p + Wheel.MU_X_LOAD],
-            params[p + Wheel.MU_Y_LOAD],
-            params[p + Wheel.PEAK_X],
-            params[p + Wheel.PEAK_Y],
-            params[p + Wheel.SLIP_LOAD],
-            params[p + Wheel.B],
-            params[p + Wheel.C],
-            params[p + Wheel.E],
-        )
-        grip = state[State.GRIP + wheel]
-        state[State.FX + wheel] = fx * grip
-        state[State.FY + wheel] = fy * grip
-        state[State.SLIP + wheel] = slip
+    sx, sy = get(block, State.FX + i, j), get(block, State.FY + i, j)
+    x2, y2 = sx * sx, sy * sy
+    slip = math.sqrt(x2 + y2 + LEAST_SLIP)
+    put(block, State.SLIP + i, j, slip)
+    driving, braking = get(block, Param.TC_SLIP2, j), get(block, Work.ABS_SLIP2, j)
+    per_driving, per_braking = get(block, Param.PER_TC_SLIP2, j), get(block, Work.PER_ABS_SLIP2, j)
+    forward = get(block, State.RATIO, j) * sx > 0.0
+    target = driving if forward else braking
+    per_target = per_driving if forward else per_braking
+    room = max(target - y2, LEAST_ROOM * target)
+    hold = clamp((MOST_USE * room - x2) * (PER_BAND * per_target), 0.0, 1.0)
+    put(block, Work.HOLD_DRIVE + i, j, hold if forward else 1.0)
+    put(block, State.ABS + i, j, 1.0 if forward else hold)
 
-
-@jit
-def use_of_slip(state: Array, params: Array, wheel: int, target: float) -> float:
-    """Return the longitudinal stretch over what `target` combined slip leaves room for; positive when driving.
-
-    1 = at the target. What the lateral slip takes is not to be had, but a third always is, or a sliding car could
-    not be slowed.
-    """
-    p = Param.FRONT if wheel < 2 else Param.REAR
-    slip_x = state[State.STRETCH_X + wheel] / (params[p + Wheel.RELAXATION_X] * params[p + Wheel.PEAK_X])
-    slip_y = state[State.STRETCH_Y + wheel] / (params[p + Wheel.RELAXATION_Y] * params[p + Wheel.PEAK_Y])
-    room = max(target * target - slip_y * slip_y, 0.111 * target * target)
-    use: float = slip_x / math.sqrt(room)
-    return use
+    at = get(block, Axle.CURVE_AT + a, j)
+    part = 1.0 / (slip + at)
+    w = 1.0 - 2.0 * at * part
+    w2 = w * w
+    w4 = w2 * w2
+    c0 = get(block, Axle.CURVE + a, j) + get(block, Axle.CURVE + 2 + a, j) * w
+    c2 = get(block, Axle.CURVE + 4 + a, j) + get(block, Axle.CURVE + 6 + a, j) * w
+    c4 = get(block, Axle.CURVE + 8 + a, j) + get(block, Axle.CURVE + 10 + a, j) * w
+    c6 = get(block, Axle.CURVE + 12 + a, j) + get(block, Axle.CURVE + 14 + a, j) * w
+    c8 = get(block, Axle.CURVE + 16 + a, j) + get(block, Axle.CURVE + 18 + a, j) * w
+    c10 = get(block, Axle.CURVE + 20 + a, j) + get(block, Axle.CURVE + 22 + a, j) * w
+    curve = (c0 + c2 * w2) + w4 * ((c4 + c6 * w2) + w4 * (c8 + c10 * w2))
+    load = get(block, State.LOAD + i, j)
+    share = curve * part * load
+    held = min(load, get(block, Axle.LOAD_MOST + a, j))
+    mu_x = get(block, Axle.MU_X + a, j) + get(block, Axle.MU_X_LOAD + a, j) * held
+    mu_y = get(block, Axle.MU_Y + a, j) + get(block, Axle.MU_Y_LOAD + a, j) * held
+    put(block, State.FX + i, j, (mu_x * share) * (get(block, State.GRIP + i, j) * sx))
+    put(block, State.FY + i, j, (mu_y * share) * (-get(block, Work.GRIP_Y + i, j) * sy))

@@ -1,0 +1,54 @@
+"""Members of integer enumerations in kernels, replaced by their numbers before numba sees them.
+
+Numba works out the type of every `State.VX` and of every sum with one by a search that takes longer than the rest of
+the compilation; a kernel of the world has a thousand of them.
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Folder(ast.NodeTransformer):
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = names
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name):
+            owner = self.names.get(node.value.id)
+            if isinstance(owner, type) and issubclass(owner, IntEnum):
+                return ast.copy_location(ast.Constant(int(owner[node.attr])), node)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        left, right = node.left, node.right
+        if isinstance(node.op, ast.Add) and isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
+            if isinstance(left.value, int) and isinstance(right.value, int):
+                return ast.copy_location(ast.Constant(left.value + right.value), node)
+        return node
+
+
+def fold(function: Function) -> Function:
+    """Return `function` with the members of IntEnums that its module names replaced by numbers."""
+    lines, first = inspect.getsourcelines(function)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    definition.returns = None
+    for argument in definition.args.args:
+        argument.annotation = None
+    ast.increment_lineno(tree, first - 1)
+    tree = ast.fix_missing_locations(_Folder(function.__globals__).visit(tree))
+    scope: dict[str, Any] = {}
+    exec(compile(tree, inspect.getsourcefile(function) or "<kernel>", "exec"), function.__globals__, scope)
+    folded: Function = scope[function.__name__]
+    folded.__module__, folded.__qualname__ = function.__module__, function.__qualname__
+    return folded

@@ -1,0 +1,55 @@
+"""Blocks of lanes: how many cars stand side by side in one, and how kernels get at their numbers.
+
+A block is a one-dimensional array that holds one quantity after the other, each of its LANES cars; a kernel's inner
+loop over the lanes then reads and writes neighbours and becomes vector code. `get` and `put` are plain indexing
+without the test for a negative index, which would keep the compiler from seeing that lanes do not overlap.
+"""
+
+from typing import Any
+
+from trailbrake.kernels import BACKEND
+
+if BACKEND == "numba":
+    from llvmlite import ir
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    # Two vectors of four doubles, one of eight singles: less leaves arithmetic units idle, more leaves the cache.
+    LANES = 8
+
+    def _place(context: Any, builder: Any, array_type: Any, array: Any, row: Any, lane: Any) -> Any:
+        data = context.make_array(array_type)(context, builder, array).data
+        index = builder.add(builder.mul(row, ir.Constant(row.type, LANES)), lane)
+        return builder.gep(data, [index], inbounds=True)
+
+    @intrinsic
+    def get(typingctx: Any, block: Any, row: Any, lane: Any) -> Any:
+        """Return quantity `row` of lane `lane` of a block."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.load(_place(context, builder, signature.args[0], *args))
+
+        return block.dtype(block, types.intp, types.intp), codegen
+
+    @intrinsic
+    def put(typingctx: Any, block: Any, row: Any, lane: Any, value: Any) -> Any:
+        """Set quantity `row` of lane `lane` of a block to `value`."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            block, row, lane, value = args
+            builder.store(value, _place(context, builder, signature.args[0], block, row, lane))
+            return context.get_dummy_value()
+
+        return types.void(block, types.intp, types.intp, block.dtype), codegen
+
+else:
+    LANES = 1  # plain Python computes no lane in vain
+
+    def get(block: Any, row: int, lane: int) -> float:
+        """Return quantity `row` of lane `lane` of a block."""
+        value: float = block[row * LANES + lane]
+        return value
+
+    def put(block: Any, row: int, lane: int, value: float) -> None:
+        """Set quantity `row` of lane `lane` of a block to `value`."""
+        block[row * LANES + lane] = value

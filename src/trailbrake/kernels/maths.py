@@ -1,0 +1,71 @@
+"""Elementary functions without branches, tables or library calls, so that loops over cars become vector code.
+
+Polynomials are minimax fits (Remez/Lawson, computed for this file); the stated errors are absolute and are tested.
+Arguments are scalars of either precision; constants take the argument's precision in the single-precision twin.
+"""
+
+import math
+
+import numpy as np
+
+from trailbrake.kernels import inline
+
+HALF_PI = 0.5 * math.pi
+TWO_PI = 2.0 * math.pi
+
+
+@inline
+def atan_positive(x: float) -> float:
+    """Return atan(x) of x >= 0, to 6e-7."""
+    flip = x > 1.0
+    t = 1.0 / x if flip else x
+    u = t * t
+    # Estrin's scheme: short chains of dependent operations matter more here than few operations.
+    u2 = u * u
+    low = (0.9999994166 - 0.3332701334 * u) + u2 * (0.1988732109 - 0.1351217579 * u)
+    high = (0.08435409517 - 0.03744298933 * u) + u2 * 0.008006904664
+    a = t * (low + (u2 * u2) * high)
+    return HALF_PI - a if flip else a
+
+
+@inline
+def sin_to_pi(x: float) -> float:
+    """Return sin(x) of 0 <= x <= pi, to 5e-8."""
+    r = x - HALF_PI
+    u = r * r
+    u2 = u * u
+    return (0.9999999535 - 0.4999990535 * u) + u2 * ((0.04166358469 - 0.001385370431 * u) + u2 * 2.315393165e-05)
+
+
+@inline
+def sincos_small(x: float) -> tuple[float, float]:
+    """Return sin(x), cos(x) of |x| <= pi / 4, to 1e-10; at |x| <= 1 still to 5e-9."""
+    u = x * x
+    s = 0.008333328786058136 + u * (-0.0001983920314568358 + u * 2.717353250702298e-06)
+    c = 0.04166661673917124 + u * (-0.001388661920924489 + u * 2.437992928626398e-05)
+    sin = x * (0.9999999999956827 + u * (-0.166666666316356 + u * s))
+    return sin, 0.9999999999525984 + u * (-0.499999996154332 + u * c)
+
+
+@inline
+def sincos(x: float) -> tuple[float, float]:
+    """Return sin(x), cos(x) of |x| < 1e4, to 1e-10."""
+    k = np.floor(x / HALF_PI + 0.5)
+    s, c = sincos_small(x - k * HALF_PI)
+    quadrant = k - 4.0 * np.floor(0.25 * k)
+    odd = quadrant == 1.0 or quadrant == 3.0
+    sin = c if odd else s
+    cos = s if odd else c
+    return (-sin if quadrant >= 2.0 else sin), (-cos if quadrant == 1.0 or quadrant == 2.0 else cos)
+
+
+@inline
+def wrap(angle: float) -> float:
+    """Return `angle` (rad) in [-pi, pi)."""
+    return angle - TWO_PI * np.floor(angle / TWO_PI + 0.5)
+
+
+@inline
+def clamp(x: float, low: float, high: float) -> float:
+    """Return `x` held within [low, high]."""
+    return min(max(x, low), high)

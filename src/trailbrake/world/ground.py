@@ -1,0 +1,196 @@
+"""The ground under the cars: where they are on the road, how it lies and turns there, and what their wheels stand on.
+
+`settle` moves the pose by what the substeps added up, `gather` (not vector code: it reads the road's table at each
+car's own place) looks the road up, `lie` and `stand` turn that into the road's plane and the wheels' surfaces.
+"""
+
+import math
+
+from trailbrake.kernels import inline
+from trailbrake.kernels.lanes import get, put
+from trailbrake.kernels.maths import TWO_PI, sincos, wrap
+from trailbrake.tracks.columns import Column
+from trailbrake.tracks.frenet import locate, span
+from trailbrake.tracks.surface import kerb_height
+from trailbrake.tracks.track import SURFACES
+from trailbrake.units import G
+from trailbrake.world.layout import Array, Axle, Param, State, Work
+
+MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend the road's frame has no meaning
+NEAR = 1.5  # of a car's reach: how near to a wall its corners are looked at
+KERB_GRIP = SURFACES["kerb"].grip
+KERB_SOFT = SURFACES["kerb"].rolling
+
+
+@inline
+def settle(block: Array, j: int) -> None:
+    """Add to the pose what the substeps moved, keeping what the sum loses by rounding."""
+    cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
+    dx, dy = get(block, Work.DX, j), get(block, Work.DY, j)
+    moved = dx * cos - dy * sin + get(block, State.X_LOW, j)
+    old = get(block, State.X, j)
+    new = old + moved
+    put(block, State.X, j, new)
+    put(block, State.X_LOW, j, moved - (new - old))
+    moved = dx * sin + dy * cos + get(block, State.Y_LOW, j)
+    old = get(block, State.Y, j)
+    new = old + moved
+    put(block, State.Y, j, new)
+    put(block, State.Y_LOW, j, moved - (new - old))
+    yaw = wrap(get(block, State.YAW, j) + get(block, Work.DYAW, j))
+    sin, cos = sincos(yaw)
+    put(block, State.YAW, j, yaw)
+    put(block, State.COS_YAW, j, cos)
+    put(block, State.SIN_YAW, j, sin)
+    put(block, Work.DX, j, 0.0 * dx)
+    put(block, Work.DY, j, 0.0 * dx)
+    put(block, Work.DYAW, j, 0.0 * dx)
+
+
+@inline
+def gather(block: Array, table: Array, spacing: float, closed: bool, j: int) -> None:
+    """Find the car on the road and copy what the table says there."""
+    s, offset, row = locate(table, spacing, closed, get(block, State.X, j), get(block, State.Y, j),
+                            int(get(block, State.ROW, j)))  # fmt: skip
+    i, k, u = span(table, spacing, closed, s)
+    per = 1.0 / spacing
+    curvature = table[i, Column.CURVATURE] + u * (table[k, Column.CURVATURE] - table[i, Column.CURVATURE])
+    grade_slope = (table[k, Column.GRADE] - table[i, Column.GRADE]) * per
+    bank_slope = (table[k, Column.BANK] - table[i, Column.BANK]) * per
+    grade = table[i, Column.GRADE] + u * spacing * grade_slope
+    bank = table[i, Column.BANK] + u * spacing * bank_slope
+    tan_bank = math.tan(bank) if bank != 0.0 else 0.0
+    z = table[i, Column.Z] + u * (table[k, Column.Z] - table[i, Column.Z])
+    if not closed:
+        beyond = min(s, 0.0) + max(s - (table.shape[0] - 1) * spacing, 0.0)
+        if beyond != 0.0:  # the road goes on straight
+            curvature = grade_slope = bank_slope = 0.0
+            z += beyond * grade
+    turn = table[k, Column.YAW] - table[i, Column.YAW]
+    turn -= TWO_PI * math.floor(turn / TWO_PI + 0.5)
+    put(block, State.S, j, s)
+    put(block, State.OFFSET, j, offset)
+    put(block, State.ROW, j, float(row))
+    put(block, State.CURVATURE, j, curvature)
+    put(block, Work.ROAD_YAW, j, table[i, Column.YAW] + u * turn)
+    put(block, Work.ROAD_Z, j, z)
+    put(block, Work.ROAD_GRADE, j, grade)
+    put(block, Work.ROAD_GRADE_SLOPE, j, grade_slope)
+    put(block, Work.ROAD_BANK, j, tan_bank)
+    put(block, Work.ROAD_BANK_SLOPE, j, bank_slope * (1.0 + tan_bank * tan_bank))
+    put(block, Work.ROAD_GRIP, j, table[i, Column.GRIP] + u * (table[k, Column.GRIP] - table[i, Column.GRIP]))
+    left_slope = (table[k, Column.WIDTH_LEFT] - table[i, Column.WIDTH_LEFT]) * per
+    right_slope = (table[k, Column.WIDTH_RIGHT] - table[i, Column.WIDTH_RIGHT]) * per
+    put(block, Work.ROAD_LEFT, j, table[i, Column.WIDTH_LEFT] + u * spacing * left_slope)
+    put(block, Work.ROAD_RIGHT, j, table[i, Column.WIDTH_RIGHT] + u * spacing * right_slope)
+    put(block, Work.ROAD_LEFT_SLOPE, j, left_slope)
+    put(block, Work.ROAD_RIGHT_SLOPE, j, right_slope)
+    put(block, Work.ROAD_KERB_LEFT, j, table[i, Column.KERB_LEFT] + u * (table[k, Column.KERB_LEFT] - table[i, Column.KERB_LEFT]))
+    put(block, Work.ROAD_KERB_RIGHT, j, table[i, Column.KERB_RIGHT] + u * (table[k, Column.KERB_RIGHT] - table[i, Column.KERB_RIGHT]))
+    put(block, Work.ROAD_WALL_LEFT, j, min(table[i, Column.WIDTH_LEFT] + table[i, Column.RUNOFF_LEFT],
+                                            table[k, Column.WIDTH_LEFT] + table[k, Column.RUNOFF_LEFT]))  # fmt: skip
+    put(block, Work.ROAD_WALL_RIGHT, j, min(table[i, Column.WIDTH_RIGHT] + table[i, Column.RUNOFF_RIGHT],
+                                             table[k, Column.WIDTH_RIGHT] + table[k, Column.RUNOFF_RIGHT]))  # fmt: skip
+
+
+@inline
+def lie(block: Array, j: int) -> None:
+    """Write how the road's plane lies under the car, how it turns as the car moves, and gravity in its axes.
+
+    The surface at s, o is z(s) + o * tan(bank(s)). With t along the road and n to its left, the surface's normal is
+    along (-climb, -tan(bank), 1) in (t, n, up); its rate of turn, from the road's own grade, bank and curvature,
+    is the plane's roll and pitch rate (ISO 8855 signs).
+    """
+    offset, curvature = get(block, State.OFFSET, j), get(block, State.CURVATURE, j)
+    tan_bank, bank_slope = get(block, Work.ROAD_BANK, j), get(block, Work.ROAD_BANK_SLOPE, j)
+    grade_slope = get(block, Work.ROAD_GRADE_SLOPE, j)
+    per_shrink = 1.0 / max(1.0 - curvature * offset, MIN_SHRINK)
+    climb = (get(block, Work.ROAD_GRADE, j) + offset * bank_slope) * per_shrink
+    heading = wrap(get(block, State.YAW, j) - get(block, Work.ROAD_YAW, j))
+    st, ct = sincos(heading)
+    slope_x, slope_y = climb * ct + tan_bank * st, tan_bank * ct - climb * st
+    per_norm = 1.0 / math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
+    cp = 1.0 / math.sqrt(1.0 + slope_x * slope_x)
+    sp = -slope_x * cp
+    sr = slope_y * per_norm
+    cr = math.sqrt(1.0 - sr * sr)
+    vx, vy = get(block, State.VX, j), get(block, State.VY, j)
+    forward, left = vx * cp + vy * sp * sr, vy * cr
+    s_rate, offset_rate = (forward * ct - left * st) * per_shrink, forward * st + left * ct
+    normal_t = tan_bank * curvature * s_rate - (grade_slope * s_rate * per_shrink + bank_slope * offset_rate)
+    normal_n = -bank_slope * s_rate - climb * curvature * s_rate
+    normal_x, normal_y = (normal_t * ct + normal_n * st) * per_norm, (normal_n * ct - normal_t * st) * per_norm
+    pitch_rate, roll_rate = normal_x * cp, -(normal_x * sp * sr + normal_y * cr)
+    put(block, State.HEADING, j, heading)
+    put(block, Work.COS_HEADING, j, ct)
+    put(block, Work.SIN_HEADING, j, st)
+    put(block, State.Z, j, get(block, Work.ROAD_Z, j) + offset * tan_bank)
+    put(block, State.ROAD_PITCH, j, sp)
+    put(block, State.ROAD_ROLL, j, sr)
+    put(block, State.ROAD_PITCH_RATE, j, pitch_rate)
+    put(block, State.ROAD_ROLL_RATE, j, roll_rate)
+    put(block, State.PULL_X, j, G * sp)
+    put(block, State.PULL_Y, j, -G * cp * sr)
+    put(block, State.PRESS, j, G * cp * cr + roll_rate * vy - pitch_rate * vx)
+    put(block, State.FORWARD_X, j, cp)
+    put(block, State.FORWARD_Y, j, sp * sr)
+    put(block, State.LEFT_Y, j, cr)
+    put(block, State.TURN, j, cr / cp)
+    put(block, State.TURN_ROAD, j, pitch_rate * sr / cp)
+    reach = get(block, Param.HALF_LENGTH, j) + abs(get(block, Param.BOX_CENTRE, j)) + get(block, Param.HALF_WIDTH, j)
+    wall_left, wall_right = get(block, Work.ROAD_WALL_LEFT, j), get(block, Work.ROAD_WALL_RIGHT, j)
+    wall = wall_left if offset > 0.0 else wall_right
+    put(block, Work.NEAR_WALL, j, 1.0 if abs(offset) + NEAR * reach > wall else 0.0)
+
+
+@inline
+def beside(block: Array, j: int, x: float, y: float) -> tuple[float, float, float]:
+    """Return how far along the road (m of centreline) and how far left of the car, and of the centreline, a point is.
+
+    The road is taken as the circle that it follows at the car: good to a centimetre within a car's length.
+
+    Args:
+        block: with `lie` done.
+        j: lane.
+        x: m ahead of the centre of mass.
+        y: m left of it.
+    """
+    ct, st = get(block, Work.COS_HEADING, j), get(block, Work.SIN_HEADING, j)
+    curvature, offset = get(block, State.CURVATURE, j), get(block, State.OFFSET, j)
+    per_shrink = 1.0 / max(1.0 - curvature * offset, MIN_SHRINK)
+    along = x * ct - y * st
+    aside = x * st + y * ct - 0.5 * curvature * along * along * per_shrink
+    return along * per_shrink, aside, offset + aside
+
+
+@inline
+def stand(block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float) -> None:
+    """Write what wheel `i` stands on: grip, rolling resistance, and the height above the car's plane it moves to.
+
+    The plane touches the road under the car; the road's own curves, its twist and kerbs lift wheels above it. The
+    wheel's ground gets there over the substeps to come (`per_period` is one over their time; 0: at once).
+    """
+    x, y = get(block, Axle.X + a, j), side * get(block, Axle.HALF_TRACK + a, j)
+    along, aside, offset = beside(block, j, x, y)
+    left = get(block, Work.ROAD_LEFT, j) + along * get(block, Work.ROAD_LEFT_SLOPE, j)
+    right = get(block, Work.ROAD_RIGHT, j) + along * get(block, Work.ROAD_RIGHT_SLOPE, j)
+    kerb_left, kerb_right = get(block, Work.ROAD_KERB_LEFT, j), get(block, Work.ROAD_KERB_RIGHT, j)
+    on_left = offset > 0.0
+    across = abs(offset) - (left if on_left else right)
+    kerb = kerb_left if on_left else kerb_right
+    on_track, on_kerb = across <= 0.0, across < kerb
+    grip = get(block, Work.ROAD_GRIP, j)
+    grip = grip if on_track else grip * KERB_GRIP if on_kerb else off_grip
+    soft = 0.0 if on_track else KERB_SOFT if on_kerb else off_soft
+    put(block, State.ON_TRACK + i, j, 1.0 if on_track else 0.0)
+    put(block, State.GRIP + i, j, grip)
+    rolling = get(block, Axle.ROLLING + a, j) + soft
+    put(block, State.SOFT + i, j, rolling * get(block, Axle.RADIUS + a, j))
+    height = 0.5 * get(block, Work.ROAD_GRADE_SLOPE, j) * along * along
+    height += get(block, Work.ROAD_BANK_SLOPE, j) * along * aside
+    wide = max(kerb, 1e-3)
+    raised = kerb_height(get(block, State.S, j) + along, min(max(across, 0.0), wide), wide)
+    height += raised if on_kerb and not on_track else 0.0
+    now = get(block, State.BUMP + i, j)
+    put(block, State.BUMP_RATE + i, j, (height - now) * per_period)
+    put(block, State.BUMP + i, j, now if per_period > 0.0 else height)
