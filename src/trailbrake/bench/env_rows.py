@@ -11,15 +11,16 @@ ROLLING = Start(speed=(5.0, 20.0))
 _ACTIONS = 64  # different actions, drawn before the clock starts
 
 
-def vector(options: RaceOptions, cars: int = CARS, threads: int = 2, seconds: float = 3.0) -> float:
+def vector(options: RaceOptions, cars: int = 0, threads: int = 2, seconds: float = 3.0) -> float:
     """Return environment steps per second of a Gymnasium vector environment under random actions.
 
     Args:
         options: the environment.
-        cars: learners.
+        cars: learners; 0 for CARS.
         threads: of the batch.
         seconds: of wall time to measure.
     """
+    cars = cars or CARS
     env = RaceVectorEnv(cars, options, threads=threads)
     rng = np.random.default_rng(0)
     actions = rng.uniform(-1.0, 1.0, (_ACTIONS, cars, env.core.program.action.width)).astype(np.float32)
