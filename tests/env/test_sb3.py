@@ -45,9 +45,9 @@ def test_training_beats_driving_at_random():
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
     assert isinstance(example.OPTIONS, RaceOptions)
-    at_random = example.mean_return(None)
+    at_random = example.distance(None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the library
-        policy = example.train(steps=300_000)
-    # Noise of the mean return of 64 episodes is a few points.
-    assert example.mean_return(policy) > at_random + 20.0
+        policy = example.train(steps=200_000)
+    # 64 drives at random go 10 to 30 m; a policy that stays on the road goes some hundred in 20 s.
+    assert example.distance(policy) > at_random + 100.0

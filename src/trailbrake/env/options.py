@@ -69,7 +69,8 @@ class RaceOptions:
         cars: how many share a world and can touch each other.
         rivals: whether only the first car of each world learns and the others are driven at a steady pace.
         period: s from one action to the next.
-        substeps: steps of the world in that time, of 1.2 ms at most; a multiple of the period over 10 ms, rounded up.
+        substeps: steps of the world in that time, each 1.2 ms at most; with a period above 10 ms a multiple of 2, above
+            20 ms of 3, and so on, since the world looks at the ground every 10 ms at the latest.
         observe: names of observation parts, or parts.
         rewards: names of rewards, or rewards.
         ends: names of ends, or ends.

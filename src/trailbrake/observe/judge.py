@@ -61,8 +61,8 @@ REWARDS: dict[str, Reward] = {
         Reward("time", "a small price for every step", Seen.ALIVE, -0.01),
         Reward("off_track", "price of every step with more than two wheels off", Seen.OFF_TRACK, -0.1),
         Reward("contact", "price of touching a wall or a car", Seen.TOUCHED, -5.0),
-        Reward("smooth_steer", "price of the squared change of steer", Seen.STEER_CHANGE, -0.5),
-        Reward("smooth_pedals", "price of the squared change of throttle and brake", Seen.PEDAL_CHANGE, -0.05),
+        Reward("smooth_steer", "price of the squared change of steer", Seen.STEER_CHANGE, -0.1),
+        Reward("smooth_pedals", "price of the squared change of throttle and brake", Seen.PEDAL_CHANGE, -0.01),
     )
 }
 ENDS: dict[str, End] = {
