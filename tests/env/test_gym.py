@@ -102,3 +102,21 @@ def test_without_the_extra_the_install_command_is_named():
     assert done.returncode == 1
     assert "trailbrake.errors.UsageError" in done.stderr
     assert 'pip install "trailbrake[rl]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ([0.0, np.nan], "action: an action that is no number"),
+        ([0.0, -1.01], "action: an action outside its range"),
+        ([0.0], r"action: an action of the wrong shape, expected \(2,\), got \(1,\)"),
+        (0.0, "action: an action of the wrong shape"),
+    ],
+)
+def test_bad_actions_are_named(action, said):
+    env = RaceEnv()
+    env.reset(seed=0)
+    with pytest.raises(UsageError, match=said):
+        env.step(action)
+    with pytest.raises(UsageError, match="call reset"):
+        RaceEnv().step([0.0, 0.0])

@@ -108,20 +108,35 @@ class RaceBatch:
             raise UsageError(
                 "actions do not fit the learners", where="action", expected=f"{self._shape}", got=f"{values.shape}"
             )
+        out: Rows = np.empty((self.n, self.program.width), np.float32)
+        reward, ended = np.empty(self.n), np.empty(self.n, np.int64)
+        self.step_into(values, out, reward, ended)
+        return out, reward, ended
+
+    def step_into(self, values: Array, out: Rows, reward: Array, ended: Ints) -> None:
+        """Make one step as `step`, into arrays of one's own, whose shapes are not looked at again.
+
+        Args:
+            values: actions (n, width of the action) float64, C-contiguous.
+            out: (n, width) float32 written.
+            reward: (n,) written.
+            ended: (n,) int64 written.
+        """
+        if len(self._fields) == 1:
+            field = self._fields[0][0]
+            bad = field.press(values)
+            if bad >= 0:
+                self._refuse(values, bad)
+            field.advance(out, reward, ended)
+            return
         if not self._fields:
             raise UsageError("not begun", where="step", hint="call reset() first")
         for field, lo, hi in self._fields:
             bad = field.press(values[lo:hi])
             if bad >= 0:
                 self._refuse(values, lo + bad)
-        out: Rows = np.empty((self.n, self.program.width), np.float32)
-        reward, ended = np.empty(self.n), np.empty(self.n, np.int64)
-        if len(self._fields) == 1:
-            self._fields[0][0].advance(out, reward, ended)
-        else:
-            for field, lo, hi in self._fields:
-                field.advance(out[lo:hi], reward[lo:hi], ended[lo:hi])
-        return out, reward, ended
+        for field, lo, hi in self._fields:
+            field.advance(out[lo:hi], reward[lo:hi], ended[lo:hi])
 
     def restart(self, learners: Ints, out: Rows) -> None:
         """Begin the episodes of some learners anew, on the same roads; write their rows of `out` (n, width)."""

@@ -96,6 +96,7 @@ class Field:
         self._worlds = [(*self._blocks, maps, work, *self._road, *ground, *steps) for work in work_blocks(team.threads)]
         limit = options.limit - 0.5 * options.period
         self._judging = self.seen, program.codes, program.values, program.terms, len(program.rewards), limit
+        self._turn = (*self._worlds[0], *self._judging)
         self._bounds = program.low, program.high
         self._late, self._more = vary.delay > 0, not program.only_terms
         self._all = np.arange(n)
@@ -153,7 +154,7 @@ class Field:
         own = self.stride > 1
         to, gain, end = self._own if own else (out, reward, ended)
         if self._team.threads == 1 and self.group == 1:
-            sense.turn(*self._worlds[0], *self._judging, to, gain, end, 0, self.n)
+            sense.turn(*self._turn, to, gain, end, 0, self.n)
         else:
             self._advance_together(to, gain, end)
         if self._more:

@@ -69,7 +69,12 @@ class RaceEnv(gymnasium.Env[Any, Any]):
             raise UsageError("no pictures", where="render_mode", expected="None", got=repr(render_mode))
         self.render_mode = None
         self.core: RaceBatch | LinkRace = core or RaceBatch(changed(options or RaceOptions(), changes), 1)
-        self.observation_space, self.action_space = spaces_of(self.core.program)
+        program = self.core.program
+        self.observation_space, self.action_space = spaces_of(program)
+        # A step allocates nothing but the observation that it returns.
+        self._shape, self._size = (program.action.width,), (1, program.width)
+        self._values: Array = np.zeros((1, program.action.width))
+        self._reward, self._ended = np.zeros(1), np.zeros(1, np.int64)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Rows, Info]:
         """Begin an episode: see `RaceBatch.reset`. There are no `options`."""
@@ -78,10 +83,17 @@ class RaceEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: ArrayLike) -> tuple[Rows, float, bool, bool, Info]:
         """Make one step; where the episode ends, the info says `why`."""
-        out, reward, ended = self.core.step(np.asarray(action, np.float64)[None])
-        code = ended.item()
+        values = np.asarray(action)
+        if values.shape != self._shape:
+            raise UsageError(
+                "an action of the wrong shape", where="action", expected=f"{self._shape}", got=f"{values.shape}"
+            )
+        self._values[0] = values
+        out: Rows = np.empty(self._size, np.float32)
+        self.core.step_into(self._values, out, self._reward, self._ended)
+        code = self._ended.item()
         info = {"why": self.core.why(code)} if code else {}
-        return out[0], reward.item(), code > 0, code < 0, info
+        return out[0], self._reward.item(), code > 0, code < 0, info
 
     def close(self) -> None:
         """Close what is open."""

@@ -106,23 +106,29 @@ class LinkRace:
 
     def step(self, actions: ArrayLike) -> tuple[Rows, Array, Ints]:
         """Make one step of about `options.period`: whole samples of the simulator; as `RaceBatch.step` with n = 1."""
-        if self._open is None:
-            raise UsageError("not begun", where="step", hint="call reset() first")
         values = np.asarray(actions, np.float64)
         if values.shape != (1, self.program.action.width):
             expected = f"(1, {self.program.action.width})"
             raise UsageError(
                 "actions do not fit the learners", where="action", expected=expected, got=f"{values.shape}"
             )
+        out: Rows = np.empty((1, self.program.width), np.float32)
+        reward, ended = np.empty(1), np.empty(1, np.int64)
+        self.step_into(values, out, reward, ended)
+        return out, reward, ended
+
+    def step_into(self, values: Array, out: Rows, reward: Array, ended: Ints) -> None:
+        """Make one step as `step`, into arrays of one's own: see `RaceBatch.step_into`."""
+        if self._open is None:
+            raise UsageError("not begun", where="step", hint="call reset() first")
         link = self._connection.link
         link.write(self._observer.controls(values[0]))
         until = self._state.time + self.options.period - 0.5 * link.period
         began = self._state.time
         while began <= self._next() < until:
             pass
-        out = self._observer.observe(self._state)[None]
-        reward, ended = self._observer.judge(self.options.limit - 0.5 * self.options.period)
-        return out, np.array([reward]), np.array([ended])
+        out[0] = self._observer.observe(self._state)
+        reward[0], ended[0] = self._observer.judge(self.options.limit - 0.5 * self.options.period)
 
     def restart(self, learners: Ints, out: Rows) -> None:
         """Begin the episode anew; write `out` (1, width)."""
