@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-_CHUNK = 8  # blocks advanced before they are looked at: they stay in the second-level cache
+_CHUNK = 4  # blocks advanced before they are looked at: they stay in the second-level cache
 _NOISE = 7  # the stream of the noise on observations
 # The world's row behind each row of `Seen` up to CURVATURE.
 _SOURCES = np.array(
@@ -139,8 +139,8 @@ def look(
         hi: one past the last.
     """
     car = lo
-    while car < hi:  # block by block: what was just written is still near
-        last = min(hi, (car // LANES + 1) * LANES)
+    while car < hi:  # a few blocks at a time: what was just written is still near
+        last = min(hi, car + _CHUNK * LANES)
         gather(blocks, params, kinds, seen, car, last)
         derive(seen, table, spacing, closed, dt, car, last)
         fill(seen, codes, values, terms, table, spacing, closed, out, car, last)

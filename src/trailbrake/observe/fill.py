@@ -63,12 +63,17 @@ def fill(
         hi: one past the last.
     """
     per_spacing = 1.0 / spacing
-    for car in range(lo, hi):
-        position = seen[Seen.S, car] * per_spacing
-        for k in range(terms):
-            row = codes[k, 0]
-            value = bend(table, closed, position + values[k, 1] * per_spacing) if row == BEND else seen[row, car]
-            out[car, codes[k, 1]] = min(max(value * values[k, 0], -MOST), MOST)
+    for k in range(terms):
+        row, place, gain = codes[k, 0], codes[k, 1], values[k, 0]
+        if row == BEND:
+            ahead = values[k, 1]
+            for car in range(lo, hi):
+                value = bend(table, closed, (seen[Seen.S, car] + ahead) * per_spacing)
+                out[car, place] = min(max(value * gain, -MOST), MOST)
+        else:
+            column = seen[row]
+            for car in range(lo, hi):
+                out[car, place] = min(max(column[car] * gain, -MOST), MOST)
 
 
 @jit
