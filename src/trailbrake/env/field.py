@@ -19,6 +19,7 @@ from trailbrake.world.layout import Control
 from trailbrake.world.pack import engine_map
 from trailbrake.world.randomise import Scaling
 from trailbrake.world.scanner import Scanner
+from trailbrake.world.strip import strip
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -93,7 +94,9 @@ class Field:
         maps, ground = np.stack([engine_map(car)]), (float(off.grip), float(off.rolling))
         steps = self._dt, self._substeps, self._looks
         # What `turn` takes of the world, for each thread with a work block of its own.
-        self._worlds = [(*self._blocks, maps, work, *self._road, *ground, *steps) for work in work_blocks(team.threads)]
+        table, spacing, closed = self._road
+        under = table, strip(road), spacing, closed, *ground
+        self._worlds = [(*self._blocks, maps, work, *under, *steps) for work in work_blocks(team.threads)]
         limit = options.limit - 0.5 * options.period
         self._judging = self.seen, program.codes, program.values, program.terms, len(program.rewards), limit
         self._turn = (*self._worlds[0], *self._judging)

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, lane_jit
 from trailbrake.kernels.lanes import LANES
 from trailbrake.observe.columns import Seen
 from trailbrake.observe.derive import ask, derive
 from trailbrake.observe.fill import fill, judge
 from trailbrake.units import G
-from trailbrake.world.integrate import advance
+from trailbrake.world.integrate import carry, view
 from trailbrake.world.layout import Control, Param, State, Work
 from trailbrake.world.noise import normal, philox
 
@@ -148,11 +148,11 @@ def look(
         car = last
 
 
-@jit
+@lane_jit
 def turn(
-    blocks: Array, params: Array, kinds: Ints, maps: Array, work: Array, table: Array, spacing: float, closed: bool,
-    off_grip: float, off_soft: float, dt: float, substeps: int, looks: int, seen: Array, codes: Ints, values: Array,
-    terms: int, rewards: int, limit: float, out: Rows, reward: Array, ended: Ints, lo: int, hi: int,
+    blocks: Array, params: Array, kinds: Ints, maps: Array, work: Array, table: Array, strip: Array, spacing: float,
+    closed: bool, off_grip: float, off_soft: float, dt: float, substeps: int, looks: int, seen: Array, codes: Ints,
+    values: Array, terms: int, rewards: int, limit: float, out: Rows, reward: Array, ended: Ints, lo: int, hi: int,
 ) -> None:  # fmt: skip
     """Advance the cars `lo`..`hi` - 1, which touch no others, then do as `look`, a few blocks at a time.
 
@@ -160,11 +160,12 @@ def turn(
 
     Args:
         blocks: `Batch.cars`.
-        params: this and the next nine are those of `world.integrate.advance`.
+        params: this and the next ten are those of `world.integrate.carry` and `view`.
         kinds: see above.
         maps: see above.
         work: see above.
         table: see above.
+        strip: see above.
         spacing: see above.
         closed: see above.
         off_grip: see above.
@@ -184,15 +185,17 @@ def turn(
         lo: first car, a multiple of LANES.
         hi: one past the last.
     """
-    period = dt * substeps * looks
+    look_period = dt * substeps
+    period = look_period * looks
     car = lo
     while car < hi:
         block = car // LANES
         end = min(block + _CHUNK, (hi + LANES - 1) // LANES)
         last = min(hi, end * LANES)
         for _ in range(looks):
-            advance(
-                blocks, params, kinds, maps, work, table, spacing, closed, off_grip, off_soft, dt, substeps, block, end
+            carry(blocks, params, kinds, maps, work, dt, look_period, substeps, block, end)
+            view(
+                blocks, params, kinds, work, table, strip, spacing, closed, off_grip, off_soft, look_period, block, end
             )
         look(blocks, params, kinds, seen, codes, values, terms, rewards, table, spacing, closed, period, limit, out,
              reward, ended, car, last)  # fmt: skip

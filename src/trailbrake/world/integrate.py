@@ -5,13 +5,13 @@ Two, and not one, because they are compiled by two processes at a time, which a 
 
 from trailbrake.kernels import inline, lane_jit
 from trailbrake.kernels.lanes import LANES
-from trailbrake.world.layout import Array, Control, Work
+from trailbrake.world.layout import Array, Control, Ints, Work
 from trailbrake.world.look import act, look, settle_all
 from trailbrake.world.substep import substep
 
 
 @inline
-def copy_in(work: Array, cars: Array, params: Array, kinds: Array, b: int, kind: int) -> int:
+def copy_in(work: Array, cars: Array, params: Array, kinds: Ints, b: int, kind: int) -> int:
     """Copy block `b` into the work block, and its parameters unless they are those of `kind`; return its kind."""
     car = cars[b]
     for k in range(Control.COUNT * LANES):
@@ -35,7 +35,7 @@ def copy_out(work: Array, cars: Array, b: int) -> None:
 def carry(
     cars: Array,
     params: Array,
-    kinds: Array,
+    kinds: Ints,
     maps: Array,
     work: Array,
     dt: float,
@@ -73,7 +73,7 @@ def carry(
 def view(
     cars: Array,
     params: Array,
-    kinds: Array,
+    kinds: Ints,
     work: Array,
     table: Array,
     strip: Array,

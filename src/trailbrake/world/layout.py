@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 GEARS = 12  # rows of ratios: reverse, neutral, 1 .. 10
 TORQUES = 64  # points of an engine map, at equal steps of engine speed from 0
