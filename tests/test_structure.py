@@ -57,12 +57,10 @@ TESTED_ELSEWHERE = {
     "tracks/layout.py": "tracks/test_build.py",
     "tracks/load.py": "tracks/test_library.py",
     "tracks/track.py": "tracks/test_library.py",
-    "world/batch.py": "world/test_random.py",
     "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
-    "world/integrate.py": "world/test_straight.py",
-    "world/powertrain.py": "world/test_straight.py",
+    "world/look.py": "world/test_ground.py",
     "world/publish.py": "world/test_plant.py",
-    "world/tyres.py": "world/test_cornering.py",
+    "world/substep.py": "world/test_integrate.py",
 }
 
 
