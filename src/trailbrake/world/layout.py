@@ -243,7 +243,8 @@ class Param(IntEnum):
     PER_CENTRE = Work.COUNT + 51  # kg m^2, one over the sum of the axles' inverse wheel inertias
     MODEL = Work.COUNT + 52  # row of the engine maps
     RATIOS = Work.COUNT + 53  # GEARS rows of overall ratios: row RATIOS + 1 + gear
-    COUNT = Work.COUNT + 65  # of the rows up to here
+    SPRUNG_AHEAD = Work.COUNT + 65  # kg m, sprung mass times how far its centre is ahead of the whole car's
+    COUNT = Work.COUNT + 66  # of the rows up to here
 
 
 class Axle(IntEnum):

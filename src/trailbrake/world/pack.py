@@ -37,6 +37,7 @@ def pack(car: CarParams, *, heat: bool) -> Array:
     values: dict[int, float] = {
         Param.MASS: body.mass,
         Param.UNSPRUNG: unsprung,
+        Param.SPRUNG_AHEAD: 2.0 * (rear.unsprung_mass * to_rear - front.unsprung_mass * to_front),
         Param.YAW_INERTIA: body.yaw_inertia,
         Param.INVERSE_YAW: 1.0 / body.yaw_inertia,
         Param.INVERSE_ROLL: 1.0 / (body.roll_inertia - roll),
