@@ -58,7 +58,8 @@ def body(block: Array, j: int, dt: float) -> None:
     lean = get(block, Work.LEAN_GAIN, j) * roll  # a rolled body's weight hangs beside the roll axis
     # The wheels take their own weight to the road: what hangs on the springs has its centre elsewhere than the car.
     ahead = get(block, Param.SPRUNG_AHEAD, j) * get(block, State.PRESS, j)
-    dive = x_front * (air_front - rise_front) + x_rear * (air_rear - rise_rear) - height * push + ahead
+    dive = x_front * (air_front - rise_front) + x_rear * (air_rear - rise_rear) + ahead
+    dive -= height * (push - drag * vx)  # the axles' lift has the moment of the drag in it
     vx += dt * (ax + rate * vy)
     vy += dt * (ay - rate * vx)
     rate += dt * turn * get(block, Param.INVERSE_YAW, j)
