@@ -93,7 +93,8 @@ def multi_body(theirs: Any, m: Manoeuvre) -> Trace:
 
     start = init_mb([0.0, 0.0, m.steer(0.0), m.speed, 0.0, 0.0, 0.0], theirs)
     states = _march(lambda x, u: list(vehicle_dynamics_mb(x, u, theirs)), start, m)[1:]
-    vx, vy = states[:, 3], states[:, 10]
+    # Of the whole car's centre: their states have the sprung mass's own speed to the side, which swings with roll.
+    vx, vy = states[:, 3], (theirs.m_s * states[:, 10] + theirs.m_uf * states[:, 15] + theirs.m_ur * states[:, 20]) / theirs.m
     return Trace(STEP * np.arange(1, len(states) + 1), np.hypot(vx, vy), states[:, 5], np.arctan2(vy, vx))
 
 
@@ -127,3 +128,53 @@ def sine(angle: float, frequency: float, periods: float) -> Steer:
         return angle * math.sin(2.0 * math.pi * frequency * u) if 0.0 < u < end else 0.0
 
     return steer
+
+
+class Similarity:
+    """Their model with our way to combine slips: one curve over the length of the normalised slip vector.
+
+    Stands in for their `tire_model`; what it is called with and returns is theirs. The pure longitudinal "force"
+    carries the load, which their combination is not told.
+    """
+
+    def __init__(self, theirs: Any) -> None:
+        tyre = bmw.car(theirs).tyre_front
+        self._mu = tyre.mu_x, tyre.mu_y
+        self._peaks = tyre.peak_slip_ratio, math.tan(tyre.peak_slip_angle)
+        self._curve = tyre.stiffness, tyre.shape, tyre.curvature
+
+    def formula_longitudinal(self, kappa: float, gamma: float, load: float, law: Any) -> float:
+        """Return the load (N)."""
+        return load
+
+    def formula_lateral(self, alpha: float, gamma: float, load: float, law: Any) -> list[float]:
+        """Return the load (N) and nothing of use."""
+        return [load, 0.0]
+
+    def formula_longitudinal_comb(self, kappa: float, alpha: float, load: float, law: Any) -> float:
+        """Return the longitudinal force (N); kappa > 0 brakes."""
+        return self._share(kappa, alpha, load) * self._mu[0] * -kappa / self._peaks[0]
+
+    def formula_lateral_comb(
+        self, kappa: float, alpha: float, gamma: float, friction: float, load: float, pure: float, law: Any
+    ) -> float:
+        """Return the lateral force (N)."""
+        return self._share(kappa, alpha, load) * self._mu[1] * -math.tan(alpha) / self._peaks[1]
+
+    def _share(self, kappa: float, alpha: float, load: float) -> float:
+        slip = math.hypot(kappa / self._peaks[0], math.tan(alpha) / self._peaks[1])
+        b, c, e = self._curve
+        x = b * slip
+        return load * math.sin(c * math.atan(x - e * (x - math.atan(x)))) / max(slip, 1e-12)
+
+
+def multi_body_by_similarity(theirs: Any, m: Manoeuvre) -> Trace:
+    """Drive the multi-body model with its tyres' slips combined as ours are: what is left is not the tyre's."""
+    from vehiclemodels import vehicle_dynamics_mb as module
+
+    own = module.tireModel
+    module.tireModel = Similarity(theirs)
+    try:
+        return multi_body(theirs, m)
+    finally:
+        module.tireModel = own
