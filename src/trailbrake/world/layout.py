@@ -192,7 +192,7 @@ class Param(IntEnum):
 
     MASS = Work.COUNT  # kg, with half of the fuel
     UNSPRUNG = Work.COUNT + 1  # kg, all four
-    UNSPRUNG_AHEAD = Work.COUNT + 2  # kg m, unsprung masses times their places ahead of the centre of mass
+    SPRUNG_AHEAD = Work.COUNT + 2  # kg m, sprung mass times how far its centre is ahead of the whole car's
     INVERSE_YAW = Work.COUNT + 3  # 1/(kg m^2)
     INVERSE_ROLL = Work.COUNT + 4
     INVERSE_PITCH = Work.COUNT + 5

@@ -38,7 +38,7 @@ def pack(car: CarParams, *, heat: bool) -> Array:
     values: dict[int, float] = {
         Param.MASS: body.mass,
         Param.UNSPRUNG: unsprung,
-        Param.UNSPRUNG_AHEAD: 2.0 * (front.unsprung_mass * to_front - rear.unsprung_mass * to_rear),
+        Param.SPRUNG_AHEAD: 2.0 * (rear.unsprung_mass * to_rear - front.unsprung_mass * to_front),
         Param.INVERSE_YAW: 1.0 / body.yaw_inertia,
         Param.INVERSE_ROLL: 1.0 / (body.roll_inertia - roll),
         Param.INVERSE_PITCH: 1.0 / (body.pitch_inertia - pitch),
