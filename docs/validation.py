@@ -41,7 +41,9 @@ def table(checks: tuple[Check, ...]) -> str:
     for check in checks:
         bar = f"{100.0 * check.bar:g} %"
         mark = "holds" if check.holds else "**fails**"
-        lines.append(f"| {check.what} | {check.truth} | {check.world} | {100.0 * check.difference:.2f} % | {bar} | {mark} |")
+        lines.append(
+            f"| {check.what} | {check.truth} | {check.world} | {100.0 * check.difference:.2f} % | {bar} | {mark} |"
+        )
     return "\n".join(lines)
 
 
@@ -93,7 +95,9 @@ def main() -> None:
     text = INTRO.replace(" Differences are shares of {what}.", "") + "\n" + "\n".join(summary)
     PAGE.write_text("\n\n".join([text, *map(section, cases)]) + "\n", encoding="utf-8")
     failed = [f"{case.title}: {check.what}" for case in cases for check in case.checks if not check.holds]
-    print(f"wrote {PAGE.relative_to(ROOT)}: {sum(len(case.checks) for case in cases)} figures, {len(failed)} beyond their bar")
+    print(
+        f"wrote {PAGE.relative_to(ROOT)}: {sum(len(case.checks) for case in cases)} figures, {len(failed)} beyond their bar"
+    )
     if failed:
         sys.exit("\n".join(failed))
 

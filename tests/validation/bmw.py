@@ -34,7 +34,20 @@ def parameters(*, as_published: bool = False) -> Any:
 
     theirs = copy.deepcopy(parameters_vehicle2())
     if not as_published:
-        for key in ("p_hx1", "p_vx1", "p_hy1", "p_hy3", "p_vy1", "p_vy3", "p_dx3", "p_dy3", "r_hx1", "r_hy1", "r_vy1", "r_vy3"):
+        for key in (
+            "p_hx1",
+            "p_vx1",
+            "p_hy1",
+            "p_hy3",
+            "p_vy1",
+            "p_vy3",
+            "p_dx3",
+            "p_dy3",
+            "r_hx1",
+            "r_hy1",
+            "r_vy1",
+            "r_vy3",
+        ):
             setattr(theirs.tire, key, 0.0)
         unsprung, base = theirs.m_uf + theirs.m_ur, theirs.a + theirs.b
         theirs.m_uf, theirs.m_ur = unsprung * theirs.b / base, unsprung * theirs.a / base

@@ -4,7 +4,17 @@ from functools import cache
 
 import numpy as np
 from case import Case, Check, Curve, Plot, below, rms
-from independent import Manoeuvre, Trace, multi_body, multi_body_by_similarity, ours, parameters, ramp, sine, single_track
+from independent import (
+    Manoeuvre,
+    Trace,
+    multi_body,
+    multi_body_by_similarity,
+    ours,
+    parameters,
+    ramp,
+    sine,
+    single_track,
+)
 
 GENTLE = (
     Manoeuvre("step steer, 20 m/s", 20.0, ramp(0.017)),
@@ -54,7 +64,7 @@ def independent() -> Case:
         for i, m in enumerate(manoeuvres):
             mine, bodies, track = ours(theirs, m), multi_body(theirs, m), single_track(theirs, m)
             checks += _checks(m, "multi-body", mine, bodies, bar) + _checks(m, "single-track", mine, track, bar)
-            if kind == "hard" and i == 1 or kind == "gentle" and i == 1:
+            if (kind == "hard" and i == 1) or (kind == "gentle" and i == 1):
                 plots += _plot(kind, mine, bodies, track)
     mine, bodies = ours(theirs, SPIN), multi_body(theirs, SPIN)
     checks += _checks(SPIN, "multi-body", mine, bodies, 0.15)

@@ -49,7 +49,9 @@ def energy() -> Case:
     checks: list[Check] = []
     for name in ("hatchback", "gt3"):
         car = with_tyres(plain(load(name)), mu_x=1e-9, mu_y=1e-9, vertical_damping=0.0)
-        car = with_links(car, bump_damping=1e-9, rebound_damping=1e-9, roll_centre=0.0, bump_travel=1.0, droop_travel=1.0)
+        car = with_links(
+            car, bump_damping=1e-9, rebound_damping=1e-9, roll_centre=0.0, bump_travel=1.0, droop_travel=1.0
+        )
         field = Field([car], [0.0])
         field.put(State.HEAVE, 0.004)
         field.put(State.ROLL, 0.006)
@@ -63,7 +65,9 @@ def energy() -> Case:
             times.append(field.time)
         totals_, tenth = np.array(totals), len(totals) // 10
         first, last = float(totals_[:tenth].mean()), float(totals_[-tenth:].mean())
-        checks.append(against(f"{name} bouncing without dampers, mean of the first and the last 2 s of 20 s", first, last, "J"))
+        checks.append(
+            against(f"{name} bouncing without dampers, mean of the first and the last 2 s of 20 s", first, last, "J")
+        )
         if name == "hatchback":
             cut = slice(None, 700, 2)
             t = np.array(times)

@@ -5,14 +5,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from case import Array, Case, Check, Curve, Plot, against, below, rms
+from case import Array, Case, Check, Curve, Plot, below, rms
 from driving import Field
 
 from trailbrake.cars.load import load
 from trailbrake.cars.params import CarParams
 from trailbrake.planning import envelope as planner
-from trailbrake.units import G
-from trailbrake.world.layout import Axle, Param, State
+from trailbrake.world.layout import State
 
 STUDY_G = 9.81  # m/s^2, what the study's loads add up with
 WHEELS = ("FL", "FR", "RL", "RR")

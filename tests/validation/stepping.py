@@ -59,7 +59,9 @@ def convergence() -> Case:
         place, rate = errors["place"], errors["yaw rate"]
         order = float(np.polyfit(np.log(steps), np.log(place), 1)[0])
         checks += [
-            below(f"{name}: place after substeps of 1 ms, over a path of {path:.0f} m", place[0] / path, "m", 0.001, path),
+            below(
+                f"{name}: place after substeps of 1 ms, over a path of {path:.0f} m", place[0] / path, "m", 0.001, path
+            ),
             below(f"{name}: yaw rate with 1 ms, share of the largest", rate[0] / most, "%", 0.01, 100.0),
             below(f"{name}: order of the place's error, {order:.2f}, short of 1", max(1.0 - order, 0.0), "", 0.1),
         ]
@@ -68,7 +70,11 @@ def convergence() -> Case:
         finer = manoeuvre(name, 3, looks=8)
         same = manoeuvre(name, 24)
         apart = float(np.hypot(*(finer - same)[:, :2].T).max())
-        checks.append(below(f"{name}: place by what is looked at every 3 ms and not every 0.375 ms", apart / path, "m", 0.001, path))
+        checks.append(
+            below(
+                f"{name}: place by what is looked at every 3 ms and not every 0.375 ms", apart / path, "m", 0.001, path
+            )
+        )
     order_line = 1e3 * np.array([CALL / n for n in DIVISIONS])
     curves.append(Curve("first order", order_line, 0.02 * order_line, "--"))
     return Case(

@@ -147,7 +147,9 @@ def in_gear() -> Case:
         car = replace(car, engine=engine)
         gear = min(gear, car.gearbox.top_gear)
         ratio, radius = car.gearbox.overall(gear), car.driven_radius
-        spinning = 2.0 * (car.tyre_front.inertia / car.tyre_front.radius**2 + car.tyre_rear.inertia / car.tyre_rear.radius**2)
+        spinning = 2.0 * (
+            car.tyre_front.inertia / car.tyre_front.radius**2 + car.tyre_rear.inertia / car.tyre_rear.radius**2
+        )
         mass = car.body.mass + spinning + car.engine.inertia * ratio**2 * car.gearbox.efficiency / radius**2
         field = Field([car], [v0 - 3.0])
         field.gear(gear)

@@ -46,7 +46,9 @@ def steady_circle() -> Case:
         truth = v / (base + gradient * v * v)
         for i, speed in enumerate(speeds):
             if speed in (15.0, 40.0):
-                checks.append(against(f"{name}, yaw rate over steer at {speed:.0f} m/s", truth[i], rate[i] / steer[i], "1/s"))
+                checks.append(
+                    against(f"{name}, yaw rate over steer at {speed:.0f} m/s", truth[i], rate[i] / steer[i], "1/s")
+                )
         # Slope over lateral acceleration at one speed, from two circles.
         field = Field([car], [25.0, 25.0])
         angles = np.array([0.25, 0.5]) * (base / 25.0**2 + gradient)
@@ -160,7 +162,10 @@ def transfers(car: CarParams, lateral: float) -> tuple[float, float, float]:
     body = car.body
     force = car.body.mass * lateral
     shares = (body.cg_to_rear / body.wheelbase, body.cg_to_front / body.wheelbase)
-    axles = ((car.suspension_front, car.tyre_front, body.track_front), (car.suspension_rear, car.tyre_rear, body.track_rear))
+    axles = (
+        (car.suspension_front, car.tyre_front, body.track_front),
+        (car.suspension_rear, car.tyre_rear, body.track_rear),
+    )
     rates = [roll_rates(links, tyre, track) for links, tyre, track in axles]
     linked = [share * force * links.roll_centre for share, (links, _, _) in zip(shares, axles, strict=True)]
     axis = sum(share * links.roll_centre for share, (links, _, _) in zip(shares, axles, strict=True))

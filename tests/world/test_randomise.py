@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from trailbrake.world.pack import pack
 
 from trailbrake.cars.load import load as load_car
 from trailbrake.cars.load import names
@@ -8,6 +7,7 @@ from trailbrake.tracks.load import load
 from trailbrake.units import G
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import Axle, Control, Param, State, Work
+from trailbrake.world.pack import pack
 from trailbrake.world.randomise import Scaling, scaled
 
 
