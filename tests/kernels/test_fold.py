@@ -42,7 +42,9 @@ def test_members_and_their_sums_become_plain_numbers():
     assert "Row" in sample.__code__.co_names
     assert "Row" not in fold(sample).__code__.co_names
     assert {3, 7, 4} <= constants(fold(sample))  # 4 is Row.A + 1
-    assert {10, 8} <= constants(fold(sums)) | {c for t in fold(sums).__code__.co_consts if isinstance(t, tuple) for c in t}
+    assert {10, 8} <= constants(fold(sums)) | {
+        c for t in fold(sums).__code__.co_consts if isinstance(t, tuple) for c in t
+    }
     assert all(type(c) is int for c in constants(fold(sample)))
 
 

@@ -30,7 +30,9 @@ def test_a_row_of_a_block_is_its_lanes_side_by_side(dtype):
 
 def test_lanes_are_whole_vectors_in_machine_code_and_one_in_plain_python():
     assert LANES in ((1,) if BACKEND == "python" else (8, 16))
-    code = "from trailbrake.kernels.lanes import *; b = [0.0, 1.0, 2.0]; put(b, 1, 0, 7.0); print(LANES, b, get(b, 2, 0))"
+    code = (
+        "from trailbrake.kernels.lanes import *; b = [0.0, 1.0, 2.0]; put(b, 1, 0, 7.0); print(LANES, b, get(b, 2, 0))"
+    )
     environment = {**os.environ, "TRAILBRAKE_KERNELS": "python"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split(maxsplit=1) == ["1", "[0.0, 7.0, 2.0] 2.0\n"]

@@ -52,7 +52,9 @@ def of(kernel, x, rows=1):
 
 
 def test_atan_of_all_positive_numbers():
-    x = np.concatenate([[0.0, 1.0], np.linspace(0.0, 4.0, 40_001), np.geomspace(4.0, 1e12, 4000), 1.0 + np.geomspace(1e-15, 1e-3, 99)])
+    x = np.concatenate(
+        [[0.0, 1.0], np.linspace(0.0, 4.0, 40_001), np.geomspace(4.0, 1e12, 4000), 1.0 + np.geomspace(1e-15, 1e-3, 99)]
+    )
     assert np.abs(of(_atan, x) - np.arctan(x)).max() < 6e-7
     assert of(_atan, np.zeros(1))[0] == 0.0
 

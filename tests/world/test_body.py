@@ -14,7 +14,9 @@ def test_roll_and_load_transfer_in_steady_cornering(rig, roads, name):
     car = load(name)
     car = replace(car, aero=replace(car.aero, lift_area_front=0.0, lift_area_rear=0.0))
     # A differential drives the wheels of an axle unlike, and squat links would make roll of that.
-    front, rear = (replace(links, anti_squat=0.0, anti_dive=0.0) for links in (car.suspension_front, car.suspension_rear))
+    front, rear = (
+        replace(links, anti_squat=0.0, anti_dive=0.0) for links in (car.suspension_front, car.suspension_rear)
+    )
     car = replace(car, suspension_front=front, suspension_rear=rear)
     r = rig(car, roads.straight(half_width=2000.0), x=1000.0)
     r.roll_at(20.0)
@@ -26,7 +28,10 @@ def test_roll_and_load_transfer_in_steady_cornering(rig, roads, name):
     # Unknown: roll of the body, and of each axle on its tyres.
     lateral = r.four("fy") + r.four("fx") * np.sin([r.steer, r.steer, 0.0, 0.0])  # small steer: cos is 1 to 1e-3
     shove = np.array([lateral[:2].sum(), lateral[2:].sum()])
-    axles = ((car.suspension_front, car.tyre_front, body.track_front), (car.suspension_rear, car.tyre_rear, body.track_rear))
+    axles = (
+        (car.suspension_front, car.tyre_front, body.track_front),
+        (car.suspension_rear, car.tyre_rear, body.track_rear),
+    )
     springs = [(links.spring_rate + 2.0 * links.anti_roll_rate) * track**2 / 2.0 for links, _, track in axles]
     tyres = [tyre.vertical_stiffness * track**2 / 2.0 for _, tyre, track in axles]
     centres = np.array([links.roll_centre for links, _, _ in axles])

@@ -80,7 +80,9 @@ def test_a_corner_swings_at_its_natural_frequencies(rig, roads, name):
     car = undamped(load(name))
     sprung, wheel = 0.25 * car.sprung_mass, car.suspension_front.unsprung_mass
     spring, tyre = car.suspension_front.spring_rate, car.tyre_front.vertical_stiffness
-    squares, shapes = np.linalg.eig(np.array([[spring / sprung, -spring / sprung], [-spring / wheel, (spring + tyre) / wheel]]))
+    squares, shapes = np.linalg.eig(
+        np.array([[spring / sprung, -spring / sprung], [-spring / wheel, (spring + tyre) / wheel]])
+    )
     ride = math.sqrt(spring * tyre / (spring + tyre) / sprung)  # as one spring
     assert math.sqrt(squares.min()) == pytest.approx(ride, rel=0.03)
     for k in range(2):

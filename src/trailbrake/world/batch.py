@@ -122,9 +122,7 @@ class Batch:
         values: Array = self.params[self.kinds[chosen // LANES], place]
         return values
 
-    def place(
-        self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0
-    ) -> None:
+    def place(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
         """Put `cars` on the road at x, y (m, world), heading `yaw` (rad), rolling at `speed` (m/s), all as new.
 
         At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.

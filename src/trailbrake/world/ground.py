@@ -85,8 +85,18 @@ def gather(block: Array, table: Array, spacing: float, closed: bool, j: int) -> 
     put(block, Work.ROAD_RIGHT, j, table[i, Column.WIDTH_RIGHT] + u * spacing * right_slope)
     put(block, Work.ROAD_LEFT_SLOPE, j, left_slope)
     put(block, Work.ROAD_RIGHT_SLOPE, j, right_slope)
-    put(block, Work.ROAD_KERB_LEFT, j, table[i, Column.KERB_LEFT] + u * (table[k, Column.KERB_LEFT] - table[i, Column.KERB_LEFT]))
-    put(block, Work.ROAD_KERB_RIGHT, j, table[i, Column.KERB_RIGHT] + u * (table[k, Column.KERB_RIGHT] - table[i, Column.KERB_RIGHT]))
+    put(
+        block,
+        Work.ROAD_KERB_LEFT,
+        j,
+        table[i, Column.KERB_LEFT] + u * (table[k, Column.KERB_LEFT] - table[i, Column.KERB_LEFT]),
+    )
+    put(
+        block,
+        Work.ROAD_KERB_RIGHT,
+        j,
+        table[i, Column.KERB_RIGHT] + u * (table[k, Column.KERB_RIGHT] - table[i, Column.KERB_RIGHT]),
+    )
     put(block, Work.ROAD_WALL_LEFT, j, min(table[i, Column.WIDTH_LEFT] + table[i, Column.RUNOFF_LEFT],
                                             table[k, Column.WIDTH_LEFT] + table[k, Column.RUNOFF_LEFT]))  # fmt: skip
     put(block, Work.ROAD_WALL_RIGHT, j, min(table[i, Column.WIDTH_RIGHT] + table[i, Column.RUNOFF_RIGHT],
@@ -164,7 +174,9 @@ def beside(block: Array, j: int, x: float, y: float) -> tuple[float, float, floa
 
 
 @inline
-def stand(block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float) -> None:
+def stand(
+    block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float
+) -> None:
     """Write what wheel `i` stands on: grip, rolling resistance, and the height above the car's plane it moves to.
 
     The plane touches the road under the car; the road's own curves, its twist and kerbs lift wheels above it. The

@@ -7,7 +7,7 @@ import numpy as np
 from trailbrake.cars.params import CarParams, Differential, Suspension, Tyre, interpolate
 from trailbrake.cars.tyre import LEAST
 from trailbrake.cars.tyre_fit import fit
-from trailbrake.units import G, RPM
+from trailbrake.units import RPM, G
 from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Param, Work
 
 RIGID = 1e9  # N m: what a spool carries; enough for any car, and no infinity to make NaN of
