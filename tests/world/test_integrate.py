@@ -1,5 +1,6 @@
 """The integrator as a whole: order, energy, and that its loops over lanes are vector code."""
 
+import itertools
 import math
 import platform
 import re
@@ -41,7 +42,7 @@ def slalom(roads, name, substeps):
 def test_half_the_step_halves_the_error(roads, name):
     truth = slalom(roads, name, 128)
     errors = [np.abs(slalom(roads, name, n) - truth) for n in (4, 8, 16)]
-    for coarse, fine in zip(errors, errors[1:], strict=False):
+    for coarse, fine in itertools.pairwise(errors):
         # First order against the 128th part: (1 / n - 1 / 128) gives 2.07 and 2.14; some rows cross zero by chance.
         assert np.median(coarse / fine) == pytest.approx(2.1, abs=0.4)
     assert errors[0][:2].max() < 0.05  # m, in 25 m with a millisecond's step
@@ -63,7 +64,7 @@ def lossless():
 
 
 def test_without_losses_energy_stays(rig, roads):
-    """Rolling in neutral up and down a sine of hills, heaving on springs without dampers: kinetic, potential, springs."""
+    """Rolling in neutral up and down a sine of hills, heaving on springs without dampers."""
     from trailbrake.tracks.road import Road
     from trailbrake.tracks.track import Track
 
@@ -141,7 +142,7 @@ def loops(block, dt, per_dt):
     BACKEND != "numba" or platform.machine() not in ("x86_64", "AMD64"), reason="reads x86 machine code"
 )
 def test_the_loops_over_lanes_are_vector_code(monkeypatch):
-    """Packed double arithmetic, and hardly any scalar: an edit that breaks it costs a factor of three or four in speed."""
+    """Packed double arithmetic, and hardly any scalar: an edit that breaks it costs a factor of three in speed."""
     monkeypatch.setattr(kernels, "CACHE", None)  # code out of the cache cannot be read
     kernel = kernels.lane_jit(loops)
     kernel(np.zeros(Axle.COUNT * LANES), 0.001, 1000.0)

@@ -136,7 +136,7 @@ def bare(name="gt3"):
 
 
 def accelerate(r, torques, seconds=0.5):
-    """Give torques (4,) N m for `seconds`, half a millisecond a call; return the mean acceleration of the last tenth."""
+    """Give torques (4,) N m for `seconds`, half a millisecond a call; return the last tenth's acceleration."""
     for i in range(4):
         r.batch.set((Control.DRIVE_TORQUE if torques[i] > 0.0 else Control.BRAKE_TORQUE) + i, abs(torques[i]))
     calls = round(seconds / 0.0005)

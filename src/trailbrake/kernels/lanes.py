@@ -5,11 +5,11 @@ loop over the lanes then reads and writes neighbours and becomes vector code. `g
 without the test for a negative index, which would keep the compiler from seeing that lanes do not overlap.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trailbrake.kernels import BACKEND
 
-if BACKEND == "numba":
+if BACKEND == "numba" and not TYPE_CHECKING:
     from llvmlite import ir
     from numba.core import types
     from numba.extending import intrinsic
