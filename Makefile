@@ -1,7 +1,7 @@
 # `make check` is what CI runs after it has made a fresh environment. PY is the Python that has ".[dev]" installed.
 PY ?= .venv/bin/python
 
-.PHONY: check lint types imports test docs format
+.PHONY: check lint types imports test docs validation format
 
 check: lint types imports test
 
@@ -21,6 +21,10 @@ test:
 
 docs:
 	$(PY) docs/generate.py
+
+# Needs ".[test,plot]", and the shared folder for the reference lap.
+validation:
+	$(PY) docs/validation.py
 
 format:
 	$(PY) -m ruff check --fix src tests docs examples

@@ -24,6 +24,17 @@ TESTED_ELSEWHERE = {
     "bench/rows.py": "bench/test_drive.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/lists.py": "cli/test_main.py",
+    "env/catalogue.py": "env/test_gym.py",  # declarations
+    "env/field.py": "env/test_batch.py",
+    "env/options.py": "env/test_batch.py",
+    "env/sense.py": "env/test_batch.py",
+    "env/start.py": "env/test_batch.py",
+    "env/threads.py": "env/test_batch.py",
+    "observe/actions.py": "observe/test_program.py",  # declarations
+    "observe/columns.py": "observe/test_derive.py",
+    "observe/fill.py": "observe/test_program.py",  # the kernels that a program runs
+    "observe/judge.py": "observe/test_program.py",
+    "observe/parts.py": "observe/test_program.py",
     "cars/chassis.py": "cars/test_params.py",
     "cars/checks.py": "cars/test_load.py",
     "cars/drivetrain.py": "cars/test_params.py",

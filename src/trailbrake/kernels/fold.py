@@ -30,8 +30,9 @@ class _Folder(ast.NodeTransformer):
         self.generic_visit(node)
         left, right = node.left, node.right
         if isinstance(node.op, ast.Add) and isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
-            if isinstance(left.value, int) and isinstance(right.value, int):
-                return ast.copy_location(ast.Constant(left.value + right.value), node)
+            numbers = (left.value, right.value)
+            if all(isinstance(number, int) for number in numbers):
+                return ast.copy_location(ast.Constant(sum(numbers)), node)  # type: ignore[arg-type]
         return node
 
 

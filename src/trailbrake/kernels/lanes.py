@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from trailbrake.kernels import BACKEND
 
-if BACKEND == "numba" and not TYPE_CHECKING:
+if TYPE_CHECKING:
+    LANES: int
+
+    def get(block: Any, row: int, lane: int) -> float:
+        """Return quantity `row` of lane `lane` of a block."""
+
+    def put(block: Any, row: int, lane: int, value: float) -> None:
+        """Set quantity `row` of lane `lane` of a block to `value`."""
+
+elif BACKEND == "numba":
     from llvmlite import ir
     from numba.core import types
     from numba.extending import intrinsic

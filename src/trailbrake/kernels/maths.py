@@ -62,7 +62,8 @@ def sincos(x: float) -> tuple[float, float]:
 @inline
 def wrap(angle: float) -> float:
     """Return `angle` (rad) in [-pi, pi)."""
-    return angle - TWO_PI * np.floor(angle / TWO_PI + 0.5)
+    result: float = angle - TWO_PI * np.floor(angle / TWO_PI + 0.5)
+    return result
 
 
 @inline

@@ -56,9 +56,10 @@ def body(block: Array, j: int, dt: float) -> None:
     ay = (shove - drag * vy) * per_mass + get(block, State.PULL_Y, j)
     az = (rise_front + rise_rear - air_front - air_rear) * per_sprung - get(block, State.PRESS, j)
     lean = get(block, Work.LEAN_GAIN, j) * roll  # a rolled body's weight hangs beside the roll axis
-    dive = x_front * (air_front - rise_front) + x_rear * (air_rear - rise_rear) - height * push
-    # Pitch is about the whole car's centre of mass; the sprung part's own lies beside it, by what the wheels weigh.
-    dive -= get(block, State.PRESS, j) * get(block, Param.UNSPRUNG_AHEAD, j)
+    # The wheels take their own weight to the road: what hangs on the springs has its centre elsewhere than the car.
+    ahead = get(block, Param.SPRUNG_AHEAD, j) * get(block, State.PRESS, j)
+    dive = x_front * (air_front - rise_front) + x_rear * (air_rear - rise_rear) + ahead
+    dive -= height * (push - drag * vx)  # the axles' lift has the moment of the drag in it
     vx += dt * (ax + rate * vy)
     vy += dt * (ay - rate * vx)
     rate += dt * turn * get(block, Param.INVERSE_YAW, j)

@@ -12,7 +12,7 @@ from trailbrake.kernels.lanes import LANES, get, put
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import span
 from trailbrake.world.ground import beside
-from trailbrake.world.layout import Array, Param, State, Work
+from trailbrake.world.layout import Array, Ints, Param, State, Work
 
 RESTITUTION = 0.2  # of the normal speed comes back: tyre stacks and bodywork take the most of it (estimate)
 REST_SPEED = 0.5  # m/s: slower touches do not bounce
@@ -210,11 +210,11 @@ def _touch(p: Array, p_params: Array, i: int, q: Array, q_params: Array, j: int)
 
 
 @jit
-def collide(cars: Array, params: Array, kinds: Array, group: int, lo: int, hi: int) -> None:
+def collide(cars: Array, params: Array, kinds: Ints, group: int, lo: int, hi: int) -> None:
     """Let the cars of each group of `group` consecutive cars push each other, for groups `lo`..`hi` - 1.
 
     After a look; the moved places are looked at in the next. Heights are not compared: no bridges. `cars`, `params`
-    and `kinds` as in `integrate.advance`.
+    and `kinds` as in `integrate.carry`.
     """
     for g in range(lo, hi):
         for a in range(g * group, (g + 1) * group):
