@@ -161,6 +161,7 @@ def test_an_empty_store_gives_nothing_and_braking_fills_it(rig, roads):
         r.run(0.5, gear=5, throttle=0.5)
     assert empty.vx == plain.vx
     hybrid, steps = empty.car.hybrid, 100
+    empty.batch.set(Control.BOOST, 0.0)
     for _ in range(steps):
         empty.step(gear=5, brake=0.5)
     assert empty.charge == pytest.approx(0.5 * hybrid.recharge * steps * PERIOD, rel=1e-6)

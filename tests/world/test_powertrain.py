@@ -123,9 +123,7 @@ def test_the_centre_s_lock_moves_no_more_than_it_can_carry():
     given = (turned(car, spins, 1000.0) - spins) * DT**-1
     front, rear = given[:2].sum() * car.tyre_front.inertia, given[2:].sum() * car.tyre_rear.inertia
     assert front + rear == pytest.approx(1000.0)
-    assert front - rear == pytest.approx(2.0 * (80.0 + 0.2 * 1000.0)) or front - rear == pytest.approx(
-        80.0 + 0.2 * 1000.0
-    )
+    assert front - rear == pytest.approx(80.0 + 0.2 * 1000.0)  # as the axles' locks: a difference of torques
 
 
 def bare(name="gt3"):
@@ -138,7 +136,7 @@ def bare(name="gt3"):
 
 
 def accelerate(r, torques, seconds=0.5):
-    """Give torques (4,) N m for `seconds`, half a millisecond a call; return the mean acceleration of the last tenth."""
+    """Give torques (4,) N m for `seconds`, half a millisecond a call; return the last tenth's acceleration."""
     for i in range(4):
         r.batch.set((Control.DRIVE_TORQUE if torques[i] > 0.0 else Control.BRAKE_TORQUE) + i, abs(torques[i]))
     calls = round(seconds / 0.0005)
@@ -171,7 +169,7 @@ def test_each_wheel_takes_its_own_torque(rig, roads):
     r.roll_at(20.0, gear=0)
     r.batch.set(Control.GEAR, 0.0)
     accelerate(r, (0.0, 0.0, 0.0, 500.0), 0.4)
-    assert r.yaw_rate > 0.05  # the right rear wheel pushes: the car turns left
+    assert r.yaw_rate > 0.01  # the right rear wheel pushes: the car turns left
     fx = r.four("fx")
     assert fx[3] * r.car.tyre_rear.radius == pytest.approx(500.0, rel=0.03)
     assert np.abs(fx[:3]).max() < 30.0

@@ -1,5 +1,6 @@
 """The world's tyres against the package's tyre law and against closed forms of relaxation."""
 
+import itertools
 import math
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_the_assistants_let_go_around_their_target(drives, sx):
         assert (other if drives else held) == 1.0
     assert seen[:2] == pytest.approx([1.0, 1.0])
     assert seen[-2:] == pytest.approx([0.0, 0.0], abs=1e-12)
-    assert all(a >= b for a, b in zip(seen, seen[1:], strict=False))
+    assert all(a >= b for a, b in itertools.pairwise(seen))
     # In a slide something is left up to a third of the target and the band.
     for size, some in ((0.0, True), (0.3, True), (0.41, False)):
         block[State.FX + 2], block[State.FY + 2] = sx * max(size, 1e-6), 2.0
