@@ -94,7 +94,10 @@ def multi_body(theirs: Any, m: Manoeuvre) -> Trace:
     start = init_mb([0.0, 0.0, m.steer(0.0), m.speed, 0.0, 0.0, 0.0], theirs)
     states = _march(lambda x, u: list(vehicle_dynamics_mb(x, u, theirs)), start, m)[1:]
     # Of the whole car's centre: their states have the sprung mass's own speed to the side, which swings with roll.
-    vx, vy = states[:, 3], (theirs.m_s * states[:, 10] + theirs.m_uf * states[:, 15] + theirs.m_ur * states[:, 20]) / theirs.m
+    vx, vy = (
+        states[:, 3],
+        (theirs.m_s * states[:, 10] + theirs.m_uf * states[:, 15] + theirs.m_ur * states[:, 20]) / theirs.m,
+    )
     return Trace(STEP * np.arange(1, len(states) + 1), np.hypot(vx, vy), states[:, 5], np.arctan2(vy, vx))
 
 

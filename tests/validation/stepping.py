@@ -59,22 +59,28 @@ def convergence() -> Case:
         place, rate = errors["place"], errors["yaw rate"]
         order = float(np.polyfit(np.log(steps), np.log(place), 1)[0])
         checks += [
-            below(f"{name}: place after substeps of 1 ms, over a path of {path:.0f} m", place[0] / path, "m", 0.001, path),
+            below(
+                f"{name}: place after substeps of 1 ms, over a path of {path:.0f} m", place[0] / path, "m", 0.001, path
+            ),
             below(f"{name}: yaw rate with 1 ms, share of the largest", rate[0] / most, "%", 0.01, 100.0),
             below(f"{name}: order of the place's error, {order:.2f}, short of 1", max(1.0 - order, 0.0), "", 0.1),
         ]
         curves += [Curve(f"{name}, place, m", 1e3 * steps, np.array(place), "o"),
-                   Curve(f"{name}, yaw rate, rad/s", 1e3 * steps, np.array(rate), "o")]  # fmt: skip
+                   Curve(f"{name}, yaw rate, rad/s", 1e3 * steps, np.array(rate), "-")]  # fmt: skip
         finer = manoeuvre(name, 3, looks=8)
         same = manoeuvre(name, 24)
         apart = float(np.hypot(*(finer - same)[:, :2].T).max())
-        checks.append(below(f"{name}: place by what is looked at every 3 ms and not every 0.375 ms", apart / path, "m", 0.001, path))
+        checks.append(
+            below(
+                f"{name}: place by what is looked at every 3 ms and not every 0.375 ms", apart / path, "m", 0.001, path
+            )
+        )
     order_line = 1e3 * np.array([CALL / n for n in DIVISIONS])
     curves.append(Curve("first order", order_line, 0.02 * order_line, "--"))
     return Case(
         "Convergence with the step",
-        "Cars of the library as they are, third gear, weaving with throttle and brake for 3 s from 30 m/s; the controls"
-        " change every 3 ms in all runs. Substeps of 1 ms (what the world uses) down to 62.5 μs.",
+        "Cars of the library as they are, third gear, weaving with throttle and brake for 3 s from 30 m/s; the"
+        " controls change every 3 ms in all runs. Substeps of 1 ms (what the world uses) down to 62.5 μs.",
         f"Semi-implicit Euler is of first order: half the step, half the error. The truth is {TRUTH}.",
         tuple(checks),
         "the path's length, the largest yaw rate, or the order itself",
@@ -104,13 +110,13 @@ def repeats() -> Case:
     """Two runs of one seed."""
     first, second, other = fingerprint(1), fingerprint(1), fingerprint(2)
     checks = (
-        Check("two runs of seed 1", first[:12], second[:12], float(first != second), 0.0),
-        Check("a run of seed 2 is another", f"not {first[:12]}", other[:12], float(first == other), 0.0),
+        Check("two runs of seed 1", "equal", "equal" if first == second else "not", float(first != second), 0.0),
+        Check("a run of seed 2", "another", "equal" if first == other else "another", float(first == other), 0.0),
     )
     return Case(
         "Repeatability",
-        "Eleven cars, two kinds in mixed order, random steer, throttle and brake from a seed, automatic gears, 1.8 s; all"
-        f" {int(State.COUNT)} numbers of every car's state after every call go into a SHA-256.",
+        "Eleven cars, two kinds in mixed order, random steer, throttle and brake from a seed, automatic gears, 1.8 s;"
+        f" all {int(State.COUNT)} numbers of every car's state after every call go into a SHA-256.",
         "The same digest, bit for bit.",
         checks,
         "0 where it is as it must be, 1 where not",
