@@ -29,9 +29,9 @@ PLOTS = ROOT / "docs" / "validation"
 INTRO = """# Validation
 
 Written by `make validation` (`python docs/validation.py`); do not edit. The cases are in `tests/validation`, and
-`tests/validation/test_*.py` holds every bar of this page. The cars are those of the library, driven in the world's own
-kernels with substeps of 1 ms where nothing else is said; "plain" cars lack what the textbook's formula leaves out, and no
-more. Differences are shares of {what}.
+`tests/validation/test_bars.py` holds every bar of this page. The cars are those of the library, driven in the world's
+own kernels with substeps of 1 ms where nothing else is said; "plain" cars lack what the textbook's formula leaves out,
+and no more.
 """
 
 
@@ -92,12 +92,11 @@ def main() -> None:
         summary.append(f"| {case.title} | {len(case.checks)} | {100.0 * worst:.0f} % |")
     for old in PLOTS.glob("*.svg"):
         old.unlink()
-    text = INTRO.replace(" Differences are shares of {what}.", "") + "\n" + "\n".join(summary)
+    text = INTRO + "\n" + "\n".join(summary)
     PAGE.write_text("\n\n".join([text, *map(section, cases)]) + "\n", encoding="utf-8")
     failed = [f"{case.title}: {check.what}" for case in cases for check in case.checks if not check.holds]
-    print(
-        f"wrote {PAGE.relative_to(ROOT)}: {sum(len(case.checks) for case in cases)} figures, {len(failed)} beyond their bar"
-    )
+    figures = sum(len(case.checks) for case in cases)
+    print(f"wrote {PAGE.relative_to(ROOT)}: {figures} figures, {len(failed)} beyond their bar")
     if failed:
         sys.exit("\n".join(failed))
 

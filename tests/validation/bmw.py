@@ -10,13 +10,16 @@ D = p_d1 Fz and B C D = p_k1 Fz. Ours is one curve for both directions over the 
     no loss with load, slip_load 0.
 
 Their offsets by conicity and ply steer (p_h*, p_v*, r_h*, r_v*) and their camber terms are set to 0 in their model:
-ours has no conicity, and theirs pushes to the side by 4 % of the load the moment the camber changes its sign.
+ours has no conicity, and theirs pushes to the side by 4 % of the load the moment the camber changes its sign. Their
+unsprung masses are split over the axles as the weight is, sum unchanged: their multi-body model lets the whole mass act
+at the sprung mass's centre, which is true of a car only where the two centres are one.
 
 The chassis. Rates and inertias are the same numbers; their bar is given per angle, ours per metre of difference between
 two wheels' travel: K_t / track^2. The height of our centre of mass gives the same roll moment: (m_s h_s + m_u R_w) / m.
 """
 
 import copy
+import math
 from typing import Any
 
 from msgspec.structs import replace
@@ -24,6 +27,7 @@ from msgspec.structs import replace
 from trailbrake.cars.load import load
 from trailbrake.cars.params import Aero, Body, CarParams, Suspension, Tyre
 
+OFFSETS = ["p_hx1", "p_vx1", "p_hy1", "p_hy3", "p_vy1", "p_vy3", "p_dx3", "p_dy3", "r_hx1", "r_hy1", "r_vy1", "r_vy3"]
 NO_LAG = 0.03  # m: their tyres have no relaxation length; ours must have one, so a very short one
 NEVER = 1.0  # m of travel: they have no stops
 
@@ -34,20 +38,7 @@ def parameters(*, as_published: bool = False) -> Any:
 
     theirs = copy.deepcopy(parameters_vehicle2())
     if not as_published:
-        for key in (
-            "p_hx1",
-            "p_vx1",
-            "p_hy1",
-            "p_hy3",
-            "p_vy1",
-            "p_vy3",
-            "p_dx3",
-            "p_dy3",
-            "r_hx1",
-            "r_hy1",
-            "r_vy1",
-            "r_vy3",
-        ):
+        for key in OFFSETS:
             setattr(theirs.tire, key, 0.0)
         unsprung, base = theirs.m_uf + theirs.m_ur, theirs.a + theirs.b
         theirs.m_uf, theirs.m_ur = unsprung * theirs.b / base, unsprung * theirs.a / base
@@ -75,8 +66,6 @@ def car(theirs: Any) -> CarParams:
         shape=law.p_cy1, curvature=law.p_ey1, rolling_resistance=0.0, relaxation_x=NO_LAG, relaxation_y=NO_LAG,
         vertical_stiffness=theirs.K_zt, vertical_damping=0.0, camber_thrust=0.0, camber_loss=0.0,
     )  # fmt: skip
-    import math
-
     steep = shape.stiffness * shape.shape
     tyre = replace(shape, peak_slip_angle=math.atan(steep * law.p_dy1 / -law.p_ky1),
                    peak_slip_ratio=steep * law.p_dx1 / law.p_kx1)  # fmt: skip

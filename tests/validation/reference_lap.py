@@ -120,8 +120,8 @@ def driven_loads(car: CarParams, lap: Lap, chosen: Array) -> tuple[Array, Array]
         drive = np.maximum(push, 0.0) * car.tyre_rear.radius
         brake = 0.5 * np.maximum(-push, 0.0) * car.tyre_front.radius
         zero = np.zeros(len(v))
-        field.torques(np.stack([zero, zero, left * drive, (1.0 - left) * drive]),
-                      np.stack([share * brake, share * brake, (1.0 - share) * brake, (1.0 - share) * brake]))  # fmt: skip
+        front, rear = share * brake, (1.0 - share) * brake
+        field.torques(np.stack([zero, zero, left * drive, (1.0 - left) * drive]), np.stack([front, front, rear, rear]))
         behind = fade * rate - field[State.YAW_RATE]
         steer += field.period * 0.6 * behind
         field.steer(np.clip(steer * fade + 0.05 * behind, -0.4, 0.4))
@@ -168,8 +168,9 @@ def lap(shared: Path) -> Case:
     static = 0.5 * body.mass * STUDY_G * np.array([body.front_share] * 2 + [1.0 - body.front_share] * 2)
     checks: list[Check] = []
     lift = 0.5 * car.aero.air_density * (car.aero.lift_area_front + car.aero.lift_area_rear) * one.speed**2
-    checks.append(below("sum of the file's loads against weight and our downforce, RMS",
-                        rms(one.loads.sum(0) - body.mass * STUDY_G - lift) / (body.mass * STUDY_G), "%", 0.05, 100.0))  # fmt: skip
+    weight = body.mass * STUDY_G
+    missing = rms(one.loads.sum(0) - weight - lift) / weight
+    checks.append(below("sum of the file's loads against weight and our downforce, RMS", missing, "%", 0.05, 100.0))
     planned = planned_loads(car, one)
     for i, wheel in enumerate(WHEELS):
         checks.append(below(f"{wheel}: planner's formulas, {len(one.speed)} intervals, RMS",
@@ -183,17 +184,16 @@ def lap(shared: Path) -> Case:
         checks.append(below(f"{wheel}: the world's car held at {held.sum()} of {len(chosen)} intervals, RMS",
                             rms(difference) / static[i], "%", 0.05, 100.0))  # fmt: skip
     within = float((used <= 1.0).mean())
-    checks.append(below(f"grip used: {100 * within:.0f} % of the intervals within 1; the most is {used.max():.3f}, over 1 by",
-                        max(float(used.max()) - 1.0, 0.0), "%", 0.03, 100.0))  # fmt: skip
+    what = f"grip used: {100 * within:.0f} % of the intervals within 1; the most is {used.max():.3f}, over 1 by"
+    checks.append(below(what, max(float(used.max()) - 1.0, 0.0), "%", 0.03, 100.0))
     limits = planner.envelope(car)
     lateral = np.interp(one.speed, limits.speeds, limits.lateral)
     beyond = np.abs(one.aside) / lateral
-    step = slice(None, None, 1)
     plots = (
         Plot("lap_loads", "distance along the lap, m", "load, N", (
-            Curve("FL, published", one.along[step], one.loads[0], "--"),
+            Curve("FL, published", one.along, one.loads[0], "--"),
             Curve("FL, world", one.along[chosen][held], driven[0][held], "o"),
-            Curve("RR, published", one.along[step], one.loads[3], "--"),
+            Curve("RR, published", one.along, one.loads[3], "--"),
             Curve("RR, world", one.along[chosen][held], driven[3][held], "o"),
         )),
         Plot("lap_grip", "distance along the lap, m", "share of the axle's friction ellipse", (
@@ -204,9 +204,9 @@ def lap(shared: Path) -> Case:
         "A published lap: Formula 1 car on Catalunya",
         "The car `f1` of the library is the car of the study. Each of the 500 intervals of the published minimum-time"
         " lap (77.79 s) asks for a speed, a longitudinal, a lateral and a yaw acceleration. They are put into the"
-        " planner's load formulas (`planning/envelope.py`), and the world's car, springs, camber and all, is held at the"
-        f" same speed and path curvature at every second interval that uses less than {MOST_USED:.0%} of an axle's grip, with"
-        " an inertial force along the car for what the lap accelerates there.",
+        " planner's load formulas (`planning/envelope.py`), and the world's car, springs, camber and all, is held at"
+        f" the same speed and path curvature at every second interval that uses less than {MOST_USED:.0%} of an axle's"
+        " grip, with an inertial force along the car for what the lap accelerates there.",
         "Wheel loads of the solution file of fastest-lap (Limebeer 2014 car; Perantoni and Limebeer, Vehicle System"
         " Dynamics 52:5, 2014). Grip: the tyre forces that the path asks for, over the axle's friction ellipse at"
         " those loads.",
@@ -214,13 +214,14 @@ def lap(shared: Path) -> Case:
         "the wheel's static load; for the sum, the weight; for grip, the limit",
         plots,
         (
-            "A minimum-time lap uses all the grip there is, so the required forces lie on the limit for long; they leave"
-            f" ours by {100 * (float(used.max()) - 1.0):.1f} % at most, on entry to bends while coasting. Left out of the"
-            " replay's bookkeeping: the yaw moment of the study's viscous differential, and that the two tyres of an axle"
-            " run at the same slip and not each at its own peak.",
-            f"The planner's envelope keeps reserves on the rear axle on purpose (3 % in steady bends, 15 % under braking):"
-            f" the lap's lateral acceleration is beyond its steady limit in {100 * float((beyond > 1.0).mean()):.0f} % of the"
-            f" intervals, by {100 * (float(beyond.max()) - 1.0):.1f} % at most.",
+            "A minimum-time lap uses all the grip there is, so the required forces lie on the limit for long; they"
+            f" leave ours by {100 * (float(used.max()) - 1.0):.1f} % at most, on entry to bends while coasting. Left"
+            " out of the replay's bookkeeping: the yaw moment of the study's viscous differential, and that the two"
+            " tyres of an axle run at the same slip and not each at its own peak.",
+            "The planner's envelope keeps reserves on the rear axle on purpose (3 % in steady bends, 15 % under"
+            " braking): the lap's lateral acceleration is beyond its steady limit in"
+            f" {100 * float((beyond > 1.0).mean()):.0f} % of the intervals, by {100 * (float(beyond.max()) - 1.0):.1f}"
+            " % at most.",
             "Weight: the study's g is 9.81 m/s², ours 9.80665 m/s².",
         ),
     )

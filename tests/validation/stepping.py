@@ -66,7 +66,7 @@ def convergence() -> Case:
             below(f"{name}: order of the place's error, {order:.2f}, short of 1", max(1.0 - order, 0.0), "", 0.1),
         ]
         curves += [Curve(f"{name}, place, m", 1e3 * steps, np.array(place), "o"),
-                   Curve(f"{name}, yaw rate, rad/s", 1e3 * steps, np.array(rate), "o")]  # fmt: skip
+                   Curve(f"{name}, yaw rate, rad/s", 1e3 * steps, np.array(rate), "-")]  # fmt: skip
         finer = manoeuvre(name, 3, looks=8)
         same = manoeuvre(name, 24)
         apart = float(np.hypot(*(finer - same)[:, :2].T).max())
@@ -79,8 +79,8 @@ def convergence() -> Case:
     curves.append(Curve("first order", order_line, 0.02 * order_line, "--"))
     return Case(
         "Convergence with the step",
-        "Cars of the library as they are, third gear, weaving with throttle and brake for 3 s from 30 m/s; the controls"
-        " change every 3 ms in all runs. Substeps of 1 ms (what the world uses) down to 62.5 μs.",
+        "Cars of the library as they are, third gear, weaving with throttle and brake for 3 s from 30 m/s; the"
+        " controls change every 3 ms in all runs. Substeps of 1 ms (what the world uses) down to 62.5 μs.",
         f"Semi-implicit Euler is of first order: half the step, half the error. The truth is {TRUTH}.",
         tuple(checks),
         "the path's length, the largest yaw rate, or the order itself",
@@ -110,13 +110,13 @@ def repeats() -> Case:
     """Two runs of one seed."""
     first, second, other = fingerprint(1), fingerprint(1), fingerprint(2)
     checks = (
-        Check("two runs of seed 1", first[:12], second[:12], float(first != second), 0.0),
-        Check("a run of seed 2 is another", f"not {first[:12]}", other[:12], float(first == other), 0.0),
+        Check("two runs of seed 1", "equal", "equal" if first == second else "not", float(first != second), 0.0),
+        Check("a run of seed 2", "another", "equal" if first == other else "another", float(first == other), 0.0),
     )
     return Case(
         "Repeatability",
-        "Eleven cars, two kinds in mixed order, random steer, throttle and brake from a seed, automatic gears, 1.8 s; all"
-        f" {int(State.COUNT)} numbers of every car's state after every call go into a SHA-256.",
+        "Eleven cars, two kinds in mixed order, random steer, throttle and brake from a seed, automatic gears, 1.8 s;"
+        f" all {int(State.COUNT)} numbers of every car's state after every call go into a SHA-256.",
         "The same digest, bit for bit.",
         checks,
         "0 where it is as it must be, 1 where not",

@@ -39,7 +39,7 @@ def braking() -> Case:
     for name in ("hatchback", "gt3", "f1"):
         car = with_tyres(plain(load(name)), mu_x_load=0.0, slip_load=0.0, mu_x=1.2)
         car = replace(car, brakes=replace(car.brakes, abs=False))
-        field = Field([car], [45.0])
+        field = Field([car], [60.0])
         field.torques(np.zeros(4), np.full(4, 30000.0))
         _stop(field, first)
         start = float(field[State.X][0]), float(field[State.VX][0])
@@ -54,7 +54,7 @@ def braking() -> Case:
         torque = 2.0 * 1.2 * body.mass * G * car.tyre_front.radius
         brakes = replace(car.brakes, torque_front=share * torque, torque_rear=(1.0 - share) * torque, abs=True,
                          abs_slip=1.0)  # fmt: skip
-        field = Field([replace(car, brakes=brakes)], [45.0])
+        field = Field([replace(car, brakes=brakes)], [60.0])
         field.put(Control.BRAKE, 1.0)
         _stop(field, first)
         start = float(field[State.X][0]), float(field[State.VX][0])
@@ -71,7 +71,7 @@ def braking() -> Case:
         " once with the car's own ABS at the peak of the curve and brakes of twice the torque that the tyres carry,"
         " split as the loads are under braking. Distance from 40 to 5 m/s, from the moment the car passes 40 m/s.",
         "(v0² − v1²) / (2 μ g). Locked: μ is the friction of the sliding tyre, the Magic Formula at slip ratio −1"
-        " (Pacejka, Tire and Vehicle Dynamics, 3rd ed. 2012, equation 4.49); at the peak: μ itself.",
+        " (Pacejka, Tire and Vehicle Dynamics, 3rd ed. 2012, section 4.3); at the peak: μ itself.",
         tuple(checks),
         plots=(Plot("braking", "distance, m", "speed, m/s", tuple(curves)),),
     )
@@ -124,10 +124,10 @@ def top_speed() -> Case:
         curves.append(Curve(name, np.array(times)[::60], np.array(path)[::60] / KMH))
     return Case(
         "Top speed",
-        "Every car of the library at full throttle on the level, from 97 % of the closed form's speed, for 60 s, in the"
-        " gear that is fastest. Downforce does not depend on ride height, rolling resistance 0.012 on both axles.",
-        "The largest v with T(v i / r) i η / r = ρ/2 c_d A v² + c_r (m g + downforce), or the limiter's v in that gear."
-        " Slip of the driven tyres, about 1 %, is left out of the closed form.",
+        "Every car of the library at full throttle on the level, from 97 % of the closed form's speed, for 60 s, in"
+        " the gear that is fastest. Downforce does not depend on ride height, rolling resistance 0.012 on both axles.",
+        "The largest v with T(v i / r) i η / r = ρ/2 c_d A v² + c_r (m g + downforce), or the limiter's v in that"
+        " gear. Slip of the driven tyres, about 1 %, is left out of the closed form.",
         tuple(checks),
         plots=(Plot("top_speed", "time, s", "speed, km/h", tuple(curves)),),
     )
@@ -171,10 +171,10 @@ def in_gear() -> Case:
                        Curve("world", (np.array(times) - shift)[::5], np.array(path)[::5])]  # fmt: skip
     return Case(
         "Acceleration in one gear",
-        "Full throttle in a fixed gear, no turbocharger lag, tyres with their peak at slip ratio 0.03 so that slip does"
-        " not blur the ratio of engine speed to road speed. Time between two speeds.",
-        "∫ (m + Σ J_w / r² + J_e i² η / r²) dv / (T(v i / r) i η / r − resistance(v)), by the trapezoidal rule on 4000"
-        " intervals (Milliken and Milliken, Race Car Vehicle Dynamics, 1995, section 3).",
+        "Full throttle in a fixed gear, no turbocharger lag, tyres with their peak at slip ratio 0.03 so that slip"
+        " does not blur the ratio of engine speed to road speed. Time between two speeds.",
+        "∫ (m + Σ J_w / r² + J_e i² η / r²) dv / (T(v i / r) i η / r − resistance(v)), by the trapezoidal rule on"
+        " 4000 intervals (Milliken and Milliken, Race Car Vehicle Dynamics, 1995).",
         tuple(checks),
         plots=(Plot("in_gear", "time, s", "speed, m/s", tuple(curves)),),
     )

@@ -75,10 +75,10 @@ def steady_circle() -> Case:
     return Case(
         "Steady circle",
         "Plain cars (no camber, no toe, parallel steering, no air, no rolling resistance, equal torque on the rear"
-        " wheels to hold the speed), fixed steer for 0.5 m/s² of lateral acceleration, 8 s. The gradient comes from two"
-        " circles at 25 m/s, of 0.25 and 0.5 m/s².",
-        "Yaw gain v / (L + K v²) with K = m / L (b / C_f − a / C_r) (Pacejka 2012, equations 1.45 and 1.53; cornering"
-        " stiffness C = B C μ F_z / tan(peak slip angle) at the loads at rest).",
+        " wheels to hold the speed), fixed steer for 0.5 m/s² of lateral acceleration, 8 s. The gradient comes from"
+        " two circles at 25 m/s, of 0.25 and 0.5 m/s².",
+        "Yaw gain v / (L + K v²) with K = m / L (b / C_f − a / C_r) (Pacejka 2012, section 1.3; cornering stiffness C"
+        " = B C μ F_z / tan(peak slip angle) at the loads at rest).",
         tuple(checks),
         "the closed form's value; of the gradient, which is the difference of two axles, that of the front axle",
         (Plot("circle", "lateral acceleration, m/s²", "steer less L / R, mrad (hatchback)", tuple(curves)),),
@@ -143,8 +143,8 @@ def step_steer() -> Case:
         "Step steer",
         "Plain cars rolling in neutral on the level; the rack steps within one substep of 0.5 ms to an angle worth"
         " 0.5 m/s². 3 s are compared, from the step on.",
-        "The linear bicycle with first-order tyres, four states, solved by its eigenvalues (Pacejka 2012, section 1.3.2;"
-        " relaxation lengths: section 7.2.1).",
+        "The linear bicycle with first-order tyres, four states, solved by its eigenvalues (Pacejka 2012, section"
+        " 1.3; relaxation lengths: section 7.2.1).",
         tuple(checks),
         "the value named",
         (Plot("step_steer", "time, s", "yaw rate, rad/s", tuple(curves)),),
@@ -169,7 +169,7 @@ def transfers(car: CarParams, lateral: float) -> tuple[float, float, float]:
     rates = [roll_rates(links, tyre, track) for links, tyre, track in axles]
     linked = [share * force * links.roll_centre for share, (links, _, _) in zip(shares, axles, strict=True)]
     axis = sum(share * links.roll_centre for share, (links, _, _) in zip(shares, axles, strict=True))
-    # Spring moment of an axle: (roll - linked / tyres) / (1 / springs + 1 / tyres), with the tyres twisted by all of it.
+    # Spring moment of an axle: (roll - linked / tyres) / (1 / springs + 1 / tyres); all of it twists the tyres.
     series = [1.0 / (1.0 / springs + 1.0 / tyres) for springs, tyres in rates]
     lean = car.sprung_mass * G * (body.cg_height - axis)
     wanted = force * body.cg_height - sum(linked)
@@ -227,11 +227,11 @@ def load_transfer() -> Case:
     checks.append(against(f"f1 at {v:.0f} m/s, front axle with downforce", front, float(loads[:2].sum()), "N"))
     return Case(
         "Load transfer",
-        "The library's cars at rest. Plain cars: a steady circle at 25 m/s far beyond the tyres' linear range, then braking in a straight line, the"
-        " wheels' torques given from outside; then downforce at a steady 80 m/s.",
-        "Sideways: m a_y h in all, of which the links carry F_y h_rc of each axle and springs, bars and tyres in series"
-        " the rest by their shares, with the leaning body's weight (Milliken and Milliken 1995, chapter 18)."
-        " Lengthwise: m a_x h / L."
-        " Downforce of an axle: ρ/2 A v² (SAE J1594: the moment of the drag is in the lift areas).",
+        "The library's cars at rest. Plain cars: a steady circle at 25 m/s far beyond the tyres' linear range, then"
+        " braking in a straight line, the wheels' torques given from outside; then downforce at a steady 80 m/s.",
+        "Sideways: m a_y h in all, of which the links carry F_y h_rc of each axle and springs, bars and tyres in"
+        " series the rest by their shares, with the leaning body's weight (Milliken and Milliken 1995, chapter 18)."
+        " Lengthwise: m a_x h / L. Downforce of an axle: ρ/2 A v² (SAE J1594: the moment of the drag is in the lift"
+        " areas).",
         tuple(checks),
     )
