@@ -1,7 +1,5 @@
 """How much of the car's real steady cornering the plan uses: the world, not the planner, says what there is."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from trailbrake.tracks.load import load as load_track
 from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import Track
 from trailbrake.units import G
-from trailbrake.world.layout import State
 from trailbrake.world.plant import World
 
 RAMP = 15.0  # s in which the steer goes from straight to past the limit
@@ -28,18 +25,8 @@ def _pad() -> Track:
 def _steady_limit(car, pad: Track, speed: float) -> float:
     """Return the largest lateral acceleration (m/s^2, mean of half a second) held while the steer ramps."""
     world = World(pad, [car])
-    world.batch.place(0, 3000.0, 0.0, 0.0)
-    gear = 1
-    while gear < car.gearbox.top_gear and car.engine_speed(speed, gear) > car.gearbox.upshift_rpm * math.pi / 30.0:
-        gear += 1
-    state = world.batch.state
-    state[State.VX, 0] = speed
-    for wheel in range(4):
-        tyre = car.tyre_front if wheel < 2 else car.tyre_rear
-        state[State.SPIN + wheel, 0] = speed / tyre.radius
-    state[State.GEAR, 0] = state[State.NEXT_GEAR, 0] = gear
-    state[State.ENGINE, 0] = car.engine_speed(speed, gear)
-    world.batch.refresh()
+    world.batch.place(0, 3000.0, 0.0, 0.0, speed)
+    gear = world.state(0).gear
     world.step([Controls()])
     last = (car.body.wheelbase * 2.5 * G / speed**2 + 1.5 * car.tyre_front.peak_slip_angle) / car.steering.max_angle
     held, integral, count = [], 0.0, int(RAMP / world.period)
@@ -47,7 +34,7 @@ def _steady_limit(car, pad: Track, speed: float) -> float:
         now = world.state(0)
         missing = speed - now.speed
         integral = min(max(integral + 0.5 * missing * world.period, 0.0), 1.0)
-        throttle = min(max(0.5 * missing + integral, 0.0), 1.0)
+        throttle = min(max(2.0 * missing + integral, 0.0), 1.0)
         world.step([Controls(steer=min(last * k / count, 1.0), throttle=throttle, gear=gear)])
         if now.speed < 0.95 * speed:
             break  # the front scrubs more than the engine gives: the limit is behind us
