@@ -27,7 +27,7 @@ def _steady_limit(car, pad: Track, speed: float) -> float:
     world = World(pad, [car])
     world.batch.place(0, 3000.0, 0.0, 0.0, speed)
     world.step([Controls()])
-    gear = int(world.batch.get(State.GEAR)[0])
+    gear = world.state(0).gear
     last = (car.body.wheelbase * 2.5 * G / speed**2 + 1.5 * car.tyre_front.peak_slip_angle) / car.steering.max_angle
     held, integral, count = [], 0.0, int(RAMP / world.period)
     for k in range(count):

@@ -2,6 +2,7 @@
 
 import os
 import statistics
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def rows() -> list[Row]:
     for name in ("vector_env", "vector_env_scan64", "env_single", "env_scan1080_1", "env_scan1080_2"):
         measure = getattr(env_rows, name)
         measure(WARMING)  # compiles
-        value, note = median_of(RUNS, lambda measure=measure: measure(SECONDS))
+        value, note = median_of(RUNS, partial(measure, SECONDS))
         what = (measure.__doc__ or "").removeprefix("Return steps/s: ").rstrip(".")
         inside.append(Row(name, value, "steps/s", "higher", f"{what}; 10 substeps of 1 ms a step, float64; {note}"))
     per_car = batch.cars.nbytes // LANES
