@@ -1,9 +1,10 @@
-"""Writes the generated tables: the driver x simulator matrix in the README, and docs/state.md. --check compares."""
+"""Writes the matrix in the README, docs/state.md and docs/environments.md. --check compares."""
 
 import sys
 from pathlib import Path
 
 from trailbrake.drivers import load as drivers
+from trailbrake.env import catalogue
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, OtherCar, WheelState
 from trailbrake.state.tables import COMMAND_FIELDS, markdown
@@ -58,6 +59,7 @@ def main() -> None:
     wanted = {
         readme: f"{head}{BEGIN}\n{matrix()}\n{END}{tail}",
         ROOT / "docs" / "state.md": state_page(),
+        ROOT / "docs" / "environments.md": catalogue.page(),
     }
     stale = [p for p, new in wanted.items() if not p.is_file() or p.read_text(encoding="utf-8") != new]
     if "--check" in sys.argv:

@@ -24,6 +24,17 @@ TESTED_ELSEWHERE = {
     "bench/rows.py": "bench/test_drive.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/lists.py": "cli/test_main.py",
+    "env/catalogue.py": "env/test_gym.py",  # declarations
+    "env/field.py": "env/test_batch.py",
+    "env/options.py": "env/test_batch.py",
+    "env/sense.py": "env/test_batch.py",
+    "env/start.py": "env/test_batch.py",
+    "env/threads.py": "env/test_batch.py",
+    "observe/actions.py": "observe/test_program.py",  # declarations
+    "observe/columns.py": "observe/test_derive.py",
+    "observe/fill.py": "observe/test_program.py",  # the kernels that a program runs
+    "observe/judge.py": "observe/test_program.py",
+    "observe/parts.py": "observe/test_program.py",
     "cars/chassis.py": "cars/test_params.py",
     "cars/checks.py": "cars/test_load.py",
     "cars/drivetrain.py": "cars/test_params.py",
@@ -46,13 +57,10 @@ TESTED_ELSEWHERE = {
     "tracks/layout.py": "tracks/test_build.py",
     "tracks/load.py": "tracks/test_library.py",
     "tracks/track.py": "tracks/test_library.py",
-    "world/batch.py": "world/test_random.py",
-    "world/dynamics.py": "world/test_cornering.py",  # forces show in what the car does
     "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
-    "world/integrate.py": "world/test_straight.py",
-    "world/powertrain.py": "world/test_straight.py",
+    "world/look.py": "world/test_ground.py",
     "world/publish.py": "world/test_plant.py",
-    "world/tyres.py": "world/test_cornering.py",
+    "world/substep.py": "world/test_integrate.py",
 }
 
 

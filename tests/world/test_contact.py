@@ -1,6 +1,14 @@
+"""Walls and other cars: momentum, energy, and nobody where somebody else is."""
+
 import math
 
+import numpy as np
 import pytest
+
+from trailbrake.cars.load import load
+from trailbrake.world.batch import Batch
+from trailbrake.world.contact import RESTITUTION, collide
+from trailbrake.world.layout import Control, State
 
 
 def corners(r):
@@ -59,3 +67,149 @@ def test_a_bend_s_walls_hold_too(rig, roads):
         r.step(throttle=1.0)
         assert abs(r.offset) < 7.0
     assert r.contacts >= 1.0
+
+
+def pair(roads, cars, places, group=2, threads=1):
+    """Return a batch of cars on a wide level road, at places (x, y, yaw, speed)."""
+    batch = Batch(roads.straight(half_width=1000.0), cars, group=group, threads=threads)
+    for car, (x, y, yaw, speed) in enumerate(places):
+        batch.place(car, x, y, yaw, speed)
+    batch.set(Control.GEAR, 0.0)
+    return batch
+
+
+def motion(batch, masses, inertias):
+    """Momentum (kg m/s, x and y), spin about the origin (kg m^2/s), energy (J) of all cars in the plane."""
+    x, y, yaw, rate = (batch.get(row) for row in (State.X, State.Y, State.YAW, State.YAW_RATE))
+    ahead, left = batch.get(State.VX), batch.get(State.VY)
+    vx, vy = ahead * np.cos(yaw) - left * np.sin(yaw), ahead * np.sin(yaw) + left * np.cos(yaw)
+    spin = (masses * (x * vy - y * vx) + inertias * rate).sum()
+    energy = 0.5 * (masses * (vx**2 + vy**2) + inertias * rate**2).sum()
+    return np.array([(masses * vx).sum(), (masses * vy).sum()]), spin, energy
+
+
+HITS = {
+    "rear": ((100.0, 0.0, 0.0, 30.0), (103.9, 0.3, 0.0, 10.0)),
+    "head on": ((100.0, 0.2, 0.0, 20.0), (103.9, 0.0, math.pi, 15.0)),
+    "side": ((100.0, 0.0, 0.0, 20.0), (102.7, -0.5, math.pi / 2, 5.0)),
+    "corner": ((100.0, 0.0, 0.5, 25.0), (102.6, 1.6, -0.6, 20.0)),
+    "scrape": ((100.0, 0.0, 0.06, 40.0), (100.5, 1.8, -0.02, 35.0)),
+}
+
+
+@pytest.mark.parametrize("name", HITS)
+@pytest.mark.parametrize("cars", [("gt3", "gt3"), ("hatchback", "gt3")])
+def test_cars_that_touch_keep_their_momentum_and_gain_no_energy(roads, name, cars):
+    """The kernel by itself, right after a look: tyres have no say in it."""
+    models = [load(car) for car in cars]
+    batch = pair(roads, models, HITS[name])
+    masses = np.array([car.body.mass for car in models])
+    inertias = np.array([car.body.yaw_inertia for car in models])
+    before = motion(batch, masses, inertias)
+    places = batch.get(State.X, 3)[[0, 2]]
+    collide(batch.cars, batch.params, batch.kinds, 2, 0, 1)
+    moved = batch.get(State.X, 3)[[0, 2]] - places
+    for car in (0, 1):  # momenta are taken where the push was, not where the cars were moved to afterwards
+        batch.set(State.X, places[0, car], car)
+        batch.set(State.Y, places[1, car], car)
+    after = motion(batch, masses, inertias)
+    # To the stated error of the kernels' sine and cosine, 1e-10, of what was exchanged.
+    assert after[0] == pytest.approx(before[0], abs=1e-9 * 3e4)
+    assert after[1] == pytest.approx(before[1], abs=1e-9 * 3e6)
+    lost = before[2] - after[2]
+    assert lost > 0.0
+    assert batch.get(State.DAMAGE).sum() == pytest.approx(lost, rel=1e-6)
+    depth = batch.get(State.CONTACT_DEPTH)
+    assert depth[0] == depth[1] > 0.0
+    assert batch.get(State.CONTACTS).tolist() == [1.0, 1.0]
+    # Each is moved back by half of the overlap, along the same line.
+    assert moved[:, 0] == pytest.approx(-moved[:, 1])
+    assert np.linalg.norm(moved[:, 0]) == pytest.approx(0.5 * depth[0])
+    towards = places[:, 1] - places[:, 0]
+    assert moved[:, 0] @ towards < 0.0  # apart
+
+
+def test_a_square_rear_hit_is_the_textbook_s(roads):
+    """Equal masses in line: speeds change by (1 + e) / 2 of the closing speed."""
+    car = load("gt3")
+    batch = pair(roads, [car, car], ((100.0, 0.0, 0.0, 30.0), (104.5, 0.0, 0.0, 10.0)))
+    speeds = batch.get(State.VX)
+    collide(batch.cars, batch.params, batch.kinds, 2, 0, 1)
+    change = 0.5 * (1.0 + RESTITUTION) * (speeds[0] - speeds[1])
+    assert batch.get(State.VX) == pytest.approx([speeds[0] - change, speeds[1] + change])
+    assert batch.get(State.VY) == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert batch.get(State.YAW_RATE) == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert batch.get(State.CONTACT_DEPTH)[0] == pytest.approx(car.body.length - 4.5)
+
+
+def test_a_symmetric_hit_is_symmetric(roads):
+    """Mirrored in the line between them, two cars run into each other at an angle: they stay mirror images."""
+    car = load("gt3")
+    batch = pair(roads, [car, car], ((100.0, 3.0, -0.3, 20.0), (100.0, -3.0, 0.3, 20.0)))
+    batch.set(State.Y, 1.0, 0)
+    batch.set(State.Y, -1.0, 1)
+    batch.refresh()
+    touched = 0.0
+    for _ in range(400):
+        batch.step(0.001, 3)
+        touched = max(touched, batch.get(State.CONTACT_DEPTH).max())
+        for row, sign in ((State.X, 1.0), (State.Y, -1.0), (State.VX, 1.0), (State.YAW_RATE, -1.0)):
+            here = batch.get(row)
+            assert here[0] == pytest.approx(sign * here[1], rel=1e-6, abs=1e-6)
+    assert touched > 0.0
+    assert batch.get(State.Y)[0] > 0.9 * 0.5 * car.body.width  # they do not sink into each other
+
+
+def test_resting_contact_rests(roads):
+    """A car that pushes another one, standing on its brake: no shaking, no way through, no energy."""
+    car = load("hatchback")
+    batch = pair(roads, [car, car], ((100.0, 0.0, 0.0, 0.0), (100.0 + car.body.length, 0.05, 0.0, 0.0)))
+    batch.set(Control.GEAR, math.nan)
+    batch.set(Control.THROTTLE, 0.25, 0)
+    batch.set(Control.BRAKE, 1.0, 1)
+    for k in range(1500):
+        batch.step(0.001, 3)
+        if k > 300:
+            assert np.abs(batch.get(State.VX)).max() < 0.3
+            assert np.abs(batch.get(State.YAW_RATE)).max() < 0.3
+    x = batch.get(State.X)
+    assert x[1] - x[0] > car.body.length - 0.03
+    assert batch.get(State.CONTACTS)[0] >= 1.0
+
+
+def test_groups_touch_each_other_within_and_pass_through_between(roads):
+    """Five groups of three: their cars lie across the borders of blocks, and each group drives on the same spot."""
+    car = load("gt3")
+    spots = [(100.0, 0.0, 0.0, 25.0), (108.0, 0.4, 0.0, 5.0), (100.0, 20.0, 0.0, 25.0)]
+    many = pair(roads, [car] * 15, spots * 5, group=3)
+    one = pair(roads, [car] * 3, spots, group=3)
+    alone = pair(roads, [car], spots[2:], group=1)
+    for batch in (many, one, alone):
+        for _ in range(200):
+            batch.step(0.001, 3)
+    assert one.get(State.CONTACTS)[:2].min() >= 1.0
+    assert one.get(State.CONTACTS)[2] == 0.0
+    expected = one.get(0, State.COUNT)
+    for g in range(5):
+        assert np.array_equal(many.get(0, State.COUNT)[:, 3 * g : 3 * g + 3], expected)
+    assert np.array_equal(expected[:, 2], alone.get(0, State.COUNT)[:, 0])
+
+
+def test_a_pile_of_cars_comes_to_rest_apart(roads):
+    """Twelve cars driven into one place: finite, slower than they came, and out of each other in the end."""
+    car, rng = load("gt3"), np.random.default_rng(11)
+    n = 12
+    around = 2.0 * math.pi * np.arange(n) / n
+    places = [
+        (300.0 + 14.0 * math.cos(a), 14.0 * math.sin(a), a + math.pi + rng.normal(0.0, 0.1), 12.0) for a in around
+    ]
+    batch = pair(roads, [car] * n, places, group=n)
+    batch.set(Control.BRAKE, 0.2)
+    masses, inertias = np.full(n, car.body.mass), np.full(n, car.body.yaw_inertia)
+    begin = motion(batch, masses, inertias)[2]
+    for _ in range(900):
+        batch.step(0.001, 3)
+        assert motion(batch, masses, inertias)[2] <= begin * 1.001
+    assert np.hypot(batch.get(State.VX), batch.get(State.VY)).max() < 1.0
+    assert batch.get(State.CONTACT_DEPTH).max() < 0.05
+    assert batch.get(State.CONTACTS).min() >= 1.0

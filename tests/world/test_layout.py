@@ -1,53 +1,39 @@
-import math
+"""Rows follow each other, and blocks hold what they say."""
+
+import inspect
+import re
 
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load, names
-from trailbrake.world.batch import MAX_DT, Batch, substeps_for
-from trailbrake.world.layout import GEARS, TORQUES, Param, State, Wheel, pack
+from trailbrake.kernels.lanes import LANES
+from trailbrake.world import layout
+from trailbrake.world.batch import Batch
+from trailbrake.world.layout import GEARS, Axle, Control, Param, State, Work
 
-FOURS = {"SPIN", "STRETCH_X", "STRETCH_Y", "GRIP", "SOFT", "ON_TRACK", "LOAD", "FX", "FY", "SLIP"}
-
-
-def test_state_rows_follow_each_other_without_overlap():
-    row = 0
-    for member in State:
-        assert member == row
-        row += 4 if member.name in FOURS else 1
+WIDER = {"RATIOS": GEARS, "CURVE": 24}  # rows that no "x" in their comment counts
 
 
-def test_blocks_of_params_do_not_overlap():
-    assert Param.REAR == Param.FRONT + Wheel.COUNT
-    assert Param.RATIO == Param.REAR + Wheel.COUNT
-    assert Param.TORQUE == Param.RATIO + GEARS
-    assert Param.COUNT == Param.TORQUE + TORQUES
+@pytest.mark.parametrize("rows", [State, Control, Work, Param, Axle])
+def test_rows_follow_each_other_without_overlap(rows):
+    comments = dict(re.findall(r"^    (\w+) = [^#\n]*# (.*)$", inspect.getsource(rows), re.MULTILINE))
+    before = {State: 0, Control: State.COUNT, Work: Control.COUNT, Param: Work.COUNT, Axle: Param.COUNT}
+    row = before[rows]
+    for member in rows:
+        assert member == row, member.name
+        each = 2 if rows is Axle else 1
+        counted = re.match(r"x(\d)", comments.get(member.name, ""))
+        row += WIDER.get(member.name, int(counted[1]) if counted else each)
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_packed_car_keeps_its_values(name):
-    car = load(name)
-    column = pack(car)
-    assert column.shape == (Param.COUNT,)
-    assert column[Param.MASS] == car.body.mass
-    assert column[Param.STEER_RATIO] == car.steering.ratio
-    assert column[Param.FUEL_START] == 0.5 * car.fuel.capacity
-    assert tuple(column[Param.REAR + Wheel.NOMINAL_LOAD : Param.REAR + Wheel.COUNT]) == car.tyre_rear.law()
-    for gear in range(-1, car.gearbox.top_gear + 1):
-        assert column[Param.RATIO + 1 + gear] == car.gearbox.overall(gear)
-    speeds = np.arange(TORQUES) * column[Param.TORQUE_STEP]
-    torques = column[Param.TORQUE : Param.TORQUE + TORQUES]
-    for rpm, torque in zip(car.engine.rpm, car.engine.torque, strict=True):
-        if rpm <= car.engine.limiter_rpm:
-            assert np.interp(rpm * math.pi / 30.0, speeds, torques) == pytest.approx(torque, rel=0.05)
+def test_a_row_of_a_car_lies_where_the_layout_says(roads):
+    from trailbrake.cars.load import load
 
-
-@pytest.mark.parametrize("period", [1 / 333, 0.001, 0.01, 1 / 60])
-def test_substeps_stay_short(period):
-    assert period / substeps_for(period) <= MAX_DT
-    assert substeps_for(1 / 333) == 3
-
-
-def test_a_batch_wants_one_car_or_as_many_as_it_holds(roads):
-    with pytest.raises(ValueError, match="n = 3"):
-        Batch(roads.straight(), [load("gt3"), load("gt3")], 3)
+    batch = Batch(roads.straight(), [load("gt3")], 2 * LANES + 1)
+    for car in (0, LANES, 2 * LANES):
+        batch.set(State.WEAR + 3, 0.25 + car, car)
+        assert batch.cars[car // LANES, (State.WEAR + 3) * LANES + car % LANES] == 0.25 + car
+        assert batch.column(car)[State.WEAR + 3] == 0.25 + car
+        assert batch.get(State.WEAR, 4)[3, car] == 0.25 + car
+    assert np.count_nonzero(batch.get(State.WEAR, 4)) == 3
+    assert layout.TORQUES > 2

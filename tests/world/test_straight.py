@@ -17,6 +17,11 @@ def rolling_mass(car):
     return car.body.mass + wheels
 
 
+def ride_factor(aero, end, lower):
+    """Growth of an axle's downforce `lower` (m) than its reference, as the car file's declaration says."""
+    return 1.0 + getattr(aero, f"ride_gain_{end}") * lower + getattr(aero, f"ride_curve_{end}") * lower**2
+
+
 def resistance(car, v):
     """Drag plus rolling resistance of equal tyres, N."""
     dynamic = 0.5 * car.aero.air_density * v * v
@@ -91,12 +96,15 @@ def test_braking_distance_is_near_the_closed_form(rig, roads, name, speed):
 def test_abs_holds_the_wheels_near_the_peak(rig, roads, name):
     r = rig(name, roads.straight())
     r.roll_at(50.0)
-    r.run(0.3, brake=1.0)
+    # With the clutch pressed: a manual box that shifts down without a blip drags the driven wheels past ABS's aim.
+    r.run(0.3, brake=1.0, clutch=1.0)
+    least = np.ones(4)
     while r.vx > 5.0:
-        r.step(brake=1.0)
+        r.step(brake=1.0, clutch=1.0)
         assert r.four("slip").max() < 1.25
         assert r.four("spin").min() > 0.0
-    assert r.abs == 1.0
+        least = np.minimum(least, r.four("abs"))
+    assert least[:2].max() < 1.0
 
 
 def test_without_abs_the_wheels_lock(rig, roads):
@@ -124,13 +132,17 @@ def test_loads_add_up_to_weight_and_downforce(rig, roads):
     assert r.four("load").sum() == pytest.approx(car.body.mass * G)
     assert r.four("load")[:2].sum() == pytest.approx(car.body.mass * G * car.body.front_share)
     r.roll_at(60.0)
-    r.run(0.5, brake=0.3)
-    aero = 0.5 * car.aero.air_density * r.vx**2 * (car.aero.lift_area_front + car.aero.lift_area_rear)
-    assert r.four("load").sum() == pytest.approx(car.body.mass * G + aero)
+    r.run(0.9, brake=0.3)  # until the springs have settled under the downforce
+    lowered = car.body.cg_to_front * r.pitch - r.heave, -car.body.cg_to_rear * r.pitch - r.heave
+    dynamic = 0.5 * car.aero.air_density * r.vx**2
+    air_front = dynamic * car.aero.lift_area_front * ride_factor(car.aero, "front", lowered[0])
+    air_rear = dynamic * car.aero.lift_area_rear * ride_factor(car.aero, "rear", lowered[1])
+    # Still moving by a little: 1 per mille.
+    assert r.four("load").sum() == pytest.approx(car.body.mass * G + air_front + air_rear, rel=1e-3)
     # Pitch: the tyres' force times the height of the centre of mass over the wheelbase goes to the front.
     fx = r.four("fx").sum()
     front = (car.body.mass * G * car.body.cg_to_rear - fx * car.body.cg_height) / car.body.wheelbase
-    front += 0.5 * car.aero.air_density * r.vx**2 * car.aero.lift_area_front
+    front += air_front
     assert r.four("load")[:2].sum() == pytest.approx(front, rel=0.01)
 
 

@@ -14,16 +14,18 @@ sys.path.insert(0, sys.argv[1])
 from places import circle
 from trailbrake.cars.load import load
 from trailbrake.world.batch import Batch
+from trailbrake.world.layout import Control, State
 batch = Batch(circle(60.0, bank=-0.15, half_width=5.0, runoff=1.0), [load("gt3"), load("hatchback")])
 for car in range(2):
     batch.place(car, 0.0, -60.0, 0.0)
 seen = []
 for k in range(150):
     steer = 0.3 * math.sin(k / 20.0)
-    for car in range(2):
-        batch.controls[:, car] = (steer, 1.0, 1.0 if k % 50 > 40 else 0.0, 0.0, 0.0, math.nan)
-    batch.step(dt=0.001, substeps=12)
-    seen.append(batch.state.tolist())
+    batch.set(Control.STEER, steer)
+    batch.set(Control.THROTTLE, 1.0)
+    batch.set(Control.BRAKE, 1.0 if k % 50 > 40 else 0.0)
+    batch.step(dt=0.001, substeps=8)
+    seen.append(batch.get(0, State.COUNT).tolist())
 print(json.dumps(seen))
 """
 

@@ -63,6 +63,6 @@ def _fit(b: float, c: float, e: float, at: float) -> Fit:
         return 2.0 * exact(slip, b, c, e) / (1.0 + w)  # curve / (s * part): s * part = (1 + w) / 2
 
     series = Chebyshev.interpolate(quotient, COEFFICIENTS - 1)
-    result = Fit(at, series.convert(kind=Polynomial).coef, 0.0)
+    result = Fit(at, np.asarray(series.convert(kind=Polynomial).coef, np.float64), 0.0)
     slips = np.concatenate([np.linspace(0.0, 4.0, 801)[1:], np.geomspace(4.0, 1e4, 400)])
     return Fit(at, result.coefficients, float(np.abs(result.curve(slips) - exact(slips, b, c, e)).max()))

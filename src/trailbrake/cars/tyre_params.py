@@ -35,7 +35,8 @@ class Thermal(Section, frozen=True):
 class Tyre(Section, frozen=True):
     """One tyre of an axle. The law is in `trailbrake.cars.tyre`; `law()` gives its arguments.
 
-    Friction: mu(Fz) = mu * (1 - mu_load * (Fz / nominal_load - 1)); peak slips grow likewise with slip_load. Camber
+    Friction: mu(Fz) = mu * (1 - mu_load * (Fz / nominal_load - 1)); one over the peak slips
+    falls likewise by slip_load, so they grow with load. Camber
     acts as an added slip angle of camber_thrust * camber and takes mu_y down to mu_y * (1 - camber_loss * camber^2).
     """
 

@@ -14,7 +14,10 @@ module that `trailbrake --help` imports may import this package.
 
 import os
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
+
+import numpy as np
 
 from trailbrake.errors import UsageError
 from trailbrake.kernels import cache
@@ -27,8 +30,7 @@ if BACKEND == "numba":
     CACHE = cache.prepare()
     COLD = cache.is_cold(CACHE)
     import numba
-
-    from llvmlite import binding
+    from llvmlite import binding  # type: ignore[import-untyped]
     from numba.core import types
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -41,18 +43,16 @@ if BACKEND == "numba":
     # In lane code a product and a sum may become one fused operation. Nothing is reordered and NaN keeps its meaning:
     # results are the same to the bit in every run on one machine.
     FUSE = {"contract"}
+    make: Any = numba.njit  # its overloads do not know all options
+    FREE = {"contract", "reassoc", "nsz", "arcp", "afn"}
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
-        return numba.njit(function, cache=CACHE is not None, **COMMON)  # type: ignore[call-overload,no-any-return]
+        return make(function, cache=CACHE is not None, **COMMON)  # type: ignore[no-any-return]
 
     def inline(function: Function) -> Function:
         """Compile `function` into its callers only: what runs inside loops over lanes that must become vector code."""
-        kernel = numba.njit(fold(function), forceinline=True, no_cpython_wrapper=True, fastmath=FUSE, **COMMON)
-        find = kernel.get_call_template
-        # One compilation for all constants that it is called with, not one for each.
-        kernel.get_call_template = lambda args, kws: find([types.unliteral(arg) for arg in args], kws)
-        return kernel  # type: ignore[no-any-return]
+        return _inline(fold(function), function, FUSE)  # type: ignore[no-any-return]
 
     def lane_jit(function: Function) -> Function:
         """Compile `function`, which holds loops over lanes, as `jit` does, but let those loops be loops.
@@ -60,7 +60,40 @@ if BACKEND == "numba":
         A loop over LANES lanes is two or so vectors long, and the compiler would unroll it; all loops of a substep in
         one straight line make it keep hundreds of values on the stack, at two thirds of the speed.
         """
-        kernel = numba.njit(fold(function), cache=CACHE is not None, fastmath=FUSE, **COMMON)
+        return _lane_jit(fold(function), function, FUSE)  # type: ignore[no-any-return]
+
+    def single(kernel: Function) -> Function:
+        """Return the single-precision twin of a `lane_jit` kernel: for float32 blocks, every constant float32 too.
+
+        It and the `inline` functions that it calls are compiled from the same source with their constants made
+        single, and more freely: sums may be reordered and divisions become products. NaN keeps its meaning.
+        """
+        if kernel not in _twins:
+            source, remake = _sources[kernel]
+            folded = fold(source)
+            names = dict(source.__globals__)
+            for name in folded.__code__.co_names:
+                value: Any = names.get(name)
+                if isinstance(value, float):
+                    names[name] = np.float32(value)
+                elif value.__hash__ is not None and value in _sources:
+                    names[name] = single(value)
+            constants = tuple(np.float32(c) if type(c) is float else c for c in folded.__code__.co_consts)
+            code = folded.__code__.replace(co_consts=constants)
+            _twins[kernel] = remake(FunctionType(code, names, folded.__name__), None, FREE)
+        twin: Function = _twins[kernel]
+        return twin
+
+    def _inline(folded: Any, source: Any, freedom: set[str]) -> Any:
+        kernel = make(folded, forceinline=True, no_cpython_wrapper=True, fastmath=freedom, **COMMON)
+        find = kernel.get_call_template
+        # One compilation for all constants that it is called with, not one for each.
+        kernel.get_call_template = lambda args, kws: find([plain(arg) for arg in args], kws)
+        _sources[kernel] = (source, _inline)
+        return kernel
+
+    def _lane_jit(folded: Any, source: Any, freedom: set[str]) -> Any:
+        kernel = make(folded, cache=CACHE is not None, fastmath=freedom, **COMMON)
         compile_plainly = kernel.compile
 
         def compile_rolled(signature: Any) -> Any:
@@ -72,9 +105,13 @@ if BACKEND == "numba":
                     binding.set_option("", f"--unroll-full-max-count={NO_LIMIT}")
 
         kernel.compile = compile_rolled
-        return kernel  # type: ignore[no-any-return]
+        _sources[kernel] = (source, _lane_jit)
+        return kernel
 
     NO_LIMIT = 2**32 - 1
+    plain: Any = types.unliteral
+    _sources: dict[Any, tuple[Any, Callable[..., Any]]] = {}
+    _twins: dict[Any, Any] = {}
 
 elif BACKEND == "python":
     COLD = False
@@ -84,6 +121,10 @@ elif BACKEND == "python":
         return function
 
     inline = lane_jit = jit
+
+    def single(kernel: Function) -> Function:
+        """Return `kernel` itself."""
+        return kernel
 
 else:
     raise UsageError(

@@ -18,7 +18,7 @@ class _Folder(ast.NodeTransformer):
     def __init__(self, names: dict[str, Any]) -> None:
         self.names = names
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.Name):
             owner = self.names.get(node.value.id)
@@ -26,12 +26,13 @@ class _Folder(ast.NodeTransformer):
                 return ast.copy_location(ast.Constant(int(owner[node.attr])), node)
         return node
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         left, right = node.left, node.right
         if isinstance(node.op, ast.Add) and isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
-            if isinstance(left.value, int) and isinstance(right.value, int):
-                return ast.copy_location(ast.Constant(left.value + right.value), node)
+            numbers = (left.value, right.value)
+            if all(isinstance(number, int) for number in numbers):
+                return ast.copy_location(ast.Constant(sum(numbers)), node)  # type: ignore[arg-type]
         return node
 
 

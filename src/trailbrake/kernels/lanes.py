@@ -5,11 +5,20 @@ loop over the lanes then reads and writes neighbours and becomes vector code. `g
 without the test for a negative index, which would keep the compiler from seeing that lanes do not overlap.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trailbrake.kernels import BACKEND
 
-if BACKEND == "numba":
+if TYPE_CHECKING:
+    LANES: int
+
+    def get(block: Any, row: int, lane: int) -> float:
+        """Return quantity `row` of lane `lane` of a block."""
+
+    def put(block: Any, row: int, lane: int, value: float) -> None:
+        """Set quantity `row` of lane `lane` of a block to `value`."""
+
+elif BACKEND == "numba":
     from llvmlite import ir
     from numba.core import types
     from numba.extending import intrinsic

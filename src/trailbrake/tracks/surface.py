@@ -30,6 +30,17 @@ _TURN = 2.0 * math.pi / KERB_PITCH
 
 
 @inline
+def kerb_profile(s: float, across: float, width: float) -> float:
+    """As `kerb_height`, compiled into its callers."""
+    w = across / width
+    rise = min(w * (1.0 / KERB_RISE), (1.0 - w) * (1.0 / (1.0 - KERB_RISE)))
+    rise = max(rise, 0.0)
+    body = rise * rise * (3.0 - 2.0 * rise) * min(width * (1.0 / WIDTH), 1.0)
+    _, cosine = sincos(_TURN * s)
+    return body * (KERB_HEIGHT - KERB_TEETH + KERB_TEETH * (0.5 - 0.5 * cosine))
+
+
+@jit
 def kerb_height(s: float, across: float, width: float) -> float:
     """Return the height (m) of a kerb above the road's plane, continuous with its slope in both directions.
 
@@ -38,12 +49,7 @@ def kerb_height(s: float, across: float, width: float) -> float:
         across: m outward from the road's edge, 0 .. width.
         width: m, of the kerb there, > 0.
     """
-    w = across / width
-    rise = min(w * (1.0 / KERB_RISE), (1.0 - w) * (1.0 / (1.0 - KERB_RISE)))
-    rise = max(rise, 0.0)
-    body = rise * rise * (3.0 - 2.0 * rise) * min(width * (1.0 / WIDTH), 1.0)
-    _, cosine = sincos(_TURN * s)
-    return body * (KERB_HEIGHT - KERB_TEETH + KERB_TEETH * (0.5 - 0.5 * cosine))
+    return kerb_profile(s, across, width)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""From the controls, as asked for, to what the substeps work with. One lane at a time; loops over it become vector code."""
+"""From the controls, as asked for, to what the substeps work with: one lane at a time, in loops of vector code."""
 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
@@ -33,7 +33,7 @@ def pedals(block: Array, j: int) -> None:
     target, per_target = get(block, Param.ABS_SLIP2, j), get(block, Param.PER_ABS_SLIP2, j)
     acts = speed > ABS_FROM
     put(block, Work.ABS_SLIP2, j, target if acts else NEVER)
-    put(block, Work.PER_ABS_SLIP2, j, per_target if acts else 1.0 / NEVER)
+    put(block, Work.PER_ABS_SLIP2, j, per_target if acts else 1.0)
     put(block, Work.DAMPING, j, DAMPING * max(0.0, 1.0 - speed * PER_DAMPED_SPEED))
     burnt = (get(block, Param.FUEL_START, j) - get(block, State.FUEL, j)) * get(block, Param.FUEL_DENSITY, j)
     mass = get(block, Param.MASS, j) - burnt

@@ -5,17 +5,20 @@ simulation, 1997, section 8): j = -(1 + e) vn / sum (1/m + (r x n)^2 / Iz), fric
 sliding. Cars lie flat: boxes, seen from above. Not vector code: few cars touch anything.
 """
 
+import math
+
 from trailbrake.kernels import inline, jit
 from trailbrake.kernels.lanes import LANES, get, put
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import span
 from trailbrake.world.ground import beside
-from trailbrake.world.layout import Array, Param, State, Work
+from trailbrake.world.layout import Array, Ints, Param, State, Work
 
 RESTITUTION = 0.2  # of the normal speed comes back: tyre stacks and bodywork take the most of it (estimate)
 REST_SPEED = 0.5  # m/s: slower touches do not bounce
 MU = 0.35  # friction of bodywork (estimate)
 EPISODE = 0.25  # s without touch that end a contact: scraping along is one contact
+BLEND = 0.02  # m: where a face of either car explains an overlap equally well to this, the push is between both
 APART = 0.5  # of the overlap of two cars that each of them is moved back by
 
 
@@ -118,6 +121,16 @@ def walls(block: Array, table: Array, spacing: float, closed: bool, j: int) -> b
 
 
 @inline
+def _face(dx: float, dy: float, c: float, s: float, length: float, width: float) -> tuple[float, float, float]:
+    # Least overlap along a box's own axes, and that axis towards (dx, dy), for both boxes' extents along them.
+    along, aside = dx * c + dy * s, dy * c - dx * s
+    over, beside = length - abs(along), width - abs(aside)
+    if over < beside:
+        return (over, c, s) if along > 0.0 else (over, -c, -s)
+    return (beside, -s, c) if aside > 0.0 else (beside, s, -c)
+
+
+@inline
 def _overlap(
     ax: float, ay: float, ac: float, sa: float, al: float, aw: float, bx: float, by: float, bc: float, sb: float,
     bl: float, bw: float,
@@ -128,26 +141,14 @@ def _overlap(
     """
     dx, dy = ax - bx, ay - by
     cos, sin = abs(ac * bc + sa * sb), abs(ac * sb - sa * bc)
-    depth, nx, ny = 1e9, 0.0, 0.0
-    along = dx * ac + dy * sa
-    over = al + bl * cos + bw * sin - abs(along)
-    if over < depth:
-        depth, nx, ny = over, ac, sa
-    aside = dy * ac - dx * sa
-    over = aw + bl * sin + bw * cos - abs(aside)
-    if over < depth:
-        depth, nx, ny = over, -sa, ac
-    along = dx * bc + dy * sb
-    over = bl + al * cos + aw * sin - abs(along)
-    if over < depth:
-        depth, nx, ny = over, bc, sb
-    aside = dy * bc - dx * sb
-    over = bw + al * sin + aw * cos - abs(aside)
-    if over < depth:
-        depth, nx, ny = over, -sb, bc
-    if nx * dx + ny * dy < 0.0:
-        nx, ny = -nx, -ny
-    return depth, nx, ny
+    depth_a, ax_n, ay_n = _face(dx, dy, ac, sa, al + bl * cos + bw * sin, aw + bl * sin + bw * cos)
+    depth_b, bx_n, by_n = _face(dx, dy, bc, sb, bl + al * cos + aw * sin, bw + al * sin + aw * cos)
+    share = min(max(0.5 + (depth_b - depth_a) * (0.5 / BLEND), 0.0), 1.0)  # or the car that comes first would decide
+    nx, ny = share * ax_n + (1.0 - share) * bx_n, share * ay_n + (1.0 - share) * by_n
+    length = math.sqrt(nx * nx + ny * ny)
+    if length < 0.1:  # opposite faces: one of them
+        return depth_a, ax_n, ay_n
+    return min(depth_a, depth_b), nx / length, ny / length
 
 
 @inline
@@ -209,11 +210,11 @@ def _touch(p: Array, p_params: Array, i: int, q: Array, q_params: Array, j: int)
 
 
 @jit
-def collide(cars: Array, params: Array, kinds: Array, group: int, lo: int, hi: int) -> None:
+def collide(cars: Array, params: Array, kinds: Ints, group: int, lo: int, hi: int) -> None:
     """Let the cars of each group of `group` consecutive cars push each other, for groups `lo`..`hi` - 1.
 
     After a look; the moved places are looked at in the next. Heights are not compared: no bridges. `cars`, `params`
-    and `kinds` as in `integrate.advance`.
+    and `kinds` as in `integrate.carry`.
     """
     for g in range(lo, hi):
         for a in range(g * group, (g + 1) * group):

@@ -3,7 +3,6 @@
 One lane at a time, not vector code: which rows are read depends on the car.
 """
 
-
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp

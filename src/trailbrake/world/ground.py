@@ -8,13 +8,13 @@ import math
 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
-from trailbrake.kernels.maths import TWO_PI, sincos, wrap
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import locate, span
-from trailbrake.tracks.surface import kerb_height
+from trailbrake.kernels.maths import sincos, wrap
+from trailbrake.tracks.frenet import locate
+from trailbrake.tracks.surface import kerb_profile
 from trailbrake.tracks.track import SURFACES
 from trailbrake.units import G
 from trailbrake.world.layout import Array, Axle, Param, State, Work
+from trailbrake.world.strip import Strip
 
 MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend the road's frame has no meaning
 NEAR = 1.5  # of a car's reach: how near to a wall its corners are looked at
@@ -48,49 +48,45 @@ def settle(block: Array, j: int) -> None:
 
 
 @inline
-def gather(block: Array, table: Array, spacing: float, closed: bool, j: int) -> None:
+def gather(block: Array, table: Array, strip: Array, spacing: float, closed: bool, j: int) -> None:
     """Find the car on the road and copy what the table says there."""
     s, offset, row = locate(table, spacing, closed, get(block, State.X, j), get(block, State.Y, j),
                             int(get(block, State.ROW, j)))  # fmt: skip
-    i, k, u = span(table, spacing, closed, s)
     per = 1.0 / spacing
-    curvature = table[i, Column.CURVATURE] + u * (table[k, Column.CURVATURE] - table[i, Column.CURVATURE])
-    grade_slope = (table[k, Column.GRADE] - table[i, Column.GRADE]) * per
-    bank_slope = (table[k, Column.BANK] - table[i, Column.BANK]) * per
-    grade = table[i, Column.GRADE] + u * spacing * grade_slope
-    bank = table[i, Column.BANK] + u * spacing * bank_slope
+    # The row at or before s, and how far on to the next; `row` itself may be the one after. Ends of an open road hold.
+    place = s * per
+    last = strip.shape[0] - (1 if closed else 2)
+    i = min(max(int(place), 0), last)
+    u = min(max(place - i, 0.0), 1.0)
+    line = strip[i]
+    curvature = line[Strip.CURVATURE] + u * line[Strip.CURVATURE + 1]
+    grade, grade_slope = line[Strip.GRADE] + u * line[Strip.GRADE + 1], line[Strip.GRADE + 1] * per
+    bank, bank_slope = line[Strip.BANK] + u * line[Strip.BANK + 1], line[Strip.BANK + 1] * per
     tan_bank = math.tan(bank) if bank != 0.0 else 0.0
-    z = table[i, Column.Z] + u * (table[k, Column.Z] - table[i, Column.Z])
-    if not closed:
-        beyond = min(s, 0.0) + max(s - (table.shape[0] - 1) * spacing, 0.0)
-        if beyond != 0.0:  # the road goes on straight
-            curvature = grade_slope = bank_slope = 0.0
-            z += beyond * grade
-    turn = table[k, Column.YAW] - table[i, Column.YAW]
-    turn -= TWO_PI * math.floor(turn / TWO_PI + 0.5)
+    z = line[Strip.Z] + u * line[Strip.Z + 1]
+    beyond = (place - i - u) * spacing
+    if beyond != 0.0:  # the open road goes on straight
+        curvature = grade_slope = bank_slope = 0.0
+        z += beyond * grade
     put(block, State.S, j, s)
     put(block, State.OFFSET, j, offset)
     put(block, State.ROW, j, float(row))
     put(block, State.CURVATURE, j, curvature)
-    put(block, Work.ROAD_YAW, j, table[i, Column.YAW] + u * turn)
+    put(block, Work.ROAD_YAW, j, line[Strip.YAW] + u * line[Strip.YAW + 1])
     put(block, Work.ROAD_Z, j, z)
     put(block, Work.ROAD_GRADE, j, grade)
     put(block, Work.ROAD_GRADE_SLOPE, j, grade_slope)
     put(block, Work.ROAD_BANK, j, tan_bank)
     put(block, Work.ROAD_BANK_SLOPE, j, bank_slope * (1.0 + tan_bank * tan_bank))
-    put(block, Work.ROAD_GRIP, j, table[i, Column.GRIP] + u * (table[k, Column.GRIP] - table[i, Column.GRIP]))
-    left_slope = (table[k, Column.WIDTH_LEFT] - table[i, Column.WIDTH_LEFT]) * per
-    right_slope = (table[k, Column.WIDTH_RIGHT] - table[i, Column.WIDTH_RIGHT]) * per
-    put(block, Work.ROAD_LEFT, j, table[i, Column.WIDTH_LEFT] + u * spacing * left_slope)
-    put(block, Work.ROAD_RIGHT, j, table[i, Column.WIDTH_RIGHT] + u * spacing * right_slope)
-    put(block, Work.ROAD_LEFT_SLOPE, j, left_slope)
-    put(block, Work.ROAD_RIGHT_SLOPE, j, right_slope)
-    put(block, Work.ROAD_KERB_LEFT, j, table[i, Column.KERB_LEFT] + u * (table[k, Column.KERB_LEFT] - table[i, Column.KERB_LEFT]))
-    put(block, Work.ROAD_KERB_RIGHT, j, table[i, Column.KERB_RIGHT] + u * (table[k, Column.KERB_RIGHT] - table[i, Column.KERB_RIGHT]))
-    put(block, Work.ROAD_WALL_LEFT, j, min(table[i, Column.WIDTH_LEFT] + table[i, Column.RUNOFF_LEFT],
-                                            table[k, Column.WIDTH_LEFT] + table[k, Column.RUNOFF_LEFT]))  # fmt: skip
-    put(block, Work.ROAD_WALL_RIGHT, j, min(table[i, Column.WIDTH_RIGHT] + table[i, Column.RUNOFF_RIGHT],
-                                             table[k, Column.WIDTH_RIGHT] + table[k, Column.RUNOFF_RIGHT]))  # fmt: skip
+    put(block, Work.ROAD_GRIP, j, line[Strip.GRIP] + u * line[Strip.GRIP + 1])
+    put(block, Work.ROAD_LEFT, j, line[Strip.LEFT] + u * line[Strip.LEFT + 1])
+    put(block, Work.ROAD_LEFT_SLOPE, j, line[Strip.LEFT + 1] * per)
+    put(block, Work.ROAD_RIGHT, j, line[Strip.RIGHT] + u * line[Strip.RIGHT + 1])
+    put(block, Work.ROAD_RIGHT_SLOPE, j, line[Strip.RIGHT + 1] * per)
+    put(block, Work.ROAD_KERB_LEFT, j, line[Strip.KERB_LEFT] + u * line[Strip.KERB_LEFT + 1])
+    put(block, Work.ROAD_KERB_RIGHT, j, line[Strip.KERB_RIGHT] + u * line[Strip.KERB_RIGHT + 1])
+    put(block, Work.ROAD_WALL_LEFT, j, line[Strip.WALL_LEFT])
+    put(block, Work.ROAD_WALL_RIGHT, j, line[Strip.WALL_RIGHT])
 
 
 @inline
@@ -164,7 +160,9 @@ def beside(block: Array, j: int, x: float, y: float) -> tuple[float, float, floa
 
 
 @inline
-def stand(block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float) -> None:
+def stand(
+    block: Array, a: int, i: int, side: float, j: int, off_grip: float, off_soft: float, per_period: float
+) -> None:
     """Write what wheel `i` stands on: grip, rolling resistance, and the height above the car's plane it moves to.
 
     The plane touches the road under the car; the road's own curves, its twist and kerbs lift wheels above it. The
@@ -189,7 +187,7 @@ def stand(block: Array, a: int, i: int, side: float, j: int, off_grip: float, of
     height = 0.5 * get(block, Work.ROAD_GRADE_SLOPE, j) * along * along
     height += get(block, Work.ROAD_BANK_SLOPE, j) * along * aside
     wide = max(kerb, 1e-3)
-    raised = kerb_height(get(block, State.S, j) + along, min(max(across, 0.0), wide), wide)
+    raised = kerb_profile(get(block, State.S, j) + along, min(max(across, 0.0), wide), wide)
     height += raised if on_kerb and not on_track else 0.0
     now = get(block, State.BUMP + i, j)
     put(block, State.BUMP_RATE + i, j, (height - now) * per_period)

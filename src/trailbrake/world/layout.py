@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 GEARS = 12  # rows of ratios: reverse, neutral, 1 .. 10
 TORQUES = 64  # points of an engine map, at equal steps of engine speed from 0
@@ -191,7 +192,7 @@ class Param(IntEnum):
 
     MASS = Work.COUNT  # kg, with half of the fuel
     UNSPRUNG = Work.COUNT + 1  # kg, all four
-    YAW_INERTIA = Work.COUNT + 2
+    SPRUNG_AHEAD = Work.COUNT + 2  # kg m, sprung mass times how far its centre is ahead of the whole car's
     INVERSE_YAW = Work.COUNT + 3  # 1/(kg m^2)
     INVERSE_ROLL = Work.COUNT + 4
     INVERSE_PITCH = Work.COUNT + 5
@@ -217,8 +218,8 @@ class Param(IntEnum):
     CENTRE_PRELOAD = Work.COUNT + 25  # N m
     CENTRE_LOCK = Work.COUNT + 26
     TC_SLIP2 = Work.COUNT + 27  # squared target of TC
-    PER_TC_SLIP2 = Work.COUNT + 28
-    PER_ABS_SLIP2 = Work.COUNT + 29
+    PER_TC_SLIP2 = Work.COUNT + 28  # one over that and over the width of the band
+    PER_ABS_SLIP2 = Work.COUNT + 29  # likewise
     ABS_SLIP2 = Work.COUNT + 30  # squared target of ABS, very large without
     STEER_MAX = Work.COUNT + 31
     STEER_RATE = Work.COUNT + 32
@@ -243,8 +244,7 @@ class Param(IntEnum):
     PER_CENTRE = Work.COUNT + 51  # kg m^2, one over the sum of the axles' inverse wheel inertias
     MODEL = Work.COUNT + 52  # row of the engine maps
     RATIOS = Work.COUNT + 53  # GEARS rows of overall ratios: row RATIOS + 1 + gear
-    SPRUNG_AHEAD = Work.COUNT + 65  # kg m, sprung mass times how far its centre is ahead of the whole car's
-    COUNT = Work.COUNT + 66  # of the rows up to here
+    COUNT = Work.COUNT + 65  # of the rows up to here
 
 
 class Axle(IntEnum):

@@ -34,9 +34,17 @@ def act(block: Array, maps: Array, first: int, last: int, period: float) -> None
 
 
 @inline
+def settle_all(block: Array, first: int, last: int) -> None:
+    """Move the poses of lanes `first`..`last` - 1 by what the substeps added up."""
+    for j in range(first, last):
+        settle(block, j)
+
+
+@inline
 def look(
     block: Array,
     table: Array,
+    strip: Array,
     spacing: float,
     closed: bool,
     off_grip: float,
@@ -45,12 +53,10 @@ def look(
     last: int,
     period: float,
 ) -> None:
-    """Move the poses of lanes `first`..`last` - 1, find what is under them, and keep them inside the walls."""
+    """Find what is under lanes `first`..`last` - 1, and keep them inside the walls."""
     per_period = 1.0 / period if period > 0.0 else 0.0
     for j in range(first, last):
-        settle(block, j)
-    for j in range(first, last):
-        gather(block, table, spacing, closed, j)
+        gather(block, table, strip, spacing, closed, j)
     for j in range(first, last):
         lie(block, j)
     for j in range(first, last):

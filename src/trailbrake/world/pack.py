@@ -7,8 +7,9 @@ import numpy as np
 from trailbrake.cars.params import CarParams, Differential, Suspension, Tyre, interpolate
 from trailbrake.cars.tyre import LEAST
 from trailbrake.cars.tyre_fit import fit
-from trailbrake.units import G, RPM
+from trailbrake.units import RPM, G
 from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Param, Work
+from trailbrake.world.tyres import BAND
 
 RIGID = 1e9  # N m: what a spool carries; enough for any car, and no infinity to make NaN of
 NEVER = 1e3  # of the peak slip: target of an assistant that is not there
@@ -38,7 +39,6 @@ def pack(car: CarParams, *, heat: bool) -> Array:
         Param.MASS: body.mass,
         Param.UNSPRUNG: unsprung,
         Param.SPRUNG_AHEAD: 2.0 * (rear.unsprung_mass * to_rear - front.unsprung_mass * to_front),
-        Param.YAW_INERTIA: body.yaw_inertia,
         Param.INVERSE_YAW: 1.0 / body.yaw_inertia,
         Param.INVERSE_ROLL: 1.0 / (body.roll_inertia - roll),
         Param.INVERSE_PITCH: 1.0 / (body.pitch_inertia - pitch),
@@ -66,9 +66,9 @@ def pack(car: CarParams, *, heat: bool) -> Array:
         Param.CENTRE_PRELOAD: centre_preload,
         Param.CENTRE_LOCK: centre_lock,
         Param.ABS_SLIP2: abs_slip**2,
-        Param.PER_ABS_SLIP2: 1.0 / abs_slip**2,
+        Param.PER_ABS_SLIP2: 1.0 / (4.0 * BAND * abs_slip**2),
         Param.TC_SLIP2: tc_slip**2,
-        Param.PER_TC_SLIP2: 1.0 / tc_slip**2,
+        Param.PER_TC_SLIP2: 1.0 / (4.0 * BAND * tc_slip**2),  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
         Param.STEER_MAX: steering.max_angle,
         Param.STEER_RATE: steering.max_rate,
         Param.FUEL_PER_JOULE: fuel.specific_consumption / 1000.0 / 3.6e6 / fuel.density,
@@ -101,7 +101,7 @@ def pack(car: CarParams, *, heat: bool) -> Array:
     ):
         ahead = a == 0
         weight = 0.5 * body.mass * G * (to_rear if ahead else to_front) / base
-        axle = {
+        axle: dict[int, float] = {
             Axle.X: x,
             Axle.HALF_TRACK: 0.5 * track,
             Axle.LOAD_AT_REST: weight,

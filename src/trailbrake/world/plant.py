@@ -19,7 +19,7 @@ GRID_SIDE = 0.25  # share of the road's half width by which the grid is staggere
 
 
 class World:
-    """Cars on the first road of a track. They do not touch each other yet; walls are solid.
+    """Cars on the first road of a track. They touch each other; walls are solid.
 
     Args:
         track: where.

@@ -89,7 +89,7 @@ def wheels(block: Array, j: int, dt: float) -> None:
     s3 = get(block, State.SPIN + 3, j) + (half_rear * own3 + get(block, Work.ASKED + 3, j) * dt) * per_rear
     own_front, own_rear = own0 * own1, own2 * own3
     most = get(block, Param.CENTRE_PRELOAD, j) * dt + get(block, Param.CENTRE_LOCK, j) * abs(out)
-    most *= own_front * own_rear
+    most *= 0.5 * own_front * own_rear  # the lock is the difference of the outputs: half is taken, half given
     moved = 0.5 * clamp((s0 + s1 - s2 - s3) * get(block, Param.PER_CENTRE, j), -most, most)
     s0 -= moved * per_front
     s1 -= moved * per_front

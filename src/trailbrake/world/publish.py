@@ -51,9 +51,9 @@ class Publisher:
             sequence: number of the step.
             laps: lap_time (s), best_lap_time (s) and lap_progress.
         """
-        (x, y, yaw, vx, vy, vz, yaw_rate, engine, steer, gear, fuel, contacts, depth, z, road_pitch, road_roll, pitch_on,
-         roll_on, heave, road_roll_rate, roll_rate, road_pitch_rate, pitch_rate, ax, ay, az, press, engaged, tc,
-         throttle, brake, handbrake, *abs_hold) = _SCALARS(row)  # fmt: skip
+        (x, y, yaw, vx, vy, vz, yaw_rate, engine, steer, gear, fuel, contacts, depth, z, road_pitch, road_roll,
+         pitch_on, roll_on, heave, road_roll_rate, roll_rate, road_pitch_rate, pitch_rate, ax, ay, az, press, engaged,
+         tc, throttle, brake, handbrake, *abs_hold) = _SCALARS(row)  # fmt: skip
         # The road's frame carries the contact points and the point under the centre of mass; the body leans on it.
         cy, sy, sp, sr = math.cos(yaw), math.sin(yaw), road_pitch, road_roll
         cp, cr = math.sqrt(1.0 - sp * sp), math.sqrt(1.0 - sr * sr)

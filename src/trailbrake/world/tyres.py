@@ -26,7 +26,6 @@ from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 BAND = 0.2  # of the target slip: ABS and TC go from full torque to none over target * (1 -+ BAND)
 MOST_USE = (1.0 + BAND) * (1.0 + BAND)
-PER_BAND = 1.0 / (4.0 * BAND)  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
 LEAST_ROOM = 0.111  # of the target squared: what ABS and TC leave to longitudinal slip in any slide
 
 
@@ -79,7 +78,7 @@ def friction(block: Array, a: int, i: int, j: int) -> None:
     target = driving if forward else braking
     per_target = per_driving if forward else per_braking
     room = max(target - y2, LEAST_ROOM * target)
-    hold = clamp((MOST_USE * room - x2) * (PER_BAND * per_target), 0.0, 1.0)
+    hold = clamp((MOST_USE * room - x2) * per_target, 0.0, 1.0)
     put(block, Work.HOLD_DRIVE + i, j, hold if forward else 1.0)
     put(block, State.ABS + i, j, 1.0 if forward else hold)
 

@@ -1,0 +1,71 @@
+"""`bench world`: how fast the embedded world runs, alone and inside the environments."""
+
+import os
+import statistics
+
+import numpy as np
+
+from trailbrake.bench.rows import Row
+from trailbrake.cars.load import load
+from trailbrake.kernels.lanes import LANES
+from trailbrake.run import rate
+from trailbrake.tracks.load import load as load_track
+from trailbrake.world.batch import Batch
+from trailbrake.world.layout import Axle, Control, State
+
+CARS = 4096
+GROUP = 4  # cars that race each other, and touch
+CAR, TRACK = "gt3", "hartmoor"
+DT, SUBSTEPS = 0.001, 10  # s; a look every 10 ms, the longest that the world allows
+WARM_UP, STEPS = 200, 60  # calls: two simulated seconds of random driving spread the cars out
+
+
+def rows() -> list[Row]:
+    """Measure all rows of this bench."""
+    threads = min(2, os.cpu_count() or 1)
+    double, double_note = physics(single=False, threads=threads)
+    single, single_note = physics(single=True, threads=threads)
+    batch = Batch(load_track(TRACK), [load(CAR)], LANES)
+    per_car = batch.cars.nbytes // LANES
+    own = batch.params.nbytes // LANES
+    return [
+        Row("physics_f64", double, "substeps/s", "higher", double_note),
+        Row("physics_f32", single, "substeps/s", "higher", single_note),
+        Row(
+            "car_bytes", per_car + own, "B", "lower",
+            f"state and controls {per_car}, parameters {own} where a car has its own (like cars share them); "
+            f"a thread's work block, {Axle.COUNT * LANES * 8} B, comes on top",
+        ),
+    ]  # fmt: skip
+
+
+def physics(*, single: bool, threads: int) -> tuple[float, str]:
+    """Return vehicle substeps per second of wall time under random controls, and a note on how.
+
+    Gears, ground, walls and car contact included; drawing and writing the controls is not.
+    """
+    track = load_track(TRACK)
+    batch = Batch(track, [load(CAR)], CARS, group=GROUP, threads=threads, single=single)
+    random = np.random.default_rng(0)
+    race = random.uniform(0.0, track.road.length, CARS // GROUP)
+    s = (race[:, None] - 8.0 * np.arange(GROUP)).ravel()
+    places = track.road.points(s, random.uniform(-3.0, 3.0, CARS))
+    batch.place(np.arange(CARS), places[:, 0], places[:, 1], places[:, 3], random.uniform(0.0, 50.0, CARS))
+    times = []
+    for step in range(WARM_UP + STEPS):
+        batch.set(Control.STEER, random.uniform(-1.0, 1.0, CARS))
+        batch.set(Control.THROTTLE, random.uniform(0.0, 1.0, CARS))
+        batch.set(Control.BRAKE, np.maximum(random.uniform(-1.0, 1.0, CARS), 0.0))
+        began = rate.now()
+        batch.step(DT, SUBSTEPS)
+        if step >= WARM_UP:
+            times.append(rate.now() - began)
+    assert np.isfinite(batch.get(State.X)).all()
+    value = CARS * SUBSTEPS / statistics.median(times)
+    note = (
+        f"{CARS} x {CAR} in races of {GROUP} on {TRACK}, random controls, {'float32' if single else 'float64'}, "
+        f"{threads} threads, {SUBSTEPS} substeps of {DT * 1e3:g} ms a look; per CPU-second {value / threads:.3g}; "
+        f"median of {STEPS}, {CARS * SUBSTEPS / max(times):.3g} to {CARS * SUBSTEPS / min(times):.3g}; "
+        f"{batch.get(State.CONTACTS).sum():.0f} contacts"
+    )
+    return value, note

@@ -1,0 +1,96 @@
+"""`RaceVecEnv`: many learners on one batch for Stable-Baselines3."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.env.batch import RaceBatch
+from trailbrake.env.gym import changed, spaces_of
+from trailbrake.env.options import RaceOptions
+from trailbrake.errors import UsageError
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise UsageError(
+        "stable-baselines3 is missing", where="trailbrake.env.sb3", hint='pip install "trailbrake[rl]"'
+    ) from error
+
+Rows = NDArray[np.float32]
+
+
+class RaceVecEnv(VecEnv):
+    """Many learners; an episode that ends is followed by the next in the same step, as Stable-Baselines3 wants it.
+
+    Args:
+        num_envs: learners: `RaceBatch`'s n.
+        options: the environment; None for the defaults.
+        threads: that share the work.
+        changes: options by name, changed.
+    """
+
+    def __init__(self, num_envs: int, options: RaceOptions | None = None, *, threads: int = 1, **changes: Any) -> None:
+        self.core = RaceBatch(changed(options or RaceOptions(), changes), num_envs, threads=threads)
+        self.render_mode = None
+        super().__init__(num_envs, *spaces_of(self.core.program))
+        self._actions: NDArray[np.floating] = np.zeros((num_envs, self.core.program.action.width))
+        self._seed: int | None = None
+        self._returns, self._steps = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Let the next `reset` begin from `seed`."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def reset(self) -> Rows:
+        """Begin all episodes anew; return the observations (n, width)."""
+        seed, self._seed = self._seed, None
+        self._returns[:], self._steps[:] = 0.0, 0
+        return self.core.reset(seed)
+
+    def step_async(self, actions: NDArray[np.floating]) -> None:
+        """Keep the actions (n, width) for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Rows, NDArray[np.float64], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Make one step; infos of episodes that ended hold what the library looks for, and `why`."""
+        out, reward, ended = self.core.step(self._actions)
+        self._returns += reward
+        self._steps += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        over = np.flatnonzero(ended)
+        if len(over):
+            last = out[over]
+            for i, row in zip(over.tolist(), last, strict=True):
+                code = int(ended[i])
+                infos[i] = {
+                    "terminal_observation": row,
+                    "TimeLimit.truncated": code < 0,
+                    "why": self.core.why(code),
+                    "episode": {"r": float(self._returns[i]), "l": int(self._steps[i]), "t": 0.0},
+                }
+            self._returns[over], self._steps[over] = 0.0, 0
+            self.core.restart(over, out)
+        return out, reward, ended != 0, infos
+
+    def close(self) -> None:
+        """End the threads."""
+        self.core.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of this, the same for each learner."""
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuse: learners have no attributes of their own."""
+        raise UsageError("learners have no attributes of their own", where=attr_name)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """Refuse: learners have no methods of their own."""
+        raise UsageError("learners have no methods of their own", where=method_name)
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Return False for each learner."""
+        return [False] * len(list(self._get_indices(indices)))

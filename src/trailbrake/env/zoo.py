@@ -1,0 +1,93 @@
+"""`RaceParallel`: the cars of one world as PettingZoo's agents, all acting at once."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.env.batch import RaceBatch
+from trailbrake.env.gym import changed, spaces_of
+from trailbrake.env.options import RaceOptions
+from trailbrake.errors import UsageError
+
+try:
+    from pettingzoo import ParallelEnv
+except ImportError as error:
+    raise UsageError(
+        "pettingzoo is missing", where="trailbrake.env.zoo", hint='pip install "trailbrake[multi]"'
+    ) from error
+
+Rows = NDArray[np.float32]
+
+_OBSERVED = ("motion", "lane", "asked", "bends", "rivals")
+
+
+class RaceParallel(ParallelEnv[str, Rows, NDArray[np.floating]]):
+    """The cars of one world. One whose episode has ended stays where it is with the brake on.
+
+    Args:
+        options: the environment; None for the defaults. `options.cars` agents named `car_0`, `car_1`, ...
+        changes: options by name, changed.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "name": "trailbrake_race_v0", "is_parallelizable": True}  # noqa: RUF012
+
+    def __init__(self, options: RaceOptions | None = None, **changes: Any) -> None:
+        options = changed(
+            options or RaceOptions(cars=2, observe=("motion", "lane", "asked", "bends", "rivals")), changes
+        )
+        if options.rivals:
+            raise UsageError("all cars are agents", where="rivals", expected="False", got="True")
+        self.core = RaceBatch(options, options.cars)
+        self.render_mode = None
+        self.possible_agents = [f"car_{i}" for i in range(options.cars)]
+        self.agents: list[str] = []
+        spaces = {agent: spaces_of(self.core.program) for agent in self.possible_agents}
+        self.observation_spaces = {agent: pair[0] for agent, pair in spaces.items()}
+        self.action_spaces = {agent: pair[1] for agent, pair in spaces.items()}
+        action = self.core.program.action
+        stop = np.zeros(action.width)
+        stop[action.brake[0]] = action.brake[1]
+        self._stop = stop
+
+    def observation_space(self, agent: str) -> Any:
+        """Return the space of an agent's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """Return the space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Rows], dict[str, dict[str, Any]]]:
+        """Begin anew with all agents. There are no `options`."""
+        out = self.core.reset(seed)
+        self.agents = list(self.possible_agents)
+        return dict(zip(self.agents, out, strict=True)), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: dict[str, NDArray[np.floating]]
+    ) -> tuple[dict[str, Rows], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Make one step; agents whose episodes end leave, and their infos say `why`."""
+        values = np.tile(self._stop, (len(self.possible_agents), 1))
+        places = {agent: self.possible_agents.index(agent) for agent in self.agents}
+        for agent, place in places.items():
+            if agent not in actions:
+                raise UsageError("no action", where=agent, expected="one for each agent", got=", ".join(actions))
+            values[place] = actions[agent]
+        out, reward, ended = self.core.step(values)
+        codes = {agent: int(ended[place]) for agent, place in places.items()}
+        seen = {agent: out[place] for agent, place in places.items()}
+        rewards = {agent: float(reward[place]) for agent, place in places.items()}
+        infos = {agent: {"why": self.core.why(code)} if code else {} for agent, code in codes.items()}
+        self.agents = [agent for agent, code in codes.items() if code == 0]
+        terminated = {agent: code > 0 for agent, code in codes.items()}
+        return seen, rewards, terminated, {agent: code < 0 for agent, code in codes.items()}, infos
+
+    def close(self) -> None:
+        """End the threads."""
+        self.core.close()
+
+    def render(self) -> None:
+        """Show nothing: there are no pictures."""

@@ -1,0 +1,122 @@
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from worlds import ROLLING
+
+from trailbrake.env.catalogue import ENVIRONMENTS
+from trailbrake.env.gym import RaceEnv, RaceVectorEnv, changed
+from trailbrake.env.options import RaceOptions
+from trailbrake.errors import UsageError
+from trailbrake.observe.columns import Seen
+
+
+@pytest.mark.parametrize("name", [name for name, entry in ENVIRONMENTS.items() if not entry.link])
+def test_gymnasium_finds_nothing_wrong(name):
+    env = gymnasium.make(name, disable_env_checker=True)
+    check_env(env.unwrapped)
+    env.close()
+
+
+def test_options_may_be_changed_by_name():
+    env = gymnasium.make("trailbrake/Race-v0", track="hartmoor", limit=0.03, ends=())
+    env.reset(seed=1)
+    assert env.unwrapped.core.tracks[0].name == "hartmoor"
+    for k in range(3):
+        _, _, terminated, truncated, info = env.step(np.zeros(2, np.float32))
+        assert (terminated, truncated) == (False, k == 2)
+    assert info["why"] == "limit"
+    with pytest.raises(UsageError, match="did you mean track"):
+        changed(RaceOptions(), {"tracks": "hartmoor"})
+    with pytest.raises(UsageError, match="no pictures"):
+        RaceEnv(render_mode="human")
+
+
+def test_the_single_environment_is_the_batch_of_one():
+    env, envs = RaceEnv(start=ROLLING), RaceVectorEnv(1, start=ROLLING)
+    a, b = env.reset(seed=5)[0], envs.reset(seed=5)[0]
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        assert np.array_equal(a, b[0])
+        action = rng.uniform(-0.2, 0.2, 2).astype(np.float32)
+        a, reward, terminated, truncated, _ = env.step(action)
+        b, rewards, terminations, truncations, _ = envs.step(action[None])
+        assert (reward, terminated, truncated) == (rewards[0], terminations[0], truncations[0])
+        assert type(reward) is float
+        assert type(terminated) is bool
+
+
+def test_a_vector_restarts_in_the_same_step_and_keeps_the_last_observation():
+    n = 64
+    envs = gymnasium.make_vec(
+        "trailbrake/Race-v0", num_envs=n, vectorization_mode="vector_entry_point", ends=("off_track",), limit=1.5
+    )
+    assert envs.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    out, _ = envs.reset(seed=2)
+    rng = np.random.default_rng(0)
+    turned = np.linspace(-1.0, 1.0, n)  # some leave the road, some do not
+    why, time = set(), np.zeros(n)
+    core = envs.unwrapped.core
+    place = core.program.slices[1].start + 2  # room to the left
+    for _ in range(400):
+        before = out
+        action = np.column_stack([turned, rng.uniform(0.0, 1.0, n)]).astype(np.float32)
+        out, reward, terminated, truncated, info = envs.step(action)
+        assert envs.observation_space.contains(out)
+        assert (terminated.dtype, truncated.dtype, reward.shape) == (bool, bool, (n,))
+        time += 0.01
+        over = terminated | truncated
+        if not over.any():
+            assert info == {}
+            continue
+        assert np.array_equal(info["_final_obs"], over)
+        for i in np.flatnonzero(over):
+            last, about = info["final_obs"][i], info["final_info"]
+            assert envs.single_observation_space.contains(last)
+            # The last observation goes on from the one before; the one returned is somewhere else.
+            assert abs(last[place] - before[i, place]) < 0.1  # half a metre
+            assert about["time"][i] == pytest.approx(time[i])
+            assert (about["why"][i] == "limit") == bool(truncated[i])
+            why.add(about["why"][i])
+        assert all(info["final_obs"][i] is None for i in np.flatnonzero(~over))
+        assert (core.seen(Seen.TIME)[over] == 0.0).all()
+        time[over] = 0.0
+    assert why == {"limit", "off_track"}
+
+
+def test_cars_of_a_world_are_consecutive_learners():
+    envs = RaceVectorEnv(8, cars=4, observe=("lane", "rivals"), start=ROLLING)
+    out, _ = envs.reset(seed=0)
+    assert (out[:, 5] == 1.0).all(), "everybody has somebody near"
+    with pytest.raises(UsageError, match="a multiple of 4"):
+        RaceVectorEnv(6, cars=4)
+
+
+def test_without_the_extra_the_install_command_is_named():
+    code = "import sys; sys.modules['gymnasium'] = None; import trailbrake.env.batch; import trailbrake.env.gym"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "trailbrake.errors.UsageError" in done.stderr
+    assert 'pip install "trailbrake[rl]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ([0.0, np.nan], "action: an action that is no number"),
+        ([0.0, -1.01], "action: an action outside its range"),
+        ([0.0], r"action: an action of the wrong shape, expected \(2,\), got \(1,\)"),
+        (0.0, "action: an action of the wrong shape"),
+    ],
+)
+def test_bad_actions_are_named(action, said):
+    env = RaceEnv()
+    env.reset(seed=0)
+    with pytest.raises(UsageError, match=said):
+        env.step(action)
+    with pytest.raises(UsageError, match="call reset"):
+        RaceEnv().step([0.0, 0.0])

@@ -1,0 +1,38 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from trailbrake.kernels import BACKEND, lane_jit
+from trailbrake.kernels.lanes import LANES, get, put
+
+ROWS = 5
+
+
+@lane_jit
+def _copy(block, to, row, other):
+    for j in range(LANES):
+        put(to, other, j, 2.0 * get(block, row, j) + 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_row_of_a_block_is_its_lanes_side_by_side(dtype):
+    block = np.arange(ROWS * LANES, dtype=dtype)
+    for row in range(ROWS):
+        to = np.zeros(ROWS * LANES, dtype)
+        _copy(block, to, row, ROWS - 1 - row)
+        seen = to.reshape(ROWS, LANES)
+        assert np.array_equal(seen[ROWS - 1 - row], 2.0 * block.reshape(ROWS, LANES)[row] + 1.0)
+        assert np.count_nonzero(seen) == LANES
+
+
+def test_lanes_are_whole_vectors_in_machine_code_and_one_in_plain_python():
+    assert LANES in ((1,) if BACKEND == "python" else (8, 16))
+    code = (
+        "from trailbrake.kernels.lanes import *; b = [0.0, 1.0, 2.0]; put(b, 1, 0, 7.0); print(LANES, b, get(b, 2, 0))"
+    )
+    environment = {**os.environ, "TRAILBRAKE_KERNELS": "python"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split(maxsplit=1) == ["1", "[0.0, 7.0, 2.0] 2.0\n"]
