@@ -10,7 +10,6 @@ from trailbrake.tracks.load import load as load_track
 from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import Track
 from trailbrake.units import G
-from trailbrake.world.layout import State
 from trailbrake.world.plant import World
 
 RAMP = 15.0  # s in which the steer goes from straight to past the limit
@@ -35,7 +34,7 @@ def _steady_limit(car, pad: Track, speed: float) -> float:
         now = world.state(0)
         missing = speed - now.speed
         integral = min(max(integral + 0.5 * missing * world.period, 0.0), 1.0)
-        throttle = min(max(0.5 * missing + integral, 0.0), 1.0)
+        throttle = min(max(2.0 * missing + integral, 0.0), 1.0)
         world.step([Controls(steer=min(last * k / count, 1.0), throttle=throttle, gear=gear)])
         if now.speed < 0.95 * speed:
             break  # the front scrubs more than the engine gives: the limit is behind us

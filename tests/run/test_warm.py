@@ -29,12 +29,11 @@ def started(monkeypatch):
     return made
 
 
-def test_a_cold_start_compiles_the_world_in_a_child_and_waits_for_it(started):
+def test_a_cold_start_compiles_the_world_in_children_and_waits_for_them(started):
     with warm.world_compiled_beside():
-        (child,) = started
-        assert child.words[1:] == ["-m", "trailbrake.run.warm"]
-        assert child.did == []
-    assert child.did[0] == "wait"
+        assert [child.words[1:] for child in started] == [["-m", "trailbrake.run.warm", part] for part in warm.PARTS]
+        assert all(child.did == [] for child in started)
+    assert all(child.did[0] == "wait" for child in started)
 
 
 def test_after_an_error_nobody_waits_for_it(started):
@@ -58,5 +57,6 @@ def test_without_need_or_without_a_second_core_there_is_no_child(started, monkey
     assert started == []
 
 
-def test_what_the_child_does_works():
-    warm.compile_world()
+@pytest.mark.parametrize("part", warm.PARTS)
+def test_what_a_child_does_works(part):
+    warm.compile_world(part)

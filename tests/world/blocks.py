@@ -12,7 +12,8 @@ class Block:
     """A car at rest on a level road; `block[row]` reads the first lane, and writes all of them."""
 
     def __init__(self, car, heat=False):
-        batch = Batch(straight(), [car], heat=heat)
+        batch = Batch(straight(), [car], LANES, heat=heat)
+        batch.place(np.arange(LANES), 100.0, 0.0, 0.0)
         self.array = np.zeros(Axle.COUNT * LANES)
         self.array[: Control.COUNT * LANES] = batch.cars[0]
         self.array[Work.COUNT * LANES :] = batch.params[0]

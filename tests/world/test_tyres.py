@@ -10,7 +10,7 @@ from blocks import Block
 from trailbrake.cars.load import load, names
 from trailbrake.cars.tyre import combined
 from trailbrake.kernels import jit
-from trailbrake.world.layout import State, Work
+from trailbrake.world.layout import Param, State, Work
 from trailbrake.world.tyres import friction, stretch
 
 
@@ -99,7 +99,7 @@ def test_at_rest_a_tyre_is_a_spring():
 def test_the_assistants_let_go_around_their_target(drives, sx):
     block = Block(load("gt3"))  # both targets are the peak; 20 % to either side is the band
     block[State.RATIO] = 10.0
-    block[Work.ABS_SLIP2] = block[Work.PER_ABS_SLIP2] = 1.0
+    block[Work.ABS_SLIP2], block[Work.PER_ABS_SLIP2] = block[Param.ABS_SLIP2], block[Param.PER_ABS_SLIP2]
     seen = []
     for size in (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3):
         block[State.FX + 2], block[State.FY + 2], block[State.LOAD + 2] = sx * size, 0.0, 4000.0

@@ -5,7 +5,8 @@ import statistics
 
 import numpy as np
 
-from trailbrake.bench.rows import Row
+from trailbrake.bench import env_rows
+from trailbrake.bench.rows import Row, median_of
 from trailbrake.cars.load import load
 from trailbrake.kernels.lanes import LANES
 from trailbrake.run import rate
@@ -17,6 +18,7 @@ CARS = 4096
 GROUP = 4  # cars that race each other, and touch
 CAR, TRACK = "gt3", "hartmoor"
 DT, SUBSTEPS = 0.001, 10  # s; a look every 10 ms, the longest that the world allows
+RUNS, SECONDS, WARMING = 3, 4.0, 0.05  # of an environment's row
 WARM_UP, STEPS = 200, 60  # calls: two simulated seconds of random driving spread the cars out
 
 
@@ -26,11 +28,19 @@ def rows() -> list[Row]:
     double, double_note = physics(single=False, threads=threads)
     single, single_note = physics(single=True, threads=threads)
     batch = Batch(load_track(TRACK), [load(CAR)], LANES)
+    inside = []
+    for name in ("vector_env", "vector_env_scan64", "env_single", "env_scan1080_1", "env_scan1080_2"):
+        measure = getattr(env_rows, name)
+        measure(WARMING)  # compiles
+        value, note = median_of(RUNS, lambda measure=measure: measure(SECONDS))
+        what = (measure.__doc__ or "").removeprefix("Return steps/s: ").rstrip(".")
+        inside.append(Row(name, value, "steps/s", "higher", f"{what}; 10 substeps of 1 ms a step, float64; {note}"))
     per_car = batch.cars.nbytes // LANES
     own = batch.params.nbytes // LANES
     return [
         Row("physics_f64", double, "substeps/s", "higher", double_note),
         Row("physics_f32", single, "substeps/s", "higher", single_note),
+        *inside,
         Row(
             "car_bytes", per_car + own, "B", "lower",
             f"state and controls {per_car}, parameters {own} where a car has its own (like cars share them); "

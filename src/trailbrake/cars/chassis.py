@@ -82,8 +82,8 @@ class Suspension(Section, frozen=True):
 class Aero(Section, frozen=True):
     """Forces of the air: F = density / 2 * area * v^2.
 
-    Downforce is given per axle as the balance of a wind tunnel has it (SAE J1594): drag counts at the road, and what
-    its height does to the axles' loads is in their lift areas.
+    Downforce is given per axle as the balance of a wind tunnel has it (SAE J1594): drag counts at the road, what its
+    height does to the axles' loads is in their lift areas.
 
     An axle's downforce is multiplied by 1 + ride_gain * d + ride_curve * d^2, where d (m) is how far that axle's ride
     height is below its static reference. With the DRS flap open, drag is multiplied by 1 - drs_drag and the rear

@@ -12,7 +12,7 @@ from trailbrake.cli.output import Json, print_json, print_table
 def _names() -> list[str]:
     import trailbrake.bench
 
-    return sorted(m.name for m in pkgutil.iter_modules(trailbrake.bench.__path__) if m.name != "rows")
+    return sorted(m.name for m in pkgutil.iter_modules(trailbrake.bench.__path__) if not m.name.endswith("rows"))
 
 
 def _verb(name: str) -> Callable[..., None]:

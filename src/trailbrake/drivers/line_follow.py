@@ -15,6 +15,7 @@ import numpy as np
 from trailbrake.control.gears import upshift_speeds, wanted_gear
 from trailbrake.control.pedals import Pedals
 from trailbrake.control.recover import Recovery
+from trailbrake.control.slip import kept
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import resistance
 from trailbrake.planning.preview import preview
@@ -57,6 +58,15 @@ class Driver:
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = resistance(car, self.limits.speeds)
         self.pedals = Pedals(car)
+        front, rear, share = car.tyre_front, car.tyre_rear, car.drive.front_share
+        self.wheels = [  # m to the left, radius (m), slip ratio of peak grip, whether driven
+            (side * 0.5 * track, tyre.radius, tyre.peak_slip_ratio, driven)
+            for tyre, track, driven in (
+                (front, car.body.track_front, share > 0.0),
+                (rear, car.body.track_rear, share < 1.0),
+            )
+            for side in (1.0, -1.0)
+        ]
         self.peak_slip = PEAK_SLIP * car.tyre_front.peak_slip_angle
         # Speeds and accelerations at the line's rows; one row more, so that interpolation needs no wrap.
         last = 0 if self.line.closed else -1
@@ -73,7 +83,7 @@ class Driver:
             steer, throttle, brake, rescue_gear = rescue
             return Controls(steer=steer, throttle=throttle, brake=brake, gear=rescue_gear)
         steer = self._steer(state, s, offset, here)
-        throttle, brake = self._pedals(state, s, offset, here)
+        throttle, brake = self._eased(state, *self._pedals(state, s, offset, here))
         gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
@@ -129,7 +139,18 @@ class Driver:
         scrub = car.body.mass * car.body.front_share * abs(speed * state.yaw_rate * self.angle)
         hold = car.body.mass * G * climb + lookup(self.drag, limits.speeds, speed) + scrub
         force = self.masses[gear] * acceleration + (hold if hold < 0.0 else hold * grip)
-        return self.pedals.throttle_and_brake(force, speed, gear)
+        return self.pedals.throttle_and_brake(force, speed, gear, state.engine_speed)
+
+    def _eased(self, state: CarState, throttle: float, brake: float) -> tuple[float, float]:
+        """Return the pedals, eased where a wheel spins or locks. A wire that tells no spins leaves them as they are."""
+        throttle_kept = brake_kept = 1.0
+        for wheel, (half_track, radius, peak, driven) in zip(state.wheels, self.wheels, strict=True):
+            speed = state.velocity_x - state.yaw_rate * half_track
+            slide = wheel.angular_velocity * radius - speed
+            if driven:
+                throttle_kept = min(throttle_kept, kept(slide, speed, peak))
+            brake_kept = min(brake_kept, kept(-slide, speed, peak))
+        return throttle * throttle_kept, brake * brake_kept
 
     def _rear_grip_left(self, state: CarState) -> float:
         """Return 1 while the rear tyres hold, falling to 0 where braking on would let the rear come round."""

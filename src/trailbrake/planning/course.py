@@ -14,7 +14,7 @@ from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import Track
 
 LENGTH_WEIGHTS = (0.0, 1e-4, 1e-3)  # 1/m^2: from least curvature to shorter; the quickest by its own profile is driven
-MARGIN = 0.95  # share of the car's steady limits that a profile plans with; the rest is for corrections
+MARGIN = 0.97  # share of the car's steady limits that a profile plans with; the rest is for corrections
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.params import CarParams
+from trailbrake.cars.params import CarParams, Differential, Tyre
 from trailbrake.cars.tyre import at_load, combined
 from trailbrake.kernels import jit
 from trailbrake.units import G
@@ -23,7 +23,8 @@ Four = tuple[float, float, float, float]
 
 SPEEDS = 32  # grid points over speed
 SHARES = 13  # grid points over lateral acceleration, as a share of the largest
-SCRUB = 0.8  # share of the front's peak slip angle that the front force is turned back by at the lateral limit
+SCRUB = 0.8  # share of the front's peak slip angle that the front tyres slide at the lateral limit
+SCRUB_REAR = 0.5  # the same of the rear's
 REAR_RESERVE = 0.97  # of the rear axle's grip is planned with: a rear that is asked for all it has comes round
 REAR_RESERVE_BRAKING = 0.85  # the same under the brakes
 SLOWEST = 1.0  # m/s, first grid speed
@@ -98,6 +99,20 @@ def _axle_longitudinal(inner: float, outer: float, fy: float, law: Law, open_dif
 
 
 @jit
+def _locked(force: float, drive_front: float, car: tuple[float, ...]) -> float:
+    """Return what limited-slip differentials add to the front axle's side force (N) at a drive force (N).
+
+    The inner wheel of a driven axle turns slower, so the lock gives it more of the torque than the outer one: a
+    moment about z out of the bend, which the front tyres have to turn the car against.
+    """
+    preload_f, lock_f, preload_r, lock_r = car[11:]
+    pull = max(force, 0.0)
+    front = car[4] * (preload_f + lock_f * drive_front * pull)
+    rear = car[5] * (preload_r + lock_r * (1.0 - drive_front) * pull)
+    return 0.5 * (front + rear) / car[2]
+
+
+@jit
 def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag: float, drive_front: float) -> float:
     """Return the largest steady lateral acceleration (m/s^2) at constant speed v, bisected."""
     mass, base, to_front = car[0], car[2], car[3]
@@ -105,11 +120,14 @@ def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag
     for _ in range(40):
         ay = 0.5 * (lo + hi)
         fl, fr, rl, rr = _loads(0.0, ay, v, car)
-        # To hold the speed the driven wheels also pay for the backward part of the steered wheels' force.
-        push = drag + mass * ay * (base - to_front) / base * SCRUB * front[6]
+        side_front, side_rear = mass * ay * (base - to_front) / base, mass * ay * to_front / base
+        # To hold the speed the driven wheels also pay for the tyres' sliding: side force times slip angle.
+        push = drag + side_front * SCRUB * front[6] + side_rear * SCRUB_REAR * rear[6]
+        steer = min(base * ay / (v * v), 0.5)  # the front tyres push across themselves, not across the car
         can_front = _axle_lateral(fl, fr, push * drive_front, front)
         can_rear = _axle_lateral(rl, rr, push * (1.0 - drive_front), rear)
-        if mass * ay * (base - to_front) / base < can_front and mass * ay * to_front / base < REAR_RESERVE * can_rear:
+        need_front = side_front + _locked(push, drive_front, car)
+        if need_front < can_front * math.cos(steer) and side_rear < REAR_RESERVE * can_rear:
             lo = ay
         else:
             hi = ay
@@ -149,6 +167,11 @@ def _longitudinal_limit(
         if share < 1.0:
             force = min(force, can_rear / (1.0 - share))
         new = (force + drag) / mass if braking else (force - drag) / mass
+        if not braking:  # the front axle, lighter under power, still has to turn the car
+            pull = mass * ax + drag
+            side = _axle_lateral(fl, fr, pull * drive_front, front)
+            if side * math.cos(min(base * ay / (v * v), 0.5)) < need_front + _locked(pull, drive_front, car):
+                new = -1e9
         if new > ax:
             lo = ax
         else:
@@ -200,14 +223,26 @@ def _tables(
             fl, fr, rl, rr = _loads(0.0, ay, v, car)
             side_front = mass * ay * (base - to_front) / base
             slip_front = _axle_slip(fl, fr, side_front, drag * drive_front, front)
-            slip_rear = _axle_slip(rl, rr, mass * ay * to_front / base, drag * (1.0 - drive_front), rear)
+            side_rear = mass * ay * to_front / base
+            slip_rear = _axle_slip(rl, rr, side_rear, drag * (1.0 - drive_front), rear)
+            scrub = side_front * math.sin(slip_front) + side_rear * math.sin(slip_rear)
             for braking in (False, True):
                 tables[int(braking), i, j] = _longitudinal_limit(
-                    v, ay, car, front, rear, drag if braking else drag + side_front * math.sin(slip_front),
+                    v, ay, car, front, rear, drag if braking else drag + scrub,
                     brake_force if braking else thrust, drive_front, brake_front, braking, open_front, open_rear,
                 )  # fmt: skip
             tables[2, i, j] = slip_front - slip_rear
             tables[3, i, j] = -slip_rear
+
+
+def _lock(differential: Differential | None, tyre: Tyre) -> tuple[float, float]:
+    """Return preload, as a force at the tread (N), and the share of the drive force that a differential locks with.
+
+    A rigid axle's moment comes from the slips that it forces on its tyres instead; it is left out.
+    """
+    if differential is None or differential.kind != "lsd":
+        return 0.0, 0.0
+    return differential.preload / tyre.radius, differential.lock_power
 
 
 def resistance(car: CarParams, speeds: Array) -> Array:
@@ -246,6 +281,7 @@ def envelope(car: CarParams) -> Envelope:
         body.mass, body.cg_height, body.wheelbase, body.cg_to_front, body.track_front, body.track_rear,
         car.roll_stiffness_front_share, car.suspension_front.roll_centre, car.suspension_rear.roll_centre,
         half * aero.lift_area_front, half * aero.lift_area_rear,
+        *_lock(car.drive.differential_front, car.tyre_front), *_lock(car.drive.differential_rear, car.tyre_rear),
     )  # fmt: skip
     lateral, tables = np.empty(SPEEDS), np.empty((4, SPEEDS, SHARES))
     grid = np.stack([speeds, thrust(car, speeds), resistance(car, speeds)])

@@ -17,9 +17,7 @@ from trailbrake.units import G
 
 Array = NDArray[np.float64]
 
-TRAIL_BRAKING = 0.25  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
-
-POWER_OUT = 0.12  # the same of the drive limit: what is asked of driven tyres on the way out of a bend is not exact
+TRAIL_BRAKING = 0.12  # share of the braking limit not planned with at full cornering: turning in needs yaw acceleration
 
 PRESSED = 0.75  # grip over load where a road presses the car down: friction falls with load (about 0.1 per load)
 
@@ -138,7 +136,8 @@ def _reach(
     need, factor = demand(v, curvature, climb, rows[row, 2], rows[row, 3], rows[row, 4], speeds, load)
     share = abs(need) / (factor * lookup(lateral, speeds, v))
     limit = lookup2(table, speeds, v, share / margin)
-    limit *= 1.0 - (TRAIL_BRAKING if braking else POWER_OUT) * min(share, 1.0)
+    if braking:
+        limit *= 1.0 - TRAIL_BRAKING * min(share, 1.0)
     # Drive may be below 0 (drag at top speed); only what the tyres give scales with load and margin.
     limit = limit * factor * margin if limit > 0.0 else limit
     gravity = G * math.sin(math.atan(climb))

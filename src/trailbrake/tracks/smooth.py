@@ -22,6 +22,7 @@ BIAS = 0.12  # m, how far smoothing may move a line that has no noise
 MIN_RADIUS = 3.0  # m, of the smoothed centreline; the smallest cars turn within about 4
 _DENSE = 0.5  # m between samples of the filtered line
 _WAVELENGTHS = (60.0, 50.0, 42.0, 35.0, 30.0, 26.0, 23.0, 20.0, 17.0, 15.0, 13.0, 11.0)  # m, w of the filter
+MOST_SHIFT = 10.0  # m from a point of the file to the road's centreline: less than a road is wide
 _FOLD = 0.9  # an edge keeps this share of the way to the centre of its bend
 
 
@@ -92,7 +93,7 @@ def smooth(
         sideways shift of the centreline, so the edges stay where the file has them.
 
     Raises:
-        DataError: the smoothed line is not one simple loop, or bends tighter than any car can.
+        DataError: the smoothed line is not one simple loop, bends tighter than any car can, or is far from the points.
     """
     points = x + 1j * y
     spacing, place, yaw, curvature, raw = _line(points, where)
@@ -124,4 +125,10 @@ def smooth(
         roughness_after=_roughness(curvature, spacing),
         folded=int(folded.sum()),
     )
+    if report.max_shift > MOST_SHIFT:
+        raise DataError(
+            "the points are no line that a road can follow", where=where,
+            expected=f"a smooth line within {MOST_SHIFT:g} m of every point", got=f"{report.max_shift:.1f} m off",
+            hint="are the points in order, and close enough together where the road bends?",
+        )  # fmt: skip
     return road, report

@@ -152,6 +152,8 @@ class Batch:
         put(State.X, x)
         put(State.Y, y)
         put(State.YAW, direction)
+        put(State.COS_YAW, np.cos(direction))
+        put(State.SIN_YAW, np.sin(direction))
         put(State.ROW, -1.0)
         put(State.CONTACT_GAP, 1e6)
         put(State.FUEL, param(Param.FUEL_START))
@@ -206,6 +208,8 @@ class Batch:
 
     def refresh(self) -> None:
         """Find the ground under all cars, after `cars` was written from outside."""
+        kept = self.cars.reshape(-1, Control.COUNT, LANES)
+        kept[:, State.COS_YAW], kept[:, State.SIN_YAW] = np.cos(kept[:, State.YAW]), np.sin(kept[:, State.YAW])
         self._look(0, 0.0, 0, len(self.cars))
 
     def set_controls(self, car: int, controls: Controls) -> None:

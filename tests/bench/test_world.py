@@ -1,0 +1,26 @@
+import pytest
+
+from trailbrake.bench import world
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A bench of a few cars and steps: what it measures then means nothing, but all of it runs."""
+    monkeypatch.setattr(world, "CARS", 16)
+    monkeypatch.setattr(world, "WARM_UP", 3)
+    monkeypatch.setattr(world, "STEPS", 3)
+    monkeypatch.setattr(world, "SECONDS", 0.05)
+    monkeypatch.setattr(world, "RUNS", 1)
+    monkeypatch.setattr(world.env_rows, "CARS", 16)
+
+
+def test_every_row_of_the_plan_is_there(small):
+    rows = {row.name: row for row in world.rows()}
+    assert set(rows) == {
+        "physics_f64", "physics_f32", "vector_env", "vector_env_scan64", "env_single", "env_scan1080_1",
+        "env_scan1080_2", "car_bytes",
+    }  # fmt: skip
+    assert all(row.value > 0.0 for row in rows.values())
+    assert "float32" in rows["physics_f32"].note
+    assert rows["car_bytes"].value < 4096
+    assert rows["car_bytes"].better == "lower"
