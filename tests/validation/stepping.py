@@ -72,7 +72,7 @@ def convergence() -> Case:
         apart = float(np.hypot(*(finer - same)[:, :2].T).max())
         checks.append(
             below(
-                f"{name}: place by what is looked at every 3 ms and not every 0.375 ms", apart / path, "m", 0.001, path
+                f"{name}: place by what is looked at every 3 ms and not every 0.375 ms", apart / path, "m", 0.0001, path
             )
         )
     order_line = 1e3 * np.array([CALL / n for n in DIVISIONS])
