@@ -27,6 +27,8 @@ SCRUB = 0.8  # share of the front's peak slip angle that the front tyres slide a
 SCRUB_REAR = 0.5  # the same of the rear's
 REAR_RESERVE = 0.97  # of the rear axle's grip is planned with: a rear that is asked for all it has comes round
 REAR_RESERVE_BRAKING = 0.85  # the same under the brakes
+UNAIDED = 0.15  # of driving at full cornering is left alone without traction control, of braking without ABS
+UNAIDED_BRAKING = 0.07  # of all braking is left alone without ABS: the front wheels' peak is no place to stay at
 SLOWEST = 1.0  # m/s, first grid speed
 
 
@@ -289,5 +291,11 @@ def envelope(car: CarParams) -> Envelope:
         grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), car.full_brake_force,
         car.drive.front_share, brakes.front_share, car.drive.open_front, car.drive.open_rear,
     )  # fmt: skip
+    # Nothing mends what a foot alone asks too much of a wheel, and a wheel that slides lets go of the bend.
+    kept = 1.0 - UNAIDED * np.linspace(0.0, 1.0, SHARES)
+    if not brakes.tc:
+        tables[0] = np.where(tables[0] > 0.0, kept * tables[0], tables[0])
+    if not brakes.abs:
+        tables[1] *= (1.0 - UNAIDED_BRAKING) * kept
     load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (body.mass * G)
     return Envelope(speeds, lateral, tables[0], tables[1], load_factor, tables[2], tables[3])
