@@ -125,11 +125,10 @@ def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag
         side_front, side_rear = mass * ay * (base - to_front) / base, mass * ay * to_front / base
         # To hold the speed the driven wheels also pay for the tyres' sliding: side force times slip angle.
         push = drag + side_front * SCRUB * front[6] + side_rear * SCRUB_REAR * rear[6]
-        steer = min(base * ay / (v * v), 0.5)  # the front tyres push across themselves, not across the car
         can_front = _axle_lateral(fl, fr, push * drive_front, front)
         can_rear = _axle_lateral(rl, rr, push * (1.0 - drive_front), rear)
         need_front = side_front + _locked(push, drive_front, car)
-        if need_front < can_front * math.cos(steer) and side_rear < REAR_RESERVE * can_rear:
+        if need_front < can_front and side_rear < REAR_RESERVE * can_rear:
             lo = ay
         else:
             hi = ay
@@ -170,9 +169,9 @@ def _longitudinal_limit(
             force = min(force, can_rear / (1.0 - share))
         new = (force + drag) / mass if braking else (force - drag) / mass
         if not braking:  # the front axle, lighter under power, still has to turn the car
-            pull = mass * ax + drag
+            pull = max(mass * ax + drag, 0.0)
             side = _axle_lateral(fl, fr, pull * drive_front, front)
-            if side * math.cos(min(base * ay / (v * v), 0.5)) < need_front + _locked(pull, drive_front, car):
+            if side < need_front + _locked(pull, drive_front, car):
                 new = -1e9
         if new > ax:
             lo = ax
