@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.load import load, names
-from trailbrake.planning.envelope import REAR_RESERVE, SHARES, envelope, resistance, thrust, top_speed
+from trailbrake.planning.envelope import REAR_RESERVE, SHARES, UNAIDED_BRAKING, envelope, resistance, thrust, top_speed
 from trailbrake.units import G
 
 
@@ -24,14 +24,16 @@ def _simple(car: object) -> object:
     return replace(
         car, tyre_front=tyre, tyre_rear=tyre,
         aero=replace(car.aero, drag_area=0.0, lift_area_front=0.0, lift_area_rear=0.0),
+        drive=replace(car.drive, differential_rear=replace(car.drive.differential_rear, preload=0.0, lock_power=0.0)),
     )  # fmt: skip
 
 
 def test_without_load_sensitivity_the_lateral_limit_is_mu_g(gt3: object) -> None:
     limits = envelope(_simple(gt3))
     # The top of the range is unreachable: without drag only the limiter ends it.
-    # Less what a plan keeps back of the rear axle, and what drives it against the front's scrub.
-    assert np.allclose(limits.lateral, REAR_RESERVE * 1.2 * G, rtol=5e-3)
+    # Less what a plan keeps back of the rear axle, and what drives it against the sliding of both axles:
+    # 0.07 of the weight, of 0.56 * 1.2 that the rear tyres have, takes 1 - sqrt(1 - 0.1^2) of their side force.
+    assert np.allclose(limits.lateral, REAR_RESERVE * 1.2 * G, rtol=1e-2)
     assert (limits.lateral < REAR_RESERVE * 1.2 * G).all()
     assert np.allclose(limits.load_factor, 1.0)
 
@@ -111,6 +113,7 @@ def test_a_rear_brake_alone_brakes_as_far_as_the_rear_axle_holds() -> None:
     body = kart.body
     # m a = mu m (g a_f - a h) / L, the rear axle being unloaded by its own braking
     wanted = 1.5 * G * body.cg_to_front / (body.wheelbase + 1.5 * body.cg_height)
+    wanted *= 1.0 - UNAIDED_BRAKING  # the kart has no ABS
     assert envelope(plain).brake[3, 0] == pytest.approx(wanted, rel=1e-6)
 
 

@@ -27,6 +27,8 @@ SCRUB = 0.8  # share of the front's peak slip angle that the front tyres slide a
 SCRUB_REAR = 0.5  # the same of the rear's
 REAR_RESERVE = 0.97  # of the rear axle's grip is planned with: a rear that is asked for all it has comes round
 REAR_RESERVE_BRAKING = 0.85  # the same under the brakes
+UNAIDED = 0.15  # of driving at full cornering is left alone without traction control, of braking without ABS
+UNAIDED_BRAKING = 0.07  # of all braking is left alone without ABS: the front wheels' peak is no place to stay at
 SLOWEST = 1.0  # m/s, first grid speed
 
 
@@ -123,11 +125,10 @@ def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag
         side_front, side_rear = mass * ay * (base - to_front) / base, mass * ay * to_front / base
         # To hold the speed the driven wheels also pay for the tyres' sliding: side force times slip angle.
         push = drag + side_front * SCRUB * front[6] + side_rear * SCRUB_REAR * rear[6]
-        steer = min(base * ay / (v * v), 0.5)  # the front tyres push across themselves, not across the car
         can_front = _axle_lateral(fl, fr, push * drive_front, front)
         can_rear = _axle_lateral(rl, rr, push * (1.0 - drive_front), rear)
         need_front = side_front + _locked(push, drive_front, car)
-        if need_front < can_front * math.cos(steer) and side_rear < REAR_RESERVE * can_rear:
+        if need_front < can_front and side_rear < REAR_RESERVE * can_rear:
             lo = ay
         else:
             hi = ay
@@ -168,9 +169,9 @@ def _longitudinal_limit(
             force = min(force, can_rear / (1.0 - share))
         new = (force + drag) / mass if braking else (force - drag) / mass
         if not braking:  # the front axle, lighter under power, still has to turn the car
-            pull = mass * ax + drag
+            pull = max(mass * ax + drag, 0.0)
             side = _axle_lateral(fl, fr, pull * drive_front, front)
-            if side * math.cos(min(base * ay / (v * v), 0.5)) < need_front + _locked(pull, drive_front, car):
+            if side < need_front + _locked(pull, drive_front, car):
                 new = -1e9
         if new > ax:
             lo = ax
@@ -289,5 +290,11 @@ def envelope(car: CarParams) -> Envelope:
         grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), car.full_brake_force,
         car.drive.front_share, brakes.front_share, car.drive.open_front, car.drive.open_rear,
     )  # fmt: skip
+    # Nothing mends what a foot alone asks too much of a wheel, and a wheel that slides lets go of the bend.
+    kept = 1.0 - UNAIDED * np.linspace(0.0, 1.0, SHARES)
+    if not brakes.tc:
+        tables[0] = np.where(tables[0] > 0.0, kept * tables[0], tables[0])
+    if not brakes.abs:
+        tables[1] *= (1.0 - UNAIDED_BRAKING) * kept
     load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (body.mass * G)
     return Envelope(speeds, lateral, tables[0], tables[1], load_factor, tables[2], tables[3])
