@@ -8,8 +8,8 @@ import pytest
 from trailbrake.cars.load import load
 from trailbrake.control.pedals import Pedals
 from trailbrake.units import RPM
-from trailbrake.world.layout import pack
-from trailbrake.world.powertrain import engine_torque
+from trailbrake.world.layout import Param, Work
+from trailbrake.world.pack import engine_map, pack
 
 CARS = ("gt3", "hatchback")
 
@@ -18,6 +18,18 @@ def speeds(car, gear):
     """Return speeds (m/s) from well above idle to just below the limiter in `gear`."""
     per_rpm = RPM * car.driven_radius / car.gearbox.overall(gear)
     return np.linspace(1.3 * car.engine.idle_rpm, 0.98 * car.engine.limiter_rpm, 7) * per_rpm
+
+
+def world_s_torque(car, speed, throttle):
+    """Return the crankshaft torque (N m) that the world's own numbers give at `speed` (rad/s), without boost lag."""
+    column, torques = pack(car, heat=False), engine_map(car)
+
+    def value(row):
+        return column[row - Work.COUNT]
+
+    full = np.interp(speed * value(Param.TORQUE_PER), np.arange(len(torques)), torques)
+    drag = value(Param.ENGINE_DRAG) + value(Param.ENGINE_DRAG_SLOPE) * speed
+    return throttle * full - (1.0 - throttle) * drag
 
 
 def points():
@@ -38,12 +50,12 @@ def test_full_force_is_full_throttle(name, gear):
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
 def test_the_world_s_engine_gives_what_was_asked_for(name, gear, share):
     car = load(name)
-    pedals, params = Pedals(car), pack(car)
+    pedals = Pedals(car)
     ratio = car.gearbox.overall(gear) * car.gearbox.efficiency / car.driven_radius
     for v in speeds(car, gear):
         wanted = share * car.drive_force(v, gear)
         throttle, brake = pedals.throttle_and_brake(wanted, v, gear)
-        given = engine_torque(params, car.engine_speed(v, gear), throttle) * ratio
+        given = world_s_torque(car, car.engine_speed(v, gear), throttle) * ratio
         assert brake == 0.0
         assert given == pytest.approx(wanted, abs=0.01 * car.drive_force(v, gear))
 
@@ -51,12 +63,12 @@ def test_the_world_s_engine_gives_what_was_asked_for(name, gear, share):
 @pytest.mark.parametrize("name", CARS)
 def test_brakes_give_what_was_asked_for_and_the_engine_does_not_drag(name):
     car = load(name)
-    pedals, params = Pedals(car), pack(car)
+    pedals = Pedals(car)
     full = car.brakes.torque_front / car.tyre_front.radius + car.brakes.torque_rear / car.tyre_rear.radius
     for v in speeds(car, 3):
         throttle, brake = pedals.throttle_and_brake(-0.4 * full, v, 3)
         assert brake == pytest.approx(0.4)
-        idle = engine_torque(params, car.engine_speed(v, 3), throttle)
+        idle = world_s_torque(car, car.engine_speed(v, 3), throttle)
         assert idle == pytest.approx(0.0, abs=0.005 * max(car.engine.torque))
     assert pedals.throttle_and_brake(-3.0 * full, 30.0, 3)[1] == 1.0
 
@@ -75,8 +87,17 @@ def test_pedals_stay_pedals_where_no_engine_turns(name, speed):
 def test_engine_torques_at_their_two_ends():
     engine = load("gt3").engine
     pedals = Pedals(load("gt3"))
-    assert pedals.engine_torques(0.0, 1)[1] == engine.braking_torque_idle
+    assert pedals.engine_torques(0.0)[1] == engine.braking_torque_idle
+    limit = engine.limiter_rpm * RPM
+    assert pedals.engine_torques(limit)[1] == pytest.approx(engine.braking_torque_limiter)
+    assert math.isfinite(pedals.engine_torques(10.0 * limit)[0])
+
+
+def test_the_rev_counter_counts_where_it_shows_more_than_the_road_does():
     car = load("gt3")
-    limit = engine.limiter_rpm * RPM * car.driven_radius / car.gearbox.overall(2)
-    assert pedals.engine_torques(limit, 2)[1] == pytest.approx(engine.braking_torque_limiter)
-    assert math.isfinite(pedals.engine_torques(10.0 * limit, 2)[0])
+    pedals = Pedals(car)
+    rolling = pedals.throttle_and_brake(3000.0, 2.0, 1)
+    assert pedals.throttle_and_brake(3000.0, 2.0, 1, math.nan) == rolling
+    assert pedals.throttle_and_brake(3000.0, 2.0, 1, 0.0) == rolling  # an engine that says it stands
+    fastest = car.engine.rpm[car.engine.torque.index(max(car.engine.torque))] * RPM
+    assert pedals.throttle_and_brake(3000.0, 2.0, 1, fastest)[0] < rolling[0]

@@ -117,6 +117,25 @@ def test_a_sliding_rear_gets_less_brake():
     assert act(slide).brake < 0.3 * straight.brake
 
 
+def test_a_spinning_wheel_gets_less_throttle_and_a_locked_one_less_brake():
+    line = course().line
+    s = straightest(line)
+    planned = state(line, s).speed
+    slow, fast = state(line, s, speed=planned - 8.0), state(line, s, speed=planned + 10.0)
+    throttle, brake = act(slow).throttle, act(fast).brake  # no spins told: pedals as planned
+    car = load_car("gt3")
+    for given, slide in ((slow, 0.3), (fast, -0.5)):
+        for i, wheel in enumerate(given.wheels):
+            radius = (car.tyre_front if i < 2 else car.tyre_rear).radius
+            wheel.angular_velocity = given.velocity_x / radius
+        rolling = act(given)
+        assert (rolling.throttle, rolling.brake)[slide < 0.0] == (throttle, brake)[slide < 0.0]
+        given.wheels[3].angular_velocity *= 1.0 + slide
+    assert act(slow).throttle < 0.5 * throttle
+    assert act(fast).brake < 0.5 * brake
+    assert act(slow).brake == 0.0
+
+
 def test_the_same_states_give_the_same_controls_after_reset():
     one, line = driver(), course().line
     states = [state(line, 3.0 * k, offset=0.3 * math.sin(k), gear=2) for k in range(200)]

@@ -32,7 +32,7 @@ def test_without_load_sensitivity_the_lateral_limit_is_mu_g(gt3: object) -> None
     limits = envelope(_simple(gt3))
     # The top of the range is unreachable: without drag only the limiter ends it.
     # Less what a plan keeps back of the rear axle, and what drives it against the sliding of both axles:
-    # 0.07 of the weight, of 0.56 * 1.2 that the rear tyres have, takes 1 - sqrt(1 - 0.1^2) of their side force.
+    # 0.09 of the weight, of the 0.67 that the rear tyres have, takes 1 - sqrt(1 - (0.09 / 0.67)^2) of their side force.
     assert np.allclose(limits.lateral, REAR_RESERVE * 1.2 * G, rtol=1e-2)
     assert (limits.lateral < REAR_RESERVE * 1.2 * G).all()
     assert np.allclose(limits.load_factor, 1.0)
@@ -64,6 +64,30 @@ def test_open_differential_halves_what_a_lifted_wheel_gives(gt3: object) -> None
     replace = msgspec.structs.replace
     opened = replace(gt3, drive=replace(gt3.drive, differential_rear=replace(gt3.drive.differential_rear, kind="open")))
     assert envelope(opened).drive[5, SHARES - 3] < envelope(gt3).drive[5, SHARES - 3]
+
+
+def test_power_stops_where_the_front_axle_no_longer_turns_the_car(gt3: object) -> None:
+    """Without load sensitivity and air: m ay b / L + lock track m ax / (2 L) <= mu m (g b - ax h) / L."""
+    replace, simple, body = msgspec.structs.replace, _simple(gt3), gt3.body
+    limits, v, j = envelope(simple), 3, SHARES - 2
+    ay = limits.lateral[v] * j / (SHARES - 1)
+    spare = (1.2 * G - ay) * body.cg_to_rear
+    assert limits.drive[v, j] == pytest.approx(spare / (1.2 * body.cg_height), rel=1e-6)
+    lsd = replace(simple.drive.differential_rear, lock_power=0.5)
+    locked = envelope(replace(simple, drive=replace(simple.drive, differential_rear=lsd)))
+    ay = locked.lateral[v] * j / (SHARES - 1)
+    without_sliding = (1.2 * G - ay) * body.cg_to_rear / (1.2 * body.cg_height + 0.25 * body.track_rear)
+    # What drives the car against the sliding of its tyres is locked too, some tenths of a m/s^2 of it.
+    assert without_sliding - 0.4 < locked.drive[v, j] < without_sliding
+
+
+def test_cars_without_assistants_are_planned_with_a_reserve() -> None:
+    f1 = load("f1")
+    helped = envelope(msgspec.structs.replace(f1, brakes=msgspec.structs.replace(f1.brakes, abs=True, tc=True)))
+    alone = envelope(f1)
+    assert alone.brake[5, 0] == pytest.approx((1.0 - UNAIDED_BRAKING) * helped.brake[5, 0])
+    assert alone.drive[5, 0] == helped.drive[5, 0]
+    assert 0.0 < alone.drive[5, SHARES - 2] < helped.drive[5, SHARES - 2]
 
 
 def test_envelope_is_frozen(gt3: object) -> None:
