@@ -18,8 +18,8 @@ from trailbrake.run.session import drive
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "drives.json"
 CASES = [(track, car) for track in ("pinegrove", "kartwerk") for car in ("gt3", "hatchback")]
 # Rounding on another processor moves these by less than a millionth; 5 % of a gain by several times as much.
-LAP_TOLERANCE = 0.002  # s
-ERROR_TOLERANCE = 0.002  # m
+LAP_TOLERANCE = 1e-4  # s
+ERROR_TOLERANCE = 1e-4  # m
 MOST_OVER_PREDICTION = 1.06
 
 pytestmark = pytest.mark.slow

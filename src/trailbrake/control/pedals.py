@@ -16,11 +16,7 @@ class Pedals:
         self._car = car
 
     def engine_torques(self, engine_speed: float) -> tuple[float, float]:
-<<<<<<< HEAD
-        """Return (full-throttle torque, drag torque with shut throttle), N m, both >= 0, at `engine_speed` (rad/s)."""
-=======
         """Return (full-throttle torque, drag torque with the throttle shut), N m, >= 0, at `engine_speed` (rad/s)."""
->>>>>>> w/drive
         engine = self._car.engine
         rpm = max(engine_speed * 30.0 / math.pi, engine.idle_rpm)
         share = (rpm - engine.idle_rpm) / (engine.limiter_rpm - engine.idle_rpm)
