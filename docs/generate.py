@@ -6,7 +6,7 @@ from pathlib import Path
 from trailbrake.drivers import load as drivers
 from trailbrake.env import catalogue
 from trailbrake.sims import registry
-from trailbrake.state import CarState, Controls, OtherCar, WheelState
+from trailbrake.state import CarState, Controls, OtherCar, WheelState, WheelTorque
 from trailbrake.state.tables import COMMAND_FIELDS, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ def state_page() -> str:
         "# The state\n\nGenerated from `src/trailbrake/state/`; do not edit. SI units; body frame ISO 8855 (x forward,"
         " y left, z up); NaN or None means that the simulator does not supply it. Besides the fields in the tables"
         " `CarState` has `sequence`, `phase`, `gear`, four `wheels` (FL, FR, RL, RR), `others` and `image`.",
-        *(f"## {cls.__name__}\n\n{markdown(cls)}" for cls in (CarState, WheelState, OtherCar, Controls)),
+        *(f"## {cls.__name__}\n\n{markdown(cls)}" for cls in (CarState, WheelState, OtherCar, Controls, WheelTorque)),
         "## SimCommand\n\n" + ", ".join(f"`{name}`" for name in sorted(COMMAND_FIELDS)),
         "## Who supplies what\n\n" + supplies(),
     ]

@@ -49,6 +49,7 @@ TESTED_ELSEWHERE = {
     "record/scan.py": "record/test_recording_reader.py",
     "record/threaded.py": "record/test_recorder.py",
     "record/writer.py": "record/test_recorder.py",
+    "findings.py": "cli/test_per_sim.py",  # declarations
     "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "sims/assetto/spec.py": "contracts/test_simulators.py",
     "state/car.py": "state/test_fields.py",

@@ -13,7 +13,7 @@ from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
 ROOT = Path(trailbrake.sims.__file__).parent
 NAMES = sorted(p.name for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith("_"))
 FILES = {
-    "spec": ("NAME", "TITLE", "SUPPLIES", "ACCEPTS", "RATE_HZ", "ServeOptions", "LiveOptions"),
+    "spec": ("NAME", "TITLE", "SUPPLIES", "ACCEPTS", "period", "cars", "ServeOptions", "LiveOptions"),
     "codec": (),
     "convert": ("state_from_wire", "state_to_wire", "controls_from_wire", "controls_to_wire"),
     "link": ("Link",),
@@ -47,7 +47,8 @@ def test_declarations(name):
     spec, link = module(name, "spec"), module(name, "link").Link
     assert name == spec.NAME
     assert spec.TITLE
-    assert spec.RATE_HZ > 0
+    assert 0.0 < spec.period(spec.ServeOptions()) <= 0.05
+    assert spec.cars(spec.ServeOptions()) >= 1
     assert isinstance(spec.SUPPLIES, frozenset)
     assert isinstance(spec.ACCEPTS, frozenset)
     assert not spec.SUPPLIES - STATE_FIELDS

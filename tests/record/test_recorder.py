@@ -24,10 +24,11 @@ from trailbrake.record import Recorder, Recording, Threaded, writer
 from trailbrake.record.container import McapFile
 from trailbrake.record.format import MESSAGE, MESSAGE_HEAD
 from trailbrake.record.names import safe_name
-from trailbrake.state import Controls
+from trailbrake.state import Controls, WheelTorque
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row, state_row
 
-CONTROLS = Controls(steer=0.25, throttle=0.5, gear=3)
+WHEELS = tuple(WheelTorque(10.0 * i, 5.0 * i) for i in range(4))
+CONTROLS = Controls(steer=0.25, throttle=0.5, gear=3, drs=1.0, boost=0.5, wheels=WHEELS)
 
 
 def tick(recorder, i, dt=0.003):

@@ -4,7 +4,7 @@ import pytest
 from fakes import PERIOD, state
 
 from trailbrake.run.supervisor import BAD_FOR, STALE_AFTER, STEER_RATE, STOP_BRAKE, Supervisor
-from trailbrake.state import Controls, Phase
+from trailbrake.state import Controls, Phase, WheelTorque
 
 
 def test_good_controls_pass_as_they_are():
@@ -29,6 +29,25 @@ def test_ranges_are_kept_and_counted_and_the_answer_is_not_changed(given, passed
     assert supervisor.check(given, 0.0) == passed
     assert given == before
     assert supervisor.counters.clamped == 1
+
+
+def test_what_a_car_may_not_have_is_left_alone_or_kept_within_its_range():
+    supervisor = Supervisor()
+    wheels = (WheelTorque(100.0, math.nan), WheelTorque(), WheelTorque(), WheelTorque(0.0, 50.0))
+    passed = supervisor.check(Controls(drs=2.0, boost=-1.0, wheels=wheels), 0.0)
+    assert (passed.drs, passed.boost, passed.wheels) == (1.0, 0.0, wheels)
+    passed = supervisor.check(Controls(), PERIOD)
+    assert math.isnan(passed.drs)
+    assert math.isnan(passed.boost)
+    assert passed.wheels is None
+    assert supervisor.counters.clamped == 1
+
+
+def test_an_infinite_torque_is_refused():
+    supervisor = Supervisor()
+    wheels = (WheelTorque(), WheelTorque(), WheelTorque(math.inf), WheelTorque())
+    assert supervisor.check(Controls(throttle=1.0, wheels=wheels), 0.0) == Controls(brake=1.0)
+    assert supervisor.counters.rejected == 1
 
 
 def test_steer_moves_no_faster_than_it_may():

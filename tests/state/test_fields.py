@@ -3,10 +3,10 @@ import math
 
 import pytest
 
-from trailbrake.state import CarState, Controls, OtherCar, WheelState
+from trailbrake.state import CarState, Controls, OtherCar, WheelState, WheelTorque
 from trailbrake.state.fields import Quantity, of, quantity
 
-DECLARED = (CarState, WheelState, OtherCar, Controls)
+DECLARED = (CarState, WheelState, OtherCar, Controls, WheelTorque)
 
 
 @dataclasses.dataclass(slots=True)
@@ -57,8 +57,11 @@ def test_a_simulator_that_says_nothing_supplies_nothing(cls):
 
 
 def test_controls_that_say_nothing_do_nothing():
-    assert all(getattr(Controls(), name) == 0.0 for name in of(Controls))
+    optional = {"drs", "boost"}
+    assert all(getattr(Controls(), name) == 0.0 for name in set(of(Controls)) - optional)
+    assert all(math.isnan(getattr(Controls(), name)) for name in optional)
     assert Controls().gear is None
+    assert Controls().wheels is None
 
 
 @pytest.mark.parametrize("cls", DECLARED)

@@ -4,7 +4,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailbrake.state import CarState, Controls, Image, OtherCar, Phase, SimCommand, WheelState
+from trailbrake.state import CarState, Controls, Image, OtherCar, Phase, SimCommand, WheelState, WheelTorque
 from trailbrake.state.fields import of
 from trailbrake.state.tables import (
     COMMAND_FIELDS,
@@ -20,7 +20,7 @@ from trailbrake.state.tables import (
 
 # How a CSV header says a unit. Written out here, not taken from the code: readers of old exports rely on it.
 SUFFIXES = {"m": "_m", "s": "_s", "rad": "_rad", "m/s": "_mps", "rad/s": "_radps", "m/s^2": "_mps2", "N": "_N",
-            "Pa": "_Pa", "degC": "_degC", "l": "_litres"}  # fmt: skip
+            "N m": "_Nm", "Pa": "_Pa", "degC": "_degC", "l": "_litres"}  # fmt: skip
 WHOLE = {"sequence": st.integers(-1, 2**31), "phase": st.sampled_from(Phase), "gear": st.integers(-1, 9)}
 
 
@@ -84,7 +84,21 @@ def test_a_row_of_the_wrong_length_is_refused():
 def test_controls_row():
     row = dict(zip([c.name for c in CONTROL_COLUMNS], controls_row(Controls(steer=0.25, gear=3)), strict=True))
     assert (row["steer"], row["throttle"], row["gear"]) == (0.25, 0.0, 3)
-    assert math.isnan(controls_row(Controls())[-1])
+    silent = dict(zip(row, controls_row(Controls()), strict=True))
+    assert [name for name, value in silent.items() if not math.isnan(value)] == [
+        "steer",
+        "throttle",
+        "brake",
+        "clutch",
+        "handbrake",
+    ]
+
+
+def test_wheel_torques_have_columns():
+    wheels = tuple(WheelTorque(10.0 * i, i) for i in range(4))
+    row = dict(zip([c.name for c in CONTROL_COLUMNS], controls_row(Controls(wheels=wheels)), strict=True))
+    assert [row[f"{w}_drive_torque"] for w in ("fl", "fr", "rl", "rr")] == [0.0, 10.0, 20.0, 30.0]
+    assert [row[f"{w}_brake_torque"] for w in ("fl", "fr", "rl", "rr")] == [0, 1, 2, 3]
 
 
 def test_names_are_unique():
@@ -121,7 +135,8 @@ def test_state_fields_name_everything_a_simulator_can_supply():
 
 
 def test_control_and_command_fields_name_everything_a_simulator_can_accept():
-    assert {f.name for f in dataclasses.fields(Controls)} == CONTROL_FIELDS
+    own = {f.name for f in dataclasses.fields(Controls)} - {"wheels"}
+    assert own | {f"wheels.{f.name}" for f in dataclasses.fields(WheelTorque)} == CONTROL_FIELDS
     assert {f.name for f in dataclasses.fields(SimCommand)} == COMMAND_FIELDS
 
 

@@ -1,7 +1,5 @@
 """Differentials, torques from outside and brakes against conservation of angular momentum and Newton's law."""
 
-import math
-
 import numpy as np
 import pytest
 from blocks import Block
@@ -10,6 +8,7 @@ from msgspec.structs import replace
 from trailbrake.cars.load import load
 from trailbrake.cars.params import Differential
 from trailbrake.kernels import jit
+from trailbrake.state import WheelTorque
 from trailbrake.units import G
 from trailbrake.world.layout import Control, State, Work
 from trailbrake.world.powertrain import brakes, wheels
@@ -178,14 +177,22 @@ def test_each_wheel_takes_its_own_torque(rig, roads):
 def test_nan_gives_the_wheels_back_to_the_car(rig, roads):
     r = rig("gt3", roads.straight(), x=100.0)
     r.roll_at(20.0, gear=2)
-    for i in range(4):
-        r.batch.set(Control.DRIVE_TORQUE + i, 0.0)
-    r.run(0.3, gear=2, throttle=1.0)
+    r.run(0.3, gear=2, throttle=1.0, wheels=(WheelTorque(drive_torque=0.0),) * 4)
     assert r.ax < 0.1  # asked for no torque, whatever the pedal says
-    for i in range(4):
-        r.batch.set(Control.DRIVE_TORQUE + i, math.nan)
     r.run(0.3, gear=2, throttle=1.0)
     assert r.ax > 4.0
+
+
+def test_controls_bring_torques_to_their_wheels(rig, roads):
+    r = rig(bare(), roads.straight(half_width=500.0), x=100.0)
+    r.roll_at(20.0, gear=0)
+    wheels = [WheelTorque() for _ in range(4)]
+    wheels[2:] = WheelTorque(0.0, 300.0), WheelTorque(0.0)  # no torque over the differential
+    r.run(0.4, gear=0, wheels=tuple(wheels))
+    fx = r.four("fx")
+    assert fx[2] * r.car.tyre_rear.radius == pytest.approx(-300.0, rel=0.05)
+    assert np.abs(fx[[0, 1, 3]]).max() < 30.0
+    assert r.yaw_rate > 0.005  # the left rear wheel holds: the car turns left
 
 
 def test_brakes_stop_wheels_and_never_turn_them_round():

@@ -13,8 +13,8 @@ def sims(*, json: Json = False) -> None:
     for name in registry.names():
         spec = registry.part(name, "spec")
         rows.append(
-            {"name": name, "title": spec.TITLE, "rate_hz": spec.RATE_HZ, "supplies": sorted(spec.SUPPLIES),
-             "accepts": sorted(spec.ACCEPTS)}
+            {"name": name, "title": spec.TITLE, "rate_hz": 1.0 / spec.period(spec.ServeOptions()),
+             "supplies": sorted(spec.SUPPLIES), "accepts": sorted(spec.ACCEPTS)}
         )  # fmt: skip
     if json:
         print_json({"sims": rows})

@@ -15,7 +15,7 @@ from trailbrake.errors import TrailbrakeError
 
 def command_line(sim: str) -> App:
     """Return the command line, with the live flags of simulator `sim`."""
-    from trailbrake.cli import bench, drive, export, lists, report, serve
+    from trailbrake.cli import bench, drive, export, lists, per_sim, report, serve
 
     app = App(
         name="trailbrake",
@@ -33,6 +33,8 @@ def command_line(sim: str) -> App:
     app.command(lists.tracks)
     app.command(lists.cars)
     app.command(bench.app())
+    for verb in per_sim.apps():
+        app.command(verb)
     return app
 
 

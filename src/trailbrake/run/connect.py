@@ -66,7 +66,8 @@ def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iter
 @contextmanager
 def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
     with _private_folder() as doors, _host(options, doors) as host:
-        pace = Lockstep(host.tick, 1.0 / registry.part(options.sim, "spec").RATE_HZ)
+        spec = registry.part(options.sim, "spec")
+        pace = Lockstep(host.tick, spec.period(spec.ServeOptions()))
         with _link(options.sim, live, doors, pace.step) as link:
             connection = Connection(link, pace)
             yield connection

@@ -28,10 +28,10 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None) -
     """
     host = registry.part(sim, "host")
     spec = registry.part(sim, "spec")
-    if options.cars < 1:
-        raise UsageError("a world needs a car", where="--cars", expected="1 or more", got=str(options.cars))
-    cars = [load_car(world.car)] * options.cars
-    plant = World(load_track(world.track), cars, seed=world.seed, period=1.0 / spec.RATE_HZ)
+    if spec.cars(options) < 1:
+        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(spec.cars(options)))
+    cars = [load_car(world.car)] * spec.cars(options)
+    plant = World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
 
 
@@ -40,7 +40,8 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
     host = build_host(sim, world, options, doors)
-    period = 1.0 / registry.part(sim, "spec").RATE_HZ
+    spec = registry.part(sim, "spec")
+    period, cars = spec.period(options), spec.cars(options)
     work, late, ticks = rate.Durations(), 0, 0
     stopped = False
 
@@ -52,7 +53,7 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
         host.open(rate.now())
         try:
             host.tick(rate.now())  # compiles or loads the kernels before anybody waits for the doors
-            print(f"ready {sim} track={world.track} car={world.car} cars={options.cars} rate_hz={1.0 / period:g}",
+            print(f"ready {sim} track={world.track} car={world.car} cars={cars} rate_hz={1.0 / period:g}",
                   file=sys.stderr, flush=True)  # fmt: skip
             began = due = rate.now()
             while not stopped and not (world.seconds and rate.now() - began >= world.seconds):

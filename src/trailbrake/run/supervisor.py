@@ -7,7 +7,7 @@ and brakes below the limit so that the tyres can still turn the car.
 import math
 from dataclasses import dataclass
 
-from trailbrake.state import CarState, Controls, Phase
+from trailbrake.state import CarState, Controls, FourTorques, Phase
 
 STALE_AFTER = 0.25  # s without a new sample: the state is history
 BAD_FOR = 0.25  # s of simulator time that a driver may answer NaN before the car is stopped
@@ -23,6 +23,15 @@ class SupervisorCounters:
     clamped: int = 0
     rejected: int = 0
     stale: int = 0
+
+
+def _share(wish: float) -> float:
+    """Return a control that a car may not have within 0..1; NaN, "leave alone", stays."""
+    return min(max(wish, 0.0), 1.0) if wish == wish else wish
+
+
+def _has_infinity(wheels: FourTorques | None) -> bool:
+    return wheels is not None and any(math.isinf(w.drive_torque) or math.isinf(w.brake_torque) for w in wheels)
 
 
 class Supervisor:
@@ -74,7 +83,7 @@ class Supervisor:
         # One sum finds any NaN or infinity among the five without five calls.
         if not math.isfinite(
             controls.steer + controls.throttle + controls.brake + controls.clutch + controls.handbrake
-        ):
+        ) or _has_infinity(controls.wheels):
             self.counters.rejected += 1
             self._bad_time += dt
             if self._bad_time > BAD_FOR:
@@ -90,6 +99,9 @@ class Supervisor:
             min(max(controls.clutch, 0.0), 1.0),
             min(max(controls.handbrake, 0.0), 1.0),
             None if controls.gear is None else int(controls.gear),
+            _share(controls.drs),
+            _share(controls.boost),
+            controls.wheels,
         )
         if passed != controls:
             self.counters.clamped += 1

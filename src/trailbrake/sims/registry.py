@@ -12,6 +12,11 @@ def names() -> list[str]:
     return sorted(p.parent.name for p in Path(__file__).parent.glob("*/spec.py"))
 
 
+def having(name: str) -> list[str]:
+    """Return the names of the simulators, sorted, whose folder has a module `name`, as `doctor` or `setup`."""
+    return [sim for sim in names() if (Path(__file__).parent / sim / f"{name}.py").is_file()]
+
+
 def part(sim: str, name: str) -> ModuleType:
     """Return module `name` (spec, codec, convert, link or host) of simulator `sim`; UsageError if there is none."""
     if sim not in names():

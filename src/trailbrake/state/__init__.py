@@ -1,7 +1,7 @@
 """The one declared state: what a simulator tells (`CarState`) and what a driver answers (`Controls`)."""
 
 from trailbrake.state.car import FL, FR, RL, RR, CarState, Image, OtherCar, Phase, WheelState
-from trailbrake.state.controls import Controls, Pose, SimCommand
+from trailbrake.state.controls import Controls, FourTorques, Pose, SimCommand, WheelTorque
 
 __all__ = [
     "FL",
@@ -10,10 +10,12 @@ __all__ = [
     "RR",
     "CarState",
     "Controls",
+    "FourTorques",
     "Image",
     "OtherCar",
     "Phase",
     "Pose",
     "SimCommand",
     "WheelState",
+    "WheelTorque",
 ]

@@ -6,11 +6,24 @@ from trailbrake.state.fields import quantity
 
 
 @dataclass(slots=True)
+class WheelTorque:
+    """What acts on one wheel. NaN leaves that torque to the car's own powertrain or brakes."""
+
+    drive_torque: float = quantity("N m", "drive torque at the wheel, positive forward")
+    brake_torque: float = quantity("N m", "brake torque at the wheel, positive whichever way it turns", lo=0.0)
+
+
+FourTorques = tuple[WheelTorque, WheelTorque, WheelTorque, WheelTorque]
+
+
+@dataclass(slots=True)
 class Controls:
     """One tick's commands. Steer is positive to the left; pedals are 0..1.
 
     `gear` is the gear wanted (-1, 0, 1, 2, ...); None leaves it to the simulator's automatic box.
     The link turns a wish into paddle presses where the wire has paddles.
+    NaN leaves alone what not every car has. `wheels`: torques at the front left, front right, rear left and rear
+    right wheel; None = the car's own.
     """
 
     steer: float = quantity("1", "share of full lock, positive left", lo=-1.0, hi=1.0, default=0.0)
@@ -19,6 +32,9 @@ class Controls:
     clutch: float = quantity("1", "clutch pedal, 1 = pressed (open)", lo=0.0, hi=1.0, default=0.0)
     handbrake: float = quantity("1", "handbrake lever", lo=0.0, hi=1.0, default=0.0)
     gear: int | None = None
+    drs: float = quantity("1", "rear wing flap, 1 = open", lo=0.0, hi=1.0)
+    boost: float = quantity("1", "share of the hybrid motor's power asked for", lo=0.0, hi=1.0)
+    wheels: FourTorques | None = None
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from trailbrake.state.car import WHEEL_NAMES, CarState, Phase, WheelState
-from trailbrake.state.controls import Controls
+from trailbrake.state.controls import Controls, WheelTorque
 from trailbrake.state.fields import NAN, Quantity, of
 
 SCHEMA_VERSION = 1  # of the recorded rows; a reader migrates older ones
@@ -20,7 +20,7 @@ _WHOLE_NUMBERS: dict[str, Quantity] = {
     "gear": Quantity("1", "-1 reverse, 0 neutral, 1, 2, ...", -1, math.inf, ""),
 }
 _UNIT_SUFFIX = {"1": "", "m": "_m", "s": "_s", "rad": "_rad", "m/s": "_mps", "rad/s": "_radps", "m/s^2": "_mps2",
-                "N": "_N", "Pa": "_Pa", "degC": "_degC", "l": "_l"}  # fmt: skip
+                "N": "_N", "N m": "_Nm", "Pa": "_Pa", "degC": "_degC", "l": "_l"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,24 @@ def _columns(cls: type) -> tuple[Column, ...]:
     return tuple(Column(n, n, declared.get(n) or _WHOLE_NUMBERS[n]) for n in names)
 
 
-STATE_COLUMNS: tuple[Column, ...] = _columns(CarState) + tuple(
-    Column(f"{wheel}_{name}", f"wheels[{i}].{name}", q)
-    for i, wheel in enumerate(WHEEL_NAMES)
-    for name, q in of(WheelState).items()
-)
-CONTROL_COLUMNS: tuple[Column, ...] = _columns(Controls)
+def _wheel_columns(cls: type) -> tuple[Column, ...]:
+    return tuple(
+        Column(f"{wheel}_{name}", f"wheels[{i}].{name}", q)
+        for i, wheel in enumerate(WHEEL_NAMES)
+        for name, q in of(cls).items()
+    )
+
+
+STATE_COLUMNS: tuple[Column, ...] = _columns(CarState) + _wheel_columns(WheelState)
+CONTROL_COLUMNS: tuple[Column, ...] = _columns(Controls) + _wheel_columns(WheelTorque)
 
 # What SUPPLIES, ACCEPTS and NEEDS may name.
 STATE_FIELDS: frozenset[str] = frozenset(
     [c.name for c in _columns(CarState)] + [f"wheels.{n}" for n in of(WheelState)] + ["others", "image"]
 )
-CONTROL_FIELDS: frozenset[str] = frozenset(c.name for c in CONTROL_COLUMNS)
+CONTROL_FIELDS: frozenset[str] = frozenset(
+    [c.name for c in _columns(Controls)] + [f"wheels.{n}" for n in of(WheelTorque)]
+)
 COMMAND_FIELDS: frozenset[str] = frozenset(["pause", "restart", "teleport", "to_pits", "time_scale"])
 
 
@@ -67,10 +73,10 @@ def _row_function(columns: tuple[Column, ...], record: str) -> Callable[..., tup
 
     lines = [f"def row({record}):"]
     if any(c.path.startswith("wheels[") for c in columns):
-        lines.append(f"    w0, w1, w2, w3 = {record}.wheels")
+        lines.append(f"    w0, w1, w2, w3 = {record}.wheels or own")
     terms = [f"w{c.path[7]}{c.path[9:]}" if c.path.startswith("wheels[") else term(c) for c in columns]
     lines.append(f"    return ({', '.join(terms)},)")
-    scope: dict[str, object] = {"nan": NAN}
+    scope: dict[str, object] = {"nan": NAN, "own": (WheelTorque(),) * 4}
     exec("\n".join(lines), scope)
     return scope["row"]  # type: ignore[return-value]
 

@@ -214,15 +214,20 @@ class Batch:
 
     def set_controls(self, car: int, controls: Controls) -> None:
         """Write the controls of one car; a gear of None asks for the automatic."""
-        column = self.column(car)
-        gear = controls.gear
-        column[_FIRST : _FIRST + 6] = (
+        gear, wheels = controls.gear, controls.wheels
+        torques = (
+            _OWN_TORQUES if wheels is None else [w.drive_torque for w in wheels] + [w.brake_torque for w in wheels]
+        )
+        self.column(car)[_FIRST : Control.COUNT] = (
             controls.steer,
             controls.throttle,
             controls.brake,
             controls.clutch,
             controls.handbrake,
             math.nan if gear is None else gear,
+            controls.drs,
+            controls.boost,
+            *torques,
         )
 
     def carry(self, dt: float, substeps: int, thread: int = 0, lo: int = 0, hi: int | None = None) -> None:
@@ -241,6 +246,7 @@ class Batch:
 
 
 _FIRST = int(Control.STEER)
+_OWN_TORQUES = [math.nan] * int(Control.COUNT - Control.DRIVE_TORQUE)  # the powertrain's and the brakes' own
 
 
 def _aligned(rows: int, columns: int, dtype: type) -> Any:

@@ -75,3 +75,13 @@ class LiveOptions:
 
     car_index: int = 0
     wait: float = 60.0
+
+
+def period(options: ServeOptions) -> float:
+    """Return how far one tick of the host goes, in s of simulator time."""
+    return 1.0 / RATE_HZ
+
+
+def cars(options: ServeOptions) -> int:
+    """Return how many cars the host wants on the track."""
+    return options.cars
