@@ -52,6 +52,7 @@ TESTED_ELSEWHERE = {
     "findings.py": "cli/test_per_sim.py",  # declarations
     "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "sims/assetto/spec.py": "contracts/test_simulators.py",
+    "sims/trend/spec.py": "contracts/test_simulators.py",
     "state/car.py": "state/test_fields.py",
     "state/controls.py": "state/test_fields.py",
     "tracks/columns.py": "tracks/test_road.py",  # names of table columns

@@ -12,6 +12,7 @@ from websockets.sync.server import serve
 from trailbrake.errors import SimulatorError
 from trailbrake.transport.websocket import LARGEST, Caller, Listener, wait
 
+ANSWERED = []  # channels of the test that runs
 SOON = 5.0  # s, far more than anything here takes
 
 
@@ -20,6 +21,8 @@ def listener():
     listener = Listener()
     yield listener
     listener.close()
+    while ANSWERED:
+        ANSWERED.pop().close()
 
 
 def until(look):
@@ -55,6 +58,7 @@ def answered(listener):
     """Return a channel whose handshake is done."""
     assert wait([listener], SOON)
     channel = until(listener.accept)
+    ANSWERED.append(channel)
     until(lambda: channel.poll() or channel.is_open or channel.is_closed)
     return channel
 
@@ -99,10 +103,9 @@ def test_fragments_are_one_message(listener):
 )
 def test_what_we_do_not_take_ends_the_channel_with_its_code(listener, sent, code):
     def peer():
-        with client(listener) as other:
-            with contextlib.suppress(Exception):  # it is hung up on while it still sends
-                other.send(sent)
-                other.recv(SOON)
+        with client(listener) as other, contextlib.suppress(Exception):  # it is hung up on while it still sends
+            other.send(sent)
+            other.recv(SOON)
         return other.protocol.close_code
 
     done = beside(peer)

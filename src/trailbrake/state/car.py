@@ -127,6 +127,7 @@ class CarState:
     abs_active: float = quantity("1", "1 while the anti-lock brakes act", lo=0.0, hi=1.0)
     tc_active: float = quantity("1", "1 while the traction control acts", lo=0.0, hi=1.0)
 
+    lap: float = quantity("1", "number of the lap under way, from 1", lo=0.0)
     lap_time: float = quantity("s", "time in the current lap", lo=0.0)
     best_lap_time: float = quantity("s", "best valid lap of the session", lo=0.0)
     lap_progress: float = quantity("1", "share of the lap driven", lo=0.0, hi=1.0)

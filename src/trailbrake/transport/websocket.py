@@ -220,8 +220,10 @@ class Caller:
         self._address, self._path = address, path
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._socket.setblocking(False)
+        self.failed = ""
         code = self._socket.connect_ex(address)
-        self.failed = "" if code in (0, *_PENDING) else errno.errorcode.get(code, str(code))
+        if code not in (0, *_PENDING):
+            self._refuse(code)
 
     def channel(self) -> Channel | None:
         """Return the channel once TCP is there, its handshake sent; None while it is not, see `failed`."""

@@ -65,7 +65,7 @@ class World:
     def state(self, car: int) -> CarState:
         """Return a fresh CarState of car `car`; what the world has no model of is NaN."""
         timer = self._timers[car]
-        laps = (timer.lap_time, self._best[car], timer.progress)
+        laps = (float(timer.number), timer.lap_time, self._best[car], timer.progress)
         return self._publishers[car].state(self._rows[car], self._sequence * self.period, self._sequence, laps)
 
     def command(self, car: int, command: SimCommand) -> None:

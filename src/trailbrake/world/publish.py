@@ -42,14 +42,14 @@ class Publisher:
             for side in (1.0, -1.0):
                 self._wheels.append((x, side * 0.5 * track, side, *slips, links, tyre.thermal is not None))
 
-    def state(self, row: list[float], time: float, sequence: int, laps: tuple[float, float, float]) -> CarState:
+    def state(self, row: list[float], time: float, sequence: int, laps: tuple[float, float, float, float]) -> CarState:
         """Return a fresh CarState.
 
         Args:
             row: the car's column of the batch, from State.X on.
             time: s.
             sequence: number of the step.
-            laps: lap_time (s), best_lap_time (s) and lap_progress.
+            laps: number of the lap, lap_time (s), best_lap_time (s) and lap_progress.
         """
         (x, y, yaw, vx, vy, vz, yaw_rate, engine, steer, gear, fuel, contacts, depth, z, road_pitch, road_roll,
          pitch_on, roll_on, heave, road_roll_rate, roll_rate, road_pitch_rate, pitch_rate, ax, ay, az, press, engaged,

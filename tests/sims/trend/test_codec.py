@@ -1,0 +1,111 @@
+"""The strings of protocol page formula-trend, sections 2 and 3, by hand."""
+
+import base64
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.trend import codec
+from trailbrake.sims.trend.codec import Steer, Telemetry
+from trailbrake.transport import socketio
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACklEQVQIHWMAAgAABAABDTukuQAAAABJRU5ErkJggg=="
+FRAME = (
+    '42["telemetry",{"steering_angle":"0.0000","throttle":"0.0000","brakes":"0.0000","speed":"0.0000",'
+    '"time":"1.000","lap":"1","status":"0","image":"' + PNG + '"}]'
+)
+AT_START = Telemetry(0.0, 0.0, 0.0, 0.0, 1.0, 1, 0, base64.b64decode(PNG))
+
+
+def test_the_golden_telemetry_both_ways():
+    assert socketio.encode_event(codec.TELEMETRY, codec.encode_telemetry(AT_START)) == FRAME
+    assert codec.decode_telemetry(socketio.decode_event(FRAME).data) == AT_START
+
+
+def test_the_golden_answer_both_ways():
+    frame = '42["steer",{"steering_angle":"-2.532195685835447","throttle":"0.052730842092947317"}]'
+    message = codec.decode_steer(socketio.decode_event(frame).data)
+    assert message == Steer(-2.532195685835447, 0.052730842092947317)
+    again = json.loads(socketio.encode_event(codec.STEER, codec.encode_steer(message))[2:])
+    assert {key: float(value) for key, value in again[1].items()} == message._asdict()
+    assert all(isinstance(value, str) for value in again[1].values())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0.5", 0.5), ("0,5000", 0.5), ("-0,0000", 0.0), ("1,234.5", 1234.5), ("1.234,5", 1234.5), (" 2 ", 2.0),
+     ("1.083751E-06", 1.083751e-6), (0.25, 0.25), (3, 3.0)],
+)  # fmt: skip
+def test_numbers_of_all_locales(text, value):
+    assert codec.number(text, "speed") == value
+
+
+@pytest.mark.parametrize("value", [None, "", "fast", "nan", "inf", math.inf, math.nan, True, [], {}, "1:2"])
+def test_what_is_no_number_is_named(value):
+    with pytest.raises(WireError, match="speed: not a number"):
+        codec.number(value, "speed")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("33.041", 33.041), ("1:02.5", 62.5), ("1:00:01", 3601.0), (7, 7.0), ("0:33,041", 33.041)]
+)
+def test_clocks(text, value):
+    assert codec.seconds(text, "time") == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["1:2:3:4", ":", "a:b"])
+def test_what_is_no_clock(text):
+    with pytest.raises(WireError, match="time: not a"):
+        codec.seconds(text, "time")
+
+
+@pytest.mark.parametrize("data", [None, {}])
+def test_nothing_is_driving_by_hand(data):
+    assert codec.decode_telemetry(data) is None
+
+
+def test_early_versions_send_no_lap_and_others_send_more():
+    data = {"speed": "1,5", "time": "0:10", "image": PNG, "weather": "fine"}
+    message = codec.decode_telemetry(data)
+    assert (message.speed, message.time, message.lap, message.status) == (1.5, 10.0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("speed", None), ("image", "no base64!"), ("image", 5), ("lap", "second"), ("time", "soon")]
+)
+def test_an_unreadable_key_is_named(key, value):
+    data = codec.encode_telemetry(AT_START) | {key: value}
+    with pytest.raises(WireError, match=f"^{key}: "):
+        codec.decode_telemetry(data)
+
+
+@pytest.mark.parametrize(
+    ("angle", "throttle", "message"),
+    [("60", "2.5", Steer(40.0, 1.0)), ("-60", "-7", Steer(-40.0, -1.0)), (12, 0.5, Steer(12.0, 0.5)),
+     ("-12,5", "0", Steer(-12.5, 0.0))],
+)  # fmt: skip
+def test_commands_are_held_within_what_the_simulator_takes(angle, throttle, message):
+    assert codec.decode_steer({"steering_angle": angle, "throttle": throttle}) == message
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(list(codec.encode_telemetry(AT_START)))
+
+
+@given(json_values | st.dictionaries(KEYS, json_values))
+def test_any_data_is_a_message_or_a_wire_error(data):
+    for decode in (codec.decode_telemetry, codec.decode_steer):
+        try:
+            message = decode(data)
+        except WireError:
+            continue
+        if message is not None:
+            assert all(math.isfinite(v) for v in message if not isinstance(v, bytes))

@@ -1,0 +1,240 @@
+"""The simulator's end against bots of all ages: scripted golden frames, and python-socketio as a modern one."""
+
+import asyncio
+import contextlib
+import json
+import threading
+import time
+
+import pytest
+import socketio
+import uvicorn
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import serve
+
+from sims.trend.toy import Toy
+from trailbrake.errors import UsageError
+from trailbrake.sims.trend import spec
+from trailbrake.sims.trend.host import Host
+
+SOON = 5.0
+OPEN = '0{"sid":"e0f4","upgrades":[],"pingTimeout":60000,"pingInterval":25000}'
+GREETING = ('42["restart",{}]', '42["steer",{"steering_angle":"0.0","throttle":"0"}]')
+
+
+def run(host, until, seconds=SOON):
+    """Tick `host` in real time until `until()`."""
+    deadline = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < deadline, "it never came"
+        host.tick(time.monotonic())
+
+
+@contextlib.contextmanager
+def bot(handler, **options):
+    """Serve `handler` on a port; yield the port."""
+    with serve(handler, "127.0.0.1", 0, max_size=None, **options) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.socket.getsockname()[1]
+        server.shutdown()
+        thread.join()
+
+
+@contextlib.contextmanager
+def simulator(port, plant=None, **options):
+    host = Host(plant or Toy(), spec.ServeOptions(connect=f"127.0.0.1:{port}", **options))
+    host.open(time.monotonic())
+    yield host
+    host.close()
+
+
+class Legacy:
+    """A bot on python-socketio 4: greets before its 40, answers every telemetry at once."""
+
+    def __init__(self, answer=lambda data: '42["steer",{"steering_angle":"-10","throttle":"1"}]', frames=10_000):
+        self.answer, self.frames = answer, frames
+        self.heard, self.seen, self.paths = [], [], []
+
+    def __call__(self, connection):
+        self.paths.append(connection.request.path)
+        for text in (OPEN, *GREETING, "40"):
+            connection.send(text)
+        with contextlib.suppress(ConnectionClosed):
+            for text in connection:
+                self.heard.append(text)
+                if text == "2":
+                    connection.send("3")
+                if text.startswith('42["telemetry"'):
+                    self.seen.append(json.loads(text[2:])[1])
+                    if len(self.seen) <= self.frames:
+                        connection.send(self.answer(self.seen[-1]))
+
+
+def test_a_legacy_bot_drives():
+    plant, driver = Toy(), Legacy()
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 60)
+    assert driver.paths == ["/socket.io/?EIO=4&transport=websocket"]
+    assert "40" not in driver.heard  # it would run the connect handler a second time
+    assert driver.heard[0] == "2"
+    assert plant.restarts == 1
+    assert plant.controls[-1].steer == pytest.approx(0.25)
+    first = driver.seen[0]
+    assert set(first) == {"steering_angle", "throttle", "brakes", "speed", "time", "lap", "status", "image"}
+    assert all(isinstance(value, str) for value in first.values())
+    assert (first["lap"], first["status"]) == ("1", "0")
+
+
+def test_one_telemetry_per_command_and_no_loop_is_older_than_another():
+    """Double open, restart and steer are four to begin with; all four show the newest instant."""
+    plant, driver = Toy(), Legacy()
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 30)
+        counts = host.counters()
+    commands = 2 + len(driver.seen)
+    assert abs(commands + 2 - len(driver.seen)) <= 4
+    by_time = {}
+    for data in driver.seen:
+        by_time[data["time"]] = by_time.get(data["time"], 0) + 1
+    assert sorted(by_time.values())[len(by_time) // 2] == 4
+    assert counts["rejected"] == 0
+
+
+def test_lockstep_waits_for_the_bot():
+    plant, driver = Toy(), Legacy(frames=20)
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: len(driver.seen) >= 20)
+        deadline = time.monotonic() + 0.3
+        while time.monotonic() < deadline:
+            host.tick(time.monotonic())
+        assert plant.steps <= 20
+
+
+def test_real_pace_does_not():
+    plant, driver = Toy(), Legacy(frames=5)
+    with bot(driver) as port, simulator(port, plant, pace="real") as host:
+        run(host, lambda: len(driver.seen) >= 5)
+        before = plant.steps
+        for _ in range(10):
+            host.tick(time.monotonic())
+        assert plant.steps == before + 10
+
+
+def test_a_bot_that_never_answers_is_left_with_a_clear_line(capfd):
+    driver = Legacy(frames=5)
+    with bot(driver) as port, simulator(port, patience=0.2) as host:
+        run(host, lambda: host.counters()["timeouts"] == 1)
+        assert "trend: the agent has not answered for 0.2 s" in capfd.readouterr().err
+        driver.frames = 10_000
+        run(host, lambda: len(driver.paths) == 2 and len(driver.seen) > 20)  # and is called again
+
+
+def test_a_bot_that_throws_on_every_frame():
+    def throws(data):
+        raise RuntimeError("no idea")
+
+    driver = Legacy(answer=throws)
+    with bot(driver, logger=None) as port, simulator(port) as host:
+        run(host, lambda: host.counters()["calls"] >= 2)
+
+
+def test_a_server_that_only_knows_the_old_number():
+    plant, driver = Toy(), Legacy()
+
+    def picky(connection, request):
+        return None if "EIO=3" in request.path else connection.respond(400, "unsupported\n")
+
+    with bot(driver, process_request=picky) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 5)
+    assert driver.paths == ["/socket.io/?EIO=3&transport=websocket"]
+
+
+def test_nobody_is_there_yet():
+    plant, driver = Toy(), Legacy()
+    with bot(driver) as port:
+        pass
+    with simulator(port, plant) as host:
+        for _ in range(5):
+            host.tick(time.monotonic())
+        assert plant.steps == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "controls"),
+    [
+        ('42["steer",{"steering_angle":"60","throttle":"2.5"}]', (-1.0, 1.0, 0.0)),
+        ('42["steer",{"steering_angle":"-20,0","throttle":"0,5"}]', (0.5, 0.5, 0.0)),
+        ('42["steer",{"steering_angle":20,"throttle":0.5}]', (-0.5, 0.5, 0.0)),
+    ],
+)
+def test_commands_of_all_kinds(answer, controls):
+    plant, driver = Toy(), Legacy(answer=lambda data: answer)
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 10)
+    last = plant.controls[-1]
+    assert (last.steer, last.throttle, last.brake) == pytest.approx(controls)
+
+
+@pytest.mark.parametrize("answer", ['42["steer",{"steering_angle":"left","throttle":"1"}]', '42["steer",null]'])
+def test_an_unreadable_command_keeps_the_last_and_is_said_once(answer, capfd):
+    plant = Toy()
+    driver = Legacy(answer=lambda data: answer)
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 10)
+        assert host.counters()["rejected"] > 5
+    assert plant.controls[-1].throttle == 0.0
+    assert capfd.readouterr().err.count("a command that cannot be read") == 1
+
+
+def test_a_race_ends():
+    plant, driver = Toy(), Legacy()
+    with bot(driver) as port, simulator(port, plant, laps=1) as host:
+        run(host, lambda: driver.seen and driver.seen[-1]["status"] == "1")
+        assert host.is_done
+        steps = plant.steps
+        for _ in range(20):
+            host.tick(time.monotonic())
+    assert plant.steps == steps
+    assert driver.seen[-1]["lap"] == "2"
+
+
+def test_python_socketio_is_a_modern_bot():
+    plant, heard = Toy(), []
+    server = socketio.AsyncServer(async_mode="asgi")
+
+    @server.event
+    async def connect(sid, environ):
+        await server.emit("restart", {})
+        await server.emit("steer", {"steering_angle": "0.0", "throttle": "0"})
+
+    @server.on("telemetry")
+    async def telemetry(sid, data):
+        heard.append(data)
+        await server.emit("steer", {"steering_angle": "-10", "throttle": "1"}, skip_sid=True)
+
+    class Quiet(uvicorn.Server):
+        def install_signal_handlers(self):
+            """Those of the test stay."""
+
+    app = Quiet(uvicorn.Config(socketio.ASGIApp(server), port=0, log_level="error", ws="websockets-sansio"))
+    thread = threading.Thread(target=lambda: asyncio.run(app.serve()), daemon=True)
+    thread.start()
+    deadline = time.monotonic() + SOON
+    while not app.started and time.monotonic() < deadline:
+        time.sleep(0.005)
+    port = app.servers[0].sockets[0].getsockname()[1]
+    with simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 40)
+    app.should_exit = True
+    thread.join(SOON)
+    assert plant.restarts == 1
+    assert plant.controls[-1].throttle == 1.0
+    assert heard[-1]["speed"] == pytest.approx(heard[-1]["speed"])
+    assert float(heard[-1]["speed"]) > 0.5
+
+
+def test_an_address_that_is_none():
+    host = Host(Toy(), spec.ServeOptions(connect="nowhere"))
+    with pytest.raises(UsageError, match="--connect: not an address, expected HOST:PORT"):
+        host.open(0.0)

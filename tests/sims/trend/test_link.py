@@ -1,0 +1,283 @@
+"""The agent's end against our host in lockstep, python-socketio as the modern simulator, and rudeness."""
+
+import asyncio
+import base64
+import contextlib
+import json
+import threading
+import time
+from io import BytesIO
+
+import numpy as np
+import pytest
+import socketio
+from PIL import Image as Picture
+from websockets.sync.client import connect
+
+from sims.trend.toy import Ends
+from trailbrake.errors import SimulatorError
+from trailbrake.sims.trend import spec
+from trailbrake.sims.trend.link import Link
+from trailbrake.state import Controls, Phase, SimCommand
+from trailbrake.transport import rendezvous
+
+SOON = 5.0
+
+
+@pytest.fixture
+def ends(tmp_path):
+    ends = Ends(tmp_path)
+    ends.link.open(0.0)
+    yield ends
+    ends.close()
+
+
+def drive(ends, ticks, controls):
+    states = []
+    for _ in range(ticks):
+        now = ends.tick()
+        fresh, state = ends.link.fresh(), ends.link.read(now)
+        if fresh:
+            states.append(state)
+            ends.link.write(controls)
+    return states
+
+
+def test_every_command_brings_one_new_state(ends):
+    states = drive(ends, 50, Controls(steer=0.5, throttle=1.0))
+    assert len(states) == 50
+    times = [state.time for state in states]
+    assert times == pytest.approx([times[0] + i * ends.plant.period for i in range(50)], abs=1e-3)
+    assert [s.sequence for s in states] == list(range(states[0].sequence, states[0].sequence + 50))
+    assert states[-1].speed > 1.5
+    assert states[-1].steer == pytest.approx(0.5)
+    assert ends.plant.controls[-1].throttle == 1.0
+    assert ends.link.dialect == "legacy"  # our host behaves as the Unity program
+    assert ends.host.counters()["rejected"] == 0
+    assert ends.plant.restarts == 1  # the greeting
+
+
+def test_the_picture_is_the_one_of_that_instant(ends):
+    state = drive(ends, 20, Controls())[-1]
+    assert state.image.pixels.shape == (240, 320, 3)
+    assert int(state.image.pixels.mean()) == pytest.approx(state.time / ends.plant.period, abs=1.5)
+
+
+def test_laps_are_timed_by_the_wire(ends):
+    states = drive(ends, 160, Controls())
+    assert states[-1].lap == 4
+    assert states[-1].best_lap_time == pytest.approx(2.0, abs=0.05)
+    assert 0.0 <= states[-1].lap_time < 2.0
+
+
+def test_a_restart_begins_again(ends):
+    drive(ends, 60, Controls())
+    ends.link.command(SimCommand(restart=True))
+    states = drive(ends, 3, Controls())
+    assert ends.plant.restarts == 2
+    assert states[-1].time < 0.3
+    assert states[-1].lap == 1
+    assert ends.link.counters.resyncs == 1
+
+
+def test_two_drives_are_equal_to_the_bit(tmp_path):
+    def once(folder):
+        folder.mkdir()
+        ends = Ends(folder)
+        ends.link.open(0.0)
+        states = drive(ends, 40, Controls(steer=0.3, throttle=0.7))
+        ends.close()
+        return [(s.time, s.speed, s.steer, s.image.data) for s in states]
+
+    assert once(tmp_path / "a") == once(tmp_path / "b")
+
+
+def test_on_closing_the_pedal_is_let_go(ends):
+    drive(ends, 10, Controls(throttle=1.0))
+    ends.link.release()
+    ends.tick()
+    assert ends.plant.controls[-1].throttle == 0.0
+
+
+def test_nobody_calls(tmp_path):
+    clock = iter(range(1000))
+    link = Link(spec.LiveOptions(wait=5.0), doors=tmp_path, idle=lambda: float(next(clock)))
+    with pytest.raises(SimulatorError, match="no simulator has called, expected a call within 5 s"):
+        link.open(0.0)
+
+
+def test_a_simulator_that_falls_silent_is_lost_and_may_come_back(ends, tmp_path):
+    drive(ends, 10, Controls())
+    state = ends.link.read(ends.now + 1.5 * spec.STALE_S)
+    assert state.phase is Phase.LOST
+    assert ends.link.counters.stale == 1
+    ends.host.close()
+    assert ends.link.read(ends.now + 3.0).phase is Phase.LOST
+    second = Ends(tmp_path)
+    second.link, second.now = ends.link, ends.now + 3.0
+    states = drive(second, 80, Controls())
+    assert states[-1].phase is Phase.DRIVING
+    assert ends.link.counters.resyncs >= 1
+    second.close()
+
+
+def jpeg(value=90):
+    out = BytesIO()
+    Picture.fromarray(np.full((240, 320, 3), value, np.uint8)).save(out, "JPEG")
+    return out.getvalue()
+
+
+def telemetry(at, **changes):
+    data = {"steering_angle": "0", "throttle": "0", "speed": "1,5", "time": f"{at:.3f}", "lap": "1", "status": "0",
+            "image": base64.b64encode(jpeg()).decode()}  # fmt: skip
+    return data | changes
+
+
+class Agent:
+    """A listening link, polled in a thread of its own; answers every state with the same controls."""
+
+    def __init__(self, folder):
+        self.link = Link(doors=folder)
+        self.link.open(time.monotonic())
+        self.port = rendezvous.lookup(folder, "trend")
+        self.states = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        while not self._stop.is_set():
+            state = self.link.read(time.monotonic())
+            if state.sequence != (self.states[-1].sequence if self.states else -1):
+                self.states.append(state)
+                self.link.write(Controls(steer=0.5, throttle=0.5))
+            time.sleep(0.001)
+
+    def seen(self, count):
+        deadline = time.monotonic() + SOON
+        while len(self.states) < count and time.monotonic() < deadline:
+            time.sleep(0.001)
+        return self.states
+
+    def close(self):
+        self._stop.set()
+        self._thread.join()
+        self.link.close()
+
+
+@pytest.fixture
+def agent(tmp_path):
+    agent = Agent(tmp_path)
+    yield agent
+    agent.close()
+
+
+def test_python_socketio_is_a_modern_simulator(agent):
+    answers = []
+
+    async def simulate():
+        client = socketio.AsyncClient()
+        done = asyncio.Event()
+
+        @client.on("steer")
+        async def steer(data):
+            answers.append(data)
+            if len(answers) < 5:
+                await client.emit("telemetry", telemetry(0.04 * len(answers)))
+            else:
+                done.set()
+
+        await client.connect(f"http://127.0.0.1:{agent.port}", transports=["websocket"])
+        await asyncio.wait_for(done.wait(), SOON)
+        await client.disconnect()
+
+    asyncio.run(simulate())
+    assert answers[0] == {"steering_angle": "0.0", "throttle": "0.0"}
+    assert answers[-1] == {"steering_angle": "-20.0", "throttle": "0.5"}
+    assert [s.speed for s in agent.seen(4)] == [1.5] * 4
+
+
+def call(agent, eio=4):
+    return connect(f"ws://127.0.0.1:{agent.port}/socket.io/?EIO={eio}&transport=websocket", max_size=None)
+
+
+def until_steer(simulator):
+    while True:
+        text = simulator.recv(SOON)
+        if text.startswith('42["steer"'):
+            return json.loads(text[2:])[1]
+
+
+def show(simulator, data):
+    simulator.send("42" + json.dumps(["telemetry", data]))
+
+
+@pytest.mark.parametrize("eio", [3, 4])
+def test_a_legacy_simulator_with_either_number(agent, eio):
+    with call(agent, eio) as simulator:
+        simulator.send("2")
+        until_steer(simulator)  # the greeting
+        show(simulator, telemetry(0.04))
+        assert until_steer(simulator) == {"steering_angle": "-20.0", "throttle": "0.5"}
+        assert agent.seen(1)[0].speed == 1.5
+
+
+def test_driving_by_hand_is_answered_and_is_a_pause(agent):
+    with call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        for data in (None, {}):
+            show(simulator, data)
+            while not (text := simulator.recv(SOON)).startswith('42["manual"'):
+                pass
+            assert text == '42["manual",{}]'
+
+
+@pytest.mark.parametrize("bad", [{"speed": "fast"}, {"image": "%%%"}, {"time": None}, {"lap": []}])
+def test_an_unreadable_telemetry_is_counted_and_answered(agent, bad):
+    with call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        show(simulator, telemetry(0.04, **bad))
+        until_steer(simulator)
+        show(simulator, telemetry(0.08))
+        assert until_steer(simulator)["throttle"] == "0.5"
+    assert agent.seen(1)[0].time == pytest.approx(0.08)
+    assert agent.link.unreadable == 1
+
+
+def test_a_picture_cut_short_shows_the_last_good_one(agent):
+    with call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        for at, picture in ((0.04, jpeg(90)), (0.08, jpeg(200)[:300]), (0.12, b""), (0.16, jpeg(200))):
+            show(simulator, telemetry(at, image=base64.b64encode(picture).decode()))
+            until_steer(simulator)
+        means = [int(state.image.pixels.mean()) for state in agent.seen(4)]
+    assert means == [90, 90, 90, 200]
+    assert agent.link.unreadable == 2
+
+
+def test_a_second_simulator_is_hung_up_on_and_harms_nobody(agent):
+    with call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        with contextlib.suppress(Exception), call(agent) as second:
+            second.recv(SOON)
+        show(simulator, telemetry(0.04))
+        until_steer(simulator)
+    assert agent.link.refused == 1
+
+
+def test_a_frame_of_50_mb_ends_that_connection_only(agent):
+    with contextlib.suppress(Exception), call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        show(simulator, telemetry(0.04, image="A" * 50_000_000))
+        simulator.recv(SOON)
+    with call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        show(simulator, telemetry(0.04))
+        until_steer(simulator)
+    assert len(agent.seen(1)) == 1
