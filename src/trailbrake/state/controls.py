@@ -35,6 +35,13 @@ class Controls:
     drs: float = quantity("1", "rear wing flap, 1 = open", lo=0.0, hi=1.0)
     boost: float = quantity("1", "share of the hybrid motor's power asked for", lo=0.0, hi=1.0)
     wheels: FourTorques | None = None
+    brake_bias: float = quantity("1", "front share of the brake torque", lo=0.0, hi=1.0)
+    abs_level: float = quantity("1", "share of the car's own anti-lock brakes, 0 = off", lo=0.0, hi=1.0)
+    tc_level: float = quantity("1", "share of the car's own traction control, 0 = off", lo=0.0, hi=1.0)
+    turbo_level: float = quantity("1", "share of the car's own boost pressure", lo=0.0, hi=1.0)
+    engine_brake_level: float = quantity("1", "share of the car's own engine brake", lo=0.0, hi=1.0)
+    delivery_level: float = quantity("1", "share of the hybrid motor's own power", lo=0.0, hi=1.0)
+    recovery_level: float = quantity("1", "share of the hybrid motor's own recharging", lo=0.0, hi=1.0)
 
 
 @dataclass(slots=True)

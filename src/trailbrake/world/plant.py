@@ -11,6 +11,7 @@ from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, substeps_for
 from trailbrake.world.layout import State
 from trailbrake.world.publish import Publisher
+from trailbrake.world.settings import NOTHING_SET, settings, tuned
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
@@ -37,6 +38,7 @@ class World:
         self._substeps = substeps_for(period)
         self._dt = period / self._substeps
         self._publishers = [Publisher(car) for car in self.cars]
+        self._settings = [NOTHING_SET] * len(self.cars)
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
@@ -49,6 +51,8 @@ class World:
         self._rows: list[list[float]] = [[] for _ in self.cars]  # newest state of each car
         for car in range(len(self.cars)):
             self.batch.set_controls(car, Controls())
+            if self._settings[car] != NOTHING_SET:
+                self._set(car, Controls())
             self._to_grid(car)
             self._score(car)
 
@@ -57,6 +61,8 @@ class World:
         batch = self.batch
         for car, wanted in enumerate(controls):
             batch.set_controls(car, wanted)
+            if settings(wanted) != self._settings[car]:
+                self._set(car, wanted)
         batch.step(self._dt, self._substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
@@ -87,6 +93,10 @@ class World:
             self._to_pose(car, command.teleport)
             self.batch.column(car)[_CONTACTS] = contacts
             self._look(car)
+
+    def _set(self, car: int, wanted: Controls) -> None:
+        self._settings[car] = settings(wanted)
+        self.batch.change(car, tuned(self.cars[car], wanted))
 
     def _score(self, car: int) -> None:
         self._look(car)
