@@ -7,7 +7,7 @@ and brakes below the limit so that the tyres can still turn the car.
 import math
 from dataclasses import dataclass
 
-from trailbrake.state import CarState, Controls, FourTorques, Phase
+from trailbrake.state import CarState, Controls, FourTorques, Phase, settings_of
 
 STALE_AFTER = 0.25  # s without a new sample: the state is history
 BAD_FOR = 0.25  # s of simulator time that a driver may answer NaN before the car is stopped
@@ -102,6 +102,7 @@ class Supervisor:
             _share(controls.drs),
             _share(controls.boost),
             controls.wheels,
+            *map(_share, settings_of(controls)),
         )
         if passed != controls:
             self.counters.clamped += 1

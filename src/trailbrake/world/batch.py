@@ -48,6 +48,7 @@ class Batch:
         cars: (blocks, Control.COUNT * LANES) float64, see `layout`: state and controls. Cars beyond n fill the last
             block and are nobody's.
         params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
+        touching: whether cars of a group push each other.
         kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
 
     Raises:
@@ -76,7 +77,7 @@ class Batch:
         self.track, self.n, self.group, self.threads = track, n, group, threads
         count = -(-n // LANES)
         self.dtype: Any = np.float32 if single else np.float64
-        self._heat, self._changed = heat, False
+        self._heat, self._changed, self.touching = heat, False, True
         self._carry: Any = kernels.single(carry) if single else carry
         self._view: Any = kernels.single(view) if single else view
         self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
@@ -218,7 +219,7 @@ class Batch:
             jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
             for job in jobs:
                 job.result()
-        if self.group > 1:
+        if self.group > 1 and self.touching:
             collide(self.cars, self.params, self.kinds, self.group, 0, self.n // self.group)
 
     def refresh(self) -> None:

@@ -1,23 +1,11 @@
 """What a driver can set of a car while it drives: the settings of `Controls`, as changes of the car's data."""
 
-from operator import attrgetter
-from typing import Any
-
 from msgspec.structs import replace
 
 from trailbrake.cars.params import CarParams
-from trailbrake.state import Controls
+from trailbrake.state import Controls, settings_of
 
-_read: Any = attrgetter(
-    "brake_bias", "abs_level", "tc_level", "turbo_level", "engine_brake_level", "delivery_level", "recovery_level"
-)
-NOTHING_SET = _read(Controls())
-
-
-def settings(controls: Controls) -> tuple[float, ...]:
-    """Return the settings among the fields of `controls`; NaN leaves one as the car has it."""
-    values: tuple[float, ...] = _read(controls)
-    return values
+NOTHING_SET = settings_of(Controls())
 
 
 def tuned(car: CarParams, controls: Controls) -> CarParams:
