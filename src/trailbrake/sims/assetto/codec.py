@@ -28,6 +28,7 @@ _PACKET_ID = Struct("<i")
 _DEBUG_COUNT = Struct("<i")
 _DEBUG_LINE = Struct("<6fI")
 
+PAGE_SIZE = 4096  # least size of any page: Windows rounds them up to this
 CONTROLS_SIZE = _CONTROLS.size
 CAR_SIZE = _CAR.size
 CAR_SIZE_OLD = CAR_SIZE - 4  # before CSP 0.1.79: without wheels_valid_surface

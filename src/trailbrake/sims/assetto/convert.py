@@ -12,11 +12,12 @@ page leaves open, and is assumed here alike in both directions:
 """
 
 import math
+from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import WireError
 from trailbrake.frames import angles_from_axes, assetto_from_iso, direction, iso_from_assetto, up_vector
-from trailbrake.sims.assetto.codec import ZERO3, ZERO5, CarControls, CarData, CarPublic, Vec3, WheelData
+from trailbrake.sims.assetto.codec import ZERO3, ZERO5, CarControls, CarData, CarPublic, Five, Vec3, WheelData
 from trailbrake.sims.assetto.spec import RATE_HZ
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelState
 from trailbrake.units import DEG, KMH, PSI, RPM, G
@@ -137,7 +138,7 @@ def other_from_wire(index: int, message: CarPublic) -> OtherCar:
     )
 
 
-def state_to_wire(state: CarState, car: CarParams, packet_id: int) -> CarData:
+def state_to_wire(state: CarState, car: CarParams, packet_id: int, damage: Five = ZERO5) -> CarData:
     """Return what the game would publish of `state`. What the state does not know is 0: the game writes no NaN."""
     s = state
     forward = direction(s.yaw, s.pitch)
@@ -149,14 +150,14 @@ def state_to_wire(state: CarState, car: CarParams, packet_id: int) -> CarData:
             valid |= 1 << bit
     return CarData(
         packet_id,
-        _known(s.throttle),
-        _known(s.brake),
-        1.0 - _known(s.clutch),
+        known(s.throttle),
+        known(s.brake),
+        1.0 - known(s.clutch),
         _steering_degrees(s, car),
-        _known(s.handbrake),
-        _known(s.fuel_litres),
+        known(s.handbrake),
+        known(s.fuel_litres),
         (s.gear or 0) + NEUTRAL,
-        _known(s.engine_speed) / RPM,
+        known(s.engine_speed) / RPM,
         s.speed / KMH,
         _world(forward, left, up, s.velocity_x, s.velocity_y, s.velocity_z),
         _g_from_state(s),
@@ -164,22 +165,22 @@ def state_to_wire(state: CarState, car: CarParams, packet_id: int) -> CarData:
         assetto_from_iso(up),
         assetto_from_iso((s.x, s.y, s.z)),
         assetto_from_iso((s.velocity_x, s.velocity_y, s.velocity_z)),
-        assetto_from_iso((_known(s.roll_rate), _known(s.pitch_rate), _known(s.yaw_rate))),
+        assetto_from_iso((known(s.roll_rate), known(s.pitch_rate), known(s.yaw_rate))),
         car.body.cg_height,
-        ZERO5,
+        damage,
         _wheels_to_wire(s, car, forward, left, up),
         abs_in_action=int(s.abs_active > 0.5),
         traction_control_in_action=int(s.tc_active > 0.5),
-        lap_time_ms=_milliseconds(s.lap_time),
-        best_lap_time_ms=_milliseconds(s.best_lap_time),
-        spline_position=_known(s.lap_progress),
-        collision_depth=_known(s.contact_depth),
-        collision_counter=int(_known(s.contacts)),
+        lap_time_ms=milliseconds(s.lap_time),
+        best_lap_time_ms=milliseconds(s.best_lap_time),
+        spline_position=known(s.lap_progress),
+        collision_depth=known(s.contact_depth),
+        collision_counter=int(known(s.contacts)),
         wheels_valid_surface=valid,
     )
 
 
-def state_to_public(state: CarState, car: CarParams, packet_id: int) -> CarPublic:
+def state_to_public(state: CarState, car: CarParams, packet_id: int, damage: Five = ZERO5) -> CarPublic:
     """Return what everybody may see of `state`."""
     s = state
     forward = direction(s.yaw, s.pitch)
@@ -187,15 +188,16 @@ def state_to_public(state: CarState, car: CarParams, packet_id: int) -> CarPubli
     return CarPublic(
         packet_id,
         _steering_degrees(s, car),
-        _known(s.engine_speed) / RPM,
-        _known(s.lap_progress),
+        known(s.engine_speed) / RPM,
+        known(s.lap_progress),
         s.speed / KMH,
         _world(forward, _cross(up, forward), up, s.velocity_x, s.velocity_y, s.velocity_z),
         _g_from_state(s),
         assetto_from_iso(forward),
         assetto_from_iso(up),
         assetto_from_iso((s.x, s.y, s.z)),
-        is_braking=int(s.brake > _BRAKING),
+        damage,
+        int(s.brake > _BRAKING),
     )
 
 
@@ -211,7 +213,7 @@ def _wheels_to_wire(
     look = (fy * c + ly * n, fz * c + lz * n, fx * c + lx * n)
     side = (ly * c - fy * n, lz * c - fz * n, lx * c - fx * n)
     look_rear, side_rear, normal = (fy, fz, fx), (ly, lz, lx), (up[1], up[2], up[0])
-    yaw_rate, vx, vz = _known(s.yaw_rate), s.velocity_x, s.velocity_z
+    yaw_rate, vx, vz = known(s.yaw_rate), s.velocity_x, s.velocity_z
     vy_front = s.velocity_y + yaw_rate * body.cg_to_front
     vy_rear = s.velocity_y - yaw_rate * body.cg_to_rear
     a, b, d, e = s.wheels
@@ -234,13 +236,13 @@ def _wheel_to_wire(
     # NaN differs from itself. Written out, not called: this runs for four wheels 333 times a second.
     x, y, z = w.x, w.y, w.z
     if x + y + z != x + y + z:
-        x, y, z = _known(x), _known(y), _known(z)
+        x, y, z = known(x), known(y), known(z)
     slip_ratio, slip_angle, load, spin, combined = (
         w.slip_ratio, w.slip_angle, w.load, w.angular_velocity, w.combined_slip,
     )  # fmt: skip
     if (total := slip_ratio + slip_angle + load + spin + combined) != total:
-        slip_ratio, slip_angle, load = _known(slip_ratio), _known(slip_angle), _known(load)
-        spin, combined = _known(spin), _known(combined)
+        slip_ratio, slip_angle, load = known(slip_ratio), known(slip_angle), known(load)
+        spin, combined = known(spin), known(combined)
     pressure, wear, core, camber, disc = w.pressure, w.wear, w.core_temperature, w.camber, w.disc_temperature
     return WheelData(
         (y + normal[0] * radius, z + normal[1] * radius, x + normal[2] * radius),
@@ -264,23 +266,25 @@ def _wheel_to_wire(
     )
 
 
-def _known(value: float) -> float:
+def known(value: float) -> float:
+    """Return `value`, 0 where it is NaN."""
     return value if value == value else 0.0  # NaN differs from itself; cheaper here than math.isnan
 
 
-def _milliseconds(seconds: float) -> int:
+def milliseconds(seconds: float) -> int:
+    """Return a time as the wire has it; 0 where there is none."""
     return min(_MS_MAX, int(seconds * 1000.0 + 0.5)) if seconds > 0.0 else 0
 
 
 def _steering_degrees(s: CarState, car: CarParams) -> float:
     angle = s.steering_wheel_angle
     if angle != angle:
-        angle = _known(s.steer) * car.steering.max_angle * car.steering.ratio
+        angle = known(s.steer) * car.steering.max_angle * car.steering.ratio
     return -angle / DEG
 
 
 def _g_from_state(s: CarState) -> Vec3:
-    return (_known(s.acceleration_y) / G, _known(s.acceleration_z) / G, _known(s.acceleration_x) / G)
+    return (known(s.acceleration_y) / G, known(s.acceleration_z) / G, known(s.acceleration_x) / G)
 
 
 def _cross(a: Vec3, b: Vec3) -> Vec3:
@@ -336,11 +340,11 @@ def controls_to_wire(
     )
 
 
-def controls_from_wire(message: CarControls, gear: int) -> Controls:
+def controls_from_wire(message: CarControls, gear: int, settings: Sequence[float] = ()) -> Controls:
     """Return what `message` asks of a car that is in `gear` (-1, 0, 1, ...), clamped to the declared ranges.
 
     The gear wanted is `gear` itself, or None with the automatic box on: paddles are edges, which need a memory
-    of the message before, and that is the host's.
+    of the message before, and that is the host's. So are the buttons behind `settings`, which are passed on.
 
     Raises:
         WireError: an axis is not a finite number. The whole message is then to be ignored.
@@ -356,12 +360,16 @@ def controls_from_wire(message: CarControls, gear: int) -> Controls:
     # Section 4.3: autoclutch engages a forward gear by itself; else a zero-filled page means clutch pressed.
     released = 1.0 if m.autoclutch_on_start and gear + NEUTRAL >= 2 and gas > 0.0 else _unit(clutch)
     return Controls(
-        steer=-max(-1.0, min(1.0, steer)),
-        throttle=gas,
-        brake=_unit(brake),
-        clutch=1.0 - released,
-        handbrake=_unit(handbrake),
-        gear=None if m.autoshift_active else gear,
+        -max(-1.0, min(1.0, steer)),
+        gas,
+        _unit(brake),
+        1.0 - released,
+        _unit(handbrake),
+        None if m.autoshift_active else gear,
+        float(m.drs != 0),
+        float(m.kers != 0),
+        None,
+        *settings,
     )
 
 

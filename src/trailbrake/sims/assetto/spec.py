@@ -59,10 +59,17 @@ class ServeOptions:
     """Options of `serve assetto`.
 
     Attributes:
-        cars: number of cars on the track; those that nobody takes stand with the brake on.
+        cars: number of cars on the track. A single one waits at rest for its client; of more, those that nobody has
+            taken are driven by a driver of ours.
+        park: leave the cars that nobody has taken at rest, whatever their number.
+        driver: who drives them: a driver's name, or FILE.py, or FILE.py:Class.
+        classic: publish the three acpmf pages too, which tell of car 0.
     """
 
     cars: int = 1
+    park: bool = False
+    driver: str = "line_follow"
+    classic: bool = True
 
 
 @dataclass(slots=True)
