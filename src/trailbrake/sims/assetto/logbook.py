@@ -60,10 +60,8 @@ class Logbook:
         blow = math.hypot(ahead, aside)
         if not blow > 0.0:
             return
-        if abs(ahead) >= abs(aside):
-            side = _FRONT if ahead < 0.0 else _REAR
-        else:
-            side = _RIGHT if aside > 0.0 else _LEFT
+        along, across = _FRONT if ahead < 0.0 else _REAR, _RIGHT if aside > 0.0 else _LEFT
+        side = along if abs(ahead) >= abs(aside) else across
         damage = list(self.damage)
         damage[side] += blow / KMH
         a, b, c, d, e = damage

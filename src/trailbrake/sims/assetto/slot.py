@@ -128,7 +128,7 @@ class Slot:
     # ---- Controls in ----
 
     def take(self) -> SimCommand | None:
-        """Read the newest controls; return what they command beside driving: a teleport, in every step it is asked for."""
+        """Read the newest controls; return what they command beside driving: a teleport, in each step anew."""
         self._read()
         message = self.message
         if message is None or message.teleport_to == convert.TELEPORT_NONE:

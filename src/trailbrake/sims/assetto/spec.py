@@ -3,7 +3,7 @@
 Source: protocol page assetto-custom-ai, sections 1 and 2. Constants only; cheap to import.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NAME = "assetto"
 TITLE = "Assetto Corsa (Custom Shaders Patch, Custom AI)"
@@ -68,7 +68,7 @@ class ServeOptions:
 
     cars: int = 1
     park: bool = False
-    driver: str = "line_follow"
+    driver: str = "convoy"
     classic: bool = True
 
 
@@ -93,3 +93,18 @@ def period(options: ServeOptions) -> float:
 def cars(options: ServeOptions) -> int:
     """Return how many cars the host wants on the track."""
     return options.cars
+
+
+def pilot(options: ServeOptions) -> str:
+    """Return who drives the cars that no client has taken; "" = nobody, they hold the brake."""
+    return options.driver if options.cars > 1 and not options.park else ""
+
+
+def embedded(cars: int) -> ServeOptions:
+    """Return the options of a world that is there for a drive of `cars` cars, and for nobody else."""
+    return ServeOptions(cars=cars, park=True, classic=False)
+
+
+def seat(options: LiveOptions, car: int) -> LiveOptions:
+    """Return the options for car `car` of a drive; 0 is the first, whose options they are."""
+    return replace(options, car_index=options.car_index + car)
