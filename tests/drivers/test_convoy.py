@@ -10,7 +10,7 @@ from trailbrake.drivers import line_follow
 from trailbrake.drivers.check import check_driver
 from trailbrake.drivers.convoy import Driver
 from trailbrake.planning.course import Course
-from trailbrake.state import CarState, Controls, OtherCar
+from trailbrake.state import CarState, OtherCar
 from trailbrake.tracks.load import load as load_track
 from trailbrake.world.plant import World
 
@@ -41,7 +41,7 @@ def answer(course, *others, speed=20.0):
 
 def test_it_is_a_driver():
     assert check_driver("convoy") == []
-    assert Driver.NEEDS - line_follow.Driver.NEEDS == {"others"}
+    assert {"others"} == Driver.NEEDS - line_follow.Driver.NEEDS
 
 
 def test_alone_it_is_line_follow(course):

@@ -14,7 +14,6 @@ from trailbrake.record.reader import Recording
 from trailbrake.run import session
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import drive
-from trailbrake.state.tables import CONTROL_FIELDS
 
 pytestmark = pytest.mark.slow
 

@@ -47,11 +47,16 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, p
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
 
 
-def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None) -> dict[str, Any]:
-    """Serve until stopped or until the time is over; return the counters and the loop's figures."""
+def serve(
+    sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: World | None = None
+) -> dict[str, Any]:
+    """Serve until stopped or until the time is over; return the counters, the laps and the loop's figures.
+
+    `plant` is what `build_world` makes of the same options, where somebody wants his own.
+    """
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
-    plant = build_world(sim, world, options)
+    plant = plant or build_world(sim, world, options)
     host = build_host(sim, world, options, doors, plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)

@@ -25,6 +25,9 @@ class SupervisorCounters:
     stale: int = 0
 
 
+_NOTHING_SET = settings_of(Controls())
+
+
 def _share(wish: float) -> float:
     """Return a control that a car may not have within 0..1; NaN, "leave alone", stays."""
     return min(max(wish, 0.0), 1.0) if wish == wish else wish
@@ -91,6 +94,7 @@ class Supervisor:
             return last
         self._bad_time = 0.0
         reach = STEER_RATE * dt if dt > 0.0 else 2.0
+        settings = settings_of(controls)
         steer = min(max(controls.steer, last.steer - reach, -1.0), last.steer + reach, 1.0)
         passed = Controls(
             steer,
@@ -102,7 +106,7 @@ class Supervisor:
             _share(controls.drs),
             _share(controls.boost),
             controls.wheels,
-            *map(_share, settings_of(controls)),
+            *(settings if settings == _NOTHING_SET else map(_share, settings)),
         )
         if passed != controls:
             self.counters.clamped += 1

@@ -287,3 +287,26 @@ def test_debug_lines_without_a_count(raw):
 def test_debug_lines_round_trip(lines):
     lines = [line._replace(color=line.color * 0x01010101) for line in lines]
     assert same(codec.decode_debug_lines(codec.encode_debug_lines(lines)), tuple(lines))
+
+
+# ---- The short way to what our state is made of ----
+
+
+def test_what_is_seen_of_a_car_is_a_part_of_the_whole_page():
+    for case in ("car", "car_668"):
+        data, _ = golden(case)
+        brief = codec.decode_seen_car(data)
+        assert brief == codec.seen(codec.decode_car(data))
+        assert (brief.packet_id, brief.gear) == (777, 3)
+        assert len(set(brief)) > 70  # the golden page has another number in nearly every place
+
+
+@given(st.binary(min_size=668, max_size=700))
+def test_any_bytes_are_seen_as_the_whole_page_would_be(raw):
+    assert same(codec.decode_seen_car(raw), codec.seen(codec.decode_car(raw)))
+
+
+@given(st.binary(max_size=667))
+def test_too_few_bytes_are_not_seen(raw):
+    with pytest.raises(WireError, match=rf"is cut short, expected 672 bytes, got {len(raw)}$"):
+        codec.decode_seen_car(raw)

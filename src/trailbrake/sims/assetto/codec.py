@@ -21,6 +21,9 @@ ZERO5: Five = (0.0, 0.0, 0.0, 0.0, 0.0)
 _CONTROLS = Struct("<5f24B6fB3x")
 _WHEEL = "30f"
 _CAR = Struct("<i6fi29f" + 4 * _WHEEL + "3f3Bx2I3f2I")
+# The same page without what our state has no field for: less than half of its numbers.
+_SEEN_WHEEL = "12x3f48x5f4x3f4x2f"
+_SEEN = Struct("<i6fi2f12x18f24x" + 4 * _SEEN_WHEEL + "13x2Bx2I4x2f2I")
 _PUBLIC = Struct("<i24fB3x")
 _SIM_V0 = Struct("<4B")
 _SIM_V1 = Struct("<4Bf")
@@ -138,6 +141,22 @@ class CarData(NamedTuple):
     wheels_valid_surface: int = 0
 
 
+class SeenCar(tuple[Any, ...]):
+    """The numbers of a CarData page that our state is made of, flat, in their order on the page; see `seen`."""
+
+    __slots__ = ()
+
+    @property
+    def packet_id(self) -> int:
+        """As in CarData."""
+        return int(self[0])
+
+    @property
+    def gear(self) -> int:
+        """As in CarData: 0 = R, 1 = N, 2 = first."""
+        return int(self[7])
+
+
 class CarPublic(NamedTuple):
     """cai_car_public_data, written by the game for every car at frame rate."""
 
@@ -203,11 +222,7 @@ def _wheel(v: tuple[Any, ...]) -> WheelData:
 
 def decode_car(data: bytes) -> CarData:
     """Decode a CarData page of 672 bytes, or of 668 (older CSP: all wheels are said to be on valid surface)."""
-    if len(data) < CAR_SIZE:
-        if len(data) < CAR_SIZE_OLD:
-            raise _short("CarData", CAR_SIZE, len(data))
-        data = data[:CAR_SIZE_OLD] + b"\x0f\0\0\0"
-    v = _CAR.unpack_from(data)
+    v = _CAR.unpack_from(_whole(data))
     wheels = (_wheel(v[37:67]), _wheel(v[67:97]), _wheel(v[97:127]), _wheel(v[127:157]))
     return _new(
         CarData,
@@ -226,6 +241,36 @@ def decode_car(data: bytes) -> CarData:
             *v[157:],
         ),
     )
+
+
+def _whole(data: bytes) -> bytes:
+    if len(data) < CAR_SIZE:
+        if len(data) < CAR_SIZE_OLD:
+            raise _short("CarData", CAR_SIZE, len(data))
+        data = data[:CAR_SIZE_OLD] + b"\x0f\0\0\0"
+    return data
+
+
+def decode_seen_car(data: bytes) -> SeenCar:
+    """Decode of a CarData page what a driver's state needs: `seen(decode_car(data))`, in a third of the time."""
+    return _new(SeenCar, _SEEN.unpack_from(_whole(data)))
+
+
+def seen(m: CarData) -> SeenCar:
+    """Return the numbers of `m` that our state is made of."""
+    wheels = [
+        number
+        for w in m.wheels
+        for number in (*w.contact_point, w.slip_ratio, w.load, w.pressure, w.angular_velocity, w.wear,
+                       w.core_temperature, w.camber_rad, w.disc_temperature, w.slip_angle_deg, w.nd_slip)
+    ]  # fmt: skip
+    return SeenCar(
+        (
+            *m[:10], *m.acc_g, *m.look, *m.up, *m.position, *m.local_velocity, *m.local_angular_velocity, *wheels,
+            m.abs_in_action, m.traction_control_in_action, m.lap_time_ms, m.best_lap_time_ms, m.spline_position,
+            m.collision_depth, m.collision_counter, m.wheels_valid_surface,
+        )
+    )  # fmt: skip
 
 
 def encode_car(m: CarData) -> bytes:

@@ -17,7 +17,18 @@ from collections.abc import Sequence
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import WireError
 from trailbrake.frames import angles_from_axes, assetto_from_iso, direction, iso_from_assetto, up_vector
-from trailbrake.sims.assetto.codec import ZERO3, ZERO5, CarControls, CarData, CarPublic, Five, Vec3, WheelData
+from trailbrake.sims.assetto.codec import (
+    ZERO3,
+    ZERO5,
+    CarControls,
+    CarData,
+    CarPublic,
+    Five,
+    SeenCar,
+    Vec3,
+    WheelData,
+    seen,
+)
 from trailbrake.sims.assetto.spec import RATE_HZ
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelState
 from trailbrake.units import DEG, KMH, PSI, RPM, G
@@ -38,82 +49,37 @@ def state_from_wire(message: CarData) -> CarState:
 
     Time is packet_id over the physics rate: the game's clock, whatever the wall clock did meanwhile.
     """
-    m = message
-    x, y, z = iso_from_assetto(m.position)
-    yaw, pitch, roll = angles_from_axes(iso_from_assetto(m.look), iso_from_assetto(m.up))
-    velocity_x, velocity_y, velocity_z = iso_from_assetto(m.local_velocity)
-    acceleration_x, acceleration_y, acceleration_z = iso_from_assetto(m.acc_g)
-    roll_rate, pitch_rate, yaw_rate = iso_from_assetto(m.local_angular_velocity)
-    valid = m.wheels_valid_surface
-    fl, fr, rl, rr = m.wheels
-    return CarState(
-        time=m.packet_id / RATE_HZ,
-        sequence=m.packet_id,
-        phase=Phase.DRIVING,
-        x=x,
-        y=y,
-        z=z,
-        yaw=yaw,
-        pitch=pitch,
-        roll=roll,
-        speed=m.speed_kmh * KMH,
-        velocity_x=velocity_x,
-        velocity_y=velocity_y,
-        velocity_z=velocity_z,
-        acceleration_x=acceleration_x * G,
-        acceleration_y=acceleration_y * G,
-        acceleration_z=acceleration_z * G,
-        roll_rate=roll_rate,
-        pitch_rate=pitch_rate,
-        yaw_rate=yaw_rate,
-        steering_wheel_angle=-m.steer * DEG,
-        throttle=m.gas,
-        brake=m.brake,
-        clutch=1.0 - m.clutch,
-        handbrake=m.handbrake,
-        gear=m.gear - NEUTRAL,
-        engine_speed=m.rpm * RPM,
-        fuel_litres=m.fuel,
-        abs_active=float(m.abs_in_action != 0),
-        tc_active=float(m.traction_control_in_action != 0),
-        lap_time=m.lap_time_ms * 1e-3,
-        best_lap_time=m.best_lap_time_ms * 1e-3 if m.best_lap_time_ms else NAN,
-        lap_progress=m.spline_position,
-        contacts=float(m.collision_counter),
-        contact_depth=m.collision_depth,
-        wheels=[
-            _wheel_from_wire(fl, -1.0, valid & 1),
-            _wheel_from_wire(fr, 1.0, valid & 2),
-            _wheel_from_wire(rl, -1.0, valid & 4),
-            _wheel_from_wire(rr, 1.0, valid & 8),
-        ],
-    )
+    return state_from_seen(seen(message))
 
 
-def _wheel_from_wire(m: WheelData, outward: float, valid: int) -> WheelState:
-    """`outward`: +1 for a right wheel, whose top leans right when it leans outward; -1 for a left one."""
+def state_from_seen(message: SeenCar) -> CarState:
+    """Return the state that `message` tells, as `state_from_wire` does."""
+    # Positional and without helpers, as far as it stays readable: this runs for every sample of a drive. Vectors are
+    # (left, up, forward) on the wire, `frames.iso_from_assetto` written out.
     (
-        _,
-        (y, z, x),
-        _,
-        _,
-        _,
-        _,
-        slip_ratio,
-        load,
-        pressure,
-        spin,
-        wear,
-        _,
-        core,
-        camber,
-        disc,
-        _,
-        slip_angle,
-        nd_slip,
-    ) = m
-    # Positional, in the order of WheelState's fields: four of these are made per tick. (y, z, x) is `frames`'
-    # map written out for the same reason.
+        packet_id, gas, brake, clutch, steer, handbrake, fuel, gear, rpm, speed_kmh, acc_y, acc_z, acc_x, look_y,
+        look_z, look_x, up_y, up_z, up_x, y, z, x, vy, vz, vx, pitch_rate, yaw_rate, roll_rate, *wheels, abs_acts, tc_acts,
+        lap_ms, best_ms, progress, depth, contacts, valid,
+    ) = message  # fmt: skip
+    yaw, pitch, roll = angles_from_axes((look_x, look_y, look_z), (up_x, up_y, up_z))
+    return CarState(
+        packet_id / RATE_HZ, packet_id, 0.0, Phase.DRIVING,
+        x, y, z, yaw, pitch, roll, speed_kmh * KMH, vx, vy, vz, acc_x * G, acc_y * G, acc_z * G,
+        roll_rate, pitch_rate, yaw_rate, NAN, -steer * DEG, gas, brake, 1.0 - clutch, handbrake, gear - NEUTRAL,
+        rpm * RPM, fuel, 1.0 if abs_acts else 0.0, 1.0 if tc_acts else 0.0,
+        lap_ms * 1e-3, best_ms * 1e-3 if best_ms else NAN, progress, float(contacts), depth,
+        [
+            _wheel_from_wire(wheels[0:13], -1.0, valid & 1),
+            _wheel_from_wire(wheels[13:26], 1.0, valid & 2),
+            _wheel_from_wire(wheels[26:39], -1.0, valid & 4),
+            _wheel_from_wire(wheels[39:52], 1.0, valid & 8),
+        ],
+    )  # fmt: skip
+
+
+def _wheel_from_wire(numbers: list[float], outward: float, valid: int) -> WheelState:
+    """`outward`: +1 for a right wheel, whose top leans right when it leans outward; -1 for a left one."""
+    y, z, x, slip_ratio, load, pressure, spin, wear, core, camber, disc, slip_angle, nd_slip = numbers
     return WheelState(
         x, y, z, spin, slip_ratio, slip_angle * DEG, nd_slip, load, outward * camber, pressure * PSI, core, disc, wear,
         1.0 if valid else 0.0,
