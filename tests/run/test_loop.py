@@ -6,13 +6,13 @@ import pytest
 from fakes import PERIOD, FakeCar, FakeDriver, FakeTap
 
 from trailbrake.run import rate
-from trailbrake.run.loop import LOST_LIMIT, STOPPING_LIMIT, Lockstep, RealTime, explain, run_loop
+from trailbrake.run.loop import LOST_LIMIT, STOPPING_LIMIT, Lockstep, RealTime, Seat, explain, run_loop
 from trailbrake.run.supervisor import STOP_BRAKE, Supervisor
 from trailbrake.state import Controls
 
 
 def loop(car, driver=None, *, supervisor=None, taps=(), goal=lambda: None):
-    return run_loop(car, driver or FakeDriver(), supervisor or Supervisor(), taps, car, goal)
+    return run_loop(Seat(car, driver or FakeDriver(), supervisor or Supervisor(), taps, goal), car)
 
 
 def after(ticks, tap):

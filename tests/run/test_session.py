@@ -13,8 +13,7 @@ from trailbrake.errors import DriverError, UsageError
 from trailbrake.record.reader import Recording
 from trailbrake.run import session
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.session import check_needs, drive
-from trailbrake.state.tables import CONTROL_FIELDS
+from trailbrake.run.session import drive
 
 pytestmark = pytest.mark.slow
 
@@ -159,15 +158,6 @@ def test_a_driver_that_needs_what_the_simulator_has_not_is_refused_before_anythi
         drive(replace(SHORT, driver=path, out=tmp_path / "out"))
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
-
-
-def test_check_needs_names_simulators_that_could():
-    class Driver:
-        NEEDS = frozenset({"x", "yaw"})
-        reset = act = print
-
-    check_needs(Driver(), "own", "assetto")
-    assert "steer" in CONTROL_FIELDS
 
 
 def test_nan_stops_the_car_and_says_so(own, tmp_path):

@@ -4,6 +4,7 @@ import math
 import pytest
 
 from trailbrake.state import CarState, Controls, OtherCar, WheelState, WheelTorque
+from trailbrake.state.controls import SETTINGS, settings_of
 from trailbrake.state.fields import Quantity, of, quantity
 
 DECLARED = (CarState, WheelState, OtherCar, Controls, WheelTorque)
@@ -57,7 +58,7 @@ def test_a_simulator_that_says_nothing_supplies_nothing(cls):
 
 
 def test_controls_that_say_nothing_do_nothing():
-    optional = {"drs", "boost"}
+    optional = {"drs", "boost", *SETTINGS}
     assert all(getattr(Controls(), name) == 0.0 for name in set(of(Controls)) - optional)
     assert all(math.isnan(getattr(Controls(), name)) for name in optional)
     assert Controls().gear is None
@@ -68,3 +69,10 @@ def test_controls_that_say_nothing_do_nothing():
 def test_a_misspelled_field_is_an_error(cls):
     with pytest.raises(AttributeError):
         cls().sped = 1.0
+
+
+def test_settings_are_read_in_the_order_of_their_fields():
+    assert SETTINGS[0] == "brake_bias"
+    wish = Controls(**{name: i / 10 for i, name in enumerate(SETTINGS)})
+    assert settings_of(wish) == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    assert all(math.isnan(value) for value in settings_of(Controls()))

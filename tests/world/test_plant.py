@@ -188,3 +188,34 @@ def test_a_step_with_its_state_is_quick(roads):
             world.state(0)
         best = min(best, (time.perf_counter() - begin) / 200)
     assert best < 300e-6
+
+
+def test_cars_pass_through_each_other_where_they_are_told_to(roads):
+    def contacts(**command):
+        world = World(roads.straight(), [load("gt3"), load("gt3")])
+        world.command(0, SimCommand(**command))
+        world.batch.place([0, 1], [100.0, 130.0], 0.0, 0.0, [30.0, 0.0])
+        for _ in range(400):
+            world.step([Controls(), Controls(brake=1.0)])
+        return [world.state(car).contacts for car in range(2)], world.state(0).x > world.state(1).x
+
+    assert contacts() == ([1.0, 1.0], False)
+    assert contacts(collisions=True) == ([1.0, 1.0], False)
+    assert contacts(collisions=False) == ([0.0, 0.0], True)
+
+
+def test_finished_laps_are_kept_until_a_restart(roads):
+    world = World(roads.circle(30.0, half_width=14.0), [load("hatchback")])
+    wish = Controls()
+    while not world.laps(0):
+        state = world.state(0)
+        s, offset, _ = world.track.road.locate(state.x, state.y)
+        steer = 2.637 / 30.0 - 0.1 * offset - 1.0 * math.sin(state.yaw - s / 30.0)
+        wish = Controls(steer=steer / 0.58, throttle=min(max(0.5 * (10.0 - state.speed), 0.0), 0.6))
+        world.step([wish])
+    (lap,) = world.laps(0)
+    assert (lap.number, lap.valid, lap.time_s) == (1, True, world.state(0).best_lap_time)
+    world.command(0, SimCommand(to_pits=True))
+    assert world.laps(0) == [lap]
+    world.command(0, SimCommand(restart=True))
+    assert world.laps(0) == []

@@ -8,8 +8,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,16 @@ HOST_EXIT = 5.0  # s that a host process may take to end when asked
 
 @dataclass
 class Connection:
-    """An open link, what makes its samples come, and what the other end says when it is over."""
+    """Open links, one per car, what makes their samples come, and what the other end says when it is over."""
 
-    link: Link
+    links: list[Link]
     pace: Pace
     host_report: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def link(self) -> Link:
+        """The first car's."""
+        return self.links[0]
 
 
 @contextmanager
@@ -59,8 +64,8 @@ def connected(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> 
 
 @contextmanager
 def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
-    with _link(options.sim, live, None, _nap(stopped)) as link:
-        yield Connection(link, RealTime())
+    with _links(options, live, None, _nap(stopped)) as links:
+        yield Connection(links, RealTime())
 
 
 @contextmanager
@@ -68,8 +73,8 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
     with _private_folder() as doors, _host(options, doors) as host:
         spec = registry.part(options.sim, "spec")
         pace = Lockstep(host.tick, spec.period(spec.ServeOptions()))
-        with _link(options.sim, live, doors, pace.step) as link:
-            connection = Connection(link, pace)
+        with _links(options, live, doors, pace.step) as links:
+            connection = Connection(links, pace)
             yield connection
         connection.host_report.update(host.counters())
 
@@ -79,13 +84,13 @@ def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> It
     with (
         _private_folder() as doors,
         _host_process(options, doors) as (process, host_report),
-        _link(options.sim, live, doors, _nap(stopped)) as link,
+        _links(options, live, doors, _nap(stopped)) as links,
     ):
 
         def gone() -> str:
             return "" if process.poll() is None else f"the host process ended, exit code {process.returncode}"
 
-        yield Connection(link, RealTime(gone), host_report)
+        yield Connection(links, RealTime(gone), host_report)
 
 
 def _nap(stopped: Callable[[], bool]) -> Callable[[], float]:
@@ -111,20 +116,33 @@ def _private_folder() -> Iterator[str]:
 
 
 @contextmanager
-def _link(sim: str, live: Any, doors: str | None, idle: Callable[[], float]) -> Iterator[Link]:
-    link: Link = registry.part(sim, "link").Link(live, doors=doors, idle=idle)
-    try:
-        link.open(idle())
-        yield link
-        link.release()
-    finally:
-        link.close()
+def _links(options: DriveOptions, live: Any, doors: str | None, idle: Callable[[], float]) -> Iterator[list[Link]]:
+    part = registry.part(options.sim, "link")
+    spec = registry.part(options.sim, "spec")
+    links: list[Link] = []
+    with ExitStack() as doors_closed:
+        for car in range(options.cars):
+            link: Link = part.Link(spec.seat(live, car) if car else live, doors=doors, idle=idle)
+            doors_closed.callback(link.close)
+            link.open(idle())
+            links.append(link)
+        yield links
+        for link in links:
+            link.release()
+
+
+def _embedded(options: DriveOptions) -> Any:
+    """Return the ServeOptions of a world behind a drive."""
+    spec = registry.part(options.sim, "spec")
+    if hasattr(spec, "embedded"):
+        return spec.embedded(options.cars)
+    return spec.ServeOptions()
 
 
 @contextmanager
 def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
     world = WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
-    host = build_host(options.sim, world, registry.part(options.sim, "spec").ServeOptions(), doors)
+    host = build_host(options.sim, world, _embedded(options), doors)
     host.open(0.0)
     try:
         yield host
@@ -137,7 +155,7 @@ def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subproce
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
     command = [
         sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", f"--track={options.track}",
-        f"--car={options.car}", f"--seed={options.seed}",
+        f"--car={options.car}", f"--seed={options.seed}", *_flags(_embedded(options)),
     ]  # fmt: skip
     # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.
     extra: dict[str, Any] = {"start_new_session": True}
@@ -162,6 +180,16 @@ def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subproce
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def _flags(options: Any) -> list[str]:
+    """Return the flags of `serve` that say what differs from the defaults of `options`' class."""
+    flags = []
+    for item in fields(options):
+        value, name = getattr(options, item.name), item.name.replace("_", "-")
+        if value != item.default:
+            flags.append(f"--{name}" if value is True else f"--no-{name}" if value is False else f"--{name}={value}")
+    return flags
 
 
 def _await_ready(process: "subprocess.Popen[str]") -> None:

@@ -81,73 +81,136 @@ def explain(error: BaseException) -> str:
     return " ".join(f"the driver raised {type(error).__name__}{where}: {error}".split())
 
 
-def run_loop(
-    link: Link,
-    driver: Driver,
-    supervisor: Supervisor,
-    taps: Sequence[Tap],
-    pace: Pace,
-    goal: Callable[[], str | None],
-) -> LoopResult:
-    """Drive until the goal is reached, somebody asks for a stop, or the simulator is gone.
+class Seat:
+    """A car that is driven from here: one tick is read, decide, supervise, write.
 
     Args:
         link: an open link.
         driver: already reset.
-        supervisor: whose request_stop() ends the drive with a safe stop.
-        taps: shown every tick.
+        supervisor: of this car alone.
+        taps: shown every tick until the goal is reached.
+        goal: asked every tick; a text ends this car's drive ("" = as planned), None goes on.
+
+    Attributes:
+        ended: what the goal said; None while it goes on.
+        simulated: s of simulator time driven.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        driver: Driver,
+        supervisor: Supervisor,
+        taps: Sequence[Tap],
+        goal: Callable[[], str | None],
+    ) -> None:
+        self.link, self.supervisor = link, supervisor
+        self.ended: str | None = None
+        self.simulated = 0.0
+        self._driver, self._taps, self._goal = driver, taps, goal
+        self._last_time = math.nan
+        self._last_sequence = -1
+
+    def read(self, now: float) -> tuple[CarState, bool]:
+        """Return the newest state, and whether it is another than the one before."""
+        state = self.link.read(now)
+        fresh = state.sequence != self._last_sequence
+        self._last_sequence = state.sequence
+        return state, fresh
+
+    def drive(self, state: CarState) -> Controls:
+        """Answer a fresh state, and send the answer."""
+        dt = state.time - self._last_time
+        if not 0.0 < dt < 1.0:  # first sample, a restart, or a long gap: the driver must not integrate over it
+            dt = 0.0
+        self._last_time = state.time
+        self.simulated += dt
+        controls = _decide(self._driver, self.supervisor, state, dt)
+        self.link.write(controls)
+        return controls
+
+    def show(self, state: CarState, controls: Controls) -> None:
+        """Show the tick to the taps; nothing once the goal is reached, though the car drives on."""
+        if self.ended is None:
+            for tap in self._taps:
+                tap.tick(state, controls)
+            self.ended = self._goal()
+
+    def follow(self, now: float) -> None:
+        """Do a whole tick, where there is a fresh state; brake where there has been none for too long."""
+        state, fresh = self.read(now)
+        if fresh:
+            self.show(state, self.drive(state))
+        elif self.supervisor.is_stale(state):
+            self.link.write(self.supervisor.braking(state))
+
+
+def run_loop(
+    first: Seat,
+    pace: Pace,
+    others: Sequence[Seat] = (),
+    say: Callable[[str], None] = lambda text: None,
+) -> LoopResult:
+    """Drive until the goal is reached, somebody asks for a stop, or the simulator is gone.
+
+    Args:
+        first: the car whose samples set the pace. Its supervisor's request_stop() ends the drive with a safe stop.
         pace: makes samples come.
-        goal: asked every tick; a text ends the drive ("" = as planned), None goes on.
+        others: cars driven along. When the first has reached its goal they may finish theirs, for half as long again
+            as it took at most.
+        say: told when the simulator goes silent, and when it is back.
 
     Returns:
-        The loop's figures. The car stands or the wire is dead; the controls are not released yet.
+        The loop's figures, of the first car. It stands or the wire is dead; the controls are not released yet.
     """
     result = LoopResult()
+    supervisor, link = first.supervisor, first.link
     started = rate.now()
-    last_time = math.nan
-    stopping_since = math.nan
-    last_sequence = -1
-    silent_since = math.nan
+    stopping_since = silent_since = deadline = math.nan
     while True:
         now = pace.wait(link)
         began = rate.now()
-        state = link.read(now)
-        if state.sequence == last_sequence:
+        state, fresh = first.read(now)
+        if not fresh:
             # Nothing new: only the dead-man may act. A paused or lost simulator gets the brake.
             if supervisor.is_stale(state):
                 link.write(supervisor.braking(state))
-                silent_since = now if math.isnan(silent_since) else silent_since
+                if math.isnan(silent_since):
+                    silent_since = now
+                    say("the simulator has gone silent: braking, and waiting for it")
                 silence = f"the simulator went silent for {LOST_LIMIT:g} s" if now - silent_since > LOST_LIMIT else ""
                 result.reason = supervisor.stop_reason or pace.gone() or silence
                 if result.reason:
                     break
+            for seat in others:
+                seat.follow(now)
             continue
-        silent_since = math.nan
-        last_sequence = state.sequence
-        dt = state.time - last_time
-        if not 0.0 < dt < 1.0:  # first sample, a restart, or a long gap: the driver must not integrate over it
-            dt = 0.0
-        last_time = state.time
-        result.simulated += dt
-        controls = _decide(driver, supervisor, state, dt)
-        link.write(controls)
+        if not math.isnan(silent_since):
+            silent_since = math.nan
+            say("the simulator is back")
+        controls = first.drive(state)
         worked = rate.now() - began
         result.work.add(worked)
         result.ticks += 1
         if worked > link.period:
             result.overruns += 1
-        for tap in taps:
-            tap.tick(state, controls)
-        if not supervisor.stop_reason:
-            ended = goal()
-            if ended is not None:
-                result.reason = ended
-                break
-        else:
+        first.show(state, controls)
+        for seat in others:
+            if supervisor.stop_reason:
+                seat.supervisor.request_stop(supervisor.stop_reason)
+            seat.follow(now)
+        if supervisor.stop_reason:
             stopping_since = state.time if math.isnan(stopping_since) else stopping_since
             if state.speed < 0.3 or state.time - stopping_since > STOPPING_LIMIT:
                 result.reason = supervisor.stop_reason
                 break
+        elif first.ended is not None:
+            if math.isnan(deadline):
+                deadline = state.time + 0.5 * first.simulated
+            if state.time >= deadline or all(seat.ended is not None for seat in others):
+                result.reason = first.ended
+                break
+    result.simulated = first.simulated
     result.wall = rate.now() - started
     return result
 

@@ -16,6 +16,7 @@ class DriveOptions:
         driver: a driver's name, or FILE.py, or FILE.py:Class.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet.
         car: a car's name or file.
+        cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
         seed: seed of the embedded world; nothing in it is random yet, so all seeds drive alike.
@@ -30,6 +31,7 @@ class DriveOptions:
     driver: str = "line_follow"
     track: str = "hartmoor"
     car: str = "gt3"
+    cars: int = 1
     laps: int = 2
     seconds: float = 0.0
     seed: int = 0

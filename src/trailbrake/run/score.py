@@ -13,6 +13,17 @@ from trailbrake.tracks.track import Track
 JOIN_DISTANCE = 300.0  # m from a start at rest on the centreline, which the line is not, until errors count
 
 
+def as_json(lap: LapRecord) -> dict[str, Any]:
+    """Return a lap as a summary tells it."""
+    return {
+        "number": lap.number,
+        "time_s": lap.time_s,
+        "valid": lap.valid,
+        "sectors_s": list(lap.sectors_s),
+        "invalid_reason": lap.invalid_reason,
+    }
+
+
 class Scorer:
     """A Tap that keeps the score.
 

@@ -9,6 +9,8 @@ from trailbrake.kernels import COLD
 from trailbrake.roles import Host
 from trailbrake.run import rate
 from trailbrake.run.options import WorldOptions
+from trailbrake.run.pilots import make_pilots
+from trailbrake.run.score import as_json
 from trailbrake.run.signals import on_stop
 from trailbrake.sims import registry
 from trailbrake.tracks.load import load as load_track
@@ -17,29 +19,45 @@ from trailbrake.world.plant import World
 CATCH_UP = 5  # periods behind at which real time gives up and starts counting from now
 
 
-def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None) -> Host:
-    """Return an unopened host of `sim` in front of a new world.
+def build_world(sim: str, world: WorldOptions, options: Any) -> World:
+    """Return a new world for a host of `sim` with its own `spec.ServeOptions`."""
+    spec = registry.part(sim, "spec")
+    if spec.cars(options) < 1:
+        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(spec.cars(options)))
+    cars = [load_car(world.car)] * spec.cars(options)
+    return World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
+
+
+def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, plant: World | None = None) -> Host:
+    """Return an unopened host of `sim` in front of a world.
 
     Args:
         sim: the simulator's name.
         world: track, car and seed.
         options: the simulator's own `spec.ServeOptions`.
         doors: where the doors are (see the simulator's Host); None for the public ones.
+        plant: what `build_world` made of the same options; a new one by default.
     """
-    host = registry.part(sim, "host")
-    spec = registry.part(sim, "spec")
-    if spec.cars(options) < 1:
-        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(spec.cars(options)))
-    cars = [load_car(world.car)] * spec.cars(options)
-    plant = World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
+    host, spec = registry.part(sim, "host"), registry.part(sim, "spec")
+    plant = plant or build_world(sim, world, options)
+    driver = spec.pilot(options) if hasattr(spec, "pilot") else ""
+    if driver:
+        pilots = make_pilots(driver, sim, plant.track, plant.cars)
+        return host.Host(plant, options, doors=doors, pilots=pilots)  # type: ignore[no-any-return]
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
 
 
-def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None) -> dict[str, Any]:
-    """Serve until stopped or until the time is over; return the counters and the loop's figures."""
+def serve(
+    sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: World | None = None
+) -> dict[str, Any]:
+    """Serve until stopped or until the time is over; return the counters, the laps and the loop's figures.
+
+    `plant` is what `build_world` makes of the same options, where somebody wants his own.
+    """
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
-    host = build_host(sim, world, options, doors)
+    plant = plant or build_world(sim, world, options)
+    host = build_host(sim, world, options, doors, plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)
     work, late, ticks = rate.Durations(), 0, 0
@@ -57,10 +75,12 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
                   file=sys.stderr, flush=True)  # fmt: skip
             began = due = rate.now()
             while not stopped and not (world.seconds and rate.now() - began >= world.seconds):
-                due += period
+                # What a client has made of the session's pace, where its wire lets it.
+                wall = getattr(host, "wall_period", period)
+                due += wall
                 if world.speed == "real":
                     at = rate.sleep_until(due)
-                    if at - due > CATCH_UP * period:
+                    if at - due > CATCH_UP * wall:
                         late += 1
                         due = at
                 start = rate.now()
@@ -68,6 +88,7 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
                 work.add(rate.now() - start)
                 ticks += 1
         finally:
+            counters = host.counters()
             host.close()
     return {
         "sim": sim,
@@ -82,6 +103,7 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None)
             "p999_us": work.percentile(0.999) * 1e6,
             "longest_us": work.longest * 1e6,
         },
-        **host.counters(),
+        **counters,
         "late": late,
+        "laps": [[as_json(lap) for lap in plant.laps(car)] for car in range(cars)],
     }

@@ -2,101 +2,32 @@
 
 import math
 import platform
-from contextlib import nullcontext
-from dataclasses import asdict
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from trailbrake import __version__
 from trailbrake.analysis.report import write_report
 from trailbrake.cars.load import load as load_car
-from trailbrake.config import recordings_folder
 from trailbrake.drivers.load import load as load_driver
-from trailbrake.drivers.load import needs_of
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
 from trailbrake.kernels import COLD
-from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
-from trailbrake.record.threaded import Threaded
-from trailbrake.record.writer import Recorder
-from trailbrake.roles import Driver, Tap
+from trailbrake.roles import Driver
 from trailbrake.run import rate
+from trailbrake.run.car import Car
 from trailbrake.run.connect import connected
 from trailbrake.run.loop import LoopResult, run_loop
+from trailbrake.run.needs import check_needs
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.score import Scorer
+from trailbrake.run.show import Quiet, Show
 from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.run.warm import world_compiled_beside
 from trailbrake.sims import registry
-from trailbrake.state import CarState, Controls
 from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column
 
 INTERRUPTED = "interrupted"
-
-
-class Show(Protocol):
-    """What wants to be told how a drive goes; the command line prints it."""
-
-    def say(self, text: str) -> None:
-        """A line for the user."""
-
-    def lap(self, lap: LapRecord) -> None:
-        """A lap is finished."""
-
-    def progress(self, share_done: float, state: CarState, lap: int) -> None:
-        """Called a few times a second."""
-
-
-class Quiet:
-    """A Show that shows nothing."""
-
-    def say(self, text: str) -> None:
-        """Say nothing."""
-
-    def lap(self, lap: LapRecord) -> None:
-        """Show nothing."""
-
-    def progress(self, share_done: float, state: CarState, lap: int) -> None:
-        """Show nothing."""
-
-
-class _Progress:
-    """A tap that passes progress on, a few times a second of wall time, and the moment the car first moves."""
-
-    def __init__(self, show: Show, scorer: Scorer, laps: int) -> None:
-        self._show, self._scorer, self._laps = show, scorer, laps
-        self._due, self._moving = 0.0, False
-
-    def start(self, about: dict[str, Any]) -> None:
-        """Nothing to prepare."""
-
-    def tick(self, state: CarState, controls: Controls) -> None:
-        """Look at the time."""
-        if not self._moving and state.speed > 0.5:
-            self._moving = True
-            self._show.say(f"moving at {state.time:.2f} s of simulator time")
-        now = rate.now()
-        if now >= self._due:
-            self._due = now + 0.2
-            done = len(self._scorer.laps) + self._scorer.timer.progress
-            self._show.progress(done / self._laps if self._laps else math.nan, state, len(self._scorer.laps) + 1)
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-
-def check_needs(driver: Driver, name: str, sim: str) -> None:
-    """Raise UsageError where `sim` does not supply what the driver needs, naming the fields and who supplies them."""
-    needs = needs_of(driver, name)
-    missing = sorted(needs - registry.part(sim, "spec").SUPPLIES)
-    if missing:
-        able = [s for s in registry.names() if needs <= registry.part(s, "spec").SUPPLIES]
-        raise UsageError(
-            f"driver {name} needs what {sim} does not supply: {', '.join(missing)}",
-            hint=f"these supply it: {', '.join(able)}" if able else "no simulator supplies all of it",
-        )
 
 
 def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> dict[str, Any]:
@@ -113,41 +44,41 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     """
     show = show or Quiet()
     spec = registry.part(options.sim, "spec")
+    _check_cars(options, spec)
     with nullcontext() if options.live else world_compiled_beside():
-        course, driver = _prepare(options, show)
-    track = course.track
-    laps = options.laps if track.road.closed else 1  # an open road has an end
+        course, drivers = _prepare(options, show)
+    laps = options.laps if course.track.road.closed else 1  # an open road has an end
     about = _about(options, laps)
     supervisor = Supervisor()
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
         connected(options, live or spec.LiveOptions(), lambda: supervisor.stop_reason != "") as connection,
+        ExitStack() as recorded,
     ):
-        recorder = _recorder(options, course)
-
-        def finished(lap: LapRecord) -> None:
-            recorder.lap(lap)
-            show.lap(lap)
-
-        scorer = Scorer(track, course.line, finished)
-        # The recorder first: a lap is written right after the tick that ended it.
-        taps: list[Tap] = [recorder, scorer, _Progress(show, scorer, laps)]
-        for tap in taps:
-            tap.start(about)
-        try:
-            result = run_loop(connection.link, driver, supervisor, taps, connection.pace, _goal(options, laps, scorer))
-            if result.reason:
-                recorder.event(scorer.time, result.reason)
-        finally:
-            recorder.close()
-    summary = _summary(options, laps, course, scorer, supervisor, result)
-    summary["link"] = asdict(connection.link.counters)
+        cars = []
+        for number, (link, driver) in enumerate(zip(connection.links, drivers, strict=True)):
+            own = supervisor if number == 0 else Supervisor()
+            car = Car(options, laps, course, link, driver, own, about, show, number)
+            recorded.callback(car.recorder.close)
+            cars.append(car)
+        first = cars[0]
+        result = run_loop(first.seat, connection.pace, [car.seat for car in cars[1:]], show.say)
+        if result.reason:
+            first.recorder.event(first.scorer.time, result.reason)
+    summary = _summary(options, first, course, result)
     summary["host"] = connection.host_report
-    summary["recording"] = str(recorder.path)
-    summary["recording_error"] = recorder.error
-    summary["dropped"] = recorder.dropped
-    summary["report"] = _report(recorder.path, show) if options.report and scorer.time > 0.0 else None
+    summary["report"] = _report(first.recorder.path, show) if options.report and first.scorer.time > 0.0 else None
+    summary["others"] = [car.summary() for car in cars[1:]]
     return summary
+
+
+def _check_cars(options: DriveOptions, spec: Any) -> None:
+    if options.cars < 1:
+        raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got=str(options.cars))
+    if options.cars > 1 and not hasattr(spec, "seat"):
+        raise UsageError(
+            f"one car only through the wire of {options.sim}", where="--cars", expected="1", got=str(options.cars)
+        )
 
 
 def _report(recording: Path, show: Show) -> str | None:
@@ -159,39 +90,23 @@ def _report(recording: Path, show: Show) -> str | None:
         return None
 
 
-def _prepare(options: DriveOptions, show: Show) -> tuple[Course, Driver]:
-    """Load what the drive needs, check that it fits together, and plan."""
-    car, driver = load_car(options.car), load_driver(options.driver)
-    check_needs(driver, options.driver, options.sim)
+def _prepare(options: DriveOptions, show: Show) -> tuple[Course, list[Driver]]:
+    """Load what the drive needs, one driver per car, check that it fits together, and plan."""
+    car, drivers = load_car(options.car), [load_driver(options.driver) for _ in range(options.cars)]
+    check_needs(drivers[0], options.driver, options.sim)
     course = Course(load_track(options.track), car)
     if COLD:
         show.say("compiling kernels (once, a few seconds)")
     try:
-        driver.reset(course)
+        for driver in drivers:
+            driver.reset(course)
         _ = course.profile  # the score and the report want the plan, whether the driver does or not
     except TrailbrakeError:
         raise
     except (Exception, SystemExit) as error:
         where = raised_at(error) or options.driver
         raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
-    return course, driver
-
-
-def _goal(options: DriveOptions, laps: int, scorer: Scorer) -> Any:
-    seconds = options.seconds or math.inf
-    began = math.nan
-
-    def goal() -> str | None:
-        nonlocal began
-        if laps and len(scorer.laps) >= laps:
-            return ""
-        if seconds < math.inf:
-            began = scorer.time if math.isnan(began) else began
-            if scorer.time - began >= seconds:
-                return ""
-        return None
-
-    return goal
+    return course, drivers
 
 
 def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
@@ -211,41 +126,16 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
     }
 
 
-def _recorder(options: DriveOptions, course: Course) -> Recorder | Threaded:
-    folder = options.out or recordings_folder()
-    track = course.track.name.replace(":", "-")  # no colon in file names of Windows
-    name = f"{track}_{Path(options.car).stem}_{Path(options.driver.split(':')[0]).stem}"
-    plain = Recorder(folder / f"{name}_{rate.stamp()}.mcap")
-    recorder = Threaded(plain) if options.live or options.speed == "real" else plain
-    road, line = course.track.road, course.line
-    left, right = road.edges()
-    recorder.map(road.table[:, [Column.X, Column.Y]], left[:, :2], right[:, :2], road.closed)
-    recorder.plan(line.stations(), line.column(Column.X), line.column(Column.Y), course.profile.speed)
-    return recorder
-
-
-def _summary(
-    options: DriveOptions, laps: int, course: Course, scorer: Scorer, supervisor: Supervisor, result: LoopResult
-) -> dict[str, Any]:
-    valid = [lap.time_s for lap in scorer.laps if lap.valid]
-    flying = course.profile.lap_time
-    rest = course.plan(course.line, start=0.0).lap_time
+def _summary(options: DriveOptions, first: Car, course: Course, result: LoopResult) -> dict[str, Any]:
     return {
         "sim": options.sim,
         "driver": options.driver,
         "track": options.track,
         "car": options.car,
         "seed": options.seed,
-        "laps": [{"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors_s": list(lap.sectors_s),
-                  "invalid_reason": lap.invalid_reason}
-                 for lap in scorer.laps],
-        "best_s": min(valid, default=None),
-        "predicted_s": flying,
-        "predicted_from_rest_s": rest,
-        "off_track_s": scorer.timer.off_track_s,
-        "contacts": scorer.timer.contacts,
-        "mean_speed_mps": scorer.mean_speed,
-        "max_abs_lateral_error_m": scorer.max_error,
+        **first.summary(),
+        "predicted_s": course.profile.lap_time,
+        "predicted_from_rest_s": course.plan(course.line, start=0.0).lap_time,
         "ended": result.reason or "done",
         "realtime_factor": result.simulated / result.wall if result.wall else math.nan,
         "loop": {
@@ -255,5 +145,4 @@ def _summary(
             "p999_us": result.work.percentile(0.999) * 1e6,
             "overruns": result.overruns,
         },
-        "supervisor": asdict(supervisor.counters),
-    }  # fmt: skip
+    }

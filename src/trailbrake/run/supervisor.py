@@ -7,7 +7,7 @@ and brakes below the limit so that the tyres can still turn the car.
 import math
 from dataclasses import dataclass
 
-from trailbrake.state import CarState, Controls, FourTorques, Phase
+from trailbrake.state import CarState, Controls, FourTorques, Phase, settings_of
 
 STALE_AFTER = 0.25  # s without a new sample: the state is history
 BAD_FOR = 0.25  # s of simulator time that a driver may answer NaN before the car is stopped
@@ -23,6 +23,9 @@ class SupervisorCounters:
     clamped: int = 0
     rejected: int = 0
     stale: int = 0
+
+
+_NOTHING_SET = settings_of(Controls())
 
 
 def _share(wish: float) -> float:
@@ -91,6 +94,7 @@ class Supervisor:
             return last
         self._bad_time = 0.0
         reach = STEER_RATE * dt if dt > 0.0 else 2.0
+        settings = settings_of(controls)
         steer = min(max(controls.steer, last.steer - reach, -1.0), last.steer + reach, 1.0)
         passed = Controls(
             steer,
@@ -102,6 +106,7 @@ class Supervisor:
             _share(controls.drs),
             _share(controls.boost),
             controls.wheels,
+            *(settings if settings == _NOTHING_SET else map(_share, settings)),
         )
         if passed != controls:
             self.counters.clamped += 1

@@ -1,6 +1,8 @@
 """`Controls`, what a driver answers, and `SimCommand`, what a session (never a driver) may ask of a simulator."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from trailbrake.state.fields import quantity
 
@@ -23,7 +25,7 @@ class Controls:
     `gear` is the gear wanted (-1, 0, 1, 2, ...); None leaves it to the simulator's automatic box.
     The link turns a wish into paddle presses where the wire has paddles.
     NaN leaves alone what not every car has. `wheels`: torques at the front left, front right, rear left and rear
-    right wheel; None = the car's own.
+    right wheel; None = the car's own. From `brake_bias` on are the settings: what stays set for a while.
     """
 
     steer: float = quantity("1", "share of full lock, positive left", lo=-1.0, hi=1.0, default=0.0)
@@ -35,6 +37,17 @@ class Controls:
     drs: float = quantity("1", "rear wing flap, 1 = open", lo=0.0, hi=1.0)
     boost: float = quantity("1", "share of the hybrid motor's power asked for", lo=0.0, hi=1.0)
     wheels: FourTorques | None = None
+    brake_bias: float = quantity("1", "front share of the brake torque", lo=0.0, hi=1.0)
+    abs_level: float = quantity("1", "share of the car's own anti-lock brakes, 0 = off", lo=0.0, hi=1.0)
+    tc_level: float = quantity("1", "share of the car's own traction control, 0 = off", lo=0.0, hi=1.0)
+    turbo_level: float = quantity("1", "share of the car's own boost pressure", lo=0.0, hi=1.0)
+    engine_brake_level: float = quantity("1", "share of the car's own engine brake", lo=0.0, hi=1.0)
+    delivery_level: float = quantity("1", "share of the hybrid motor's own power", lo=0.0, hi=1.0)
+    recovery_level: float = quantity("1", "share of the hybrid motor's own recharging", lo=0.0, hi=1.0)
+
+
+SETTINGS = Controls.__slots__[Controls.__slots__.index("brake_bias") :]
+settings_of: Callable[[Controls], tuple[float, ...]] = attrgetter(*SETTINGS)
 
 
 @dataclass(slots=True)
@@ -56,3 +69,4 @@ class SimCommand:
     teleport: Pose | None = None
     to_pits: bool = False
     time_scale: float | None = None
+    collisions: bool | None = None  # car against car

@@ -62,7 +62,7 @@ STATE_FIELDS: frozenset[str] = frozenset(
 CONTROL_FIELDS: frozenset[str] = frozenset(
     [c.name for c in _columns(Controls)] + [f"wheels.{n}" for n in of(WheelTorque)]
 )
-COMMAND_FIELDS: frozenset[str] = frozenset(["pause", "restart", "teleport", "to_pits", "time_scale"])
+COMMAND_FIELDS: frozenset[str] = frozenset(["pause", "restart", "teleport", "to_pits", "time_scale", "collisions"])
 
 
 def _row_function(columns: tuple[Column, ...], record: str) -> Callable[..., tuple[float, ...]]:

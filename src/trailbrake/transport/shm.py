@@ -61,7 +61,9 @@ if sys.platform == "win32":
             created: whether this call made it, rather than finding it there.
         """
 
-        def __init__(self, path: Path, name: str, size: int, created: bool, mapped: bool) -> None:
+        def __init__(
+            self, path: Path, name: str, size: int, created: bool, mapped: bool, watched: bool = False
+        ) -> None:
             self.name, self.size, self.created = name, size, created
             self._map = mmap.mmap(-1, size, tagname=str(path))
 
@@ -76,6 +78,10 @@ if sys.platform == "win32":
         def current(self) -> bool:
             """Return whether the page's name still leads to this page: on Windows as long as we hold it."""
             return True
+
+        def held_by_others(self) -> bool | None:
+            """Return None: Windows does not tell who else holds a section."""
+            return None
 
         def close(self, *, remove: bool = False) -> None:
             """Let go; the section vanishes with its last handle, so `remove` asks for nothing more."""
@@ -104,6 +110,7 @@ if sys.platform == "win32":
 
 else:
     import fcntl
+    import signal
     import struct
 
     # struct flock: a write lock on the whole file. Open-file-description locks (Linux) hold between two opens
@@ -119,7 +126,9 @@ else:
             created: whether this call made it, rather than finding it there.
         """
 
-        def __init__(self, path: Path, name: str, size: int, created: bool, mapped: bool) -> None:
+        def __init__(
+            self, path: Path, name: str, size: int, created: bool, mapped: bool, watched: bool = False
+        ) -> None:
             self.name, self.size = name, size
             self._path = path
             self._fd, self.created = _open_file(path, created)
@@ -128,8 +137,11 @@ else:
                 if os.fstat(self._fd).st_size < size:
                     # Reserving at once tells a full file system here, not by a signal at the first store.
                     os.posix_fallocate(self._fd, 0, size)
+                if watched:  # by a descriptor that cannot write: else we would see ourselves
+                    writing, self._fd = self._fd, os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                    os.close(writing)
                 if mapped:
-                    self._map = mmap.mmap(self._fd, size)
+                    self._map = mmap.mmap(self._fd, size, access=mmap.ACCESS_READ if watched else mmap.ACCESS_WRITE)
             except OSError:
                 self.close(remove=self.created)
                 raise
@@ -154,6 +166,24 @@ else:
                 return os.stat(self._path, follow_symlinks=False).st_ino == self._file
             except OSError:
                 return False
+
+        def held_by_others(self) -> bool | None:
+            """Return whether anybody has the page open for writing; None where the system does not tell.
+
+            Only a page from `SharedMemory.watch` can tell. The kernel grants a read lease on a file that nobody can
+            write to, and a mapping counts until it is undone or its process is dead; the lease is given back at once.
+            """
+            try:
+                # Who opens the file within these microseconds waits for us, and the kernel signals it to us: by
+                # SIGURG, which is ignored, not by SIGIO, which ends a process.
+                fcntl.fcntl(self._fd, fcntl.F_SETSIG, signal.SIGURG)
+                fcntl.fcntl(self._fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            except BlockingIOError:
+                return True
+            except OSError:  # another user's file, or a file system without leases
+                return None
+            fcntl.fcntl(self._fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+            return False
 
         def close(self, *, remove: bool = False) -> None:
             """Let go, and with `remove` take the page's name away (unless it leads to a newer page)."""
@@ -257,10 +287,17 @@ class SharedMemory:
 
     def open(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page | None:
         """Open the page if it is there (growing a short one to `size`), else return None."""
+        return self._existing(name, size, mapped, watched=False)
+
+    def watch(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page | None:
+        """Open the page as `open` does, but only to read it, so that `Page.held_by_others` can tell."""
+        return self._existing(name, size, mapped, watched=True)
+
+    def _existing(self, name: str, size: int, mapped: bool, *, watched: bool) -> Page | None:
         if not self.exists(name):
             return None
         try:
-            return Page(self._path(name), name, size, False, mapped)
+            return Page(self._path(name), name, size, False, mapped, watched)
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -48,6 +48,7 @@ class Batch:
         cars: (blocks, Control.COUNT * LANES) float64, see `layout`: state and controls. Cars beyond n fill the last
             block and are nobody's.
         params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
+        touching: whether cars of a group push each other.
         kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
 
     Raises:
@@ -76,6 +77,7 @@ class Batch:
         self.track, self.n, self.group, self.threads = track, n, group, threads
         count = -(-n // LANES)
         self.dtype: Any = np.float32 if single else np.float64
+        self._heat, self._changed, self.touching = heat, False, True
         self._carry: Any = kernels.single(carry) if single else carry
         self._view: Any = kernels.single(view) if single else view
         self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
@@ -123,6 +125,20 @@ class Batch:
         """Give every block parameters of its own, so that `params` may be changed car by car."""
         self.params = np.ascontiguousarray(self.params[self.kinds])
         self.kinds = np.arange(len(self.kinds), dtype=np.int64)
+
+    def change(self, car: int, params: CarParams) -> None:
+        """Let one car be `params` from now on. Its state stays, and the other cars stay as they are."""
+        model = (Param.MODEL - Work.COUNT) * LANES
+        if not self._changed:  # every car gets its own parameters and its own engine map
+            self._changed = True
+            self.own_params()
+            models = self.params[:, model : model + LANES].reshape(-1).astype(np.intp)
+            self._maps = np.ascontiguousarray(self._maps[models])
+            self.params[:, model : model + LANES] = np.arange(len(models)).reshape(-1, LANES)
+        column = pack(params, heat=self._heat)
+        column[Param.MODEL - Work.COUNT] = car
+        self.params[car // LANES, car % LANES :: LANES] = column
+        self._maps[car] = engine_map(params)
 
     def param(self, row: int, cars: ArrayLike | None = None) -> Array:
         """Return parameter `row` of all cars, or of `cars`, (n,)."""
@@ -203,7 +219,7 @@ class Batch:
             jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
             for job in jobs:
                 job.result()
-        if self.group > 1:
+        if self.group > 1 and self.touching:
             collide(self.cars, self.params, self.kinds, self.group, 0, self.n // self.group)
 
     def refresh(self) -> None:

@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
-from trailbrake.laps import LapTimer
-from trailbrake.state import CarState, Controls, Pose, SimCommand
+from trailbrake.laps import LapRecord, LapTimer
+from trailbrake.state import CarState, Controls, Pose, SimCommand, settings_of
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, substeps_for
 from trailbrake.world.layout import State
 from trailbrake.world.publish import Publisher
+from trailbrake.world.settings import NOTHING_SET, tuned
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
@@ -37,6 +38,7 @@ class World:
         self._substeps = substeps_for(period)
         self._dt = period / self._substeps
         self._publishers = [Publisher(car) for car in self.cars]
+        self._settings = [NOTHING_SET] * len(self.cars)
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
@@ -46,9 +48,12 @@ class World:
         road = self.track.road
         self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
         self._best = [math.nan] * len(self.cars)
+        self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
         self._rows: list[list[float]] = [[] for _ in self.cars]  # newest state of each car
         for car in range(len(self.cars)):
             self.batch.set_controls(car, Controls())
+            if self._settings[car] != NOTHING_SET:
+                self._set(car, Controls())
             self._to_grid(car)
             self._score(car)
 
@@ -57,6 +62,8 @@ class World:
         batch = self.batch
         for car, wanted in enumerate(controls):
             batch.set_controls(car, wanted)
+            if settings_of(wanted) != self._settings[car]:
+                self._set(car, wanted)
         batch.step(self._dt, self._substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
@@ -68,16 +75,24 @@ class World:
         laps = (float(timer.number), timer.lap_time, self._best[car], timer.progress)
         return self._publishers[car].state(self._rows[car], self._sequence * self.period, self._sequence, laps)
 
-    def command(self, car: int, command: SimCommand) -> None:
-        """Carry out teleport, to_pits or restart for car `car`; pause and time_scale are the host's business.
+    def laps(self, car: int) -> list[LapRecord]:
+        """Return the laps that car `car` has finished since the start or its restart."""
+        return list(self._laps[car])
 
-        A way to the pits begins a new lap, a restart also clears contacts and best lap, a teleport spoils the lap.
+    def command(self, car: int, command: SimCommand) -> None:
+        """Carry out teleport, to_pits, restart or collisions for car `car`; the rest is the host's business.
+
+        A way to the pits begins a new lap, a restart also clears contacts and laps, a teleport spoils the lap.
+        Whether cars touch each other is the same for all of them.
         """
+        if command.collisions is not None:
+            self.batch.touching = command.collisions
         if command.restart or command.to_pits:
             contacts = self.batch.column(car)[_CONTACTS]
             self._to_grid(car)
             if command.restart:
                 self._best[car] = math.nan
+                self._laps[car].clear()
             else:
                 self.batch.column(car)[_CONTACTS] = contacts
             self._timers[car].reset()
@@ -88,11 +103,17 @@ class World:
             self.batch.column(car)[_CONTACTS] = contacts
             self._look(car)
 
+    def _set(self, car: int, wanted: Controls) -> None:
+        self._settings[car] = settings_of(wanted)
+        self.batch.change(car, tuned(self.cars[car], wanted))
+
     def _score(self, car: int) -> None:
         self._look(car)
         row = self._rows[car]
         on_track = row[_ON_TRACK] + row[_ON_TRACK + 1] + row[_ON_TRACK + 2] + row[_ON_TRACK + 3]
         lap = self._timers[car].update(self._sequence * self.period, row[_S], 4 - int(on_track), row[_CONTACTS])
+        if lap is not None:
+            self._laps[car].append(lap)
         if lap is not None and lap.valid and not self._best[car] <= lap.time_s:  # best may be NaN
             self._best[car] = lap.time_s
 

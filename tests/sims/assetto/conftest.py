@@ -1,6 +1,7 @@
 """A small world behind the wire: a car that turns, goes and shifts, without any physics worth the name."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from trailbrake.cars.load import load
 from trailbrake.sims.assetto import spec
 from trailbrake.sims.assetto.host import Host
 from trailbrake.sims.assetto.link import Link
-from trailbrake.sims.assetto.spec import LiveOptions
+from trailbrake.sims.assetto.spec import LiveOptions, ServeOptions
 from trailbrake.state import CarState, Controls
 
 SHIFT_STEPS = 20
@@ -48,7 +49,7 @@ class FakePlant:
     """Implements `roles.Plant`; `heard` keeps the commands it was given."""
 
     period = 1.0 / spec.RATE_HZ
-    track = None
+    track = SimpleNamespace(name="nowhere", road=SimpleNamespace(length=1000.0))
 
     def __init__(self, cars=1):
         self.cars = [load("gt3")] * cars
@@ -87,16 +88,17 @@ class FakePlant:
 class Session:
     """A host and links in lockstep in one process, on a clock of their own."""
 
-    def __init__(self, folder, cars=1, private=True):
+    def __init__(self, folder, cars=1, private=True, classic=False, pilots=()):
         self.folder = folder
         self.doors = folder if private else None  # None: the public names, which the environment moved to `folder`
         self.plant = FakePlant(cars)
+        self.options, self.pilots, self.said = ServeOptions(classic=classic), pilots, []
         self.now = 0.0
         self.links = []
         self.host = self.start_host()
 
     def start_host(self):
-        self.host = Host(self.plant, doors=self.doors)
+        self.host = Host(self.plant, self.options, doors=self.doors, pilots=self.pilots, say=self.said.append)
         self.host.open(self.now)
         return self.host
 

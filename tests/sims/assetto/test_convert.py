@@ -100,7 +100,10 @@ def test_our_controls_on_the_wire():
 
 def test_clients_controls():
     controls = convert.controls_from_wire(codec.CarControls(gas=2.0, brake=-1.0, clutch=1.0, steer=1.5), 3)
-    assert controls == Controls(steer=-1.0, throttle=1.0, brake=0.0, clutch=0.0, handbrake=0.0, gear=3)
+    assert controls == Controls(steer=-1.0, throttle=1.0, gear=3, drs=0.0, boost=0.0)
+    buttons = convert.controls_from_wire(codec.CarControls(drs=1, kers=255), 3, (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0))
+    assert (buttons.drs, buttons.boost) == (1.0, 1.0)
+    assert (buttons.brake_bias, buttons.abs_level, buttons.recovery_level) == (0.6, 0.5, 0.0)
     assert convert.controls_from_wire(codec.CarControls(autoshift_active=1), 3).gear is None
 
 

@@ -247,11 +247,19 @@ def test_v1_wins_over_v0_and_a_time_scale_of_zero_is_one(session):
     sim = file_of(session, spec.SIM_STATE_V1, 8)
     session.tick(20)
     assert not session.host.paused
-    assert session.host.time_scale == 1.0
-    for scale, expected in ((10.0, 10.0), (-1.0, 1.0), (math.nan, 1.0), (math.inf, 1.0), (0.5, 0.5)):
+    step = 1 / 333
+    assert session.host.wall_period == pytest.approx(step)
+    for scale, expected in ((10.0, step / 10), (-1.0, step), (math.nan, step), (math.inf, step), (0.5, 2 * step)):
         sim[4:8] = struct.pack("<f", scale)
         session.tick()
-        assert session.host.time_scale == expected
+        assert session.host.wall_period == pytest.approx(expected)
+
+
+def test_extra_sleep_is_a_sleep_after_every_step(session):
+    sim = file_of(session, spec.SIM_STATE_V1, 8)
+    sim[:8] = struct.pack("<4Bf", 0, 0, 0, 7, 2.0)
+    session.tick()
+    assert session.host.wall_period == pytest.approx(0.5 / 333 + 0.007)
 
 
 def test_a_second_host_is_refused_in_one_line(session):

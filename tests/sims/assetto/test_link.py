@@ -286,11 +286,12 @@ import sys
 from types import SimpleNamespace
 from trailbrake.cars.load import load
 from trailbrake.sims.assetto.host import Host
+from trailbrake.sims.assetto.spec import ServeOptions
 from trailbrake.state import CarState
 still = CarState(x=1.0, y=2.0, z=0.0, yaw=0.0, pitch=0.0, roll=0.0, speed=0.0, velocity_x=0.0, velocity_y=0.0,
                  velocity_z=0.0, gear=1)
 plant = SimpleNamespace(period=1 / 333, track=None, cars=[load("gt3")], state=lambda i: still, step=lambda c: None)
-host = Host(plant, doors=sys.argv[1])
+host = Host(plant, ServeOptions(classic=False), doors=sys.argv[1])
 host.open(0.0)
 for line in sys.stdin:
     host.tick(0.0)

@@ -12,11 +12,23 @@ page leaves open, and is assumed here alike in both directions:
 """
 
 import math
+from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import WireError
 from trailbrake.frames import angles_from_axes, assetto_from_iso, direction, iso_from_assetto, up_vector
-from trailbrake.sims.assetto.codec import ZERO3, ZERO5, CarControls, CarData, CarPublic, Vec3, WheelData
+from trailbrake.sims.assetto.codec import (
+    ZERO3,
+    ZERO5,
+    CarControls,
+    CarData,
+    CarPublic,
+    Five,
+    SeenCar,
+    Vec3,
+    WheelData,
+    seen,
+)
 from trailbrake.sims.assetto.spec import RATE_HZ
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelState
 from trailbrake.units import DEG, KMH, PSI, RPM, G
@@ -37,82 +49,37 @@ def state_from_wire(message: CarData) -> CarState:
 
     Time is packet_id over the physics rate: the game's clock, whatever the wall clock did meanwhile.
     """
-    m = message
-    x, y, z = iso_from_assetto(m.position)
-    yaw, pitch, roll = angles_from_axes(iso_from_assetto(m.look), iso_from_assetto(m.up))
-    velocity_x, velocity_y, velocity_z = iso_from_assetto(m.local_velocity)
-    acceleration_x, acceleration_y, acceleration_z = iso_from_assetto(m.acc_g)
-    roll_rate, pitch_rate, yaw_rate = iso_from_assetto(m.local_angular_velocity)
-    valid = m.wheels_valid_surface
-    fl, fr, rl, rr = m.wheels
-    return CarState(
-        time=m.packet_id / RATE_HZ,
-        sequence=m.packet_id,
-        phase=Phase.DRIVING,
-        x=x,
-        y=y,
-        z=z,
-        yaw=yaw,
-        pitch=pitch,
-        roll=roll,
-        speed=m.speed_kmh * KMH,
-        velocity_x=velocity_x,
-        velocity_y=velocity_y,
-        velocity_z=velocity_z,
-        acceleration_x=acceleration_x * G,
-        acceleration_y=acceleration_y * G,
-        acceleration_z=acceleration_z * G,
-        roll_rate=roll_rate,
-        pitch_rate=pitch_rate,
-        yaw_rate=yaw_rate,
-        steering_wheel_angle=-m.steer * DEG,
-        throttle=m.gas,
-        brake=m.brake,
-        clutch=1.0 - m.clutch,
-        handbrake=m.handbrake,
-        gear=m.gear - NEUTRAL,
-        engine_speed=m.rpm * RPM,
-        fuel_litres=m.fuel,
-        abs_active=float(m.abs_in_action != 0),
-        tc_active=float(m.traction_control_in_action != 0),
-        lap_time=m.lap_time_ms * 1e-3,
-        best_lap_time=m.best_lap_time_ms * 1e-3 if m.best_lap_time_ms else NAN,
-        lap_progress=m.spline_position,
-        contacts=float(m.collision_counter),
-        contact_depth=m.collision_depth,
-        wheels=[
-            _wheel_from_wire(fl, -1.0, valid & 1),
-            _wheel_from_wire(fr, 1.0, valid & 2),
-            _wheel_from_wire(rl, -1.0, valid & 4),
-            _wheel_from_wire(rr, 1.0, valid & 8),
-        ],
-    )
+    return state_from_seen(seen(message))
 
 
-def _wheel_from_wire(m: WheelData, outward: float, valid: int) -> WheelState:
-    """`outward`: +1 for a right wheel, whose top leans right when it leans outward; -1 for a left one."""
+def state_from_seen(message: SeenCar) -> CarState:
+    """Return the state that `message` tells, as `state_from_wire` does."""
+    # Positional and without helpers, as far as it stays readable: this runs for every sample of a drive. Vectors are
+    # (left, up, forward) on the wire, `frames.iso_from_assetto` written out.
     (
-        _,
-        (y, z, x),
-        _,
-        _,
-        _,
-        _,
-        slip_ratio,
-        load,
-        pressure,
-        spin,
-        wear,
-        _,
-        core,
-        camber,
-        disc,
-        _,
-        slip_angle,
-        nd_slip,
-    ) = m
-    # Positional, in the order of WheelState's fields: four of these are made per tick. (y, z, x) is `frames`'
-    # map written out for the same reason.
+        packet_id, gas, brake, clutch, steer, handbrake, fuel, gear, rpm, speed_kmh, acc_y, acc_z, acc_x, look_y,
+        look_z, look_x, up_y, up_z, up_x, y, z, x, vy, vz, vx, pitch_rate, yaw_rate, roll_rate, *wheels, abs_acts, tc_acts,
+        lap_ms, best_ms, progress, depth, contacts, valid,
+    ) = message  # fmt: skip
+    yaw, pitch, roll = angles_from_axes((look_x, look_y, look_z), (up_x, up_y, up_z))
+    return CarState(
+        packet_id / RATE_HZ, packet_id, 0.0, Phase.DRIVING,
+        x, y, z, yaw, pitch, roll, speed_kmh * KMH, vx, vy, vz, acc_x * G, acc_y * G, acc_z * G,
+        roll_rate, pitch_rate, yaw_rate, NAN, -steer * DEG, gas, brake, 1.0 - clutch, handbrake, gear - NEUTRAL,
+        rpm * RPM, fuel, 1.0 if abs_acts else 0.0, 1.0 if tc_acts else 0.0,
+        lap_ms * 1e-3, best_ms * 1e-3 if best_ms else NAN, progress, float(contacts), depth,
+        [
+            _wheel_from_wire(wheels[0:13], -1.0, valid & 1),
+            _wheel_from_wire(wheels[13:26], 1.0, valid & 2),
+            _wheel_from_wire(wheels[26:39], -1.0, valid & 4),
+            _wheel_from_wire(wheels[39:52], 1.0, valid & 8),
+        ],
+    )  # fmt: skip
+
+
+def _wheel_from_wire(numbers: list[float], outward: float, valid: int) -> WheelState:
+    """`outward`: +1 for a right wheel, whose top leans right when it leans outward; -1 for a left one."""
+    y, z, x, slip_ratio, load, pressure, spin, wear, core, camber, disc, slip_angle, nd_slip = numbers
     return WheelState(
         x, y, z, spin, slip_ratio, slip_angle * DEG, nd_slip, load, outward * camber, pressure * PSI, core, disc, wear,
         1.0 if valid else 0.0,
@@ -137,7 +104,7 @@ def other_from_wire(index: int, message: CarPublic) -> OtherCar:
     )
 
 
-def state_to_wire(state: CarState, car: CarParams, packet_id: int) -> CarData:
+def state_to_wire(state: CarState, car: CarParams, packet_id: int, damage: Five = ZERO5) -> CarData:
     """Return what the game would publish of `state`. What the state does not know is 0: the game writes no NaN."""
     s = state
     forward = direction(s.yaw, s.pitch)
@@ -149,14 +116,14 @@ def state_to_wire(state: CarState, car: CarParams, packet_id: int) -> CarData:
             valid |= 1 << bit
     return CarData(
         packet_id,
-        _known(s.throttle),
-        _known(s.brake),
-        1.0 - _known(s.clutch),
+        known(s.throttle),
+        known(s.brake),
+        1.0 - known(s.clutch),
         _steering_degrees(s, car),
-        _known(s.handbrake),
-        _known(s.fuel_litres),
+        known(s.handbrake),
+        known(s.fuel_litres),
         (s.gear or 0) + NEUTRAL,
-        _known(s.engine_speed) / RPM,
+        known(s.engine_speed) / RPM,
         s.speed / KMH,
         _world(forward, left, up, s.velocity_x, s.velocity_y, s.velocity_z),
         _g_from_state(s),
@@ -164,22 +131,22 @@ def state_to_wire(state: CarState, car: CarParams, packet_id: int) -> CarData:
         assetto_from_iso(up),
         assetto_from_iso((s.x, s.y, s.z)),
         assetto_from_iso((s.velocity_x, s.velocity_y, s.velocity_z)),
-        assetto_from_iso((_known(s.roll_rate), _known(s.pitch_rate), _known(s.yaw_rate))),
+        assetto_from_iso((known(s.roll_rate), known(s.pitch_rate), known(s.yaw_rate))),
         car.body.cg_height,
-        ZERO5,
+        damage,
         _wheels_to_wire(s, car, forward, left, up),
         abs_in_action=int(s.abs_active > 0.5),
         traction_control_in_action=int(s.tc_active > 0.5),
-        lap_time_ms=_milliseconds(s.lap_time),
-        best_lap_time_ms=_milliseconds(s.best_lap_time),
-        spline_position=_known(s.lap_progress),
-        collision_depth=_known(s.contact_depth),
-        collision_counter=int(_known(s.contacts)),
+        lap_time_ms=milliseconds(s.lap_time),
+        best_lap_time_ms=milliseconds(s.best_lap_time),
+        spline_position=known(s.lap_progress),
+        collision_depth=known(s.contact_depth),
+        collision_counter=int(known(s.contacts)),
         wheels_valid_surface=valid,
     )
 
 
-def state_to_public(state: CarState, car: CarParams, packet_id: int) -> CarPublic:
+def state_to_public(state: CarState, car: CarParams, packet_id: int, damage: Five = ZERO5) -> CarPublic:
     """Return what everybody may see of `state`."""
     s = state
     forward = direction(s.yaw, s.pitch)
@@ -187,15 +154,16 @@ def state_to_public(state: CarState, car: CarParams, packet_id: int) -> CarPubli
     return CarPublic(
         packet_id,
         _steering_degrees(s, car),
-        _known(s.engine_speed) / RPM,
-        _known(s.lap_progress),
+        known(s.engine_speed) / RPM,
+        known(s.lap_progress),
         s.speed / KMH,
         _world(forward, _cross(up, forward), up, s.velocity_x, s.velocity_y, s.velocity_z),
         _g_from_state(s),
         assetto_from_iso(forward),
         assetto_from_iso(up),
         assetto_from_iso((s.x, s.y, s.z)),
-        is_braking=int(s.brake > _BRAKING),
+        damage,
+        int(s.brake > _BRAKING),
     )
 
 
@@ -211,7 +179,7 @@ def _wheels_to_wire(
     look = (fy * c + ly * n, fz * c + lz * n, fx * c + lx * n)
     side = (ly * c - fy * n, lz * c - fz * n, lx * c - fx * n)
     look_rear, side_rear, normal = (fy, fz, fx), (ly, lz, lx), (up[1], up[2], up[0])
-    yaw_rate, vx, vz = _known(s.yaw_rate), s.velocity_x, s.velocity_z
+    yaw_rate, vx, vz = known(s.yaw_rate), s.velocity_x, s.velocity_z
     vy_front = s.velocity_y + yaw_rate * body.cg_to_front
     vy_rear = s.velocity_y - yaw_rate * body.cg_to_rear
     a, b, d, e = s.wheels
@@ -234,13 +202,13 @@ def _wheel_to_wire(
     # NaN differs from itself. Written out, not called: this runs for four wheels 333 times a second.
     x, y, z = w.x, w.y, w.z
     if x + y + z != x + y + z:
-        x, y, z = _known(x), _known(y), _known(z)
+        x, y, z = known(x), known(y), known(z)
     slip_ratio, slip_angle, load, spin, combined = (
         w.slip_ratio, w.slip_angle, w.load, w.angular_velocity, w.combined_slip,
     )  # fmt: skip
     if (total := slip_ratio + slip_angle + load + spin + combined) != total:
-        slip_ratio, slip_angle, load = _known(slip_ratio), _known(slip_angle), _known(load)
-        spin, combined = _known(spin), _known(combined)
+        slip_ratio, slip_angle, load = known(slip_ratio), known(slip_angle), known(load)
+        spin, combined = known(spin), known(combined)
     pressure, wear, core, camber, disc = w.pressure, w.wear, w.core_temperature, w.camber, w.disc_temperature
     return WheelData(
         (y + normal[0] * radius, z + normal[1] * radius, x + normal[2] * radius),
@@ -264,23 +232,25 @@ def _wheel_to_wire(
     )
 
 
-def _known(value: float) -> float:
+def known(value: float) -> float:
+    """Return `value`, 0 where it is NaN."""
     return value if value == value else 0.0  # NaN differs from itself; cheaper here than math.isnan
 
 
-def _milliseconds(seconds: float) -> int:
+def milliseconds(seconds: float) -> int:
+    """Return a time as the wire has it; 0 where there is none."""
     return min(_MS_MAX, int(seconds * 1000.0 + 0.5)) if seconds > 0.0 else 0
 
 
 def _steering_degrees(s: CarState, car: CarParams) -> float:
     angle = s.steering_wheel_angle
     if angle != angle:
-        angle = _known(s.steer) * car.steering.max_angle * car.steering.ratio
+        angle = known(s.steer) * car.steering.max_angle * car.steering.ratio
     return -angle / DEG
 
 
 def _g_from_state(s: CarState) -> Vec3:
-    return (_known(s.acceleration_y) / G, _known(s.acceleration_z) / G, _known(s.acceleration_x) / G)
+    return (known(s.acceleration_y) / G, known(s.acceleration_z) / G, known(s.acceleration_x) / G)
 
 
 def _cross(a: Vec3, b: Vec3) -> Vec3:
@@ -336,11 +306,11 @@ def controls_to_wire(
     )
 
 
-def controls_from_wire(message: CarControls, gear: int) -> Controls:
+def controls_from_wire(message: CarControls, gear: int, settings: Sequence[float] = ()) -> Controls:
     """Return what `message` asks of a car that is in `gear` (-1, 0, 1, ...), clamped to the declared ranges.
 
     The gear wanted is `gear` itself, or None with the automatic box on: paddles are edges, which need a memory
-    of the message before, and that is the host's.
+    of the message before, and that is the host's. So are the buttons behind `settings`, which are passed on.
 
     Raises:
         WireError: an axis is not a finite number. The whole message is then to be ignored.
@@ -356,12 +326,16 @@ def controls_from_wire(message: CarControls, gear: int) -> Controls:
     # Section 4.3: autoclutch engages a forward gear by itself; else a zero-filled page means clutch pressed.
     released = 1.0 if m.autoclutch_on_start and gear + NEUTRAL >= 2 and gas > 0.0 else _unit(clutch)
     return Controls(
-        steer=-max(-1.0, min(1.0, steer)),
-        throttle=gas,
-        brake=_unit(brake),
-        clutch=1.0 - released,
-        handbrake=_unit(handbrake),
-        gear=None if m.autoshift_active else gear,
+        -max(-1.0, min(1.0, steer)),
+        gas,
+        _unit(brake),
+        1.0 - released,
+        _unit(handbrake),
+        None if m.autoshift_active else gear,
+        float(m.drs != 0),
+        float(m.kers != 0),
+        None,
+        *settings,
     )
 
 

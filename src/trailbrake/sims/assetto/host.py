@@ -1,88 +1,31 @@
 """The game's end of the Assetto Corsa wire: publishes a Plant's cars and drives them by the clients' controls.
 
-Source: protocol page assetto-custom-ai, sections 1, 2.5 and 4. Clients are strangers: what they write is
-checked, and what they do to the pages that are ours (Car<N>, CarPublic<N>) is overwritten and never read.
-
-A car is taken when CarControls<N> is there, be it before, while or after this host starts. It is given back,
-and holds the brake, when that page is gone or the client of our own kind that drove it has died. A stranger
-who dies and leaves the page on Linux cannot be told from one who holds his controls still.
+Source: protocol page assetto-custom-ai, sections 1, 2.5, 4 and 6. Clients are strangers: what they write is checked,
+and what they do to the pages that are ours (Car<N>, CarPublic<N>, acpmf_*) is overwritten and never read.
 """
 
-import math
 import os
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from trailbrake.cars.params import CarParams
-from trailbrake.errors import SimulatorError, WireError
+from trailbrake.errors import SimulatorError
 from trailbrake.roles import Plant
 from trailbrake.sims.assetto import codec, convert, spec
+from trailbrake.sims.assetto.classic import ClassicPages
+from trailbrake.sims.assetto.session import SharedPages
+from trailbrake.sims.assetto.slot import Counts, Slot
 from trailbrake.state import CarState, Controls, SimCommand
-from trailbrake.transport.shm import Lock, LockState, Page, SharedMemory
+from trailbrake.transport.shm import Lock, SharedMemory
+
+Pilot = Callable[[CarState, float], Controls]
 
 _LOOK_EVERY = 11  # ticks between looks for clients who came or went: 33 ms
-_SHIFT_STEPS = 166  # a shift that has not come after 0.5 s is forgotten
-_READ_TRIES = 3
-_PACKET_ID_MASK = 0x7FFFFFFF
+_IN_PITS = 3.0  # m/s: a car that is faster has left the pits
 
 
-class _Paddles:
-    """The gear wanted by paddles: one gear per rising edge, none while a shift is still under way."""
-
-    __slots__ = ("_down", "_left", "_up", "_wish")
-
-    def __init__(self) -> None:
-        self._up = self._down = False
-        self._wish: int | None = None
-        self._left = 0
-
-    def gear(self, message: codec.CarControls, gear: int, top_gear: int) -> int:
-        """Return the gear wanted by a car that is in `gear`."""
-        up, down = message.gear_up != 0, message.gear_dn != 0
-        # Both at once are an up and a down, which is nothing.
-        step = (up and not self._up) - (down and not self._down)
-        self._up, self._down = up, down
-        if self._wish is not None and self._wish != gear and self._left > 0:
-            self._left -= 1
-            return self._wish
-        self._wish = max(-1, min(top_gear, gear + step))
-        self._left = _SHIFT_STEPS
-        return self._wish
-
-    def forget(self) -> None:
-        """Drop a pending shift: the car was put somewhere else, or shifts by itself."""
-        self._wish = None
-
-
-class _Slot:
-    """One car: its pages, and what its client wants."""
-
-    def __init__(self, index: int, params: CarParams, state: CarState, public: Page) -> None:
-        self.index, self.params, self.state = index, params, state
-        self.controls_page: Page | None = None
-        self.car_page: Page | None = None
-        self.public_page = public
-        self.packet_id = self.public_id = 0
-        self.data = b""  # newest controls, good or bad
-        self.message: codec.CarControls | None = None  # newest good ones
-        self.wish: Controls | None = None  # the same as controls of a car in `wish_gear`
-        self.wish_gear = 0
-        self.paddles = _Paddles()
-        self.held = False  # a client of our own kind has been seen behind the controls
-        self.left_behind: bytes | None = None  # what a dead client's controls said: nobody's until they change
-
-    @property
-    def taken(self) -> bool:
-        """Whether a client drives this car."""
-        return self.controls_page is not None and self.left_behind is None
-
-    def give_back(self) -> None:
-        """Forget the client; the car holds the brake."""
-        if self.controls_page is not None:
-            self.controls_page.close()
-        self.controls_page = self.left_behind = self.message = self.wish = None
-        self.data = b""
-        self.paddles = _Paddles()
-        self.held = False
+def _print(text: str) -> None:
+    print(f"trailbrake: {text}", file=sys.stderr, flush=True)
 
 
 class Host:
@@ -93,6 +36,9 @@ class Host:
         options: of this simulator; the cars are the plant's.
         doors: a folder of pages that nobody but ours reaches; they are then mapped, see `trailbrake.transport.shm`.
             None = the public names.
+        pilots: one per car, or none at all: who drives the cars that no client has. Without them those cars hold the
+            brake. Called with the car's state, `others` filled, and the s of simulator time since the last call.
+        say: takes a line for whoever runs the host.
     """
 
     def __init__(
@@ -101,30 +47,38 @@ class Host:
         options: spec.ServeOptions | None = None,
         *,
         doors: "str | os.PathLike[str] | None" = None,
+        pilots: Sequence[Pilot] = (),
+        say: Callable[[str], None] = _print,
     ) -> None:
-        self._plant = plant
-        self._memory = SharedMemory(doors)
-        self._mapped = doors is not None
+        options = options or spec.ServeOptions()
+        if pilots and len(pilots) != len(plant.cars):
+            raise ValueError(f"Host: expected no pilots, or one for each of {len(plant.cars)} cars, got {len(pilots)}")
+        self._plant, self._pilots, self._say = plant, pilots, say
+        self._memory, self._mapped = SharedMemory(doors), doors is not None
+        self._counts = Counts()
+        self._shared = SharedPages(self._memory, self._mapped, self._counts)
+        self._classic = ClassicPages(self._memory, self._mapped, self._counts) if options.classic else None
         self._lock: Lock | None = None
-        self._slots: list[_Slot] = []
-        self._sim_pages: dict[str, Page] = {}
-        self._sim = codec.SimState()
-        self._ticks = self._steps = self._frames = 0
-        self._counts = dict.fromkeys(("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "torn"), 0)
+        self._slots: list[Slot] = []
+        self._piloted = [False] * len(plant.cars)
+        self._ticks = 0
+        self._opened_at = 0.0
+        self._frames = 0
 
     @property
     def time_scale(self) -> float:
-        """How many times faster than real time the clients want it: 1 unless SimState v1 says otherwise.
+        """How many times faster than real time the clients want it."""
+        return self._shared.time_scale
 
-        0, negative and not finite are 1 (section 2.5). Pacing is the business of whoever calls `tick`.
-        """
-        scale = self._sim.time_scale
-        return scale if math.isfinite(scale) and scale > 0.0 else 1.0
+    @property
+    def wall_period(self) -> float:
+        """How much wall time (s) the next tick shall take in real time, as the clients' SimState wants it."""
+        return self._plant.period / self.time_scale + self._shared.sim.extra_sleep_ms * 1e-3
 
     @property
     def paused(self) -> bool:
         """Whether a client has the simulation paused."""
-        return self._sim.pause != 0
+        return self._shared.sim.pause != 0
 
     @property
     def taken(self) -> list[bool]:
@@ -148,185 +102,112 @@ class Host:
             )
         try:
             for index, params in enumerate(self._plant.cars):
-                public = self._memory.create(spec.public_name(index), mapped=self._mapped)
-                self._slots.append(_Slot(index, params, self._plant.state(index), public))
-            self._publish_public()
+                state = self._plant.state(index)
+                self._slots.append(
+                    Slot(index, params, state, self._memory, self._mapped, self._counts, self._say)
+                )  # fmt: skip
+            if self._classic is not None:
+                self._classic.open(self._plant)
+            self._opened_at, self._frames = now, 0
+            self._publish_frame()
         except BaseException:
             self.close()
             raise
 
     def tick(self, now: float) -> None:
-        """Take the clients' newest controls, step the plant once and publish; nothing of it while paused."""
+        """Take the clients' newest controls, step the plant once and publish; nothing of it while paused.
+
+        What goes by the frame follows `now`, as the game's frames follow the wall clock.
+        """
         if self._ticks % _LOOK_EVERY == 0:
-            self._look_for_clients()
+            self._shared.look()
+            for slot in self._slots:
+                slot.look()
         self._ticks += 1
-        self._take_sim_state()
-        if self._sim.pause:
+        before, sim = self._shared.sim, self._shared.take_sim()
+        if sim != before:
+            self._obey(before, sim)
+        if sim.pause:
             return
         self._plant.step([self._controls(slot) for slot in self._slots])
-        self._steps += 1
         for slot in self._slots:
-            if slot.taken:
-                slot.state = self._plant.state(slot.index)
-                self._publish(slot)
-        frames = int(self._steps * spec.FRAME_RATE_HZ / spec.RATE_HZ)
+            if slot.taken or self._pilots or (slot.index == 0 and self._classic is not None):
+                self._follow(slot)
+                if slot.taken:
+                    slot.publish()
+        if self._classic is not None:
+            self._classic.publish_physics(self._slots[0], piloted=self._piloted[0])
+        frames = int((now - self._opened_at) * spec.FRAME_RATE_HZ + 1e-6)
         if frames != self._frames:
             self._frames = frames
-            for slot in self._slots:
-                if not slot.taken:
-                    slot.state = self._plant.state(slot.index)
-            self._publish_public()
+            self._publish_frame()
 
     def counters(self) -> dict[str, Any]:
-        """Return messages and bytes in and out, and the controls that were rejected or read while being written.
+        """Return messages and bytes in and out, what was rejected, read while being written, ignored, and the lines.
 
-        A message in is a change of a controls page.
+        A message in is a change of a client's page.
         """
-        return dict(self._counts)
+        lines = {"debug_lines": len(self._shared.lines), "debug_lines_rejected": self._shared.rejected_lines}
+        return {**self._counts.number, **lines, "ignored": list(self._counts.ignored)}
 
     def close(self) -> None:
         """Close the doors and remove the pages that are ours to publish; those of clients stay."""
         for slot in self._slots:
-            slot.give_back()
-            slot.public_page.close(remove=True)
-            if slot.car_page is not None:
-                slot.car_page.close(remove=True)
-        for page in self._sim_pages.values():
-            page.close()
-        self._slots, self._sim_pages = [], {}
+            slot.close()
+        self._slots = []
+        self._shared.close()
+        if self._classic is not None:
+            self._classic.close()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
-    # ---- Clients come and go ----
-
-    def _look_for_clients(self) -> None:
-        for name in (spec.SIM_STATE_V0, spec.SIM_STATE_V1):
-            page = self._sim_pages.get(name)
-            if page is not None and not page.current():
-                self._sim_pages.pop(name).close()
-                page = None
-            if page is None:
-                page = self._memory.open(name, mapped=self._mapped)
-                if page is not None:
-                    self._sim_pages[name] = page
-        for slot in self._slots:
-            self._look_for_client(slot)
-
-    def _look_for_client(self, slot: _Slot) -> None:
-        name = spec.controls_name(slot.index)
-        if slot.controls_page is not None and not slot.controls_page.current():
-            slot.give_back()
-        if slot.controls_page is None:
-            slot.controls_page = self._memory.open(name, mapped=self._mapped)
-            if slot.controls_page is None:
-                return
-            # A lock without a holder: its holder was killed before we came, and these are his last controls.
-            abandoned = self._memory.lock_state(name) is LockState.ABANDONED
-            slot.left_behind = slot.controls_page.read(codec.CONTROLS_SIZE) if abandoned else None
-        held = self._memory.lock_state(name) is LockState.HELD
-        if held:
-            slot.left_behind = None
-        elif slot.held:  # the client we saw has died without removing his page
-            slot.left_behind = slot.controls_page.read(codec.CONTROLS_SIZE)
-        slot.held = held
-        if slot.car_page is None and slot.taken:
-            # Open or make: a client may have made the page himself (section 1, trap).
-            slot.car_page = self._memory.create(spec.car_name(slot.index), mapped=self._mapped)
-
     # ---- Controls in ----
 
-    def _take_sim_state(self) -> None:
-        before, sim = self._sim, codec.SimState()
-        try:
-            # Both there: nobody has told which one wins in the game; here it is v1.
-            if spec.SIM_STATE_V1 in self._sim_pages:
-                sim = codec.decode_sim_v1(self._sim_pages[spec.SIM_STATE_V1].read(codec.SIM_V1_SIZE))
-            elif spec.SIM_STATE_V0 in self._sim_pages:
-                sim = codec.decode_sim_v0(self._sim_pages[spec.SIM_STATE_V0].read(codec.SIM_V0_SIZE))
-        except WireError:  # its client has cut the page short
-            self._counts["rejected"] += 1
-        self._sim = sim
+    def _obey(self, before: codec.SimState, sim: codec.SimState) -> None:
         if sim.restart_session and not before.restart_session:  # edge: a held byte would restart for ever
             for slot in self._slots:
-                self._command(slot, SimCommand(restart=True))
+                self._plant.command(slot.index, SimCommand(restart=True))
+                slot.restarted()
+                slot.state = self._plant.state(slot.index)
+        if sim.disable_collisions != before.disable_collisions:
+            self._plant.command(0, SimCommand(collisions=not sim.disable_collisions))
+        if sim.pause and self._classic is not None:
+            self._classic.publish_graphics(self._slots, paused=True)
 
-    def _command(self, slot: _Slot, command: SimCommand) -> None:
-        self._plant.command(slot.index, command)
-        slot.paddles.forget()
-
-    def _controls(self, slot: _Slot) -> Controls:
+    def _controls(self, slot: Slot) -> Controls:
         """Return what car `slot` shall do in this step; carries out its teleport."""
-        self._take_controls(slot)
-        message = slot.message
-        if message is None:
+        command = slot.take()
+        if command is not None:
+            self._plant.command(slot.index, command)
+            slot.moved(repaired=command.to_pits)
+        controls = slot.controls()
+        if controls is not None:
+            self._piloted[slot.index] = False
+            return controls
+        if not self._pilots:
             return Controls(brake=1.0)
         state = slot.state
-        if message.teleport_to == convert.TELEPORT_PITS:  # level: again in every step, and never cleared by us
-            self._command(slot, SimCommand(to_pits=True))
-        elif message.teleport_to == convert.TELEPORT_POSE:
-            self._command(slot, SimCommand(teleport=convert.pose_from_wire(message, state.yaw)))
-        gear = state.gear or 0
-        if slot.wish is None or slot.wish_gear != gear:
-            slot.wish, slot.wish_gear = convert.controls_from_wire(message, gear), gear
-        if message.autoshift_active:
-            slot.paddles.forget()
-        else:
-            slot.wish.gear = slot.paddles.gear(message, gear, slot.params.gearbox.top_gear)
-        return slot.wish
-
-    def _take_controls(self, slot: _Slot) -> None:
-        """Make the newest good controls `slot.message`. Bad ones are counted, and the last good ones hold."""
-        page = slot.controls_page
-        if page is None:
-            return
-        data = page.read(codec.CONTROLS_SIZE)
-        if slot.left_behind is not None:
-            if data == slot.left_behind:
-                slot.message = None
-                return
-            slot.left_behind = None  # somebody writes to it: alive after all
-        if data == slot.data:
-            return
-        for _ in range(_READ_TRIES):
-            again = page.read(codec.CONTROLS_SIZE)
-            if again == data:
-                break
-            data = again
-        else:
-            self._counts["torn"] += 1
-        slot.data = data
-        self._counts["messages_in"] += 1
-        self._counts["bytes_in"] += len(data)
-        try:
-            message = codec.decode_controls(data)
-            gear = slot.state.gear or 0
-            wish = convert.controls_from_wire(message, gear)
-            if message.teleport_to == convert.TELEPORT_POSE:
-                convert.pose_from_wire(message, 0.0)
-        except WireError:
-            self._counts["rejected"] += 1
-        else:
-            slot.message, slot.wish, slot.wish_gear = message, wish, gear
+        state.others = [
+            convert.other_from_wire(other.index, other.public) for other in self._slots if other is not slot
+        ]  # fmt: skip
+        dt = self._plant.period if self._piloted[slot.index] else 0.0
+        self._piloted[slot.index] = True
+        return self._pilots[slot.index](state, dt)
 
     # ---- State out ----
 
-    def _publish(self, slot: _Slot) -> None:
-        if slot.car_page is None:
-            slot.car_page = self._memory.create(spec.car_name(slot.index), mapped=self._mapped)
-        slot.packet_id = (slot.packet_id + 1) & _PACKET_ID_MASK
-        data = codec.encode_car(convert.state_to_wire(slot.state, slot.params, slot.packet_id))
-        self._store(slot.car_page, data)
+    def _follow(self, slot: Slot) -> None:
+        slot.state = self._plant.state(slot.index)
+        slot.logbook.follow(slot.state)
+        if slot.in_pits and slot.state.speed > _IN_PITS:
+            slot.in_pits = False
 
-    def _publish_public(self) -> None:
+    def _publish_frame(self) -> None:
         for slot in self._slots:
-            slot.public_id = (slot.public_id + 1) & _PACKET_ID_MASK
-            data = codec.encode_public(convert.state_to_public(slot.state, slot.params, slot.public_id))
-            self._store(slot.public_page, data)
-
-    def _store(self, page: Page, data: bytes) -> None:
-        # packet_id last: a client who sees it move finds the rest in place.
-        page.write(data[codec.PACKET_ID_SIZE :], codec.PACKET_ID_SIZE)
-        page.write(data[: codec.PACKET_ID_SIZE])
-        self._counts["messages_out"] += 1
-        self._counts["bytes_out"] += len(data)
+            if not (slot.taken or self._pilots):
+                slot.state = self._plant.state(slot.index)
+            slot.publish_public()
+        self._shared.take_lines()
+        if self._classic is not None:
+            self._classic.publish_graphics(self._slots, paused=False)

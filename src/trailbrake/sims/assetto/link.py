@@ -96,7 +96,7 @@ class Link:
         self._shifter = _Shifter()
         self._car: Page | None = None
         self._packet_id = 0  # newest read
-        self._message: codec.CarData | None = None  # None until packet_id has been seen to advance
+        self._message: codec.SeenCar | None = None  # None until packet_id has been seen to advance
         self._advanced_at: float | None = None  # None = from the next read on
         self._stale = False
         self._others: dict[int, Page] = {}
@@ -174,7 +174,7 @@ class Link:
         advanced = self.fresh() and self._take()
         if advanced:
             self._advanced_at = now
-        state = CarState() if self._message is None else convert.state_from_wire(self._message)
+        state = CarState() if self._message is None else convert.state_from_seen(self._message)
         state.age = now - self._advanced_at
         stale = state.age > spec.STALE_S
         if self._sim.pause and not advanced:
@@ -193,7 +193,7 @@ class Link:
         """Copy and decode the newest sample; return whether it was whole enough."""
         data = self._copy()
         try:
-            message = codec.decode_car(data)
+            message = codec.decode_seen_car(data)
         except WireError:  # a stranger cut the page short
             self.counters.torn += 1
             return False

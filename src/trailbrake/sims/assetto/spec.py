@@ -3,7 +3,7 @@
 Source: protocol page assetto-custom-ai, sections 1 and 2. Constants only; cheap to import.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NAME = "assetto"
 TITLE = "Assetto Corsa (Custom Shaders Patch, Custom AI)"
@@ -15,6 +15,7 @@ STALE_S = 0.25  # s of wall time; a packet_id that stood longer is not live (sec
 PREFIX = "AcTools.CSP.NewBehaviour.CustomAI."
 SIM_STATE_V0 = f"{PREFIX}SimState.v0"
 SIM_STATE_V1 = f"{PREFIX}SimState.v1"  # CSP >= 0.2.8
+DEBUG_LINES = f"{PREFIX}DebugLines.v0"
 HOST_LOCK = f"{PREFIX}Host"  # ours: taken by the one host of these names
 
 
@@ -58,10 +59,17 @@ class ServeOptions:
     """Options of `serve assetto`.
 
     Attributes:
-        cars: number of cars on the track; those that nobody takes stand with the brake on.
+        cars: number of cars on the track. A single one waits at rest for its client; of more, those that nobody has
+            taken are driven by a driver of ours.
+        park: leave the cars that nobody has taken at rest, whatever their number.
+        driver: who drives them: a driver's name, or FILE.py, or FILE.py:Class.
+        classic: publish the three acpmf pages too, which tell of car 0.
     """
 
     cars: int = 1
+    park: bool = False
+    driver: str = "convoy"
+    classic: bool = True
 
 
 @dataclass(slots=True)
@@ -85,3 +93,18 @@ def period(options: ServeOptions) -> float:
 def cars(options: ServeOptions) -> int:
     """Return how many cars the host wants on the track."""
     return options.cars
+
+
+def pilot(options: ServeOptions) -> str:
+    """Return who drives the cars that no client has taken; "" = nobody, they hold the brake."""
+    return options.driver if options.cars > 1 and not options.park else ""
+
+
+def embedded(cars: int) -> ServeOptions:
+    """Return the options of a world that is there for a drive of `cars` cars, and for nobody else."""
+    return ServeOptions(cars=cars, park=True, classic=False)
+
+
+def seat(options: LiveOptions, car: int) -> LiveOptions:
+    """Return the options for car `car` of a drive; 0 is the first, whose options they are."""
+    return replace(options, car_index=options.car_index + car)

@@ -1,0 +1,32 @@
+"""How a drive tells whoever watches it that it goes on."""
+
+from typing import Protocol
+
+from trailbrake.laps import LapRecord
+from trailbrake.state import CarState
+
+
+class Show(Protocol):
+    """What wants to be told how a drive goes; the command line prints it."""
+
+    def say(self, text: str) -> None:
+        """A line for the user."""
+
+    def lap(self, lap: LapRecord) -> None:
+        """A lap is finished."""
+
+    def progress(self, share_done: float, state: CarState, lap: int) -> None:
+        """Called a few times a second."""
+
+
+class Quiet:
+    """A Show that shows nothing."""
+
+    def say(self, text: str) -> None:
+        """Say nothing."""
+
+    def lap(self, lap: LapRecord) -> None:
+        """Show nothing."""
+
+    def progress(self, share_done: float, state: CarState, lap: int) -> None:
+        """Show nothing."""

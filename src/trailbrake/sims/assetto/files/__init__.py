@@ -1,0 +1,1 @@
+"""The files of an Assetto Corsa installation that a driver needs: read, checked, written."""
