@@ -7,6 +7,7 @@ Messages are named tuples: they unpack and compare fastest. Too few bytes raise 
 decode to something.
 """
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ _PUBLIC = Struct("<i24fB3x")
 _SIM_V0 = Struct("<4B")
 _SIM_V1 = Struct("<4Bf")
 _PACKET_ID = Struct("<i")
+_DEBUG_COUNT = Struct("<i")
+_DEBUG_LINE = Struct("<6fI")
 
 CONTROLS_SIZE = _CONTROLS.size
 CAR_SIZE = _CAR.size
@@ -32,6 +35,8 @@ PUBLIC_SIZE = _PUBLIC.size
 SIM_V0_SIZE = _SIM_V0.size
 SIM_V1_SIZE = _SIM_V1.size
 PACKET_ID_SIZE = _PACKET_ID.size
+DEBUG_SIZE = 16384  # least size of a DebugLines page
+DEBUG_MOST = (DEBUG_SIZE - _DEBUG_COUNT.size) // _DEBUG_LINE.size  # lines in a page of that size
 
 
 class CarControls(NamedTuple):
@@ -159,6 +164,14 @@ class SimState(NamedTuple):
     time_scale: float = 1.0
 
 
+class DebugLine(NamedTuple):
+    """One line of cai_debug_lines, drawn in the world while its page says so."""
+
+    start: Vec3 = ZERO3  # the document's `from`
+    end: Vec3 = ZERO3  # the document's `to`
+    color: int = 0xFFFFFFFF  # alpha first; the order of red and blue is not known
+
+
 def _short(what: str, expected: int, got: int) -> WireError:
     return WireError(f"{what} is cut short", expected=f"{expected} bytes", got=str(got))
 
@@ -263,6 +276,25 @@ def encode_sim_v0(m: SimState) -> bytes:
 def encode_sim_v1(m: SimState) -> bytes:
     """Encode a SimState page of version 1, 8 bytes."""
     return _SIM_V1.pack(*m)
+
+
+def decode_debug_lines(data: bytes) -> tuple[DebugLine, ...]:
+    """Decode a DebugLines page. WireError where its count is negative, or tells of more lines than the page holds."""
+    if len(data) < _DEBUG_COUNT.size:
+        raise _short("DebugLines", _DEBUG_COUNT.size, len(data))
+    (count,) = _DEBUG_COUNT.unpack_from(data)
+    room = (len(data) - _DEBUG_COUNT.size) // _DEBUG_LINE.size
+    if not 0 <= count <= room:
+        raise WireError("DebugLines cannot hold its count of lines", expected=f"0 to {room}", got=str(count))
+    body = data[_DEBUG_COUNT.size : _DEBUG_COUNT.size + count * _DEBUG_LINE.size]
+    return tuple(DebugLine(v[0:3], v[3:6], v[6]) for v in _DEBUG_LINE.iter_unpack(body))
+
+
+def encode_debug_lines(lines: Sequence[DebugLine]) -> bytes:
+    """Encode a DebugLines page. WireError above DEBUG_MOST lines. Store the count, its first 4 bytes, last."""
+    if len(lines) > DEBUG_MOST:
+        raise WireError("too many debug lines for their page", expected=f"up to {DEBUG_MOST}", got=str(len(lines)))
+    return _DEBUG_COUNT.pack(len(lines)) + b"".join(_DEBUG_LINE.pack(*m.start, *m.end, m.color) for m in lines)
 
 
 def decode_packet_id(data: bytes) -> int:

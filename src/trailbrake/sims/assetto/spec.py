@@ -15,6 +15,7 @@ STALE_S = 0.25  # s of wall time; a packet_id that stood longer is not live (sec
 PREFIX = "AcTools.CSP.NewBehaviour.CustomAI."
 SIM_STATE_V0 = f"{PREFIX}SimState.v0"
 SIM_STATE_V1 = f"{PREFIX}SimState.v1"  # CSP >= 0.2.8
+DEBUG_LINES = f"{PREFIX}DebugLines.v0"
 HOST_LOCK = f"{PREFIX}Host"  # ours: taken by the one host of these names
 
 
