@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from trailbrake import __version__
 from trailbrake.analysis.report import write_report
-from trailbrake.cars.load import load as load_car
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.load import load as load_driver
 from trailbrake.drivers.load import needs_of
@@ -27,10 +26,10 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.score import Scorer
 from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
+from trailbrake.run.survey import surveyed, told_by
 from trailbrake.run.warm import world_compiled_beside
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.load import load as load_track
 from trailbrake.tracks.road import Column
 
 INTERRUPTED = "interrupted"
@@ -113,15 +112,20 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     """
     show = show or Quiet()
     spec = registry.part(options.sim, "spec")
+    supervisor = Supervisor()
+
+    def stopped() -> bool:
+        return supervisor.stop_reason != ""
+
+    with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
+        options, live, track, car = surveyed(options, live or spec.LiveOptions(), stopped, show.say)
     with nullcontext() if options.live else world_compiled_beside():
-        course, driver = _prepare(options, show)
-    track = course.track
+        course, driver = _prepare(options, Course(track, car), show)
     laps = options.laps if track.road.closed else 1  # an open road has an end
     about = _about(options, laps)
-    supervisor = Supervisor()
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(options, live or spec.LiveOptions(), lambda: supervisor.stop_reason != "") as connection,
+        connected(options, live, stopped) as connection,
     ):
         recorder = _recorder(options, course)
 
@@ -131,7 +135,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
 
         scorer = Scorer(track, course.line, finished)
         # The recorder first: a lap is written right after the tick that ended it.
-        taps: list[Tap] = [recorder, scorer, _Progress(show, scorer, laps)]
+        taps: list[Tap] = [recorder, scorer, _Progress(show, scorer, laps), *_drawings(options, live, course)]
         for tap in taps:
             tap.start(about)
         try:
@@ -139,10 +143,13 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
             if result.reason:
                 recorder.event(scorer.time, result.reason)
         finally:
-            recorder.close()
+            for tap in taps:
+                tap.close()
+        told = told_by(options)
     summary = _summary(options, laps, course, scorer, supervisor, result)
     summary["link"] = asdict(connection.link.counters)
     summary["host"] = connection.host_report
+    summary["game"] = told
     summary["recording"] = str(recorder.path)
     summary["recording_error"] = recorder.error
     summary["dropped"] = recorder.dropped
@@ -159,11 +166,17 @@ def _report(recording: Path, show: Show) -> str | None:
         return None
 
 
-def _prepare(options: DriveOptions, show: Show) -> tuple[Course, Driver]:
-    """Load what the drive needs, check that it fits together, and plan."""
-    car, driver = load_car(options.car), load_driver(options.driver)
+def _drawings(options: DriveOptions, live: Any, course: Course) -> list[Tap]:
+    """Return what draws the plan in the simulator, where that is asked for."""
+    if not getattr(live, "draw", False):
+        return []
+    return [registry.part(options.sim, "draw").Drawing(course)]
+
+
+def _prepare(options: DriveOptions, course: Course, show: Show) -> tuple[Course, Driver]:
+    """Load the driver, check that it fits, and plan."""
+    driver = load_driver(options.driver)
     check_needs(driver, options.driver, options.sim)
-    course = Course(load_track(options.track), car)
     if COLD:
         show.say("compiling kernels (once, a few seconds)")
     try:

@@ -110,7 +110,7 @@ def _surfaces_of(found: Installation, name: str) -> list[Path]:
     files = sorted(base.glob(pattern)) + ([own] if not layout and own.is_file() else [])
     if not files:
         raise UsageError("this track has no data/surfaces.ini", where=f"--track {name}", got=str(base),
-                         hint="its data may be packed: unpack it with the game's or Content Manager's tools")  # fmt: skip
+                         hint="its data may be packed: unpack it with the game's own tools")  # fmt: skip
     return files
 
 
