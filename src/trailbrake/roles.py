@@ -114,6 +114,24 @@ class Host(Protocol):
         """Close the doors and remove what was made."""
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """What a simulator's `live.py` finds out by itself for a live drive; None what was not asked for.
+
+    A simulator's folder may have that module: `survey(options, track=, car=, idle=, say=)` waits for the session and
+    returns one of these, and `report()` returns what the game itself says of the session when the drive is over.
+
+    Attributes:
+        track: the road that the game's session is on.
+        car: a model of the car to drive.
+        live: the live options to drive by.
+    """
+
+    track: Track | None
+    car: CarParams | None
+    live: Any
+
+
 @runtime_checkable
 class Tap(Protocol):
     """Looks at every tick and changes nothing."""

@@ -41,6 +41,8 @@ def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
                          got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
     if live is not None and not options.live and live != registry.part(options.sim, "spec").LiveOptions():
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
+    if not options.live:
+        options = options.named()
     # stdout is for the answer: what a driver prints goes to stderr.
     with Terminal(options) as show, contextlib.redirect_stdout(sys.stderr):
         summary = drive(options, live, show)

@@ -26,7 +26,7 @@ class Terminal:
                 TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
                 console=Console(stderr=True), transient=True,
             )  # fmt: skip
-            self._task = self._bar.add_task(f"{options.car} on {options.track}", total=1.0)
+            self._task = self._bar.add_task(f"{options.car} on {options.track}" if options.track else "live", total=1.0)
 
     def __enter__(self) -> Self:
         if self._bar is not None:

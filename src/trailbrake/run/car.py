@@ -1,6 +1,7 @@
 """One car of a drive: its seat in the loop, its recording, its score, and its part of the summary."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ class Car:
         about: what the recording says about itself.
         show: told of the first car's progress.
         number: 0 for the first car of the drive.
+        more: taps beside the car's own.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Car:
         about: dict[str, Any],
         show: Show,
         number: int,
+        more: Sequence[Tap] = (),
     ) -> None:
         self.number, self.link, self.supervisor = number, link, supervisor
         self.recorder = recorder = _recorder(options, course, number)
@@ -83,12 +86,18 @@ class Car:
 
         self.scorer = Scorer(course.track, course.line, finished)
         # The recorder first: a lap is written right after the tick that ended it.
-        taps: list[Tap] = [recorder, self.scorer]
+        self._taps: list[Tap] = [recorder, self.scorer, *more]
+        taps = self._taps
         if number == 0:
             taps.append(_Progress(show, self.scorer, laps))
         for tap in taps:
             tap.start(about | {"number": number} if number else about)
         self.seat = Seat(link, driver, supervisor, taps, _goal(options, laps, self.scorer))
+
+    def close(self) -> None:
+        """End the recording and whatever else watches."""
+        for tap in self._taps:
+            tap.close()
 
     def summary(self) -> dict[str, Any]:
         """Return what is to be said of this car."""

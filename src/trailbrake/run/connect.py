@@ -52,6 +52,7 @@ def connected(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> 
         SimulatorError: the simulator is not there, refuses, or another host has the doors.
         KeyboardInterrupt: `stopped` while there was no simulator yet.
     """
+    options = options.named()
     if options.live:
         opened = _live(options, live, stopped)
     elif options.speed == "max":
@@ -64,7 +65,7 @@ def connected(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> 
 
 @contextmanager
 def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
-    with _links(options, live, None, _nap(stopped)) as links:
+    with _links(options, live, None, nap(stopped)) as links:
         yield Connection(links, RealTime())
 
 
@@ -84,7 +85,7 @@ def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> It
     with (
         _private_folder() as doors,
         _host_process(options, doors) as (process, host_report),
-        _links(options, live, doors, _nap(stopped)) as links,
+        _links(options, live, doors, nap(stopped)) as links,
     ):
 
         def gone() -> str:
@@ -93,15 +94,15 @@ def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> It
         yield Connection(links, RealTime(gone), host_report)
 
 
-def _nap(stopped: Callable[[], bool]) -> Callable[[], float]:
+def nap(stopped: Callable[[], bool]) -> Callable[[], float]:
     """Return what lets a little wall time pass while a simulator gets ready."""
 
-    def nap() -> float:
+    def a_little() -> float:
         if stopped():
             raise KeyboardInterrupt
         return rate.sleep_until(rate.now() + 0.005)
 
-    return nap
+    return a_little
 
 
 @contextmanager

@@ -1,10 +1,11 @@
 """What can be asked of a drive and of a served world; the command line makes its flags from these."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 Speed = Literal["real", "max"]
+DEFAULT_TRACK, DEFAULT_CAR = "hartmoor", "gt3"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +15,9 @@ class DriveOptions:
     Attributes:
         sim: whose wire to drive through; `trailbrake sims` lists them.
         driver: a driver's name, or FILE.py, or FILE.py:Class.
-        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet.
-        car: a car's name or file.
+        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
+            hartmoor; live, the game's own, where its files tell it.
+        car: a car's name or file. Not named: gt3; live, the game's own, where its files tell it.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
@@ -29,8 +31,8 @@ class DriveOptions:
 
     sim: str = "assetto"
     driver: str = "line_follow"
-    track: str = "hartmoor"
-    car: str = "gt3"
+    track: str = ""
+    car: str = ""
     cars: int = 1
     laps: int = 2
     seconds: float = 0.0
@@ -39,6 +41,10 @@ class DriveOptions:
     speed: Speed = "max"
     out: Path | None = None
     report: bool = True
+
+    def named(self) -> "DriveOptions":
+        """Return the options with a track and a car: those of the embedded world where none are named."""
+        return replace(self, track=self.track or DEFAULT_TRACK, car=self.car or DEFAULT_CAR)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +59,8 @@ class WorldOptions:
         speed: `real` time, or as fast as the machine allows (`max`).
     """
 
-    track: str = "hartmoor"
-    car: str = "gt3"
+    track: str = DEFAULT_TRACK
+    car: str = DEFAULT_CAR
     seed: int = 0
     seconds: float = 0.0
     speed: Speed = "real"

@@ -8,12 +8,11 @@ from typing import Any
 
 from trailbrake import __version__
 from trailbrake.analysis.report import write_report
-from trailbrake.cars.load import load as load_car
 from trailbrake.drivers.load import load as load_driver
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
 from trailbrake.kernels import COLD
 from trailbrake.planning.course import Course
-from trailbrake.roles import Driver
+from trailbrake.roles import Driver, Tap
 from trailbrake.run import rate
 from trailbrake.run.car import Car
 from trailbrake.run.connect import connected
@@ -23,9 +22,9 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.show import Quiet, Show
 from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
+from trailbrake.run.survey import surveyed, told_by
 from trailbrake.run.warm import world_compiled_beside
 from trailbrake.sims import registry
-from trailbrake.tracks.load import load as load_track
 
 INTERRUPTED = "interrupted"
 
@@ -45,30 +44,39 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     show = show or Quiet()
     spec = registry.part(options.sim, "spec")
     _check_cars(options, spec)
-    with nullcontext() if options.live else world_compiled_beside():
-        course, drivers = _prepare(options, show)
-    laps = options.laps if course.track.road.closed else 1  # an open road has an end
-    about = _about(options, laps)
     supervisor = Supervisor()
+
+    def stopped() -> bool:
+        return supervisor.stop_reason != ""
+
+    with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
+        options, live, track, car = surveyed(options, live or spec.LiveOptions(), stopped, show.say)
+    with nullcontext() if options.live else world_compiled_beside():
+        course, drivers = _prepare(options, Course(track, car), show)
+    laps = options.laps if track.road.closed else 1  # an open road has an end
+    about = _about(options, laps)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(options, live or spec.LiveOptions(), lambda: supervisor.stop_reason != "") as connection,
+        connected(options, live, stopped) as connection,
         ExitStack() as recorded,
     ):
         cars = []
         for number, (link, driver) in enumerate(zip(connection.links, drivers, strict=True)):
             own = supervisor if number == 0 else Supervisor()
-            car = Car(options, laps, course, link, driver, own, about, show, number)
-            recorded.callback(car.recorder.close)
-            cars.append(car)
+            taps = _drawings(options, live, course) if number == 0 else []
+            entry = Car(options, laps, course, link, driver, own, about, show, number, taps)
+            recorded.callback(entry.close)
+            cars.append(entry)
         first = cars[0]
-        result = run_loop(first.seat, connection.pace, [car.seat for car in cars[1:]], show.say)
+        result = run_loop(first.seat, connection.pace, [entry.seat for entry in cars[1:]], show.say)
         if result.reason:
             first.recorder.event(first.scorer.time, result.reason)
+        told = told_by(options)
     summary = _summary(options, first, course, result)
     summary["host"] = connection.host_report
+    summary["game"] = told
     summary["report"] = _report(first.recorder.path, show) if options.report and first.scorer.time > 0.0 else None
-    summary["others"] = [car.summary() for car in cars[1:]]
+    summary["others"] = [entry.summary() for entry in cars[1:]]
     return summary
 
 
@@ -90,11 +98,17 @@ def _report(recording: Path, show: Show) -> str | None:
         return None
 
 
-def _prepare(options: DriveOptions, show: Show) -> tuple[Course, list[Driver]]:
-    """Load what the drive needs, one driver per car, check that it fits together, and plan."""
-    car, drivers = load_car(options.car), [load_driver(options.driver) for _ in range(options.cars)]
+def _drawings(options: DriveOptions, live: Any, course: Course) -> list[Tap]:
+    """Return what draws the plan in the simulator, where that is asked for."""
+    if not getattr(live, "draw", False):
+        return []
+    return [registry.part(options.sim, "draw").Drawing(course)]
+
+
+def _prepare(options: DriveOptions, course: Course, show: Show) -> tuple[Course, list[Driver]]:
+    """Load the drivers, one per car, check that they fit, and plan."""
+    drivers = [load_driver(options.driver) for _ in range(options.cars)]
     check_needs(drivers[0], options.driver, options.sim)
-    course = Course(load_track(options.track), car)
     if COLD:
         show.say("compiling kernels (once, a few seconds)")
     try:

@@ -156,6 +156,12 @@ class SeenCar(tuple[Any, ...]):
         """As in CarData: 0 = R, 1 = N, 2 = first."""
         return int(self[7])
 
+    @property
+    def position(self) -> tuple[float, float, float]:
+        """As in CarData."""
+        x, y, z = self[19:22]
+        return x, y, z
+
 
 class CarPublic(NamedTuple):
     """cai_car_public_data, written by the game for every car at frame rate."""

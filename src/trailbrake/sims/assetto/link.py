@@ -4,13 +4,18 @@ Source: protocol page assetto-custom-ai, sections 1 and 4. Life is judged by pac
 nothing else: pages of a dead game read fine for ever.
 """
 
+import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 from trailbrake.errors import SimulatorError, WireError
+from trailbrake.frames import iso_from_assetto
 from trailbrake.roles import LinkCounters
-from trailbrake.sims.assetto import codec, convert, spec
+from trailbrake.sims.assetto import acpmf, codec, convert, spec
+from trailbrake.sims.assetto.shifter import Shifter
+from trailbrake.sims.assetto.watch import Watch, await_session
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand
 from trailbrake.transport.shm import Lock, Page, SharedMemory
 
@@ -18,51 +23,18 @@ _RETRIES = 3  # after a torn read
 _RECREATE_S = 5.0  # a controls page made too early in the game's life goes unnoticed: make it again (section 4.6)
 _RESTART_S = 0.1  # s that a restart is asked for
 _TELEPORT_STEPS = 4  # physics steps that a teleport is asked for: a little over 10 ms
+_TELEPORT_CHECK = 40  # physics steps after which the car has to be there, else it is asked for again, ...
+_TELEPORT_TRIES = 5  # ... so often in all
+_TELEPORT_NEAR = 3.0  # m from the place asked for
 _OTHERS_STEPS = 5  # physics steps between looks at the other cars: their pages follow the frame rate
 _CENSUS_STEPS = 333  # physics steps between counts of the other cars
-
-_HOLD_STEPS = 3  # a paddle is held so long: the game must see it in at least one step
-_REST_STEPS = 33  # then released at least so long (0.1 s), and ...
-_GIVE_UP_STEPS = 117  # ... unless the gear has come, so long (0.35 s, what live clients wait) before another try
-
-
-class _Shifter:
-    """Turns a gear wish into paddle presses, one gear per press.
-
-    Works on the game's steps and the gear that it reports. A box may tell neutral while it shifts, so that a
-    gear which is neither the old nor the new one is waited out.
-    """
-
-    __slots__ = ("_expected", "_paddle", "_pressed_at")
-
-    def __init__(self) -> None:
-        self._pressed_at = -_GIVE_UP_STEPS
-        self._paddle = 0
-        self._expected = 0
-
-    def paddle(self, wish: int | None, gear: int | None, step: int) -> int:
-        """Return the paddle to hold now: 1 up, -1 down, 0 none."""
-        since = step - self._pressed_at
-        if since < 0:  # the game's clock jumped back
-            self.__init__()  # type: ignore[misc]
-            since = _GIVE_UP_STEPS
-        if wish is None or gear is None:
-            return 0
-        if since < _HOLD_STEPS:
-            return self._paddle
-        if wish == gear or since < _REST_STEPS or (gear != self._expected and since < _GIVE_UP_STEPS):
-            return 0
-        self._paddle = 1 if wish > gear else -1
-        self._expected = gear + self._paddle
-        self._pressed_at = step
-        return self._paddle
 
 
 class Link:
     """Drives a car over shared memory.
 
     Args:
-        options: which car to take, and how long `open` waits for it to answer.
+        options: which car to take, how long `open` waits for it to answer, and who shifts.
         doors: a folder of pages that nobody but ours reaches; they are then mapped, see `trailbrake.transport.shm`.
             None = the public names.
         idle: called by `open` between looks; lets time pass (sleeps, or ticks a host in lockstep) and returns
@@ -89,11 +61,13 @@ class Link:
         self.foreign_writes = 0
         self._memory = SharedMemory(doors)
         self._index, self._wait, self._idle, self._mapped = options.car_index, options.wait, idle, doors is not None
+        self._game_shifts = options.shifts == "game"
+        self._watch = Watch(self._memory)
         self._lock: Lock | None = None
         self._controls: Page | None = None
         self._written = b""
         self._last = Controls(brake=1.0)
-        self._shifter = _Shifter()
+        self._shifter = Shifter()
         self._car: Page | None = None
         self._packet_id = 0  # newest read
         self._message: codec.SeenCar | None = None  # None until packet_id has been seen to advance
@@ -108,9 +82,11 @@ class Link:
         self._teleport_to = convert.TELEPORT_NONE
         self._teleport: Pose | None = None
         self._teleport_at = 0
+        self._target: Pose | None = None  # where the car was put, until it is seen there
+        self._tries = 0
 
     def open(self, now: float) -> None:
-        """Take the car: make its controls page, brake on, and wait for packet_id to advance."""
+        """Wait for the session, take the car (make its controls page, brake on), and wait for packet_id to advance."""
         name = spec.controls_name(self._index)
         self._lock = self._memory.lock(name)
         if self._lock is None:
@@ -120,6 +96,8 @@ class Link:
                 hint="stop that one, or take another car",
             )
         try:
+            if self._idle is not None and not self._mapped:
+                now = await_session(self._watch, now, self._wait, self._idle)
             self._advanced_at = now
             self._make_controls()
             if self._idle is not None:
@@ -177,7 +155,7 @@ class Link:
         state = CarState() if self._message is None else convert.state_from_seen(self._message)
         state.age = now - self._advanced_at
         stale = state.age > spec.STALE_S
-        if self._sim.pause and not advanced:
+        if not advanced and (self._sim.pause or (stale and self._paused_by_user())):
             state.phase = Phase.PAUSED
         elif stale or self._message is None:
             state.phase = Phase.LOST
@@ -188,6 +166,10 @@ class Link:
             self._look_at_others()
             state.others = self._other_cars
         return state
+
+    def _paused_by_user(self) -> bool:
+        graphics = self._watch.graphics()
+        return graphics is not None and graphics.status == acpmf.PAUSE
 
     def _take(self) -> bool:
         """Copy and decode the newest sample; return whether it was whole enough."""
@@ -267,14 +249,33 @@ class Link:
             self._others[index] = page
 
     def write(self, controls: Controls) -> None:
-        """Send `controls`; a gear wish becomes paddle presses."""
+        """Send `controls`; a gear wish becomes paddle presses, or is left to the game's own box."""
+        if self._game_shifts and controls.gear is not None:
+            controls = replace(controls, gear=None)
         gear = None if self._message is None else self._message.gear - convert.NEUTRAL
         shift = self._shifter.paddle(controls.gear, gear, self._packet_id)
         # A step back is a restart at the other end: the teleport was done there, or is moot.
         if self._teleport_to and not 0 <= self._packet_id - self._teleport_at < _TELEPORT_STEPS:
             self._teleport_to, self._teleport = convert.TELEPORT_NONE, None
+        if self._target is not None and self._packet_id - self._teleport_at >= _TELEPORT_CHECK:
+            self._check_teleport(self._target)
         self._last = controls
         self._send(controls, shift)
+
+    def _check_teleport(self, target: Pose) -> None:
+        """Ask again where the car is not near the place that it was asked to: it happens (section 4.4)."""
+        assert self._message is not None
+        x, y, _ = iso_from_assetto(self._message.position)
+        if math.hypot(x - target.x, y - target.y) < _TELEPORT_NEAR or self._tries >= _TELEPORT_TRIES:
+            self._target = None
+            return
+        self._ask_teleport(target)
+
+    def _ask_teleport(self, target: Pose | None) -> None:
+        self._teleport = target
+        self._teleport_to = convert.TELEPORT_PITS if target is None else convert.TELEPORT_POSE
+        self._teleport_at = self._packet_id
+        self._tries += 1
 
     def _send(self, controls: Controls, shift: int) -> None:
         if self._controls is None:
@@ -301,9 +302,8 @@ class Link:
         if sim != self._sim:
             self._send_sim(sim)
         if command.teleport is not None or command.to_pits:
-            self._teleport = command.teleport
-            self._teleport_to = convert.TELEPORT_PITS if command.teleport is None else convert.TELEPORT_POSE
-            self._teleport_at = self._packet_id
+            self._target, self._tries = command.teleport, 0
+            self._ask_teleport(command.teleport)
             self._send(self._last, 0)
 
     def _send_sim(self, sim: codec.SimState) -> None:
@@ -321,7 +321,7 @@ class Link:
 
     def release(self) -> None:
         """Leave the brake on and the throttle shut, and the session running at its own pace."""
-        self._teleport_to, self._teleport = convert.TELEPORT_NONE, None
+        self._teleport_to, self._teleport, self._target = convert.TELEPORT_NONE, None, None
         self._last = Controls(brake=1.0)
         if self._controls is not None:
             self._send(self._last, 0)
@@ -339,6 +339,7 @@ class Link:
         for page in (self._car, *self._others.values()):
             if page is not None:
                 page.close()
+        self._watch.close()
         if self._lock is not None:
             self._lock.close()
         self._controls = self._sim_page = self._car = self._lock = None

@@ -4,6 +4,8 @@ Source: protocol page assetto-custom-ai, sections 1 and 2. Constants only; cheap
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 
 NAME = "assetto"
 TITLE = "Assetto Corsa (Custom Shaders Patch, Custom AI)"
@@ -79,10 +81,17 @@ class LiveOptions:
     Attributes:
         car_index: which car to take; 0 is the player's.
         wait: seconds to wait for the session to let us have the car.
+        root: the game's folder, whose files tell the track and the car; else TRAILBRAKE_ASSETTO, else where Steam
+            has it.
+        shifts: who shifts: the `driver`, by paddles, or the `game`'s own automatic box.
+        draw: draw the planned line and what is ahead in the game.
     """
 
     car_index: int = 0
     wait: float = 60.0
+    root: Path | None = None
+    shifts: Literal["driver", "game"] = "driver"
+    draw: bool = False
 
 
 def period(options: ServeOptions) -> float:

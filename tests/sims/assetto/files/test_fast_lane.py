@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto.files import fast_lane
 
+NO_GRID = struct.pack("<i", 0)
 
-def line(n=4, *, grid=struct.pack("<i", 0), speed=50.0, extras=None):
+
+def line(n=4, *, grid=NO_GRID, speed=50.0, extras=None):
     """A version 7 file, number by number off the page: point k is at (k, 10 + k, -k)."""
     data = struct.pack("<iiii", 7, n, 123456, 0)
     for k in range(n):

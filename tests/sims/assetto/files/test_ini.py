@@ -57,7 +57,7 @@ def test_edits(before, after):
 
 @pytest.mark.parametrize("data", ["[S]\nK=1".encode("utf-16"), b"[S]\0"])
 def test_what_is_no_text(data):
-    with pytest.raises(DataError, match="a.ini: not a text file that the game reads"):
+    with pytest.raises(DataError, match=r"a\.ini: not a text file that the game reads"):
         ini.with_value(data, "S", "K", "1", "a.ini")
 
 

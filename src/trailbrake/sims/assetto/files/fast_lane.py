@@ -137,7 +137,7 @@ def _check_sides(extras: Points, where: str) -> None:
 
 
 def encode(lane: FastLane) -> bytes:
-    """Return the bytes of a file. Decoded files come out as they were, but for bytes behind the points of version -1."""
+    """Return the bytes of a file. A decoded file comes out as it was, but for what follows the points in version -1."""
     count = len(lane.points)
     if lane.version == OLD_VERSION:
         return _OLD_HEADER.pack(OLD_VERSION, count) + lane.points.tobytes()

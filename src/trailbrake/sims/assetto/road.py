@@ -1,0 +1,129 @@
+"""The game's `fast_lane.ai` <-> our roads. Axes and sides change here as they do in `convert.py`.
+
+Source: protocol page assetto-custom-ai, sections 5 and 7: the line is closed, its left edge is `side_left` to the left
+of it, the right one `side_right` to the right, square to its direction as seen from above.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError
+from trailbrake.sims.assetto.files.fast_lane import EXTRA, POINT, FastLane
+from trailbrake.tracks import points as checked
+from trailbrake.tracks.clearance import cut_runoff
+from trailbrake.tracks.geometry import blend
+from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.smooth import smooth
+from trailbrake.tracks.track import Track
+
+Array = NDArray[np.float64]
+
+RUNOFF = 6.0  # m from the edge to where we take the wall to be: the file does not tell
+UNKNOWN_SIDE = 3.0  # m to either edge where the file has no widths: little, so that nothing is planned beside the road
+LEAST_SIDE = 0.5  # m: the line's own drivers stay on the road, whatever a width of 0 or less says
+MOST_SIDE = 30.0  # m: beyond it the file's ray has missed the edge
+_SAME = 0.05  # m, points nearer than this to the one before are the same
+_CLOSED = 60.0  # m from the last point to the first at which a line still counts as a circuit
+_HEIGHTS = 20.0  # m along the road over which heights and banking are averaged: lines are driven, not surveyed
+
+
+def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
+    """Return the road along the line of the game's own drivers, between the edges that the file tells.
+
+    Args:
+        lane: the file.
+        name: for the track.
+        where: the file's name in errors.
+
+    Returns:
+        A circuit whose world x and y are the game's z and x, s = 0 at the line's first point.
+
+    Raises:
+        DataError: the points are no circuit that a car can drive.
+    """
+    place = lane.points["place"].astype(np.float64)
+    x, y, z = place[:, 2], place[:, 0], place[:, 1]  # frames.iso_from_assetto, by columns
+    left, right = (_sides(lane, side) for side in ("side_left", "side_right"))
+    keep = np.concatenate([[True], np.hypot(np.diff(x), np.diff(y)) >= _SAME])
+    if np.hypot(x[-1] - x[0], y[-1] - y[0]) < _SAME:
+        keep[-1] = False
+    x, y, z, left, right = (values[keep] for values in (x, y, z, left, right))
+    gap = float(np.hypot(x[-1] - x[0], y[-1] - y[0]))
+    if gap > _CLOSED:
+        raise DataError("the line is no circuit", where=where, expected=f"its ends within {_CLOSED:g} m",
+                        got=f"{gap:.0f} m apart", hint="name a --track of your own")  # fmt: skip
+    if len(x) < checked.MIN_POINTS:
+        raise DataError("too few points", where=where, expected=f"{checked.MIN_POINTS} or more", got=str(len(x)))
+    road, report = smooth(x, y, right, left, RUNOFF, where)
+    found = road.locate_many(np.column_stack([x, y]), 0)
+    order = np.argsort(found[:, 0])
+    s = road.stations()
+
+    def along(values: Array) -> Array:
+        even = np.interp(s, found[order, 0], values[order], period=road.length)
+        return blend(even, _HEIGHTS, road.spacing, True)
+
+    road.table[:, Column.Z] = along(z)
+    heights = road.column(Column.Z)
+    road.table[:, Column.GRADE] = (np.roll(heights, -1) - np.roll(heights, 1)) / (2.0 * road.spacing)
+    if lane.extras is not None:
+        road.table[:, Column.BANK] = along(_banks(lane)[keep])
+    cut_runoff(road)
+    return Track(name, name, (road,), source=f"the game's own line, {where}", smoothing=report)
+
+
+def _sides(lane: FastLane, side: str) -> Array:
+    if lane.extras is None:
+        return np.full(len(lane.points), UNKNOWN_SIDE)
+    return np.clip(lane.extras[side].astype(np.float64), LEAST_SIDE, MOST_SIDE)
+
+
+def _banks(lane: FastLane) -> Array:
+    """Return the roll of the surface (n,), rad, right side down positive; 0 where the normal is none."""
+    assert lane.extras is not None
+    normal = lane.extras["normal"].astype(np.float64)
+    forward = lane.extras["forward"].astype(np.float64)
+    left = np.column_stack([forward[:, 2], np.zeros(len(forward)), -forward[:, 0]])  # section 7, in x, y, z
+    length = np.linalg.norm(left, axis=1)
+    with np.errstate(all="ignore"):
+        bank = -np.arctan2((normal * left).sum(axis=1) / length, normal[:, 1])
+    usable = np.isfinite(bank) & (normal[:, 1] > 0.5) & (length > 0.5)
+    return np.where(usable, bank, 0.0)
+
+
+def lane_from_line(track: Track, line: Road | None = None, speed: Array | None = None) -> FastLane:
+    """Return the file that the game would have for `track`.
+
+    Args:
+        track: whose first road it is about.
+        line: what the game's own drivers follow; None for the road's centreline.
+        speed: (n,) m/s at the line's rows; None for an unknown one, 0.
+    """
+    road = track.road
+    line = road if line is None else line
+    count = len(line.table)
+    s, offset = road.locate_many(line.table[:, [Column.X, Column.Y]], 0).T
+    points, extras = np.zeros(count, POINT), np.zeros(count, EXTRA)
+    height = road.points(s, offset)[:, 2]
+    points["place"] = np.column_stack([line.column(Column.Y), height, line.column(Column.X)])
+    points["length"] = extras["length"] = line.stations()
+    points["id"] = np.arange(count)
+    curvature, bank = line.column(Column.CURVATURE), road.at(s, Column.BANK)
+    cosine, sine = np.cos(line.column(Column.YAW)), np.sin(line.column(Column.YAW))
+    extras["speed"] = 0.0 if speed is None else speed
+    extras["radius"] = np.minimum(1.0 / np.maximum(np.abs(curvature), 1e-4), 1e4)
+    extras["side_left"] = np.maximum(road.at(s, Column.WIDTH_LEFT) - offset, 0.0)
+    extras["side_right"] = np.maximum(road.at(s, Column.WIDTH_RIGHT) + offset, 0.0)
+    extras["camber"] = bank
+    extras["direction"] = -np.sign(curvature)
+    grade = road.at(s, Column.GRADE)
+    # The normal of a plane that climbs by `grade` along the tangent and leans by `bank` about it.
+    lean, climb = np.tan(bank), grade
+    up = np.column_stack([lean * sine - climb * cosine, -lean * cosine - climb * sine, np.ones(count)])
+    up /= np.linalg.norm(up, axis=1)[:, None]
+    extras["normal"] = up[:, [1, 2, 0]]
+    ahead = np.column_stack([cosine, sine, grade])
+    ahead /= np.linalg.norm(ahead, axis=1)[:, None]
+    extras["forward"] = ahead[:, [1, 2, 0]]
+    extras["grade"] = grade
+    return FastLane(points, extras)

@@ -1,0 +1,151 @@
+"""What a live drive finds out by itself, on pages and files made for it."""
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from places import put
+
+from trailbrake.cars.load import load as load_car
+from trailbrake.errors import DataError, SimulatorError, UsageError
+from trailbrake.sims.assetto import acpmf, live, road, spec
+from trailbrake.sims.assetto.files import content
+from trailbrake.tracks.load import load as load_track
+
+TRACK, CAR = "hartmoor", "ks_car"
+
+
+@pytest.fixture
+def root(tmp_path):
+    """An installation with one track and one car, as a served world makes it."""
+    track, car = load_track(TRACK), msgspec.structs.replace(load_car("gt3"), name=CAR)
+    content.write(tmp_path / "game", track, car, road.lane_from_line(track))
+    return tmp_path / "game"
+
+
+def publish(folder, *, static=None, status=acpmf.LIVE, steps=5000):
+    folder.mkdir(exist_ok=True)
+    told = {"car_model": CAR, "track": TRACK, "num_cars": 2, "max_rpm": 8700} | (static or {})
+    put(folder / "acpmf_static", acpmf.encode_static(acpmf.Static(**told)).ljust(2048, b"\0"))
+    graphics = acpmf.Graphics(status=status, session=3, completed_laps=2, i_last_time=65432, i_best_time=0)
+    put(folder / "acpmf_graphics", acpmf.encode_graphics(graphics).ljust(2048, b"\0"))
+    put(folder / "acpmf_physics", acpmf.encode_physics(acpmf.Physics(packet_id=steps)).ljust(2048, b"\0"))
+    return folder
+
+
+def survey(doors, root=None, *, track=True, car=True, wait=1.0, clock=None):
+    said = []
+    now = iter(np.arange(0.0, 1000.0, 0.1)) if clock is None else clock
+    options = spec.LiveOptions(root=root, wait=wait)
+    return live.survey(options, track=track, car=car, idle=lambda: float(next(now)), say=said.append, doors=doors), said
+
+
+def test_the_game_s_track_and_car(tmp_path, root):
+    found, said = survey(publish(tmp_path / "shm"), root)
+    was = load_track(TRACK).road
+    assert found.track.name == TRACK
+    assert found.track.road.length == pytest.approx(was.length, rel=1e-3)
+    assert found.track.source.endswith("fast_lane.ai")
+    assert found.car.name == CAR
+    assert found.car.body.mass == 1345.0
+    assert found.live.shifts == "game"  # its gears are a guess
+    assert said[0] == "the game: ks_car on hartmoor, hotlap"
+    assert said[1].startswith("track by ")
+    assert "a careful guess is grip, gearbox, top speed; the game shifts" in said[2]
+    assert (tmp_path / "shm" / "acpmf_static").stat().st_size == 2048  # a bridge's file stays as it is
+
+
+def test_a_car_of_ours_is_known_better(tmp_path, root):
+    found, said = survey(publish(tmp_path / "shm", static={"car_model": "kart"}), root)
+    assert found.car == load_car("kart")
+    assert found.live.shifts == "driver"
+    assert said[2] == "car kart: a car of our own"
+
+
+def test_only_what_is_wanted(tmp_path, root):
+    doors = publish(tmp_path / "shm")
+    assert survey(doors, root, track=False)[0].track is None
+    assert survey(doors, root, car=False)[0].car is None
+    found, said = survey(doors, root, track=False, car=False)
+    assert (found.track, found.car, said) == (None, None, [])
+
+
+def test_a_layout_and_another_case(tmp_path, root):
+    (root / "content/tracks/hartmoor").rename(root / "content/tracks/HartMoor")
+    (root / "content/tracks/HartMoor/GP").mkdir()
+    (root / "content/tracks/HartMoor/ai").rename(root / "content/tracks/HartMoor/GP/ai")
+    found, _ = survey(publish(tmp_path / "shm", static={"track_configuration": "gp"}), root)
+    assert found.track.name == "hartmoor-gp"
+
+
+def test_tracks_of_ours_need_no_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("trailbrake.sims.assetto.install._steam_folders", lambda home: [])
+    monkeypatch.delenv("TRAILBRAKE_ASSETTO", raising=False)
+    found, said = survey(publish(tmp_path / "shm", static={"car_model": "gt3"}))
+    assert found.track.road.length == load_track(TRACK).road.length
+    assert said[1:] == ["track hartmoor: a track of our own", "car gt3: a car of our own"]
+
+
+def test_what_is_missing_is_named(tmp_path, root, monkeypatch):
+    doors = publish(tmp_path / "shm", static={"track": "imola"})
+    with pytest.raises(
+        DataError, match=r"imola/ai/fast_lane.ai: the track's line is needed .*, got no such file; name"
+    ):
+        survey(doors, root)
+    with pytest.raises(UsageError, match=r"--root .*: no Assetto Corsa here"):
+        survey(doors, tmp_path / "elsewhere")
+    monkeypatch.setattr("trailbrake.sims.assetto.install._steam_folders", lambda home: [])
+    with pytest.raises(DataError, match=r"got the game's folder is not known; name the game's folder by --root"):
+        survey(doors)
+    (root / "content/cars/ks_car/ui/ui_car.json").unlink()
+    with pytest.raises(DataError, match=r"ui_car.json: the car's description is needed to drive it, got no such file"):
+        survey(publish(tmp_path / "shm"), root)
+
+
+def test_without_a_game_the_embedded_world_s_own_are_taken(tmp_path):
+    found, said = survey(tmp_path)
+    assert (found.track, found.car) == (None, None)
+    assert said == ["nobody tells the track and the car (no acpmf_static): taking the embedded world's own"]
+
+
+def test_it_waits_for_the_session_to_run_and_to_settle(tmp_path, root):
+    doors = publish(tmp_path / "shm", status=acpmf.OFF)
+    looks = 0
+
+    def clock():
+        nonlocal looks
+        while True:
+            yield 0.1 * looks
+            looks += 1
+            if looks == 5:
+                publish(doors, status=acpmf.LIVE, steps=13)
+            if looks == 8:
+                publish(doors, steps=700)
+
+    _, said = survey(doors, root, wait=5.0, clock=clock())
+    assert said[0] == "waiting for the session: the game is in status off"
+    assert said[1].startswith("the game: ")
+    assert looks == 8
+
+
+@pytest.mark.parametrize(
+    ("status", "steps", "message"),
+    [
+        (acpmf.PAUSE, 5000, "acpmf_graphics: no running session: the game is in status pause, expected status live"),
+        (acpmf.LIVE, 13, "no running session: the game is just beginning"),
+        (77, 5000, "the game is in status 77"),
+    ],
+)
+def test_a_session_that_does_not_come(tmp_path, status, steps, message):
+    with pytest.raises(SimulatorError, match=message):
+        survey(publish(tmp_path / "shm", status=status, steps=steps))
+
+
+def test_what_the_game_says_when_it_is_over(tmp_path):
+    told = live.report(publish(tmp_path / "shm"))
+    assert told["session"] == "hotlap"
+    assert (told["track"], told["car"], told["cars"], told["completed_laps"]) == ("hartmoor", "ks_car", 2, 2)
+    assert told["last_lap_s"] == pytest.approx(65.432)
+    assert math.isnan(told["best_lap_s"])
+    assert live.report(tmp_path) == {}

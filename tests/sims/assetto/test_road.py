@@ -1,0 +1,148 @@
+"""The game's line <-> our roads, by closed forms: a circle and a banked, climbing oval."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.errors import DataError
+from trailbrake.sims.assetto import road
+from trailbrake.sims.assetto.files.fast_lane import EXTRA, POINT, FastLane, decode, encode
+from trailbrake.tracks.load import load
+from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.track import Track
+
+RADIUS = 100.0
+
+
+def circle(n=400, *, left=4.0, right=7.0, bank=0.0, gap=0.0, sign=1.0):
+    """A line round the origin, counter-clockwise in our frame: game z is our x, game x our y, game y up."""
+    points, extras = np.zeros(n, POINT), np.zeros(n, EXTRA)
+    angle = sign * (2.0 * math.pi - gap) * np.arange(n) / n
+    points["place"] = np.column_stack([RADIUS * np.sin(angle), 3.0 + np.sin(angle), RADIUS * np.cos(angle)])
+    extras["side_left"], extras["side_right"] = left, right
+    # Nose along the tangent; in the game's frame left = (forward.z, 0, -forward.x).
+    forward = sign * np.column_stack([np.cos(angle), np.zeros(n), -np.sin(angle)])
+    side = np.column_stack([forward[:, 2], np.zeros(n), -forward[:, 0]])
+    extras["forward"] = forward
+    extras["normal"] = np.array([0.0, math.cos(bank), 0.0]) - math.sin(bank) * side  # right side down
+    return FastLane(points, extras)
+
+
+def test_a_circle_is_a_circle():
+    track = road.track_from_lane(circle(), "ring", "ring.ai")
+    made = track.road
+    assert made.closed
+    assert made.length == pytest.approx(2.0 * math.pi * RADIUS, rel=1e-3)
+    assert made.point(0.0)[:2] == pytest.approx((RADIUS, 0.0), abs=0.1)  # s = 0 at the first point
+    quarter = made.point(0.25 * made.length)
+    assert quarter[:2] == pytest.approx((0.0, RADIUS), abs=0.2)
+    assert quarter[2] == pytest.approx(4.0, abs=0.02)  # the height 3 + sin(angle)
+    assert made.column(Column.CURVATURE) == pytest.approx(1.0 / RADIUS, rel=0.02)  # turning left
+    assert made.column(Column.WIDTH_LEFT) == pytest.approx(4.0, abs=0.1)
+    assert made.column(Column.WIDTH_RIGHT) == pytest.approx(7.0, abs=0.1)
+    assert made.at([0.0], Column.GRADE)[0] == pytest.approx(1.0 / RADIUS, rel=0.02)
+
+
+def test_the_other_way_round_the_sides_change():
+    made = road.track_from_lane(circle(sign=-1.0), "ring", "ring.ai").road
+    assert made.column(Column.CURVATURE) == pytest.approx(-1.0 / RADIUS, rel=0.02)
+    left, _ = made.edges()
+    assert np.hypot(left[:, 0], left[:, 1]) == pytest.approx(RADIUS + 4.0, abs=0.1)  # left is outside now
+
+
+def test_banking_is_read_off_the_normals():
+    assert road.track_from_lane(circle(bank=0.1), "r", "r.ai").road.column(Column.BANK) == pytest.approx(0.1, abs=1e-3)
+    lane = circle(bank=0.1)
+    lane.extras["normal"] = 0.0  # a file that leaves them out
+    assert road.track_from_lane(lane, "r", "r.ai").road.column(Column.BANK) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_widths_that_cannot_be_are_bounded():
+    lane = circle()
+    lane.extras["side_left"][10:200] = -3.0
+    lane.extras["side_right"][10:200] = 5000.0
+    made = road.track_from_lane(lane, "r", "r.ai").road
+    assert made.column(Column.WIDTH_LEFT).min() == pytest.approx(road.LEAST_SIDE, abs=0.15)
+    assert made.column(Column.WIDTH_RIGHT).max() == pytest.approx(road.MOST_SIDE, abs=0.15)
+
+
+def test_points_without_widths_make_a_narrow_road():
+    lane = circle()
+    track = road.track_from_lane(FastLane(lane.points, None, version=-1), "r", "r.ai")
+    assert track.road.column(Column.WIDTH_LEFT) == pytest.approx(road.UNKNOWN_SIDE, abs=0.1)
+
+
+def test_doubled_points_do_no_harm():
+    lane = circle()
+    twice = np.sort(np.r_[np.arange(400), [0, 5, 5, 399]])
+    doubled = FastLane(np.r_[lane.points[twice], lane.points[:1]], np.r_[lane.extras[twice], lane.extras[:1]])
+    assert road.track_from_lane(doubled, "r", "r.ai").road.length == pytest.approx(628.3, rel=1e-3)
+
+
+def test_what_is_no_circuit():
+    with pytest.raises(
+        DataError, match=r"r.ai: the line is no circuit, expected its ends within 60 m, got \d+ m apart"
+    ):
+        road.track_from_lane(circle(gap=1.0), "r", "r.ai")
+    few = circle(7)
+    few.points["place"] *= 0.5
+    with pytest.raises(DataError, match=r"r.ai: too few points, expected 8 or more, got 7"):
+        road.track_from_lane(few, "r", "r.ai")
+
+
+def banked_oval():
+    """A circle of ours, banked and climbing, as a Track."""
+    n = 400
+    angle = 2.0 * math.pi * np.arange(n) / n
+    made = Road.from_columns(
+        2.0 * math.pi * RADIUS / n, True, RADIUS * np.sin(angle), -RADIUS * np.cos(angle), angle,
+        np.full(n, 1.0 / RADIUS), z=5.0 * np.sin(angle), grade=5.0 * np.cos(angle) / RADIUS, bank=-0.15,
+        width_left=5.0, width_right=6.0,
+    )  # fmt: skip
+    return Track("oval", "Oval", (made,))
+
+
+def test_there_and_back_through_the_bytes():
+    track = banked_oval()
+    lane = decode(encode(road.lane_from_line(track, speed=np.full(400, 40.0))))
+    # By hand: at s = 0 the car faces our +x, the game's +z; its left, our +y, is the game's +x, the low side.
+    assert lane.points["place"][0] == pytest.approx([-RADIUS, 0.0, 0.0], abs=1e-4)
+    assert lane.extras["forward"][0] == pytest.approx(np.array([0.0, 0.05, 1.0]) / math.hypot(0.05, 1.0), abs=1e-4)
+    normal = np.array([math.tan(0.15), 1.0, -0.05])
+    assert lane.extras["normal"][0] == pytest.approx(normal / np.linalg.norm(normal), abs=1e-4)
+    assert lane.speed == pytest.approx(40.0)
+    back = road.track_from_lane(lane, "oval", "oval.ai").road
+    s = back.stations()
+    was = track.road
+    assert back.points(s)[:, :2] == pytest.approx(was.points(s * was.length / back.length)[:, :2], abs=0.15)
+    for column, tolerance in ((Column.BANK, 0.002), (Column.WIDTH_LEFT, 0.1), (Column.WIDTH_RIGHT, 0.1),
+                              (Column.GRADE, 0.002), (Column.Z, 0.1)):  # fmt: skip
+        assert back.column(column) == pytest.approx(was.at(s, column), abs=tolerance), column
+
+
+def test_a_circuit_of_the_library_keeps_its_edges():
+    track = load("hartmoor")
+    back = road.track_from_lane(decode(encode(road.lane_from_line(track))), "hartmoor", "h.ai")
+    for edge, column, sign in zip(back.road.edges(), (Column.WIDTH_LEFT, Column.WIDTH_RIGHT), (1.0, -1.0), strict=True):
+        s, offset = track.road.locate_many(edge[:, :2], 0).T
+        assert sign * offset == pytest.approx(track.road.at(s, column), abs=0.3)
+    assert back.smoothing.max_shift < 0.2
+
+
+def test_a_racing_line_is_written_with_its_distances_to_the_edges():
+    track = banked_oval()
+    inside = 2.0
+    n = len(track.road.table)
+    yaw = track.road.column(Column.YAW)
+    line = Road.from_columns(
+        track.road.spacing * (RADIUS - inside) / RADIUS, True,
+        track.road.column(Column.X) - inside * np.sin(yaw), track.road.column(Column.Y) + inside * np.cos(yaw), yaw,
+        np.full(n, 1.0 / (RADIUS - inside)),
+    )  # fmt: skip
+    lane = road.lane_from_line(track, line)
+    assert lane.extras["side_left"] == pytest.approx(3.0, abs=0.02)
+    assert lane.extras["side_right"] == pytest.approx(8.0, abs=0.02)
+    assert lane.extras["radius"] == pytest.approx(98.0, rel=1e-4)
+    # The surface leans to the left: two metres to the left it is lower.
+    assert lane.points["place"][0][1] == pytest.approx(-inside * math.tan(0.15), abs=0.01)

@@ -1,0 +1,43 @@
+"""Looking at the pages of a game that comes and goes."""
+
+import sys
+
+import pytest
+
+from trailbrake.sims.assetto import acpmf, watch
+from trailbrake.transport.shm import SharedMemory
+
+
+def test_pages_come_and_go(tmp_path):
+    memory = SharedMemory(tmp_path)
+    look = watch.Watch(memory)
+    assert (look.physics(), look.graphics(), look.static()) == (None, None, None)
+    page = memory.create(acpmf.STATIC_NAME)
+    assert look.static() is None  # there, but it names no track yet
+    page.write(acpmf.encode_static(acpmf.Static(track="imola")))
+    assert look.static().track == "imola"
+    page.close(remove=True)
+    look.close()
+    assert look.static() is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
+def test_a_new_page_of_the_same_name_is_found(tmp_path):
+    memory = SharedMemory(tmp_path)
+    look = watch.Watch(memory)
+    path = tmp_path / acpmf.STATIC_NAME
+    for name in ("imola", "monza"):
+        path.unlink(missing_ok=True)
+        path.write_bytes(acpmf.encode_static(acpmf.Static(track=name)))
+        assert look.static().track == name
+    look.close()
+
+
+def test_words():
+    assert [watch.status_text(n) for n in (0, 1, 2, 3, 9)] == ["off", "replay", "live", "pause", "9"]
+    assert [watch.session_text(n) for n in (-1, 3, 99)] == ["unknown", "hotlap", "99"]
+
+
+def test_without_pages_nobody_waits(tmp_path):
+    look = watch.Watch(SharedMemory(tmp_path))
+    assert watch.await_session(look, 5.0, 60.0, lambda: pytest.fail("it waited")) == 5.0
