@@ -16,6 +16,7 @@ from trailbrake.errors import TrailbrakeError
 def command_line(sim: str) -> App:
     """Return the command line, with the live flags of simulator `sim`."""
     from trailbrake.cli import bench, drive, export, lists, per_sim, report, serve
+    from trailbrake.cli import sim as sim_verb
 
     app = App(
         name="trailbrake",
@@ -26,6 +27,7 @@ def command_line(sim: str) -> App:
     )
     app.command(drive.verb(sim), name="drive")
     app.command(serve.app())
+    app.command(sim_verb.app())
     app.command(report.report)
     app.command(export.export)
     app.command(lists.sims)

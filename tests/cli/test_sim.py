@@ -1,0 +1,49 @@
+"""`sim SIM ACTION` on the command line."""
+
+import sys
+
+import pytest
+
+from trailbrake.cli.main import run
+from trailbrake.sims.assetto import codec, spec
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    return tmp_path / spec.SIM_STATE_V1
+
+
+def test_pause_time_scale_and_resume(page):
+    assert run(["sim", "assetto", "pause"]) == 0
+    assert codec.decode_sim_v1(page.read_bytes()).pause == 1
+    assert run(["sim", "assetto", "time-scale", "4"]) == 0
+    assert codec.decode_sim_v1(page.read_bytes()) == codec.SimState(pause=1, time_scale=4.0)
+    assert run(["sim", "assetto", "resume"]) == 0
+    assert not page.exists()
+
+
+def test_restart_as_json(page, capsys):
+    assert run(["sim", "assetto", "restart", "--json"]) == 0
+    assert capsys.readouterr().out.startswith('{"sim": "assetto", "said": ["asked for a restart')
+
+
+@pytest.mark.parametrize("scale", ["0", "-1", "nan", "1e9"])
+def test_no_time_scale(page, capsys, scale):
+    assert run(["sim", "assetto", "time-scale", "--", scale]) == 2
+    assert "no time scale, expected above 0, 100 at most" in capsys.readouterr().err
+
+
+def test_a_car_that_is_not_there(page, capsys):
+    assert run(["sim", "assetto", "teleport", "1", "2", "0.5", "--wait=0.05"]) == 2
+    assert "car 0 is not published" in capsys.readouterr().err
+    assert run(["sim", "assetto", "pits", "--wait=0.05", "--car-index=3"]) == 2
+    assert "car 3 is not published" in capsys.readouterr().err
+
+
+def test_wrong_words(page, capsys):
+    assert run(["sim", "assetto", "teleport", "1", "2"]) == 2
+    assert run(["sim", "nosuch", "pause"]) == 2
+    assert "Traceback" not in capsys.readouterr().err

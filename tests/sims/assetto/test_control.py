@@ -1,0 +1,85 @@
+"""Requests from outside of a drive, in front of our host."""
+
+import sys
+
+import pytest
+
+from trailbrake.errors import SimulatorError
+from trailbrake.sims.assetto import codec, control, spec
+from trailbrake.sims.assetto.control import Options, send
+from trailbrake.state import Controls, Pose, SimCommand
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
+
+
+def ask(session, **command):
+    said = []
+    send(SimCommand(**command), Options(), session.tick, said.append)
+    session.tick(20)  # the host looks for pages now and then
+    return said
+
+
+def state(session):
+    path = session.folder / spec.SIM_STATE_V1
+    return codec.decode_sim_v1(path.read_bytes()) if path.exists() else None
+
+
+def test_pause_time_scale_and_resume(session):
+    link = session.connect()
+    session.drive(link, Controls(throttle=1.0), 20)
+    ask(session, pause=True)
+    assert session.host.paused
+    ask(session, time_scale=2.0)  # what another asks for stays
+    assert state(session) == codec.SimState(pause=1, time_scale=2.0)
+    ask(session, pause=False, time_scale=1.0)
+    assert not session.host.paused
+    assert state(session) is None  # nothing is asked for: the page is gone
+
+
+def test_the_first_time_scale_written_is_not_zero(session):
+    ask(session, pause=True)
+    assert state(session).time_scale == 1.0
+    ask(session, pause=False)
+
+
+def test_restart_is_one_pulse(session):
+    said = ask(session, restart=True)
+    assert [c.restart for i, c in session.plant.heard if i == 0] == [True]
+    assert "asked for a restart" in said[0]
+    assert state(session) is None
+
+
+def test_pits_and_teleport_leave_the_car_free_again(session):
+    assert ask(session, teleport=Pose(100.0, 50.0, 0.0, 1.0)) == ["car 0 was put there and stands"]
+    body = session.plant.bodies[0]
+    assert (body.x, body.y, body.yaw) == pytest.approx((100.0, 50.0, 1.0), abs=1e-3)
+    assert ask(session, to_pits=True) == ["car 0 was put into the pits and stands"]
+    assert (body.x, body.y) == (0.0, 0.0)
+    assert session.host.taken == [False, False]
+    session.connect()
+
+
+def test_a_car_that_somebody_of_ours_drives_is_left_alone(session):
+    session.connect()
+    with pytest.raises(SimulatorError, match="car 0 is driven already by another trailbrake"):
+        ask(session, to_pits=True)
+
+
+def test_where_pages_die_with_their_makers_it_holds_until_it_is_interrupted(session, monkeypatch):
+    monkeypatch.setattr(control, "LASTS", False)
+    looks = 0
+
+    def idle():
+        nonlocal looks
+        looks += 1
+        session.tick(20)
+        if looks == 5:
+            assert session.host.paused
+            raise KeyboardInterrupt
+        return session.now
+
+    said = []
+    send(SimCommand(pause=True), Options(), idle, said.append)
+    assert said == ["held until this program is interrupted"]
+    session.tick(20)
+    assert not session.host.paused

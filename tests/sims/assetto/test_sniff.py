@@ -1,0 +1,78 @@
+"""The live pages as text, from golden bytes."""
+
+from pathlib import Path
+
+import pytest
+
+from trailbrake.errors import UsageError
+from trailbrake.sims.assetto import codec, sniff, spec
+from trailbrake.sims.assetto.sniff import Options, watch
+from trailbrake.transport.shm import SharedMemory
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "assetto"
+PAGES = {
+    "acpmf/physics": "acpmf_physics", "acpmf/graphics": "acpmf_graphics", "acpmf/static": "acpmf_static",
+    "car": spec.car_name(0), "controls": spec.controls_name(0), "public": spec.public_name(0),
+    "sim_state_v1": spec.SIM_STATE_V1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def memory(tmp_path):
+    found = SharedMemory(tmp_path)
+    pages = [found.create(name) for name in PAGES.values()]
+    for case, page in zip(PAGES, pages, strict=True):
+        page.write(bytes.fromhex((GOLDEN / f"{case}.hex").read_text()))
+    yield found
+    for page in pages:
+        page.close()
+
+
+def test_fields_have_pages_names_and_units(memory):
+    with watch(Options(), doors=memory.folder) as look:
+        shown = {(f.group, f.name): (f.value, f.unit) for f in look()}
+    assert shown["acpmf_physics", "speed_kmh"] == ("142.500", "km/h")
+    assert shown["acpmf_physics", "wheel_load"] == ("3000.000 3100.000 3200.000 3300.000", "N")
+    assert shown["acpmf_graphics", "status"] == ("2 live", "")
+    assert shown["acpmf_graphics", "session"] == ("3 hotlap", "")
+    assert shown["acpmf_graphics", "last_time"] == ("1:47:352", "")
+    assert shown["acpmf_static", "track"] == ("ks_nurburgring", "")
+    assert shown["Car0", "packet_id"] == ("777", "")
+    assert shown["Car0", "steer"] == ("-90.000", "deg, right +")
+    assert shown["Car0", "wheels load"][1] == "N"
+    assert shown["Car0", "contact_point FL"] == ("3.000 4.000 5.000", "m")
+    assert shown["CarControls0", "steer"] == ("-0.750", "-1..1, right +")
+    assert shown["SimState v1", "time_scale"] == ("10.000", "")
+    assert {group for group, _ in shown} == {
+        "Car0", "CarControls0", "CarPublic0", "SimState v1", "acpmf_physics", "acpmf_graphics", "acpmf_static"
+    }  # fmt: skip
+
+
+def test_every_unit_is_of_a_field_that_there_is():
+    names = {name for kind in (codec.CarData, codec.CarControls, codec.CarPublic, codec.SimState, codec.WheelData)
+             for name in kind._fields}  # fmt: skip
+    assert set(sniff.UNITS) <= names
+
+
+def test_what_changes_is_seen_and_what_goes_is_left_out(memory):
+    with watch(Options(), doors=memory.folder) as look:
+        look()
+        memory.open(spec.car_name(0)).write(b"\x0a\x03")
+        fields = {(f.group, f.name): f.value for f in look()}
+        assert fields["Car0", "packet_id"] == "778"
+        page = memory.open(spec.SIM_STATE_V1)
+        page.close(remove=True)
+        assert "SimState v1" not in {f.group for f in look()}
+
+
+def test_another_car(memory):
+    with watch(Options(car_index=3), doors=memory.folder) as look:
+        assert "Car3" not in {f.group for f in look()}
+
+
+def test_nothing_there(tmp_path):
+    with (
+        pytest.raises(UsageError, match="none of the game's pages is there; start the game and a session"),
+        watch(Options(), doors=tmp_path),
+    ):
+        pass
