@@ -9,6 +9,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.roles import Plant
 from trailbrake.sims.assetto import acpmf, convert
 from trailbrake.sims.assetto.codec import CarData
+from trailbrake.sims.assetto.files import content
 from trailbrake.sims.assetto.slot import Counts, Slot
 from trailbrake.state import CarState
 from trailbrake.transport.shm import Page, SharedMemory
@@ -33,8 +34,8 @@ def static_of(plant: Plant) -> acpmf.Static:
         ac_version="1.16.3",
         number_of_sessions=1,
         num_cars=len(plant.cars),
-        car_model=car.name,
-        track=plant.track.name,
+        car_model=content.folder_name(car.name),
+        track=content.folder_name(plant.track.name),
         player_name="trailbrake",
         player_nick="trailbrake",
         sector_count=_SECTORS,

@@ -13,6 +13,7 @@ from trailbrake.errors import SimulatorError
 from trailbrake.roles import Plant
 from trailbrake.sims.assetto import codec, convert, spec
 from trailbrake.sims.assetto.classic import ClassicPages
+from trailbrake.sims.assetto.served_files import write_files
 from trailbrake.sims.assetto.session import SharedPages
 from trailbrake.sims.assetto.slot import Counts, Slot
 from trailbrake.state import CarState, Controls, SimCommand
@@ -58,6 +59,7 @@ class Host:
         self._counts = Counts()
         self._shared = SharedPages(self._memory, self._mapped, self._counts)
         self._classic = ClassicPages(self._memory, self._mapped, self._counts) if options.classic else None
+        self._root = options.ac_root
         self._lock: Lock | None = None
         self._slots: list[Slot] = []
         self._piloted = [False] * len(plant.cars)
@@ -86,7 +88,7 @@ class Host:
         return [slot.taken for slot in self._slots]
 
     def open(self, now: float) -> None:
-        """Take the names and publish every car; SimulatorError if another host has them."""
+        """Take the names, write the files that are asked for, publish every car; SimulatorError if another has them."""
         if abs(self._plant.period * spec.RATE_HZ - 1.0) > 0.01:
             raise SimulatorError(
                 "the world's period is not the game's",
@@ -101,6 +103,8 @@ class Host:
                 hint="stop it, or set TRAILBRAKE_SHM to a folder of your own",
             )
         try:
+            if self._root is not None:
+                write_files(self._root, self._plant)
             for index, params in enumerate(self._plant.cars):
                 state = self._plant.state(index)
                 self._slots.append(

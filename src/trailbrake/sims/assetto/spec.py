@@ -66,12 +66,15 @@ class ServeOptions:
         park: leave the cars that nobody has taken at rest, whatever their number.
         driver: who drives them: a driver's name, or FILE.py, or FILE.py:Class.
         classic: publish the three acpmf pages too, which tell of car 0.
+        ac_root: a folder that stands in for the game's: the files of track and car are written below it, for clients
+            that read them.
     """
 
     cars: int = 1
     park: bool = False
     driver: str = "convoy"
     classic: bool = True
+    ac_root: Path | None = None
 
 
 @dataclass(slots=True)
