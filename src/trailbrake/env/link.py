@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
+_REPAIR = 0.1  # s that the pits take to put a car right
 _SETTLE = 1.0  # s that a car may take to be where it was put
 _SILENT = 200  # looks without a new sample after which the simulator is gone
 _NEAR = 3.0  # m, and
@@ -77,7 +78,8 @@ class LinkRace:
         self._places = Places(track.road, options.start)
         self._live_options: Any = spec.LiveOptions()
         self._drive = DriveOptions(sim=sim, track=name, car=options.car, live=live, speed="max")
-        self._teleports = {"teleport"} <= spec.ACCEPTS
+        self._teleports = "teleport" in spec.ACCEPTS
+        self._repairs = self._teleports and "to_pits" in spec.ACCEPTS
         self._open: ExitStack | None = None
         self._state = CarState()
 
@@ -92,11 +94,17 @@ class LinkRace:
         link = self._connection.link
         link.write(self._observer.controls(np.zeros(self.program.action.width)))
         self._observer.reset()
-        if self.options.start.anywhere and self._teleports:
-            x, y, yaw, _ = self._places.whole(self._rng, 1, 1)[0].tolist()
+        x, y, _, yaw = self.tracks[0].road.points(0.0)[0].tolist()
+        if self._repairs:
+            # Not a restart: in a game that may open a menu which nothing from outside can leave.
+            link.command(SimCommand(to_pits=True))
+            for _ in range(math.ceil(_REPAIR / link.period)):
+                self._next()
+        if self._teleports:
+            if self.options.start.anywhere:
+                x, y, yaw, _ = self._places.whole(self._rng, 1, 1)[0].tolist()
             link.command(SimCommand(teleport=Pose(x, y, self._height(x, y), yaw)))
         else:
-            x, y, _, _ = self.tracks[0].road.points(0.0)[0].tolist()
             link.command(SimCommand(restart=True))
         for _ in range(math.ceil(_SETTLE / link.period)):
             self._next()

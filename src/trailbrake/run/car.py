@@ -60,7 +60,7 @@ class Car:
         about: what the recording says about itself.
         show: told of the first car's progress.
         number: 0 for the first car of the drive.
-        more: taps beside the car's own.
+        watchers: taps beside those that it brings.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Car:
         about: dict[str, Any],
         show: Show,
         number: int,
-        more: Sequence[Tap] = (),
+        watchers: Sequence[Tap] = (),
     ) -> None:
         self.number, self.link, self.supervisor = number, link, supervisor
         self.recorder = recorder = _recorder(options, course, number)
@@ -86,16 +86,17 @@ class Car:
 
         self.scorer = Scorer(course.track, course.line, finished)
         # The recorder first: a lap is written right after the tick that ended it.
-        self._taps: list[Tap] = [recorder, self.scorer, *more]
-        taps = self._taps
+        taps: list[Tap] = [recorder, self.scorer]
         if number == 0:
             taps.append(_Progress(show, self.scorer, laps))
+        taps += watchers
+        self._taps = taps
         for tap in taps:
             tap.start(about | {"number": number} if number else about)
         self.seat = Seat(link, driver, supervisor, taps, _goal(options, laps, self.scorer))
 
     def close(self) -> None:
-        """End the recording and whatever else watches."""
+        """End what watches: what is held is written."""
         for tap in self._taps:
             tap.close()
 

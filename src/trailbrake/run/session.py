@@ -19,6 +19,7 @@ from trailbrake.run.connect import connected
 from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
 from trailbrake.run.options import DriveOptions
+from trailbrake.run.rest import come_to_rest
 from trailbrake.run.show import Quiet, Show
 from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
@@ -43,40 +44,46 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     """
     show = show or Quiet()
     spec = registry.part(options.sim, "spec")
-    _check_cars(options, spec)
     supervisor = Supervisor()
 
     def stopped() -> bool:
         return supervisor.stop_reason != ""
 
+    _check_cars(options, spec)
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
-        options, live, track, car = surveyed(options, live or spec.LiveOptions(), stopped, show.say)
+        options, live, track, car_model = surveyed(options, live or spec.LiveOptions(), stopped, show.say)
+    course = Course(track, car_model)
     with nullcontext() if options.live else world_compiled_beside():
-        course, drivers = _prepare(options, Course(track, car), show)
+        drivers = _prepare(options, course, show)
     laps = options.laps if track.road.closed else 1  # an open road has an end
     about = _about(options, laps)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
         connected(options, live, stopped) as connection,
-        ExitStack() as recorded,
+        ExitStack() as watched,
     ):
+        drawings = _drawings(options, live, course)
         cars = []
         for number, (link, driver) in enumerate(zip(connection.links, drivers, strict=True)):
             own = supervisor if number == 0 else Supervisor()
-            taps = _drawings(options, live, course) if number == 0 else []
-            entry = Car(options, laps, course, link, driver, own, about, show, number, taps)
-            recorded.callback(entry.close)
-            cars.append(entry)
+            watchers = drawings if number == 0 else []
+            car = Car(options, laps, course, link, driver, own, about, show, number, watchers)
+            watched.callback(car.close)
+            cars.append(car)
         first = cars[0]
-        result = run_loop(first.seat, connection.pace, [entry.seat for entry in cars[1:]], show.say)
+        result = run_loop(first.seat, connection.pace, [car.seat for car in cars[1:]], show.say)
         if result.reason:
             first.recorder.event(first.scorer.time, result.reason)
+        elif options.live:  # the embedded world ends with the drive; the game goes on
+            crew = [(car.link, driver, car.supervisor) for car, driver in zip(cars, drivers, strict=True)]
+            if not come_to_rest(crew, connection.pace):
+                show.say("the car was given back rolling: it did not come to a stand")
         told = told_by(options)
     summary = _summary(options, first, course, result)
     summary["host"] = connection.host_report
     summary["game"] = told
     summary["report"] = _report(first.recorder.path, show) if options.report and first.scorer.time > 0.0 else None
-    summary["others"] = [entry.summary() for entry in cars[1:]]
+    summary["others"] = [car.summary() for car in cars[1:]]
     return summary
 
 
@@ -105,7 +112,7 @@ def _drawings(options: DriveOptions, live: Any, course: Course) -> list[Tap]:
     return [registry.part(options.sim, "draw").Drawing(course)]
 
 
-def _prepare(options: DriveOptions, course: Course, show: Show) -> tuple[Course, list[Driver]]:
+def _prepare(options: DriveOptions, course: Course, show: Show) -> list[Driver]:
     """Load the drivers, one per car, check that they fit, and plan."""
     drivers = [load_driver(options.driver) for _ in range(options.cars)]
     check_needs(drivers[0], options.driver, options.sim)
@@ -120,7 +127,7 @@ def _prepare(options: DriveOptions, course: Course, show: Show) -> tuple[Course,
     except (Exception, SystemExit) as error:
         where = raised_at(error) or options.driver
         raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
-    return course, drivers
+    return drivers
 
 
 def _about(options: DriveOptions, laps: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Before a live drive: the track and the car that nobody named, found out by the simulator's own `live.py`."""
+"""Before a live drive: the track and the car that the user has not named, found by the simulator's own `live.py`."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,8 +1,7 @@
 """A careful model of a car of which only its description is known: what it weighs, what its engine gives.
 
 What the file does not tell is taken from one of our own cars and turned to the safe side: no downforce, little grip.
-A driver with such a model is slow and stays on the road. Source of the file: protocol page assetto-custom-ai,
-section 7.
+A driver with such a model is slow and stays on the road. Source of the file: page assetto-custom-ai, section 7.
 """
 
 import math

@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import count
 
 from trailbrake.errors import SimulatorError, WireError
-from trailbrake.frames import iso_from_assetto
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import acpmf, codec, convert, spec
 from trailbrake.sims.assetto.shifter import Shifter
@@ -82,6 +81,7 @@ class Link:
         self._teleport_to = convert.TELEPORT_NONE
         self._teleport: Pose | None = None
         self._teleport_at = 0
+        self._place = (math.nan, math.nan)
         self._target: Pose | None = None  # where the car was put, until it is seen there
         self._tries = 0
 
@@ -154,6 +154,7 @@ class Link:
             self._advanced_at = now
         state = CarState() if self._message is None else convert.state_from_seen(self._message)
         state.age = now - self._advanced_at
+        self._place = state.x, state.y
         stale = state.age > spec.STALE_S
         if not advanced and (self._sim.pause or (stale and self._paused_by_user())):
             state.phase = Phase.PAUSED
@@ -264,8 +265,7 @@ class Link:
 
     def _check_teleport(self, target: Pose) -> None:
         """Ask again where the car is not near the place that it was asked to: it happens (section 4.4)."""
-        assert self._message is not None
-        x, y, _ = iso_from_assetto(self._message.position)
+        x, y = self._place
         if math.hypot(x - target.x, y - target.y) < _TELEPORT_NEAR or self._tries >= _TELEPORT_TRIES:
             self._target = None
             return
