@@ -3,7 +3,7 @@
 import configparser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
@@ -86,6 +86,7 @@ def test_any_file_can_be_edited_and_keeps_its_other_lines(lines, newline, end, b
     assert edited.startswith(ini.BOM) == bom
 
 
+@settings(max_examples=40)
 @given(
     st.dictionaries(st.from_regex(r"[A-Z_]{1,8}", fullmatch=True), st.from_regex(r"[a-z0-9.-]{0,8}", fullmatch=True))
 )

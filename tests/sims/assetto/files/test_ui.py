@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
@@ -97,6 +97,7 @@ JUNK = st.recursive(
 KEYS = ["name", "class", "tags", "specs", "powerCurve", "torqueCurve", "length", "pitboxes", "weight", "bhp"]
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(KEYS), JUNK | st.dictionaries(st.sampled_from(KEYS), JUNK)))
 def test_any_json_object_is_read(values):
     data = json.dumps(values).encode()
