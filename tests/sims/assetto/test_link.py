@@ -11,7 +11,7 @@ import pytest
 
 from trailbrake import roles
 from trailbrake.errors import SimulatorError
-from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto import acpmf, codec, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls, Phase, Pose, SimCommand
 
@@ -348,3 +348,46 @@ def test_a_car_page_cut_short_is_no_sample(tmp_path, monkeypatch):
     link.close()  # twice does no harm
     with pytest.raises(SimulatorError, match="the link is not open"):
         link.write(Controls())
+
+
+def test_a_teleport_that_did_not_come_about_is_asked_for_again(session):
+    link = session.connect()
+    session.drive(link, Controls(), 20)
+    deaf = session.plant.command
+    asked = []
+
+    def refuse(car, command):
+        asked.append(session.plant.steps)
+        if len(asked) > 10:  # the third time it works
+            deaf(car, command)
+
+    session.plant.command = refuse
+    link.command(SimCommand(teleport=Pose(100.0, 50.0, 0.0, 1.5)))
+    state = session.drive(link, Controls(), 250)
+    assert (state.x, state.y) == pytest.approx((100.0, 50.0), abs=1e-3)
+    starts = [b for a, b in itertools.pairwise([-99, *asked]) if b - a > 5]
+    assert len(starts) == 3
+    session.plant.command = lambda car, command: asked.append(session.plant.steps)
+    asked.clear()
+    link.command(SimCommand(teleport=Pose(-100.0, 0.0, 0.0, 0.0)))
+    session.drive(link, Controls(), 500)
+    assert len([b for a, b in itertools.pairwise([-99, *asked]) if b - a > 5]) == 5  # and then it is given up
+
+
+def test_a_pause_of_the_player_s_is_no_loss(session):
+    link = session.connect()
+    session.drive(link, Controls(throttle=1.0), 10)
+    (session.folder / acpmf.GRAPHICS_NAME).write_bytes(acpmf.encode_graphics(acpmf.Graphics(status=acpmf.PAUSE)))
+    assert link.read(session.now + 0.3).phase is Phase.PAUSED
+    (session.folder / acpmf.GRAPHICS_NAME).write_bytes(acpmf.encode_graphics(acpmf.Graphics(status=acpmf.LIVE)))
+    assert link.read(session.now + 0.3).phase is Phase.LOST
+    (session.folder / acpmf.GRAPHICS_NAME).unlink()
+
+
+def test_the_game_may_shift(session):
+    link = Link(spec.LiveOptions(shifts="game", wait=1.0), doors=session.doors, idle=session.tick)
+    session.links.append(link)
+    link.open(session.now)
+    session.drive(link, Controls(throttle=0.5, gear=3), 20)
+    assert codec.decode_controls(link._written).autoshift_active == 1
+    assert codec.decode_controls(link._written).gear_up == 0
