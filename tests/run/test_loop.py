@@ -8,7 +8,7 @@ from fakes import PERIOD, FakeCar, FakeDriver, FakeTap
 from trailbrake.run import rate
 from trailbrake.run.loop import LOST_LIMIT, STOPPING_LIMIT, Lockstep, RealTime, Seat, explain, run_loop
 from trailbrake.run.supervisor import STOP_BRAKE, Supervisor
-from trailbrake.state import Controls
+from trailbrake.state import Controls, Phase
 
 
 def loop(car, driver=None, *, supervisor=None, taps=(), goal=lambda: None):
@@ -72,6 +72,22 @@ def test_a_wire_that_stays_silent_ends_the_drive():
     assert result.reason == "the simulator went silent for 60 s"
     assert car.now - car.arrived == pytest.approx(LOST_LIMIT + 0.25, abs=0.2)
     assert car.written[-1].brake == STOP_BRAKE
+
+
+def test_a_pause_may_last_as_long_as_the_player_likes():
+    waits = round(2.0 * LOST_LIMIT / 0.05)
+    car, tap, said = FakeCar(["new"] + ["old"] * waits + ["new"]), FakeTap(), []
+
+    class Paused(type(car)):
+        def read(self, now):
+            state = super().read(now)
+            state.phase = Phase.PAUSED if state.age > 0.0 else Phase.DRIVING
+            return state
+
+    car.__class__ = Paused
+    seat = Seat(car, FakeDriver(), Supervisor(), [tap], after(3, tap))
+    assert run_loop(seat, car, say=said.append).reason == ""
+    assert said == ["the simulator is paused", "the simulator is back"]
 
 
 def test_a_wire_that_is_known_to_be_dead_ends_it_within_half_a_second():

@@ -9,7 +9,7 @@ from trailbrake.errors import raised_at
 from trailbrake.roles import Driver, Link, Tap
 from trailbrake.run import rate
 from trailbrake.run.supervisor import Supervisor
-from trailbrake.state import CarState, Controls
+from trailbrake.state import CarState, Controls, Phase
 
 STOPPING_LIMIT = 12.0  # s of simulator time that a safe stop may take before the controls are released anyway
 LOST_LIMIT = 60.0  # s of silence after which the simulator counts as gone
@@ -175,9 +175,15 @@ def run_loop(
             # Nothing new: only the dead-man may act. A paused or lost simulator gets the brake.
             if supervisor.is_stale(state):
                 link.write(supervisor.braking(state))
+                paused = state.phase is Phase.PAUSED
                 if math.isnan(silent_since):
+                    say(
+                        "the simulator is paused"
+                        if paused
+                        else "the simulator has gone silent: braking, waiting for it"
+                    )
+                if math.isnan(silent_since) or paused:  # a pause may last as long as the player likes
                     silent_since = now
-                    say("the simulator has gone silent: braking, and waiting for it")
                 silence = f"the simulator went silent for {LOST_LIMIT:g} s" if now - silent_since > LOST_LIMIT else ""
                 result.reason = supervisor.stop_reason or pace.gone() or silence
                 if result.reason:
