@@ -30,6 +30,7 @@ CLASS_LIMITS = {
     "motorsport": (300, 400, 500, 600, 700, 800, 900, 998),
 }
 PI_PER_W_KG = 2.6  # ours: puts a GT3 car, about 300 W/kg, near 880
+STANDING = 0.5  # m/s below which a held brake is taken for a wish to go backwards
 _RUMBLE_STRIP, _RUMBLE_OFF = 0.12, 0.6  # SurfaceRumble as the recorded session has it (section 3.8)
 
 
@@ -246,13 +247,26 @@ def line_to_wire(share: float, wrap: bool) -> int:
 # ---- Client to game ------------------------------------------------------------------------------------------
 
 
-def controls_to_wire(controls: Controls) -> PadReport:
+def controls_to_wire(controls: Controls, gear: int | None = None, speed: float = NAN) -> PadReport:
     """Return the pad's report for `controls`; neutral where steer, throttle or brake is NaN.
 
-    The stick is `steer` itself. The clutch and the gears are left to the game's automatic box.
+    The stick is `steer` itself. Gears are the game's automatic box's, which takes a brake that is held at rest for
+    reverse: there the handbrake holds the car instead, and a wish for gear -1 is that brake.
+
+    Args:
+        controls: what to do.
+        gear: the gear that the game is in; None: not known.
+        speed: m/s; NaN: not known.
     """
-    buttons = Button.A if controls.handbrake > 0.5 else Button(0)
-    return pad_report.driving(-controls.steer, controls.throttle, controls.brake, buttons)
+    throttle, brake = controls.throttle, controls.brake
+    handbrake = controls.handbrake > 0.5
+    if controls.gear == -1:  # the left trigger stops the car, then drives it backwards
+        throttle, brake = (brake, throttle) if gear == -1 else (0.0, max(throttle, brake))
+    elif gear == -1:  # the right trigger stops it, then drives it forwards
+        throttle, brake = max(throttle, brake), 0.0
+    elif speed < STANDING and throttle <= 0.0 < brake:
+        brake, handbrake = 0.0, True
+    return pad_report.driving(-controls.steer, throttle, brake, Button.A if handbrake else 0)
 
 
 def stick_from_wire(report: PadReport, dead_zone: float = 0.0) -> float:

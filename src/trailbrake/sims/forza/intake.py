@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from trailbrake.errors import WireError
+from trailbrake.roles import LinkCounters
 from trailbrake.sims.forza import codec, convert
 from trailbrake.sims.forza.clock import Clock, Kind
 from trailbrake.sims.forza.codec import Packet
@@ -21,18 +22,19 @@ _EVENTS = 1000
 
 
 @dataclass(slots=True)
-class IntakeCounters:
-    """What came in. `lost` is judged by the packets' clock: the wire has no numbers."""
+class Counters(LinkCounters):
+    """What came in, beside the counters of every link.
 
-    datagrams: int = 0
-    driving: int = 0  # new samples of a driven car
+    `lost` is judged by the packets' clock, since the wire has no numbers; `resyncs` are its jumps: gaps, rewinds,
+    restarts; `torn` stays 0.
+    """
+
+    datagrams: int = 0  # of any kind
     paused: int = 0  # packets with IsRaceOn 0
-    lost: int = 0
     late: int = 0  # overtaken on the way, dropped
     duplicates: int = 0
     rejected: int = 0  # of a length that no title sends, or with values that are no numbers
     foreign: int = 0  # from a second sender, while the first one sends
-    jumps: int = 0  # gaps, rewinds, restarts
     formats: dict[str, int] = field(default_factory=dict)  # packets of each format
     lengths: dict[int, int] = field(default_factory=dict)  # rejected datagrams by length
 
@@ -60,7 +62,7 @@ class Intake:
     """
 
     def __init__(self) -> None:
-        self.counters = IntakeCounters()
+        self.counters = Counters()
         self.phase = Phase.LOST
         self.events: deque[Event] = deque(maxlen=_EVENTS)
         self.packet: Packet | None = None
@@ -120,7 +122,7 @@ class Intake:
             if self.packet is None and packet.dash is not None:
                 self.time = max(packet.dash.cur_race_time, 0.0)
         elif step.kind is Kind.JUMP:
-            counters.jumps += 1
+            counters.resyncs += 1
             self.events.append(Event(now, Phase.DRIVING, f"the game's clock jumped; {step.dt:.2f} s passed"))
         if step.dt > 0.0:
             self._count_lost(step.dt, step.kind)
@@ -128,7 +130,7 @@ class Intake:
         self.packet = packet
         self._sampled = now
         self.sequence += 1
-        counters.driving += 1
+        counters.received += 1
         return True
 
     def _count_lost(self, dt: float, kind: Kind) -> None:
@@ -147,6 +149,7 @@ class Intake:
     def look(self, now: float) -> None:
         """Notice that nothing came for half a second."""
         if self.phase is not Phase.LOST and now - self._heard > LOST_S:
+            self.counters.stale += 1
             self._enter(Phase.LOST, now)
 
     def state(self, now: float) -> CarState:

@@ -13,6 +13,7 @@ TITLE = "Forza Motorsport / Horizon (Data Out and a virtual pad)"
 
 PORT = 2560  # where telemetry goes; outside 5200-5300, in which FH6 binds a socket of its own
 PAD_PORT = 2561  # where our host takes pad reports
+TELEMETRY_DOOR, PAD_DOOR = "forza-telemetry", "forza-pad"  # names of the private doors
 LEAST_RATE, MOST_RATE = 20.0, 240.0  # 1/s, rates seen in the games
 LOST_S = 0.5  # s without a datagram after which the receiver calls the game lost (section 3.2)
 SHIFTING = 11  # gear that FH6 tells while no gear is engaged
@@ -49,6 +50,7 @@ class ServeOptions:
         steering: how the stick turns the wheels. pad: less at speed and not at once, as the games do it; linear:
             straight to the lock. Left out: pad, but linear for our own link in `drive`.
         dead_zone: share of the stick's way that counts as its middle; 0.24 is usual for this pad.
+        clock: ms, what the session's clock (TimestampMS) starts at; it wraps at 4294967296.
         loss: share of the datagrams that never arrive, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that is held back so that later ones overtake it, 0 to 1.
@@ -65,6 +67,7 @@ class ServeOptions:
     preset: Literal["fm7", "fh5", "fh6"] = "fm7"
     steering: Literal["pad", "linear"] | None = None
     dead_zone: float = 0.0
+    clock: int = 0
     loss: float = 0.0
     duplicate: float = 0.0
     reorder: float = 0.0
