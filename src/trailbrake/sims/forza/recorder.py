@@ -93,13 +93,17 @@ class Session:
             port = port if wanted.port is None else wanted.port
             self._forward = forward_to(options.forward, port)
             self._udp = Udp((host, port), where=f"port {port}")
-        self._raw = RawWriter(options.raw) if options.raw is not None else None
+        self._raw: RawWriter | None = None
         self._table: TableWriter | None = None
         self._row = row_maker(())
-        if wanted.output_filename is not None and (wanted.parameter_list or wanted.expected != AUTO):
-            self._open_table(wanted.expected)
         self._mismatched: set[str] = set()
-        self._laps = -1
+        try:
+            self._raw = RawWriter(options.raw) if options.raw is not None else None
+            if wanted.output_filename is not None and (wanted.parameter_list or wanted.expected != AUTO):
+                self._open_table(wanted.expected)
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
