@@ -1,5 +1,6 @@
 """Runs the embedded world behind a game's wire, for any client."""
 
+import os
 import sys
 from typing import Any
 
@@ -11,7 +12,7 @@ from trailbrake.run import rate
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
 from trailbrake.run.score import as_json
-from trailbrake.run.signals import on_stop
+from trailbrake.run.signals import CHILD, on_stop
 from trailbrake.sims import registry
 from trailbrake.tracks.load import load as load_track
 from trailbrake.world.plant import World
@@ -45,6 +46,11 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, p
         pilots = make_pilots(driver, sim, plant.track, plant.cars)
         return host.Host(plant, options, doors=doors, pilots=pilots)  # type: ignore[no-any-return]
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
+
+
+def private_doors() -> str | None:
+    """Return the folder of doors that a drive has made for this process of its own; None in a user's process."""
+    return os.environ.get("TRAILBRAKE_SHM") if os.environ.get(CHILD) else None
 
 
 def serve(

@@ -52,7 +52,7 @@ class Lockstep:
     """A host and a link that meet in a folder."""
 
     def __init__(self, folder, car="hatchback", track="hartmoor", **options):
-        self.options = spec.ServeOptions(**options)
+        self.options = spec.ServeOptions(steering="linear", **options)
         self.plant = world(self.options, car, track)
         self.now = 0.0
         self.host = Host(self.plant, self.options, doors=folder)

@@ -75,8 +75,7 @@ class Host:
         self._targets: list[Address] = []
         if doors is None:
             self._targets = [address(part.strip(), where="--send") for part in options.send.split(",")]
-        fades = options.steering == "pad" if options.steering else doors is None
-        self._steering = Steering(self._car, fades=fades)
+        self._steering = Steering(self._car, fades=options.steering == "pad")
         self._direction = Direction()
         self._faults = Faults(
             FaultOptions(loss=options.loss, duplicate=options.duplicate, reorder=options.reorder, delay=options.delay,

@@ -48,7 +48,7 @@ class ServeOptions:
         preset: how a title behaves. fm7: zero packets in a pause. fh5: the same, and a clock in steps of 15.6 ms. fh6:
             silence in a pause, gear 11 while shifting.
         steering: how the stick turns the wheels. pad: less at speed and not at once, as the games do it; linear:
-            straight to the lock. Left out: pad, but linear for our own link in `drive`.
+            straight to the lock.
         dead_zone: share of the stick's way that counts as its middle; 0.24 is usual for this pad.
         clock: ms, what the session's clock (TimestampMS) starts at; it wraps at 4294967296.
         loss: share of the datagrams that never arrive, 0 to 1.
@@ -65,7 +65,7 @@ class ServeOptions:
     ndl: Literal["centre", "racing", "off"] = "centre"
     ndl_wrap: bool = False
     preset: Literal["fm7", "fh5", "fh6"] = "fm7"
-    steering: Literal["pad", "linear"] | None = None
+    steering: Literal["pad", "linear"] = "pad"
     dead_zone: float = 0.0
     clock: int = 0
     loss: float = 0.0
@@ -105,3 +105,10 @@ def period(options: ServeOptions) -> float:
 def cars(options: ServeOptions) -> int:
     """Return how many cars the host wants on the track: the wire shows one."""
     return 1
+
+
+def embedded(cars: int) -> ServeOptions:
+    """Return the options of a world that is there for a drive of `cars` cars: its drivers' steer is a share of lock."""
+    if cars != 1:
+        raise UsageError("this wire shows one car", where="--cars", expected="1", got=str(cars))
+    return ServeOptions(steering="linear")
