@@ -69,6 +69,7 @@ def test_every_vector_goes_through_the_frames_maps(position, velocity, accelerat
         ({"current_engine_rpm": 6000.0}, {}, "engine_speed", 628.3185307),
         ({}, {"best_lap_time": 92.125}, "best_lap_time", 92.125),
         ({}, {"cur_lap_time": 12.0}, "lap_time", 12.0),
+        ({}, {"lap_no": 2}, "lap", 3.0),  # they count completed ones
     ],
 )
 def test_signs_and_units(sled, dash, field, value):

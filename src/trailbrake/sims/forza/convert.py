@@ -65,7 +65,7 @@ def state_from_wire(packet: Packet, time: float = NAN, sequence: int = -1) -> Ca
                     wheel(n, n, n, spin_rl, n, n, slip_rl), wheel(n, n, n, spin_rr, n, n, slip_rr)],
         )  # fmt: skip
     (
-        px, py, pz, speed, _, _, temp_fl, temp_fr, temp_rl, temp_rr, _, _, _, best, _, lap, _, _, _,
+        px, py, pz, speed, _, _, temp_fl, temp_fr, temp_rl, temp_rr, _, _, _, best, _, lap_time, _, laps, _,
         throttle, brake, clutch, handbrake, gear, steer, line, _,
     ) = dash  # fmt: skip
     return CarState(
@@ -73,7 +73,7 @@ def state_from_wire(packet: Packet, time: float = NAN, sequence: int = -1) -> Ca
         -wz, wx, -wy,
         -steer / STEER_MAX if steer > -STEER_MAX else 1.0, n, throttle / PEDAL_MAX, brake / PEDAL_MAX,
         clutch / PEDAL_MAX, handbrake / PEDAL_MAX, None if gear == SHIFTING else gear or -1, rpm * RPM, n, n, n,
-        lap, best or n, n, line / LINE_MAX if line > -LINE_MAX else -1.0, n, n,
+        laps + 1.0, lap_time, best or n, n, line / LINE_MAX if line > -LINE_MAX else -1.0, n, n,
         [wheel(n, n, n, spin_fl, n, n, slip_fl, n, n, n, celsius(temp_fl)),
          wheel(n, n, n, spin_fr, n, n, slip_fr, n, n, n, celsius(temp_fr)),
          wheel(n, n, n, spin_rl, n, n, slip_rl, n, n, n, celsius(temp_rl)),

@@ -24,8 +24,8 @@ SUPPLIES: frozenset[str] = frozenset(
     {
         "time", "sequence", "age", "phase", "x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y",
         "velocity_z", "acceleration_x", "acceleration_y", "acceleration_z", "roll_rate", "pitch_rate", "yaw_rate",
-        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "lap_time", "best_lap_time",
-        "driving_line", "wheels.angular_velocity", "wheels.combined_slip", "wheels.core_temperature",
+        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "lap", "lap_time",
+        "best_lap_time", "driving_line", "wheels.angular_velocity", "wheels.combined_slip", "wheels.core_temperature",
     }
 )  # fmt: skip
 ACCEPTS: frozenset[str] = frozenset({"steer", "throttle", "brake", "handbrake"})
