@@ -11,7 +11,7 @@ STRAIGHT = 1e-3  # rad/s: less is no bend
 FEEL = 0.3  # s, low-pass of the felt curvature: wobbling is no bend
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BendGains:
     """How much to trust the road."""
 

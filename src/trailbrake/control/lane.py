@@ -61,7 +61,7 @@ class LineSense:
             self.known = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LaneGains:
     """How to steer by the place across the road, and how to slow where steering is not enough."""
 

@@ -8,7 +8,7 @@ from trailbrake.state.fields import quantity
 FULL = 2.0  # m/s: a larger lack of speed presses no harder; what is beyond would only wait in the controller
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaceGains:
     """How to hold a speed."""
 

@@ -8,7 +8,7 @@ from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CruiseGains(PaceGains):
     """Gains of `cruise`."""
 

@@ -11,7 +11,7 @@ from trailbrake.state.fields import quantity
 from trailbrake.units import MPH
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CurvatureCutGains(BendGains, LaneGains, PaceGains):
     """Gains of `curvature_cut`."""
 

@@ -10,7 +10,7 @@ from trailbrake.state.fields import quantity
 from trailbrake.units import MPH
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LaneKeepGains(LaneGains, PaceGains):
     """Gains of `lane_keep`."""
 

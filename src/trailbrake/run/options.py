@@ -27,6 +27,7 @@ class DriveOptions:
             in a process of its own in real time.
         out: folder for the recording and the report.
         report: whether to write the report when the drive ends.
+        config: a TOML file with gains for the driver, as `trailbrake tune` writes it.
     """
 
     sim: str = "assetto"
@@ -41,6 +42,7 @@ class DriveOptions:
     speed: Speed = "max"
     out: Path | None = None
     report: bool = True
+    config: Path | None = None
 
     def named(self) -> "DriveOptions":
         """Return the options with a track and a car: those of the embedded world where none are named."""

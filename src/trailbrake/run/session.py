@@ -114,7 +114,7 @@ def _drawings(options: DriveOptions, live: Any, course: Course) -> list[Tap]:
 
 def _prepare(options: DriveOptions, course: Course, show: Show) -> list[Driver]:
     """Load the drivers, one per car, check that they fit, and plan."""
-    drivers = [load_driver(options.driver) for _ in range(options.cars)]
+    drivers = [load_driver(options.driver, options.config) for _ in range(options.cars)]
     check_needs(drivers[0], options.driver, options.sim)
     if COLD:
         show.say("compiling kernels (once, a few seconds)")
