@@ -18,6 +18,8 @@ class BendGains:
     lateral: float = quantity("m/s^2", "lateral acceleration to plan bends with", lo=2.0, hi=9.0, default=5.0)
     memory: float = quantity("m", "distance in which a bend is forgotten to a third", lo=30.0, hi=3000.0, default=500.0)
     rise: float = quantity("m/s^2", "how quickly the speed may grow", lo=0.2, hi=4.0, default=1.0)
+    floor: float = quantity("m/s", "speed that no bend takes away: slow enough to feel for any", lo=1.0, hi=25.0,
+                            default=15.0)  # fmt: skip
 
 
 class BendSense:
@@ -42,5 +44,5 @@ class BendSense:
         felt = abs(self._felt.update(rate / max(speed, SLOWEST), dt)) if speed > SLOWEST else 0.0
         self._tightest = max(felt, self._tightest * math.exp(-speed * dt / self._gains.memory))
         safe = math.sqrt(self._gains.lateral / self._tightest) if self._tightest > 0.0 else most
-        self._speed = min(safe, most, self._speed + self._gains.rise * dt)
+        self._speed = min(max(safe, self._gains.floor), most, self._speed + self._gains.rise * dt)
         return self._speed

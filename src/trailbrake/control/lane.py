@@ -80,7 +80,7 @@ DRIFT_SMOOTHING = 0.1  # s, low-pass of the rate across the road by which it slo
 
 
 class LaneKeeper:
-    """Steers to the middle of the road.
+    """Steers to the middle of the road, or to another place across it.
 
     Attributes:
         sense: what it believes of the line.
@@ -92,12 +92,15 @@ class LaneKeeper:
         self._pid = Pid(gains.steer_p, gains.steer_i, gains.steer_d, gains.smoothing, TRIM)
         self._drift = LowPass(DRIFT_SMOOTHING)
 
-    def steer(self, place: float, speed: float, yaw_rate: float, dt: float) -> float:
-        """Return the steer, positive left; arguments as `LineSense.update`. Straight on where there is no line."""
+    def steer(self, place: float, speed: float, yaw_rate: float, dt: float, wanted: float = 0.0) -> float:
+        """Return the steer, positive left, towards the place `wanted`; straight on where there is no line.
+
+        The other arguments are those of `LineSense.update`.
+        """
         self.sense.update(place, speed, yaw_rate, dt)
         if not self.sense.known:
             return 0.0
-        steer = self._pid.update(-self.sense.place, dt)
+        steer = self._pid.update(wanted - self.sense.place, dt)
         self._drift.update(-self._pid.slope, dt)
         return min(max(steer + self.sense.lean, -1.0), 1.0)
 
