@@ -23,6 +23,7 @@ class Driver:
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     Gains = CurvatureCutGains
+    STICK = True
 
     def __init__(self, gains: CurvatureCutGains | None = None) -> None:
         self.gains = gains or CurvatureCutGains()

@@ -22,6 +22,7 @@ class Driver:
     NEEDS = frozenset(
         {"driving_line", "speed", "roll_rate", "pitch_rate", "yaw_rate", "velocity_x", "velocity_y", "velocity_z"}
     )
+    STICK = True
 
     def reset(self, course: Course) -> None:
         """Begin with new controllers and the clock at 0."""

@@ -22,6 +22,7 @@ class Driver:
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     Gains = LaneKeepGains
+    STICK = True
 
     def __init__(self, gains: LaneKeepGains | None = None) -> None:
         self.gains = gains or LaneKeepGains()

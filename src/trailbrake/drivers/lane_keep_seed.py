@@ -16,6 +16,7 @@ class Driver:
     """
 
     NEEDS = frozenset({"driving_line", "speed"})
+    STICK = True
 
     def reset(self, course: Course) -> None:
         """Begin with new controllers and the clock at 0."""

@@ -24,6 +24,7 @@ class Driver:
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     Gains = SurveyGains
+    STICK = True
 
     def __init__(self, gains: SurveyGains | None = None) -> None:
         self.gains = gains or SurveyGains()

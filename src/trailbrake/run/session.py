@@ -15,7 +15,7 @@ from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tap
 from trailbrake.run import rate
 from trailbrake.run.car import Car
-from trailbrake.run.connect import connected
+from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
 from trailbrake.run.options import DriveOptions
@@ -59,7 +59,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     about = _about(options, laps)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(options, live, stopped) as connection,
+        connected(for_driver(options, drivers[0]), live, stopped) as connection,
         ExitStack() as watched,
     ):
         drawings = _drawings(options, live, course)
