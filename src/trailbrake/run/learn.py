@@ -30,6 +30,7 @@ from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks import road_file
 from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import Track
 
 LEFT = 200.0  # m from its start after which a car that comes back has been round
@@ -70,10 +71,10 @@ class LearnOptions:
 
 
 class _Odometer:
-    """A Tap that knows when the road has been driven."""
+    """A Tap that knows when the road has been driven: after `metres`, at the end of an open `road`, or round it."""
 
-    def __init__(self, metres: float) -> None:
-        self._metres = metres
+    def __init__(self, metres: float, road: Road | None) -> None:
+        self._metres, self._road, self._row = metres, road, -1
         self._start: tuple[float, float] | None = None
         self._last = (0.0, 0.0)
         self._moved_at = math.nan
@@ -94,7 +95,12 @@ class _Odometer:
         gap = math.dist(here, self._start)
         self._away = max(self._away, gap)
         round_again = self._away > LEFT and gap < 0.5 * CLOSE
-        self.ended = round_again or self.driven >= self._metres or state.time - self._moved_at > STANDS_FOR
+        at_end = False
+        if self._road is not None:
+            s, _, self._row = self._road.locate(state.x, state.y, self._row)
+            at_end = s > self._road.length - END
+        stands = state.time - self._moved_at > STANDS_FOR
+        self.ended = round_again or at_end or stands or self.driven >= self._metres
 
     def close(self) -> None:
         """Nothing to end."""
@@ -138,10 +144,9 @@ def _drive(options: LearnOptions, live: Any, show: Show) -> Path:
     )
     track = load_track(options.track)
     driver.reset(_blank(track, options))
-    limit = options.metres or math.inf
-    if not options.live and not track.road.closed:
-        limit = min(limit, track.road.length - END)
-    supervisor, odometer = Supervisor(), _Odometer(limit)
+    # The world's own road says only where it ends: an embedded open road has nothing beyond.
+    ends = track.road if not options.live and not track.road.closed else None
+    supervisor, odometer = Supervisor(), _Odometer(options.metres or math.inf, ends)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
         connected(for_driver(drive, driver), live or spec.LiveOptions(), lambda: supervisor.stop_reason != "") as connection,

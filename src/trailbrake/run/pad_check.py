@@ -18,7 +18,7 @@ from trailbrake.state import Controls, Phase
 
 PATIENCE = 1.0  # s of simulator time that an echo may take
 CLOSE = 0.02  # of the way; the coarsest echo is 1/127
-STICKS = (0.25, -0.25, 0.5, -0.5, 1.0, -1.0, 0.1, 0.0)
+STICKS = (0.25, -0.4, 0.6, -0.8, 1.0, -0.9, 0.1, 0.0)  # no two of one size: an inverted axis must show
 PEDALS = (0.1, 0.3, 0.0)  # low: the car moves
 AXES: dict[str, Sequence[float]] = {"steer": STICKS, "throttle": PEDALS}
 SILENT = 10.0  # s without a driving car after which there is nothing to check

@@ -39,12 +39,12 @@ def wait_for(what, seconds=20.0):
     return False
 
 
-def read_all(file, seconds=0.5):
+def read_all(file, seconds=0.3):
+    """Return the events until none comes for so long."""
     events = []
     while select.select([file], [], [], seconds)[0]:
         data = os.read(file, 24 * 64)
         events += [EVENT.unpack_from(data, k)[2:] for k in range(0, len(data), 24)]
-        seconds = 0.2
     return events
 
 
@@ -72,7 +72,7 @@ def main():
     pad = Pad(backend, dead_man=0.25)
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     pad.apply(0.5, 1.0)
-    events = read_all(file, 1.0)
+    events = read_all(file, 2.0)
     pressed = [event for event in events if event[:2] == (3, 5)]
     assert [event[2] for event in pressed] == [255, 0], pressed  # the dead-man let go
     os.close(file)
