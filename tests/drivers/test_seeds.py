@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from simple_pid import PID
 
@@ -45,7 +44,11 @@ class Original:
 
 @pytest.mark.parametrize(
     ("driver", "speed", "lane", "cut"),
-    [(cruise_seed, 20.0, False, False), (lane_keep_seed, 17.8816, True, False), (curvature_cut_seed, 33.528, True, True)],
+    [
+        (cruise_seed, 20.0, False, False),
+        (lane_keep_seed, 17.8816, True, False),
+        (curvature_cut_seed, 33.528, True, True),
+    ],
 )
 @settings(max_examples=60)
 @given(rows=ROWS)

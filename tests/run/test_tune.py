@@ -71,7 +71,7 @@ def test_tuning_finds_better_gains_and_writes_them(tmp_path):
 def test_what_cannot_be_tuned_is_said():
     with pytest.raises(UsageError, match="no gains to tune"):
         tune(TuneOptions(driver="line_follow"))
-    with pytest.raises(UsageError, match="no such gain, expected .*steer_p.*, got steer_q"):
+    with pytest.raises(UsageError, match=r"no such gain, expected .*steer_p.*, got steer_q"):
         tune(TuneOptions(only="steer_q"))
     with pytest.raises(UsageError, match="driver lane_keep needs what assetto does not supply: driving_line"):
         tune(TuneOptions(sim="assetto"))

@@ -2,6 +2,7 @@
 
 import sys
 import types
+from typing import ClassVar
 
 import pytest
 
@@ -19,7 +20,7 @@ def stand_in(monkeypatch, gamepad):
 class Gamepad:
     """What vgamepad 0.2 has of an Xbox 360 pad: a record with the names of its C header, and update()."""
 
-    made = []
+    made: ClassVar = []
 
     def __init__(self):
         self.report = types.SimpleNamespace(

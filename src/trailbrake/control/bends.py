@@ -16,7 +16,7 @@ class BendGains:
     """How much to trust the road."""
 
     lateral: float = quantity("m/s^2", "lateral acceleration to plan bends with", lo=2.0, hi=9.0, default=3.5)
-    memory: float = quantity("m", "distance in which a bend is forgotten to a third", lo=30.0, hi=3000.0, default=1000.0)
+    memory: float = quantity("m", "distance in which a bend is forgotten to 1/e", lo=30.0, hi=3000.0, default=1000.0)
     rise: float = quantity("m/s^2", "how quickly the speed may grow", lo=0.1, hi=2.0, default=0.4)
     floor: float = quantity("m/s", "speed that no bend takes away: slow enough to feel for any", lo=1.0, hi=25.0,
                             default=17.5)  # fmt: skip

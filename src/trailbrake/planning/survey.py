@@ -8,15 +8,18 @@ clothoids as they are (Savitzky and Golay, Smoothing and differentiation of data
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
 from trailbrake.planning.spline import resample
-from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.road import Road
 
 Array = NDArray[np.float64]
+Path = NDArray[np.complex128]
+Numbers = TypeVar("Numbers", Array, Path)
 
 STEP = 0.5  # m between the points that the path is resampled to
 KNOTS = 6  # points from one knot of the centreline's spline to the next
@@ -88,13 +91,15 @@ def survey(x: Array, y: Array, z: Array, place: Array, *, width: float, wave: fl
     return Survey(road, float(live.mean()), usual)
 
 
-def _along(x: Array, y: Array, z: Array, place: Array) -> tuple[NDArray[np.complex128], Array, Array]:
+def _along(x: Array, y: Array, z: Array, place: Array) -> tuple[Path, Array, Array]:
     """Return position (complex), height and place at points STEP apart along the path."""
     good = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     points = (x + 1j * y)[good]
     moved = np.abs(np.diff(points, prepend=points[:1]))
     if len(points) and moved.max() > CLOSE:
-        raise DataError("the drive jumps", where="survey", expected="one drive along a road", got=f"{moved.max():.0f} m")
+        raise DataError(
+            "the drive jumps", where="survey", expected="one drive along a road", got=f"{moved.max():.0f} m"
+        )
     keep = moved > 0.01
     if len(keep):
         keep[0] = True
@@ -103,10 +108,11 @@ def _along(x: Array, y: Array, z: Array, place: Array) -> tuple[NDArray[np.compl
     if s[-1] < LEAST:
         raise DataError("too short a drive for a map", where="survey", expected=f"{LEAST:g} m", got=f"{s[-1]:.0f} m")
     at = np.arange(0.0, s[-1], STEP)
-    return np.interp(at, s, points), np.interp(at, s, height), np.interp(at, s, across)
+    path: Path = np.interp(at, s, points.real) + 1j * np.interp(at, s, points.imag)
+    return path, np.interp(at, s, height), np.interp(at, s, across)
 
 
-def half_widths(path: NDArray[np.complex128], place: Array, wave: float) -> tuple[Array, NDArray[np.bool_]]:
+def half_widths(path: Path, place: Array, wave: float) -> tuple[Array, NDArray[np.bool_]]:
     """Return half the road's width (m) along a weaving path, (n,), and where it is known.
 
     Args:
@@ -121,9 +127,9 @@ def half_widths(path: NDArray[np.complex128], place: Array, wave: float) -> tupl
     window = np.hanning(int(WINDOW * wave / STEP) | 1)
     window /= window.sum()
 
-    def tone(values: Array) -> NDArray[np.complex128]:
+    def tone(values: Array) -> Path:
         # The smoothing above takes the same share of both.
-        flat = _smooth(_smooth(values, 0.15 * wave, 3) - _smooth(values, wave, 1), 0.0, 1)
+        flat = _smooth(values, 0.15 * wave, 3) - _smooth(values, wave, 1)
         return np.convolve(flat * carrier, window, mode="same")
 
     bends, places = tone(bend), tone(_smooth(place, 0.15 * wave, 3))
@@ -134,12 +140,13 @@ def half_widths(path: NDArray[np.complex128], place: Array, wave: float) -> tupl
     return ratio, live
 
 
-def _direction(path: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _direction(path: Path) -> Path:
     slope = np.gradient(path)
-    return slope / np.maximum(np.abs(slope), 1e-9)  # type: ignore[no-any-return]
+    unit: Path = slope / np.maximum(np.abs(slope), 1e-9)
+    return unit
 
 
-def _smooth(values: "NDArray[np.generic]", half: float, order: int) -> "NDArray[np.generic]":
+def _smooth(values: Numbers, half: float, order: int) -> Numbers:
     """Return `values` by local polynomials of `order` over windows of 2 `half` (m); at the ends by those of the end."""
     reach = int(half / STEP)
     if reach < order or len(values) <= 2 * reach + 1:

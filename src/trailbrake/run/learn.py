@@ -20,8 +20,8 @@ from trailbrake.record.writer import Recorder
 from trailbrake.run import rate
 from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import Seat, run_loop
-from trailbrake.run.options import DriveOptions
 from trailbrake.run.needs import check_needs
+from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import INTERRUPTED
 from trailbrake.run.show import Quiet, Show
 from trailbrake.run.signals import on_stop
@@ -140,7 +140,12 @@ def _drive(options: LearnOptions, live: Any, show: Show) -> Path:
     if not spec.SUPPLIES >= NEEDS:
         raise UsageError(f"{options.sim} does not tell where the car is", where="--sim")
     drive = DriveOptions(
-        sim=options.sim, driver=options.driver, track=options.track, car=options.car, live=options.live, host=options.host
+        sim=options.sim,
+        driver=options.driver,
+        track=options.track,
+        car=options.car,
+        live=options.live,
+        host=options.host,
     )
     track = load_track(options.track)
     driver.reset(_blank(track, options))
@@ -149,7 +154,9 @@ def _drive(options: LearnOptions, live: Any, show: Show) -> Path:
     supervisor, odometer = Supervisor(), _Odometer(options.metres or math.inf, ends)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(for_driver(drive, driver), live or spec.LiveOptions(), lambda: supervisor.stop_reason != "") as connection,
+        connected(
+            for_driver(drive, driver), live or spec.LiveOptions(), lambda: supervisor.stop_reason != ""
+        ) as connection,
     ):
         plain = Recorder(recordings_folder() / f"{Path(options.track).stem}_survey_{rate.stamp()}.mcap")
         recorder = Threaded(plain) if options.live else plain

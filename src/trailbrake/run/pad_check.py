@@ -124,7 +124,9 @@ def _level(link: Link, pace: Pace, axis: str, level: float) -> tuple[float, floa
             return abs(echo - level), took, echo
         if took > PATIENCE:
             return abs(echo - level), took, echo
-        link.write(Controls(**{axis: level}))
+        controls = Controls()
+        setattr(controls, axis, level)
+        link.write(controls)
 
 
 def _verdict(axis: str, levels: Sequence[float], seen: Sequence[float], matched: int) -> str:

@@ -187,7 +187,9 @@ def tune(options: TuneOptions, say: Callable[[str], None] = lambda text: None) -
     study.enqueue_trial({n: getattr(first, n) for n in searched})
     study.optimize(objective, n_trials=max(options.trials, 1), callbacks=[lambda s, t: say(_line(s, t))])
     best = gains.make(cls.Gains, {**begin, **study.best_params}, "tune")
-    about = f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(study.trials)} trials, {rate.date()}"
+    about = (
+        f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(study.trials)} trials, {rate.date()}"
+    )
     try:
         out.write_text(gains.text(name, best, about), encoding="utf-8")
     except OSError as error:

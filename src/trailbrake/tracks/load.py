@@ -37,7 +37,8 @@ def load(name_or_path: "str | os.PathLike[str]") -> Track:
 
     Args:
         name_or_path: a name of `names()`; or a file: `.csv` with x_m,y_m,w_tr_right_m,w_tr_left_m round a loop, world
-            x and y the file's, or a road that `trailbrake learn` wrote (`road_file.py`); or `.toml` with straights and arcs (`layout.py`); or `gen:SEED`, a random circuit
+            x and y the file's, or a road that `trailbrake learn` wrote (`road_file.py`); or `.toml` with straights
+            and arcs (`layout.py`); or `gen:SEED`, a random circuit
             (`generate.py`). Any of these with `@wet` behind it is the same track in the wet, with `@wet=0.5` one with
             half its grip (`Track.wet`).
 

@@ -11,10 +11,13 @@ import re
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
+
+Array = NDArray[np.float64]
 
 MARK = "# trailbrake road"
 _HEAD = re.compile(rf"{MARK}, closed = (true|false), spacing_m = ([0-9.eE+-]+)\s*")
@@ -76,8 +79,8 @@ def parse(text: str, where: str) -> Road:
     _check(columns[Column.X], columns[Column.Y], spacing, closed, where)
     for column in (Column.WIDTH_LEFT, Column.WIDTH_RIGHT, Column.RUNOFF_LEFT, Column.RUNOFF_RIGHT, Column.GRIP):
         if (columns[column] < 0.0).any():
-            line = int((columns[column] < 0.0).argmax()) + 3
-            raise DataError(f"negative {column.name.lower()}", where=f"{where}:{line}", expected="0 or more")
+            number = int((columns[column] < 0.0).argmax()) + 3
+            raise DataError(f"negative {column.name.lower()}", where=f"{where}:{number}", expected="0 or more")
     return Road.from_columns(
         spacing, closed, columns[Column.X], columns[Column.Y], columns[Column.YAW], columns[Column.CURVATURE],
         z=columns[Column.Z], grade=columns[Column.GRADE], bank=columns[Column.BANK],
@@ -93,7 +96,7 @@ def _float(cell: str) -> float:
         return math.nan
 
 
-def _check(x: "np.ndarray", y: "np.ndarray", spacing: float, closed: bool, where: str) -> None:
+def _check(x: Array, y: Array, spacing: float, closed: bool, where: str) -> None:
     ahead = np.hypot(np.diff(x, append=x[:1]), np.diff(y, append=y[:1]))
     steps = ahead if closed else ahead[:-1]
     off = np.abs(steps / spacing - 1.0)

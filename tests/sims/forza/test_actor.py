@@ -51,7 +51,7 @@ def test_single_values_by_the_old_names(driven):
 
 def test_wrong_calls_are_said(driven):
     actor, _ = driven
-    with pytest.raises(UsageError, match="no such part of the pad, got AxisLX; did you mean .*AxisLx"):
+    with pytest.raises(UsageError, match=r"no such part of the pad, got AxisLX; did you mean .*AxisLx"):
         actor.set_value("AxisLX", 1.0)
     with pytest.raises(UsageError, match="expected 16 values, got 2"):
         actor.control([0.0, 1.0])

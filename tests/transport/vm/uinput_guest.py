@@ -79,8 +79,11 @@ def main():
     pad.close()
     assert wait_for(lambda: not devices()), "the device stayed after close"
     # A process that is killed leaves no device, and so no throttle.
-    code = ("from trailbrake.transport.pad import Pad\nfrom trailbrake.transport.pad_uinput import UInputPad\n"
-            "import time\np = Pad(UInputPad(), dead_man=0.0)\np.apply(0.0, 1.0)\nprint('up', flush=True)\ntime.sleep(600)")  # fmt: skip
+    code = (
+        "from trailbrake.transport.pad import Pad\nfrom trailbrake.transport.pad_uinput import UInputPad\n"
+        "import time\np = Pad(UInputPad(), dead_man=0.0)\np.apply(0.0, 1.0)\nprint('up', flush=True)\n"
+        "time.sleep(600)"
+    )
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert child.stdout.readline() == b"up\n"
     assert wait_for(devices)
