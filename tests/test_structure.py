@@ -23,6 +23,9 @@ TESTED_ELSEWHERE = {
     "analysis/traces.py": "analysis/test_report.py",
     "bench/rows.py": "bench/test_drive.py",
     "cli/bench.py": "bench/test_drive.py",
+    "cli/learn.py": "run/test_learn.py",
+    "cli/pad_check.py": "run/test_pad_check.py",
+    "cli/tune.py": "run/test_tune.py",
     "cli/lists.py": "cli/test_main.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
     "env/field.py": "env/test_batch.py",
