@@ -40,7 +40,7 @@ class Served:
         return [codec.decode(data) for data in self.tick(times)]
 
     def press(self, data):
-        self.pad.send(data, ("127.0.0.1", self.host._in.port))
+        self.pad.send(data, ("127.0.0.1", self.host.pad_port))
 
     def close(self):
         self.host.close()

@@ -278,7 +278,7 @@ def test_more_than_one_receiver(circling):
 
 def test_a_second_host_on_the_pad_s_port_is_refused(serve):
     served = serve()
-    port = served.host._in.port
+    port = served.host.pad_port
     second = Host(served.plant, spec.ServeOptions(pad_port=port))
     with pytest.raises(SimulatorError, match=f"cannot listen on 127.0.0.1:{port}.*choose another port"):
         second.open(0.0)

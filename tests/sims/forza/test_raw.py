@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trailbrake.errors import DataError
 from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.blocks import fields
-from trailbrake.sims.forza.raw import MAGIC, RawWriter, is_raw, read_arrays, read_raw
+from trailbrake.sims.forza.raw import MAGIC, RawWriter, columns, is_raw, read_arrays, read_raw
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
 
@@ -89,3 +89,13 @@ def test_arrays_and_datagrams_agree_on_random_bytes(tmp_path):
     records = [(rng.bytes(324), i) for i in range(200)]
     table = read_arrays(write(tmp_path / "r", records))[324]
     assert table.tobytes() == b"".join(struct.pack("<QH", at, 324) + data for data, at in records)
+
+
+def test_columns_are_the_table_s_taken_apart(tmp_path):
+    rng = np.random.default_rng(3)
+    table = read_arrays(write(tmp_path / "r", [(rng.bytes(324), i) for i in range(5000)]))[324]
+    apart = columns(table)
+    assert list(apart) == [name for name in table.dtype.names if name != "tail"]
+    for name, column in apart.items():
+        assert column.flags.c_contiguous
+        assert column.tobytes() == table[name].tobytes()

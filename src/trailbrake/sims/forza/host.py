@@ -105,6 +105,12 @@ class Host:
         self._past: deque[tuple[float, Pose, float]] = deque(maxlen=round(_KEPT_S / self._plant.period))
 
     @property
+    def pad_port(self) -> int:
+        """The port that takes pad reports, once open."""
+        assert self._in is not None
+        return self._in.port
+
+    @property
     def driving(self) -> bool:
         """Whether the race is on; not in a pause."""
         return self._driving

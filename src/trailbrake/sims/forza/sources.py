@@ -4,6 +4,7 @@ A table has no times of arrival as a rule: then the packets' own clock is the ti
 """
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from trailbrake.errors import UsageError
@@ -21,17 +22,20 @@ def knows(path: Path) -> bool:
 
 
 def read_datagrams(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Yield the datagrams of a recorded session with the ns of their arrival: since 1970, or since the first.
+    """Return the datagrams of a recorded session with the ns of their arrival: since 1970, or since the first.
 
     Raises:
         UsageError: there is no such file.
-        DataError: it is not a recorded session, or a line of it cannot be read.
+        DataError: it is not a recorded session; or, later, a line of it cannot be read.
     """
     if not path.is_file():
         raise UsageError("no such file", where=str(path))
-    if is_raw(path):
-        yield from read_raw(path)
-        return
+    found = read_raw(path) if is_raw(path) else _of_table(path)
+    first = list(islice(found, 1))  # what is no session is refused now, before anybody opens files of his own
+    return chain(first, found)
+
+
+def _of_table(path: Path) -> Iterator[tuple[bytes, int]]:
     clock, elapsed = Clock(), 0.0
     for packet, received_ns in read_table(path):
         elapsed += clock.step(packet).dt
