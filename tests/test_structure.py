@@ -61,6 +61,11 @@ TESTED_ELSEWHERE = {
     "findings.py": "cli/test_per_sim.py",  # declarations
     "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "sims/assetto/spec.py": "contracts/test_simulators.py",
+    "cli/record.py": "run/test_record.py",
+    "cli/replay.py": "run/test_record.py",
+    "sims/forza/spec.py": "contracts/test_simulators.py",
+    "sims/forza/columns.py": "sims/forza/test_tables.py",
+    "sims/forza/sources.py": "sims/forza/test_replay.py",
     "sims/trend/spec.py": "contracts/test_simulators.py",
     "state/car.py": "state/test_fields.py",
     "state/controls.py": "state/test_fields.py",

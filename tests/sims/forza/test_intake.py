@@ -108,6 +108,10 @@ def test_silence_of_three_seconds_is_a_jump_of_time_and_lost_samples():
     assert "jumped" in intake.events[-1].text
 
 
+def test_a_gap_of_minutes_is_nobody_s_loss():
+    assert fed([*range(200), *range(10_000, 10_010)]).counters.lost == 0
+
+
 def test_a_rewind_lets_no_time_pass_and_goes_on():
     intake = fed(range(600))
     before = intake.time

@@ -17,7 +17,7 @@ from trailbrake.state import CarState, Phase
 
 FIRST_PERIOD = 1.0 / 60.0  # s, until the stream has told its own
 _LEARN = 0.02  # share by which the period follows, up or down: settles at the median of the steps
-_MOST_LOST = 1_000_000  # one gap counts for no more
+_LONGEST_LOSS_S = 60.0  # a longer gap is a pause, or a clock that was set: nobody lost its packets
 _EVENTS = 1000
 
 
@@ -135,8 +135,8 @@ class Intake:
 
     def _count_lost(self, dt: float, kind: Kind) -> None:
         missing = round(dt / self.period) - 1
-        if missing > 0:
-            self.counters.lost += min(missing, _MOST_LOST)
+        if missing > 0 and dt <= _LONGEST_LOSS_S:
+            self.counters.lost += missing
         if kind is Kind.NEXT:
             self.period *= 1.0 + _LEARN if dt > self.period else 1.0 - _LEARN
 
