@@ -14,10 +14,9 @@ def _verb(sim: str) -> Callable[..., int]:
     spec = registry.part(sim, "spec")
 
     def serve(*, world: Any = None, options: Any = None, json: Json = False) -> int:
-        from trailbrake.run.serve import private_doors
         from trailbrake.run.serve import serve as serve_world
 
-        result = serve_world(sim, world or WorldOptions(), options or spec.ServeOptions(), private_doors())
+        result = serve_world(sim, world or WorldOptions(), options or spec.ServeOptions())
         if json:
             print_json(result)
         return 0

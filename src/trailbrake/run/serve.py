@@ -48,7 +48,7 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, p
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
 
 
-def private_doors() -> str | None:
+def _private_doors() -> str | None:
     """Return the folder of doors that a drive has made for this process of its own; None in a user's process."""
     return os.environ.get("TRAILBRAKE_SHM") if os.environ.get(CHILD) else None
 
@@ -63,7 +63,7 @@ def serve(
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
     plant = plant or build_world(sim, world, options)
-    host = build_host(sim, world, options, doors, plant)
+    host = build_host(sim, world, options, doors or _private_doors(), plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)
     work, late, ticks = rate.Durations(), 0, 0
