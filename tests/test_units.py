@@ -39,3 +39,9 @@ def test_wrap_angle_at_the_cut(turns):
     assert units.wrap_angle(whole + 0.5) == pytest.approx(0.5)
     assert units.wrap_angle(math.nextafter(-math.pi, -4.0)) == pytest.approx(math.pi)
     assert math.isnan(units.wrap_angle(math.nan))
+
+
+@pytest.mark.parametrize(("fahrenheit", "celsius"), [(32.0, 0.0), (212.0, 100.0), (-40.0, -40.0)])
+def test_fahrenheit(fahrenheit, celsius):
+    assert units.celsius_from_fahrenheit(fahrenheit) == pytest.approx(celsius)
+    assert units.fahrenheit_from_celsius(celsius) == pytest.approx(fahrenheit)

@@ -25,6 +25,33 @@ def assetto_from_iso(vector: Vector) -> Vector:
     return (vector[1], vector[2], vector[0])
 
 
+def iso_from_forza(vector: Vector) -> Vector:
+    """Turn a Forza vector (X right, Y up, Z forward: left-handed) into ours: (forward, left, up) = (z, -x, y).
+
+    Holds for positions, velocities and accelerations, of the world and of the car alike. Source: protocol page
+    forza-data-out, section 3.1.
+    """
+    return (vector[2], -vector[0], vector[1])
+
+
+def forza_from_iso(vector: Vector) -> Vector:
+    """Inverse of `iso_from_forza`."""
+    return (-vector[1], vector[2], vector[0])
+
+
+def turn_from_forza(vector: Vector) -> Vector:
+    """Turn a Forza angular velocity, or (pitch, yaw, roll) angles, into ours: about (x forward, y left, z up).
+
+    An axial vector: as the handedness changes, it maps with the opposite sign of `iso_from_forza`.
+    """
+    return (-vector[2], vector[0], -vector[1])
+
+
+def forza_from_turn(vector: Vector) -> Vector:
+    """Inverse of `turn_from_forza`."""
+    return (vector[1], -vector[2], -vector[0])
+
+
 def direction(yaw: float, pitch: float = 0.0) -> Vector:
     """Return the unit vector of the car's nose for ISO 8855 `yaw` and `pitch` (rad, positive pitch = nose down)."""
     c = math.cos(pitch)

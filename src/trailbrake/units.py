@@ -14,3 +14,13 @@ KELVIN_AT_0_C = 273.15  # K
 def wrap_angle(angle: float) -> float:
     """Return `angle` (rad) moved by whole turns into [-pi, pi]."""
     return (angle + math.pi) % (2.0 * math.pi) - math.pi
+
+
+def celsius_from_fahrenheit(temperature: float) -> float:
+    """Return degC for degF."""
+    return (temperature - 32.0) / 1.8
+
+
+def fahrenheit_from_celsius(temperature: float) -> float:
+    """Return degF for degC."""
+    return temperature * 1.8 + 32.0

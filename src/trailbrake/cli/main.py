@@ -15,7 +15,20 @@ from trailbrake.errors import TrailbrakeError
 
 def command_line(sim: str) -> App:
     """Return the command line, with the live flags of simulator `sim`."""
-    from trailbrake.cli import bench, drive, export, lists, per_sim, report, serve
+    from trailbrake.cli import (
+        bench,
+        drive,
+        export,
+        learn,
+        lists,
+        pad_check,
+        per_sim,
+        record,
+        replay,
+        report,
+        serve,
+        tune,
+    )
     from trailbrake.cli import sim as sim_verb
 
     app = App(
@@ -28,8 +41,13 @@ def command_line(sim: str) -> App:
     app.command(drive.verb(sim), name="drive")
     app.command(serve.app())
     app.command(sim_verb.app())
+    app.command(record.verb(sim), name="record")
+    app.command(replay.replay)
     app.command(report.report)
     app.command(export.export)
+    app.command(learn.learn)
+    app.command(tune.tune)
+    app.command(pad_check.pad_check)
     app.command(lists.sims)
     app.command(lists.drivers)
     app.command(lists.tracks)

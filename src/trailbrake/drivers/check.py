@@ -103,7 +103,7 @@ def _state(course: Course, tick: int, needs: frozenset[str]) -> CarState:
         yaw_rate=speed * float(road.at(s, Column.CURVATURE)), steer=0.0, steering_wheel_angle=0.0, throttle=0.5,
         brake=0.0, clutch=0.0, handbrake=0.0, gear=min(1 + tick // 80, 5), engine_speed=500.0, fuel_litres=30.0,
         abs_active=0.0, tc_active=0.0, lap_time=tick * DT, best_lap_time=60.0, lap_progress=s / road.length,
-        contacts=0.0, contact_depth=0.0,
+        driving_line=offset / float(road.at(s, Column.WIDTH_LEFT)), contacts=0.0, contact_depth=0.0,
     )  # fmt: skip
     shown = CarState(time=full.time, sequence=tick)
     for name in needs & STATE_FIELDS:

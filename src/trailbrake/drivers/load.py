@@ -9,11 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from trailbrake.drivers import gains
 from trailbrake.errors import DataError, DriverError, UsageError, near, raised_at
 from trailbrake.roles import Driver
 from trailbrake.state.tables import STATE_FIELDS
 
-_NOT_DRIVERS = {"__init__", "load", "check"}
+_NOT_DRIVERS = {"__init__", "load", "check", "gains"}
 
 
 def names() -> list[str]:
@@ -21,32 +22,46 @@ def names() -> list[str]:
     return sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in _NOT_DRIVERS)
 
 
-def load(spec: str) -> Driver:
+def load(spec: str, config: Path | None = None) -> Driver:
     """Return a new driver.
 
     Args:
         spec: a name out of `names()`, or `FILE.py`, or `FILE.py:Class` (default class: Driver, else the only
             class in the file with an `act` method).
+        config: a file with gains (`gains.py`); what it says of other drivers is not looked at.
 
     Raises:
         UsageError: no such name or file.
-        DataError: the file does not load, or holds no driver; the message names file and line.
+        DataError: the file does not load, or holds no driver; the message names file and line. Wrong gains.
         DriverError: its constructor raised, or it lacks NEEDS, reset or act.
     """
-    path, _, wanted = spec.rpartition(".py")  # the last: a folder's name may hold one, as ".pyenv" does
-    if spec.endswith(".py") or ".py:" in spec:
-        module, where = _module(Path(path + ".py")), path + ".py"
-        cls = _class_in(module, wanted.lstrip(":"), where)
-    else:
-        cls, where = driver_class(spec), spec
+    cls, where = find(spec)
+    arguments = []
+    name = Path(spec.rpartition(":")[0] if ".py:" in spec else spec).name.removesuffix(".py")
+    table = gains.read(config).get(name) if config is not None else None
+    if table is not None:
+        if not hasattr(cls, "Gains"):
+            raise DataError("this driver has no gains", where=f"{config}, [{gains.TABLE}.{name}]")
+        arguments.append(gains.make(cls.Gains, table, f"{config}, [{gains.TABLE}.{name}]"))
     try:
-        driver = cls()
+        driver = cls(*arguments)
     except (Exception, SystemExit) as error:
         raise DriverError(
             f"the constructor raised {type(error).__name__}: {error}", where=raised_at(error) or where
         ) from error
     needs_of(driver, where)
     return driver  # type: ignore[no-any-return]
+
+
+def find(spec: str) -> tuple[Any, str]:
+    """Return the class that `spec` names, and what to call it in errors; see `load`."""
+    path, _, wanted = spec.rpartition(".py")  # the last: a folder's name may hold one, as ".pyenv" does
+    if spec.endswith(".py") or ".py:" in spec:
+        module, where = _module(Path(path + ".py")), path + ".py"
+        cls = _class_in(module, wanted.lstrip(":"), where)
+    else:
+        cls, where = driver_class(spec), spec
+    return cls, where
 
 
 def driver_class(name: str) -> Any:

@@ -9,12 +9,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import SimulatorError
-from trailbrake.roles import Link
+from trailbrake.errors import SimulatorError, UsageError, near
+from trailbrake.roles import Driver, Link
 from trailbrake.run import rate
 from trailbrake.run.loop import Lockstep, Pace, RealTime
 from trailbrake.run.options import DriveOptions, WorldOptions
@@ -73,7 +73,7 @@ def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iter
 def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
     with _private_folder() as doors, _host(options, doors) as host:
         spec = registry.part(options.sim, "spec")
-        pace = Lockstep(host.tick, spec.period(spec.ServeOptions()))
+        pace = Lockstep(host.tick, spec.period(embedded(options)))
         with _links(options, live, doors, pace.step) as links:
             connection = Connection(links, pace)
             yield connection
@@ -132,18 +132,48 @@ def _links(options: DriveOptions, live: Any, doors: str | None, idle: Callable[[
             link.release()
 
 
-def _embedded(options: DriveOptions) -> Any:
-    """Return the ServeOptions of a world behind a drive."""
+def for_driver(options: DriveOptions, driver: Driver) -> DriveOptions:
+    """Return `options` with the embedded simulator's steering as `driver` means its steer.
+
+    A driver with `STICK = True` answers the stick of a pad, which games turn into less and less of the lock as the
+    car gets faster; where an embedded simulator can do so too, it does, unless the user has said otherwise.
+    """
+    known = {item.name for item in fields(registry.part(options.sim, "spec").ServeOptions)}
+    if getattr(driver, "STICK", False) and "steering" in known:
+        return replace(options, host=("steering=pad", *options.host))
+    return options
+
+
+def embedded(options: DriveOptions) -> Any:
+    """Return the ServeOptions of a world behind a drive.
+
+    Raises:
+        UsageError: `options.host` names an option that this simulator does not have, or a value that it cannot have.
+    """
+    import msgspec
+
     spec = registry.part(options.sim, "spec")
-    if hasattr(spec, "embedded"):
-        return spec.embedded(options.cars)
-    return spec.ServeOptions()
+    base = spec.embedded(options.cars) if hasattr(spec, "embedded") else spec.ServeOptions()
+    known = [item.name for item in fields(base)]
+    values = {}
+    for pair in options.host:
+        name, given, value = pair.partition("=")
+        name = name.replace("-", "_")
+        if not given or name not in known:
+            raise UsageError("no such option of the embedded simulator", where=f"--host {pair}",
+                             expected="KEY=VALUE", hint=near(name, known))  # fmt: skip
+        values[name] = value
+    try:
+        asked = msgspec.convert(values, type(base), strict=False)  # not strict: numbers come as text
+    except msgspec.ValidationError as error:
+        raise UsageError(str(error), where=f"--host {' '.join(options.host)}") from error
+    return replace(base, **{name: getattr(asked, name) for name in values})
 
 
 @contextmanager
 def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
     world = WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
-    host = build_host(options.sim, world, _embedded(options), doors)
+    host = build_host(options.sim, world, embedded(options), doors)
     host.open(0.0)
     try:
         yield host
@@ -156,7 +186,7 @@ def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subproce
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
     command = [
         sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", f"--track={options.track}",
-        f"--car={options.car}", f"--seed={options.seed}", *_flags(_embedded(options)),
+        f"--car={options.car}", f"--seed={options.seed}", *_flags(embedded(options)),
     ]  # fmt: skip
     # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.
     extra: dict[str, Any] = {"start_new_session": True}

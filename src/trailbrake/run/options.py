@@ -27,6 +27,8 @@ class DriveOptions:
             in a process of its own in real time.
         out: folder for the recording and the report.
         report: whether to write the report when the drive ends.
+        config: a TOML file with gains for the driver, as `trailbrake tune` writes it.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
     """
 
     sim: str = "assetto"
@@ -41,6 +43,8 @@ class DriveOptions:
     speed: Speed = "max"
     out: Path | None = None
     report: bool = True
+    config: Path | None = None
+    host: tuple[str, ...] = ()
 
     def named(self) -> "DriveOptions":
         """Return the options with a track and a car: those of the embedded world where none are named."""

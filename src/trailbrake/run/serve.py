@@ -1,5 +1,6 @@
 """Runs the embedded world behind a game's wire, for any client."""
 
+import os
 import sys
 from typing import Any
 
@@ -11,7 +12,7 @@ from trailbrake.run import rate
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
 from trailbrake.run.score import as_json
-from trailbrake.run.signals import on_stop
+from trailbrake.run.signals import CHILD, on_stop
 from trailbrake.sims import registry
 from trailbrake.tracks.load import load as load_track
 from trailbrake.world.plant import World
@@ -47,6 +48,11 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, p
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
 
 
+def _private_doors() -> str | None:
+    """Return the folder of doors that a drive has made for this process of its own; None in a user's process."""
+    return os.environ.get("TRAILBRAKE_SHM") if os.environ.get(CHILD) else None
+
+
 def serve(
     sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: World | None = None
 ) -> dict[str, Any]:
@@ -57,7 +63,7 @@ def serve(
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
     plant = plant or build_world(sim, world, options)
-    host = build_host(sim, world, options, doors, plant)
+    host = build_host(sim, world, options, doors or _private_doors(), plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)
     work, late, ticks = rate.Durations(), 0, 0

@@ -15,7 +15,7 @@ from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tap
 from trailbrake.run import rate
 from trailbrake.run.car import Car
-from trailbrake.run.connect import connected
+from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
 from trailbrake.run.options import DriveOptions
@@ -59,7 +59,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     about = _about(options, laps)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(options, live, stopped) as connection,
+        connected(for_driver(options, drivers[0]), live, stopped) as connection,
         ExitStack() as watched,
     ):
         drawings = _drawings(options, live, course)
@@ -114,7 +114,7 @@ def _drawings(options: DriveOptions, live: Any, course: Course) -> list[Tap]:
 
 def _prepare(options: DriveOptions, course: Course, show: Show) -> list[Driver]:
     """Load the drivers, one per car, check that they fit, and plan."""
-    drivers = [load_driver(options.driver) for _ in range(options.cars)]
+    drivers = [load_driver(options.driver, options.config) for _ in range(options.cars)]
     check_needs(drivers[0], options.driver, options.sim)
     if COLD:
         show.say("compiling kernels (once, a few seconds)")

@@ -131,6 +131,9 @@ class CarState:
     lap_time: float = quantity("s", "time in the current lap", lo=0.0)
     best_lap_time: float = quantity("s", "best valid lap of the session", lo=0.0)
     lap_progress: float = quantity("1", "share of the lap driven", lo=0.0, hi=1.0)
+    driving_line: float = quantity(
+        "1", "place across the road: 1 at the left edge, -1 at the right, 0 on the simulator's line", lo=-1.0, hi=1.0
+    )
     contacts: float = quantity("1", "count of contacts with walls or cars since the start", lo=0.0)
     contact_depth: float = quantity("m", "depth of the present contact", lo=0.0)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trailbrake.errors import DataError, UsageError, near
 from trailbrake.tracks import layout as layouts
-from trailbrake.tracks import points
+from trailbrake.tracks import points, road_file
 from trailbrake.tracks.build import build
 from trailbrake.tracks.generate import generate
 from trailbrake.tracks.smooth import smooth
@@ -37,7 +37,8 @@ def load(name_or_path: "str | os.PathLike[str]") -> Track:
 
     Args:
         name_or_path: a name of `names()`; or a file: `.csv` with x_m,y_m,w_tr_right_m,w_tr_left_m round a loop, world
-            x and y the file's; or `.toml` with straights and arcs (`layout.py`); or `gen:SEED`, a random circuit
+            x and y the file's, or a road that `trailbrake learn` wrote (`road_file.py`); or `.toml` with straights
+            and arcs (`layout.py`); or `gen:SEED`, a random circuit
             (`generate.py`). Any of these with `@wet` behind it is the same track in the wet, with `@wet=0.5` one with
             half its grip (`Track.wet`).
 
@@ -69,7 +70,11 @@ def load(name_or_path: "str | os.PathLike[str]") -> Track:
         raise DataError(
             "unknown kind of track file", where=str(path), expected=".csv or .toml", got=suffix or "no suffix"
         )
-    found = points.read(path)
+    data = points.read_bytes(path)
+    if road_file.is_road(data):
+        learned = road_file.parse(points.text_of(data, str(path)), str(path))
+        return Track(path.stem, path.stem, (learned,), source=f"road learned by driving, from {path}")
+    found = points.parse(data, str(path))
     road, report = smooth(found.x, found.y, found.right, found.left, CSV_RUNOFF, str(path))
     return Track(path.stem, path.stem, (road,), source=f"centreline points from {path}", smoothing=report)
 

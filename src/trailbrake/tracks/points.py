@@ -48,6 +48,11 @@ def read(path: Path) -> Points:
     Raises:
         DataError: naming the file, the line and what is wrong with it.
     """
+    return parse(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a track file; DataError where there are too many, or it cannot be read."""
     try:
         size = path.stat().st_size
         data = b"" if size > MAX_BYTES else path.read_bytes()
@@ -55,12 +60,12 @@ def read(path: Path) -> Points:
         raise DataError(f"cannot read the track: {getattr(error, 'strerror', error)}", where=str(path)) from None
     if size > MAX_BYTES:
         raise DataError("file too large", where=str(path), expected=f"{MAX_BYTES} bytes at most", got=f"{size}")
-    return parse(data, str(path))
+    return data
 
 
 def parse(data: bytes, where: str) -> Points:
     """Check the bytes of a file; as `read`. `where` names the file in errors."""
-    rows, lines = _rows(_text(data, where), where)
+    rows, lines = _rows(text_of(data, where), where)
     if len(rows) > 1 and math.hypot(rows[0][0] - rows[-1][0], rows[0][1] - rows[-1][1]) < _SAME:
         rows.pop()  # the first point repeated at the end
         lines.pop()
@@ -72,7 +77,8 @@ def parse(data: bytes, where: str) -> Points:
     return points
 
 
-def _text(data: bytes, where: str) -> str:
+def text_of(data: bytes, where: str) -> str:
+    """Return the text in the bytes of a file; DataError where they are no UTF-8 text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError("not UTF-8 text", where=where, got="UTF-16", hint="save it as UTF-8")
     try:

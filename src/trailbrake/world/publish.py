@@ -84,5 +84,5 @@ class Publisher:
             steer / self._max_steer, steer * self._ratio, throttle, brake, 1.0 - engaged, handbrake,
             int(gear), engine, fuel,
             1.0 if brake > 0.0 and min(abs_hold) < 1.0 else 0.0, 1.0 if throttle > 0.0 and tc < 1.0 else 0.0,
-            *laps, contacts, depth, wheels,
+            *laps, NAN, contacts, depth, wheels,
         )  # fmt: skip

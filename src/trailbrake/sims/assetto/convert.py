@@ -67,7 +67,7 @@ def state_from_seen(message: SeenCar) -> CarState:
         x, y, z, yaw, pitch, roll, speed_kmh * KMH, vx, vy, vz, acc_x * G, acc_y * G, acc_z * G,
         roll_rate, pitch_rate, yaw_rate, NAN, -steer * DEG, gas, brake, 1.0 - clutch, handbrake, gear - NEUTRAL,
         rpm * RPM, fuel, 1.0 if abs_acts else 0.0, 1.0 if tc_acts else 0.0,
-        NAN, lap_ms * 1e-3, best_ms * 1e-3 if best_ms else NAN, progress, float(contacts), depth,
+        NAN, lap_ms * 1e-3, best_ms * 1e-3 if best_ms else NAN, progress, NAN, float(contacts), depth,
         [
             _wheel_from_wire(wheels[0:13], -1.0, valid & 1),
             _wheel_from_wire(wheels[13:26], 1.0, valid & 2),

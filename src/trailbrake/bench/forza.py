@@ -1,0 +1,166 @@
+"""`bench forza`: from datagram to state, from file to arrays, and from datagram to pad between two processes."""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from trailbrake.bench.rows import Row, median_of
+from trailbrake.cars.load import load as load_car
+from trailbrake.run import rate
+from trailbrake.sims.forza import codec, convert, spec
+from trailbrake.sims.forza.host import Host
+from trailbrake.sims.forza.raw import RawWriter, columns, read_arrays
+from trailbrake.tracks.load import load as load_track
+from trailbrake.transport import pad_report
+from trailbrake.transport.udp import Udp
+from trailbrake.world.plant import World
+
+TRACK, CAR = "hartmoor", "gt3"
+PACKETS, BATCHES = 500, 60
+BULK_ROWS = 200_000
+RATE, EXCHANGES, WARM_UP = 240.0, 12_000, 480
+PATIENCE = 60.0  # s that the driving process may take to answer for the first time
+ANSWER_S = 0.1  # s after which an exchange counts as unanswered
+
+
+class Game:
+    """The embedded world as the game, one datagram at a time; what it sends goes through our hands."""
+
+    def __init__(self) -> None:
+        self._receiver = Udp()
+        options = spec.ServeOptions(
+            send=f"127.0.0.1:{self._receiver.port}", rate=RATE, pad_port=0, steering="linear"
+        )  # fmt: skip
+        plant: Any = World(load_track(TRACK), [load_car(CAR)], period=spec.period(options))
+        self._host = Host(plant, options)
+        self._host.open(0.0)
+        self._now = 0.0
+
+    def datagram(self) -> bytes:
+        """Let one period pass and return what the game sends."""
+        self._now += 1.0 / RATE
+        self._host.tick(self._now)
+        got = self._receiver.receive()
+        assert got is not None
+        return got[0]
+
+    def press(self, report: bytes) -> None:
+        """Hand the game a pad report."""
+        self._receiver.send(report, ("127.0.0.1", self._host.pad_port))
+
+    def close(self) -> None:
+        """Close its doors."""
+        self._host.close()
+        self._receiver.close()
+
+
+def rows() -> list[Row]:
+    """Measure all rows of this bench (about a minute and a half)."""
+    game = Game()
+    full = pad_report.encode(pad_report.driving(0.02, 1.0))
+    packets = []
+    for _ in range(PACKETS):
+        game.press(full)
+        packets.append(game.datagram())
+    game.close()
+    decode, decode_note = decoding(packets)
+    with tempfile.TemporaryDirectory(prefix="trailbrake-bench-") as folder:
+        path = Path(folder) / "bulk.forza"
+        writer = RawWriter(path)
+        for i in range(BULK_ROWS):
+            writer.write(packets[i % PACKETS], i)
+        writer.close()
+        bulk, bulk_note = median_of(5, lambda: bulk_rows(path))
+        times, lost = packet_to_pad(Path(folder))
+    times.sort()
+    share = [times[min(int(q * len(times)), len(times) - 1)] * 1e6 for q in (0.5, 0.99, 0.999)]
+    return [
+        Row("decode_us", decode, "us", "lower", decode_note),
+        Row(
+            "bulk_rows_per_s", bulk, "1/s", "higher",
+            f"raw file of {BULK_ROWS} datagrams to an array per column, all {len(columns_of(packets[0]))}; {bulk_note}",
+        ),
+        Row(
+            "packet_to_pad_p99_us", share[1], "us", "lower",
+            f"datagram sent to pad report received, `drive --live` with line_follow and recording in a process of its "
+            f"own, {RATE:g}/s; {len(times)} exchanges, p50 {share[0]:.0f} us, p99.9 {share[2]:.0f} us, longest "
+            f"{times[-1] * 1e6:.0f} us, unanswered {lost}",
+        ),
+    ]  # fmt: skip
+
+
+def decoding(packets: list[bytes]) -> tuple[float, str]:
+    """Return us from a datagram to a full CarState, and a note: the median of batches."""
+    values = []
+    for _ in range(BATCHES):
+        began = rate.now()
+        for i, data in enumerate(packets):
+            convert.state_from_wire(codec.decode(data), 0.0, i)
+        values.append((rate.now() - began) / len(packets) * 1e6)
+    values.sort()
+    note = f"324 bytes to CarState with its wheels; median of {BATCHES} batches of {len(packets)}"
+    return statistics.median(values), f"{note}, {values[0]:.3g} to {values[-1]:.3g}"
+
+
+def columns_of(data: bytes) -> list[str]:
+    """Return the keys of a datagram's columns."""
+    packet = codec.decode(data)
+    return [key for block in packet[:4] if block is not None for key in block._fields]
+
+
+def bulk_rows(path: Path) -> float:
+    """Return rows per second of wall time from a raw recording to contiguous arrays, one per column."""
+    began = rate.now()
+    (table,) = read_arrays(path).values()
+    speeds = columns(table)["speed"]
+    spent = rate.now() - began
+    assert len(speeds) == BULK_ROWS
+    return BULK_ROWS / spent
+
+
+def packet_to_pad(out: Path) -> tuple[list[float], int]:
+    """Return s from sending a datagram to the pad report that answers it, for each exchange, and how many had none."""
+    game, pad, sender = Game(), Udp(), Udp()
+    listen = Udp()
+    to = ("127.0.0.1", listen.port)
+    listen.close()  # a free port for the other process
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trailbrake", "drive", "--sim=forza", "--live", f"--listen={to[0]}:{to[1]}",
+         f"--pad=udp:127.0.0.1:{pad.port}", f"--track={TRACK}", f"--car={CAR}", "--laps=0", "--no-report",
+         f"--out={out}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    times: list[float] = []
+    lost = 0
+    try:
+        began = due = rate.now()
+        count = 0
+        while count < WARM_UP + EXCHANGES:
+            data = game.datagram()
+            while pad.receive() is not None:  # an answer that came too late
+                pass
+            due = max(due + 1.0 / RATE, rate.now() - 1.0 / RATE)
+            rate.sleep_until(due)
+            sent = rate.now()
+            sender.send(data, to)
+            answered = pad.wait(ANSWER_S if times else 1.0 / RATE)
+            took = rate.now() - sent
+            got = pad.receive()
+            if got is not None:
+                game.press(got[0])
+            if not answered and not times:
+                if rate.now() - began > PATIENCE or process.poll() is not None:
+                    raise RuntimeError("the drive did not answer")
+                continue
+            count += 1
+            lost += not answered
+            times.append(took)
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+        for thing in (game, pad, sender):
+            thing.close()
+    return times[WARM_UP:], lost

@@ -1,0 +1,108 @@
+"""Roads as tables in a file (CSV), row by row as they are driven: what `trailbrake learn` writes and `load` reads.
+
+The first line says that it is such a file, the second names the columns. Rows are at equal steps along the road.
+
+    # trailbrake road, closed = false, spacing_m = 1.5
+    x_m,y_m,z_m,yaw_rad,curvature_1pm,grade,bank_rad,w_left_m,w_right_m,runoff_left_m,runoff_right_m,grip
+"""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.tracks.columns import Column
+from trailbrake.tracks.road import Road
+
+Array = NDArray[np.float64]
+
+MARK = "# trailbrake road"
+_HEAD = re.compile(rf"{MARK}, closed = (true|false), spacing_m = ([0-9.eE+-]+)\s*")
+COLUMNS = {
+    "x_m": Column.X, "y_m": Column.Y, "z_m": Column.Z, "yaw_rad": Column.YAW, "curvature_1pm": Column.CURVATURE,
+    "grade": Column.GRADE, "bank_rad": Column.BANK, "w_left_m": Column.WIDTH_LEFT, "w_right_m": Column.WIDTH_RIGHT,
+    "runoff_left_m": Column.RUNOFF_LEFT, "runoff_right_m": Column.RUNOFF_RIGHT, "grip": Column.GRIP,
+}  # fmt: skip
+_DECIMALS = 6
+_LARGEST = 1e6
+_STEPS = (0.2, 10.0)  # m between rows
+_STRAY = 0.2  # of a step, how far neighbouring rows may be from one step apart
+
+
+def write(path: Path, road: Road) -> None:
+    """Write `road`; UsageError where the file cannot be written."""
+    lines = [f"{MARK}, closed = {str(road.closed).lower()}, spacing_m = {road.spacing!r}", ",".join(COLUMNS)]
+    table = road.table[:, list(COLUMNS.values())]
+    lines += [",".join(f"{value:.{_DECIMALS}f}" for value in row) for row in table.tolist()]
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError("cannot write the track", where=str(path), got=error.strerror or str(error)) from error
+
+
+def is_road(data: bytes) -> bool:
+    """Return whether the bytes of a file begin as one of these."""
+    return data.removeprefix(b"\xef\xbb\xbf").startswith(MARK.encode())
+
+
+def parse(text: str, where: str) -> Road:
+    """Return the road in a file's text.
+
+    Raises:
+        DataError: naming the line: a head or columns that are not as above, cells that are no numbers, rows that
+            are not at equal steps.
+    """
+    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    head = _HEAD.fullmatch(lines[0])
+    spacing = _float(head.group(2)) if head else math.nan
+    if head is None or not _STEPS[0] <= spacing <= _STEPS[1]:
+        wanted = f"{MARK}, closed = true|false, spacing_m = {_STEPS[0]:g}..{_STEPS[1]:g}"
+        raise DataError("no head of a road", where=f"{where}:1", expected=wanted, got=lines[0][:80])
+    if len(lines) < 2 or lines[1].strip().split(",") != list(COLUMNS):
+        got = lines[1][:120] if len(lines) > 1 else "no second line"
+        raise DataError("wrong columns", where=f"{where}:2", expected=",".join(COLUMNS), got=got)
+    rows = []
+    for number, line in enumerate(lines[2:], 3):
+        cells = [_float(cell) for cell in line.split(",")]
+        if len(cells) != len(COLUMNS) or not all(abs(cell) <= _LARGEST for cell in cells):
+            raise DataError(
+                "no row of a road", where=f"{where}:{number}", expected=f"{len(COLUMNS)} numbers", got=line[:80]
+            )
+        rows.append(cells)
+    if len(rows) < 8:
+        raise DataError("too few rows", where=where, expected="8 or more", got=str(len(rows)))
+    columns = dict(zip(COLUMNS.values(), np.array(rows).T, strict=True))
+    closed = head.group(1) == "true"
+    _check(columns[Column.X], columns[Column.Y], spacing, closed, where)
+    for column in (Column.WIDTH_LEFT, Column.WIDTH_RIGHT, Column.RUNOFF_LEFT, Column.RUNOFF_RIGHT, Column.GRIP):
+        if (columns[column] < 0.0).any():
+            number = int((columns[column] < 0.0).argmax()) + 3
+            raise DataError(f"negative {column.name.lower()}", where=f"{where}:{number}", expected="0 or more")
+    return Road.from_columns(
+        spacing, closed, columns[Column.X], columns[Column.Y], columns[Column.YAW], columns[Column.CURVATURE],
+        z=columns[Column.Z], grade=columns[Column.GRADE], bank=columns[Column.BANK],
+        width_left=columns[Column.WIDTH_LEFT], width_right=columns[Column.WIDTH_RIGHT],
+        runoff_left=columns[Column.RUNOFF_LEFT], runoff_right=columns[Column.RUNOFF_RIGHT], grip=columns[Column.GRIP],
+    )  # fmt: skip
+
+
+def _float(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def _check(x: Array, y: Array, spacing: float, closed: bool, where: str) -> None:
+    ahead = np.hypot(np.diff(x, append=x[:1]), np.diff(y, append=y[:1]))
+    steps = ahead if closed else ahead[:-1]
+    off = np.abs(steps / spacing - 1.0)
+    k = int(off.argmax())
+    if not off[k] <= _STRAY:
+        raise DataError(
+            "rows at unequal steps", where=f"{where}:{k + 3}", expected=f"{spacing:g} m", got=f"{steps[k]:.3f} m",
+            hint="make the file anew with `trailbrake learn`",
+        )  # fmt: skip

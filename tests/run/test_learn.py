@@ -1,0 +1,65 @@
+"""A map from a slow drive through the wire, and a quick drive by that map."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.run.learn import LearnOptions, _Odometer, learn
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session import drive
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks.load import load
+from trailbrake.tracks.road import Column
+
+
+def roll(odometer, places, dt=0.1):
+    for k, (x, y) in enumerate(places):
+        odometer.tick(CarState(time=k * dt, x=x, y=y), Controls())
+        if odometer.ended:
+            return k
+    return None
+
+
+def circle(count, radius=100.0):
+    return [(radius * math.sin(0.01 * k), radius * (1.0 - math.cos(0.01 * k))) for k in range(count)]
+
+
+def test_a_road_ends_where_it_began():
+    assert roll(_Odometer(math.inf, None), circle(400)) is None  # never far enough away
+    assert roll(_Odometer(math.inf, None), circle(1000, radius=200.0)) == pytest.approx(628, abs=5)
+
+
+def test_it_ends_after_so_many_metres_or_when_the_car_stands():
+    assert roll(_Odometer(50.0, None), circle(400)) == pytest.approx(51, abs=2)
+    assert roll(_Odometer(math.inf, None), [(1.0, 1.0)] * 400) == pytest.approx(150, abs=2)
+
+
+@pytest.mark.slow
+def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    out = tmp_path / "map.csv"
+    result = learn(LearnOptions(track="kartwerk", car="kart", out=out))
+    truth, road = load("kartwerk").road, load(out).road
+    assert result["closed"]
+    assert result["width_known"] > 0.95
+    offset = truth.locate_many(road.table[:, [Column.X, Column.Y]], 0)[:, 1]
+    assert np.sqrt(np.mean(offset**2)) < 0.15
+    again = learn(LearnOptions(source=result["recording"], out=tmp_path / "again.csv"))
+    assert again["length_m"] == result["length_m"]
+    summary = drive(DriveOptions(sim="forza", track=str(out), car="kart", laps=1, report=False, out=tmp_path))
+    assert summary["ended"] == "done"
+
+
+def test_what_cannot_be_mapped_is_said(tmp_path):
+    with pytest.raises(UsageError, match="driver survey needs what assetto does not supply: driving_line"):
+        learn(LearnOptions(sim="assetto"))
+    with pytest.raises(UsageError, match="no width of a road, expected above 0 m, got 0"):
+        learn(LearnOptions(width=0.0))
+    with pytest.raises(UsageError, match="cannot read the recording"):
+        learn(LearnOptions(source=tmp_path / "none.mcap"))
+    other = tmp_path / "other.mcap"
+    other.write_text("no recording")
+    with pytest.raises(DataError, match="not a recording"):
+        learn(LearnOptions(source=other))

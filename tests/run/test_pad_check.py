@@ -1,0 +1,77 @@
+"""Whether commands arrive: through the real wire, and by simulators that take them in wrong ways."""
+
+import math
+
+import pytest
+
+from trailbrake.errors import UsageError
+from trailbrake.run.pad_check import STICKS, CheckOptions, _axis, check
+from trailbrake.state import CarState, Controls, Phase
+
+
+class Game:
+    """A link and its pace: shows what `takes` makes of the steer, two samples late."""
+
+    def __init__(self, takes, phase=Phase.DRIVING):
+        self.takes, self.phase = takes, phase
+        self.now, self.held = 0.0, [0.0, 0.0, 0.0]
+
+    def wait(self, link):
+        self.now += 1 / 60
+        return self.now
+
+    def gone(self):
+        return ""
+
+    def read(self, now):
+        self.held = [*self.held[1:], self.held[-1]]
+        return CarState(time=now, steer=self.takes(self.held[0]), phase=self.phase)
+
+    def write(self, controls: Controls):
+        self.held[-1] = controls.steer
+
+
+def found(takes, phase=Phase.DRIVING):
+    game, said = Game(takes, phase), []
+    axis = _axis(game, game, "steer", STICKS, said.append)
+    assert len(said) == len(STICKS)
+    return axis
+
+
+@pytest.mark.slow
+def test_the_embedded_world_takes_what_is_sent():
+    axes = check(CheckOptions())
+    assert [(a.axis, a.ok, a.verdict) for a in axes] == [("steer", True, "ok"), ("throttle", True, "ok")]
+    assert max(a.worst for a in axes) < 1 / 127
+    assert max(a.delay for a in axes) < 0.1
+
+
+def test_a_late_and_coarse_echo_is_fine():
+    axis = found(lambda steer: round(127 * steer) / 127)
+    assert axis.ok
+    assert 2 / 60 <= axis.delay < 5 / 60
+
+
+@pytest.mark.parametrize(
+    ("takes", "verdict"),
+    [
+        (lambda steer: 0.0, "nothing arrives"),
+        (lambda steer: -steer, "inverted"),
+        (lambda steer: 0.0 if abs(steer) <= 0.25 else steer, "a dead zone"),
+        (lambda steer: 0.5 * steer, "not what was sent"),
+        (lambda steer: math.nan, "nobody drives"),
+    ],
+)
+def test_what_is_wrong_is_named(takes, verdict):
+    axis = found(takes)
+    assert not axis.ok
+    assert axis.verdict.startswith(verdict)
+
+
+def test_a_menu_is_no_drive():
+    assert found(lambda steer: steer, Phase.PAUSED).verdict == "nobody drives: leave the menu"
+
+
+def test_a_simulator_without_an_echo():
+    with pytest.raises(UsageError, match="assetto does not tell what it took: steer"):
+        check(CheckOptions(sim="assetto"))

@@ -1,0 +1,187 @@
+"""The codec against the protocol page's vectors, against an independent parser, and against rubbish."""
+
+import ctypes
+import hashlib
+import json
+import math
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.forza import codec
+from trailbrake.sims.forza.blocks import Dash, Extra, Gap, Sled, fields
+from trailbrake.sims.forza.codec import Packet
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
+# case -> bytes, and the sum that the protocol page states
+CASES = {
+    "sled": (232, "4362636084d4873a6675ca94df2d7fd8ad124071af74e993490d13f28d541b46"),
+    "dash": (311, "fd59ec88c38fc9eec46eddad799c49ac39a0514e97abbcf9667f9d4105ee4f95"),
+    "fh": (324, "64f25053324342d231ce3df451fdf805183937ffdb610122bea6096d6d1d2782"),
+    "fm2023": (331, "61b7bc72ed7904a55040f5afcd577be99f5005505f8a9f5f33fc77ebb814d8c6"),
+    "fh_paused": (324, "722814f55a1b1400d7a921ea1a81a2659f1a2b18d64de70bcfbb085a83ca8015"),
+}
+BLOCKS = {"sled": Sled, "gap": Gap, "dash": Dash, "extra": Extra}
+
+
+def golden(case):
+    data = bytes.fromhex((GOLDEN / f"{case}.hex").read_text())
+    values = json.loads((GOLDEN / f"{case}.json").read_text())
+    tail = bytes.fromhex(values.pop("tail", ""))
+    return data, Packet(**{name: BLOCKS[name](**block) for name, block in values.items()}, tail=tail)
+
+
+def f32(packet):
+    """Round a packet's floats as the wire does."""
+    blocks = (
+        block and type(block)(*(ctypes.c_float(v).value if w.code == "f" else v
+                                for v, w in zip(block, fields(type(block)).values(), strict=True)))
+        for block in packet[:4]
+    )  # fmt: skip
+    return Packet(*blocks, packet.tail)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden_both_ways(case):
+    data, packet = golden(case)
+    size, digest = CASES[case]
+    assert (len(data), hashlib.sha256(data).hexdigest()) == (size, digest)
+    assert codec.decode(data) == f32(packet)
+    assert codec.encode(packet) == data
+    assert codec.decode(data).format == case.removesuffix("_paused")
+
+
+def test_spot_checks_of_the_page():
+    data = golden("fh")[0]
+    assert data[:8].hex() == "0100000037110d00"
+    assert data[116:132].hex() == "00000000010000000000000000000000"  # a rumble strip is an integer
+    assert codec.gap_bytes(data).hex() == "160000000000003f0000fa42"
+    assert data[256:260].hex() == "00000642"
+    assert data[312:].hex() == "020003ff00000004d625f500"
+    assert codec.decode(data).sled.wheel_on_rumble_strip_FR == 1
+
+
+# ---- An independent parser: the C structures of a tool of others, packed to 1, by the page's offsets ----
+
+F, U8, S8, U16, U32, S32 = (
+    ctypes.c_float, ctypes.c_uint8, ctypes.c_int8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_int32,
+)  # fmt: skip
+
+
+class Packed(ctypes.LittleEndianStructure):
+    _pack_ = 1
+    _layout_ = "ms"
+
+
+class CSled(Packed):
+    _fields_ = (
+        ("IsRaceOn", S32), ("TimestampMS", U32), ("rpm", F * 3), ("acceleration", F * 3), ("velocity", F * 3),
+        ("angular_velocity", F * 3), ("ypr", F * 3), ("suspension", F * 4), ("slip_ratio", F * 4), ("spin", F * 4),
+        ("strip", S32 * 4), ("puddle", F * 4), ("rumble", F * 4), ("slip_angle", F * 4), ("combined", F * 4),
+        ("travel", F * 4), ("ids", S32 * 5),
+    )  # fmt: skip
+
+
+class CDash(Packed):
+    _fields_ = (
+        ("position", F * 3), ("motion", F * 3), ("tire_temp", F * 4), ("rest", F * 7), ("LapNumber", U16),
+        ("bytes", U8 * 6), ("signed", S8 * 3),
+    )  # fmt: skip
+
+
+class CGap(Packed):
+    _fields_ = (("CarGroup", U32), ("smashable", F * 2))
+
+
+class CExtra(Packed):
+    _fields_ = (("wear", F * 4), ("TrackOrdinal", S32))
+
+
+STRUCTURES = {
+    "sled": [(0, CSled)],
+    "dash": [(0, CSled), (232, CDash)],
+    "fh": [(0, CSled), (232, CGap), (244, CDash)],
+    "fm2023": [(0, CSled), (232, CDash), (311, CExtra)],
+}
+
+
+def flat(structure):
+    out = []
+    for name, _ in structure._fields_:
+        value = getattr(structure, name)
+        out += list(value) if isinstance(value, ctypes.Array) else [value]
+    return out
+
+
+def same(a, b):
+    return all(x == y or (math.isnan(x) and math.isnan(y)) for x, y in zip(a, b, strict=True))
+
+
+known = st.sampled_from(sorted(codec.FORMATS)).flatmap(lambda n: st.binary(min_size=n, max_size=n))
+
+
+@given(known)
+def test_any_bytes_of_a_known_length_mean_what_the_structures_say(data):
+    packet = codec.decode(data)
+    there = [flat(cls.from_buffer_copy(data, offset)) for offset, cls in STRUCTURES[packet.format]]
+    blocks = [block for block in packet[:4] if block is not None]
+    assert len(there) == len(blocks)
+    assert all(same(a, b) for a, b in zip(there, blocks, strict=True))
+    assert packet.tail == data[sum(ctypes.sizeof(cls) for _, cls in STRUCTURES[packet.format]) :]
+
+
+@given(known)
+def test_what_was_decoded_is_encoded_to_the_same_bytes(data):
+    packet = codec.decode(data)
+    if not any(v != v for block in packet[:4] for v in block or ()):  # the payload of a NaN is nobody's information
+        assert codec.encode(packet) == data
+
+
+@given(st.binary(max_size=400).filter(lambda b: len(b) not in codec.FORMATS))
+def test_any_other_length_is_foreign(data):
+    with pytest.raises(WireError, match="not a Forza datagram, expected 232, 311, 323, 324, 331, 339, 340 bytes"):
+        codec.decode(data)
+
+
+def test_the_lengths_are_the_page_s():
+    assert codec.FORMATS == {232: "sled", 311: "dash", 323: "fh", 324: "fh", 331: "fm2023", 339: "fh", 340: "fh"}
+    assert codec.LENGTHS == {"sled": 232, "dash": 311, "fh": 324, "fm2023": 331}
+
+
+def test_many_random_datagrams_of_any_length_never_crash():
+    rng = random.Random(1)
+    lengths = [*codec.FORMATS, 0, 1, 8, 231, 233, 312, 325, 1024, 65_507]
+    good = 0
+    for _ in range(20_000):
+        data = rng.randbytes(rng.choice(lengths[:-1]))
+        try:
+            good += codec.encode(codec.decode(data)) is not None
+        except WireError:
+            assert len(data) not in codec.FORMATS
+    assert good > 8000
+
+
+@pytest.mark.parametrize(
+    ("packet", "message"),
+    [
+        (Packet(Sled(is_race_on=2**31)), "is_race_on"),
+        (Packet(Sled(), dash=Dash(speed=1e39)), "speed"),
+        (Packet(Sled(), Gap(), Dash(steer=128)), "steer"),
+        (Packet(Sled(), Gap(car_group=-1), Dash()), "car_group"),
+        (Packet(Sled(), dash=Dash(), extra=Extra(track_ordinal=1.5)), "track_ordinal"),
+        (Packet(Sled(), Gap()), "no format has these blocks together"),
+        (Packet(Sled(), dash=Dash(), tail=b"\0"), "no format has these blocks together"),
+    ],
+)
+def test_what_does_not_fit_is_named(packet, message):
+    with pytest.raises(WireError, match=message):
+        codec.encode(packet)
+
+
+def test_race_on_is_known_without_decoding():
+    assert codec.race_on(golden("fh")[0])
+    assert not codec.race_on(golden("fh_paused")[0])
