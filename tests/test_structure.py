@@ -26,6 +26,7 @@ TESTED_ELSEWHERE = {
     "cli/learn.py": "run/test_learn.py",
     "cli/pad_check.py": "run/test_pad_check.py",
     "cli/tune.py": "run/test_tune.py",
+    "cli/watch.py": "run/test_live_map.py",
     "cli/lists.py": "cli/test_main.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
     "env/field.py": "env/test_batch.py",
@@ -47,6 +48,7 @@ TESTED_ELSEWHERE = {
     "drivers/cruise_seed.py": "drivers/test_seeds.py",
     "drivers/curvature_cut.py": "drivers/test_lane_drivers.py",
     "drivers/curvature_cut_seed.py": "drivers/test_seeds.py",
+    "drivers/survey.py": "run/test_learn.py",
     "drivers/lane_keep.py": "drivers/test_lane_drivers.py",
     "drivers/lane_keep_seed.py": "drivers/test_seeds.py",
     "record/container.py": "record/test_recorder.py",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.run.learn import LearnOptions, _Odometer, learn
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.learn import _Odometer, learn
+from trailbrake.run.options import DriveOptions, LearnOptions
 from trailbrake.run.session import drive
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.load import load

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.run.pad_check import STICKS, CheckOptions, _axis, check
+from trailbrake.run.options import CheckOptions
+from trailbrake.run.pad_check import STICKS, _axis, check
 from trailbrake.state import CarState, Controls, Phase
 
 

@@ -5,7 +5,8 @@ import pytest
 from trailbrake.drivers import gains
 from trailbrake.drivers.load import load
 from trailbrake.errors import UsageError
-from trailbrake.run.tune import NEAR_COST, TuneOptions, Watch, tune
+from trailbrake.run.options import TuneOptions
+from trailbrake.run.tune import NEAR_COST, Watch, tune
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road
 

@@ -28,6 +28,7 @@ def command_line(sim: str) -> App:
         report,
         serve,
         tune,
+        watch,
     )
     from trailbrake.cli import sim as sim_verb
 
@@ -45,7 +46,8 @@ def command_line(sim: str) -> App:
     app.command(replay.replay)
     app.command(report.report)
     app.command(export.export)
-    app.command(learn.learn)
+    app.command(watch.verb(sim), name="watch")
+    app.command(learn.verb(sim), name="learn")
     app.command(tune.tune)
     app.command(pad_check.pad_check)
     app.command(lists.sims)

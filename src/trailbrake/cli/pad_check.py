@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from trailbrake.cli.output import Json, print_json, print_table
-from trailbrake.run.pad_check import CheckOptions
+from trailbrake.run.options import CheckOptions
 
 
 def pad_check(*, options: Annotated[CheckOptions | None, Parameter(name="*")] = None, json: Json = False) -> int:

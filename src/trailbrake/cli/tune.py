@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from trailbrake.cli.output import Json, print_json, print_table
-from trailbrake.run.tune import TuneOptions
+from trailbrake.run.options import TuneOptions
 
 
 def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, json: Json = False) -> None:

@@ -1,7 +1,7 @@
 """Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from trailbrake.run import rate
 from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import Seat, run_loop
 from trailbrake.run.needs import check_needs
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.options import DriveOptions, LearnOptions
 from trailbrake.run.session import INTERRUPTED
 from trailbrake.run.show import Quiet, Show
 from trailbrake.run.signals import on_stop
@@ -37,37 +37,6 @@ LEFT = 200.0  # m from its start after which a car that comes back has been roun
 END = 15.0  # m before the end of an embedded open road at which it has been driven
 STANDS_FOR = 15.0  # s without getting on after which the drive is over
 NEEDS = frozenset({"x", "y", "z"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class LearnOptions:
-    """A road to map.
-
-    Attributes:
-        source: a recording to map instead of driving: the road must have been driven slowly by `survey`.
-        sim: whose wire to drive through.
-        track: the embedded world's track, which the map does not look at; a real game has its own.
-        car: the embedded world's car.
-        driver: who drives.
-        width: m, the road's width from edge to edge where the simulator does not tell the place across it.
-        metres: stop after so many metres; 0 = back at the start, at the end of an embedded road, or when stopped.
-        live: drive the real game instead of the embedded world.
-        config: a TOML file with gains for the driver.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
-        out: the track file to write; default TRACK_map.csv, or that of the recording's name.
-    """
-
-    source: Path | None = None
-    sim: str = "forza"
-    track: str = "serpent_pass"
-    car: str = "hatchback"
-    driver: str = "survey"
-    width: float = 8.0
-    metres: float = 0.0
-    live: bool = False
-    config: Path | None = None
-    host: tuple[str, ...] = ()
-    out: Path | None = None
 
 
 class _Odometer:

@@ -68,3 +68,99 @@ class WorldOptions:
     seed: int = 0
     seconds: float = 0.0
     speed: Speed = "real"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """A road to map.
+
+    Attributes:
+        source: a recording to map instead of driving: the road must have been driven slowly by `survey`.
+        sim: whose wire to drive through.
+        track: the embedded world's track, which the map does not look at; a real game has its own.
+        car: the embedded world's car.
+        driver: who drives.
+        width: m, the road's width from edge to edge where the simulator does not tell the place across it.
+        metres: stop after so many metres; 0 = back at the start, at the end of an embedded road, or when stopped.
+        live: drive the real game instead of the embedded world.
+        config: a TOML file with gains for the driver.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        out: the track file to write; default TRACK_map.csv, or that of the recording's name.
+    """
+
+    source: Path | None = None
+    sim: str = "forza"
+    track: str = "serpent_pass"
+    car: str = "hatchback"
+    driver: str = "survey"
+    width: float = 8.0
+    metres: float = 0.0
+    live: bool = False
+    config: Path | None = None
+    host: tuple[str, ...] = ()
+    out: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    """A search for gains.
+
+    Attributes:
+        driver: a driver's name, or FILE.py, or FILE.py:Class; its class has Gains.
+        sim: whose wire to drive through.
+        track: a track's name or file.
+        cars: cars' names or files, with commas between; the gains are to be good for all of them.
+        trials: how many sets of gains to try.
+        seed: of the search: equal seeds try the same gains.
+        only: gains to search, with commas between; all of them but the speed where left out.
+        config: a file with the gains to begin with.
+        out: the file to write; default DRIVER.toml in this folder.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+    """
+
+    driver: str = "lane_keep"
+    sim: str = "forza"
+    track: str = "serpent_pass"
+    cars: str = "hatchback"
+    trials: int = 50
+    seed: int = 0
+    only: str = ""
+    config: Path | None = None
+    out: Path | None = None
+    host: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """A check of the way to a simulator.
+
+    Attributes:
+        sim: whose wire.
+        track: the embedded world's track.
+        car: the embedded world's car.
+        live: check the real game (or a served world) instead of the embedded world.
+        pad: with --live, how the controls go out, as `drive --live` takes it.
+        listen: with --live, where telemetry comes in; left out: the simulator's usual place.
+    """
+
+    sim: str = "forza"
+    track: str = "proving_ground"
+    car: str = "hatchback"
+    live: bool = False
+    pad: str = "auto"
+    listen: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchOptions:
+    """What to watch.
+
+    Attributes:
+        sim: whose wire.
+        port: of the page on this machine; 0 = any free one.
+        seconds: of wall time; 0 = until stopped.
+    """
+
+    sim: str = "assetto"
+    port: int = 8765
+    seconds: float = 0.0

@@ -12,7 +12,7 @@ from trailbrake.errors import UsageError
 from trailbrake.roles import Link
 from trailbrake.run.connect import connected
 from trailbrake.run.loop import Pace
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.options import CheckOptions, DriveOptions
 from trailbrake.sims import registry
 from trailbrake.state import Controls, Phase
 
@@ -22,27 +22,6 @@ STICKS = (0.25, -0.4, 0.6, -0.8, 1.0, -0.9, 0.1, 0.0)  # no two of one size: an 
 PEDALS = (0.1, 0.3, 0.0)  # low: the car moves
 AXES: dict[str, Sequence[float]] = {"steer": STICKS, "throttle": PEDALS}
 SILENT = 10.0  # s without a driving car after which there is nothing to check
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """A check of the way to a simulator.
-
-    Attributes:
-        sim: whose wire.
-        track: the embedded world's track.
-        car: the embedded world's car.
-        live: check the real game (or a served world) instead of the embedded world.
-        pad: with --live, how the controls go out, as `drive --live` takes it.
-        listen: with --live, where telemetry comes in; left out: the simulator's usual place.
-    """
-
-    sim: str = "forza"
-    track: str = "proving_ground"
-    car: str = "hatchback"
-    live: bool = False
-    pad: str = "auto"
-    listen: str = ""
 
 
 @dataclass(frozen=True)

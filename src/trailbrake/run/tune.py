@@ -22,7 +22,7 @@ from trailbrake.run import rate
 from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import Seat, run_loop
 from trailbrake.run.needs import check_needs
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.options import DriveOptions, TuneOptions
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls
@@ -35,35 +35,6 @@ NEAR = 0.65  # half roads off the middle from which it costs ...
 NEAR_COST = 500.0  # s per half road
 STANDS = 10.0  # s without getting on after which a trial is over
 END = 15.0  # m before an open road's end at which it is driven
-
-
-@dataclass(frozen=True, kw_only=True)
-class TuneOptions:
-    """A search for gains.
-
-    Attributes:
-        driver: a driver's name, or FILE.py, or FILE.py:Class; its class has Gains.
-        sim: whose wire to drive through.
-        track: a track's name or file.
-        cars: cars' names or files, with commas between; the gains are to be good for all of them.
-        trials: how many sets of gains to try.
-        seed: of the search: equal seeds try the same gains.
-        only: gains to search, with commas between; all of them but the speed where left out.
-        config: a file with the gains to begin with.
-        out: the file to write; default DRIVER.toml in this folder.
-        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
-    """
-
-    driver: str = "lane_keep"
-    sim: str = "forza"
-    track: str = "serpent_pass"
-    cars: str = "hatchback"
-    trials: int = 50
-    seed: int = 0
-    only: str = ""
-    config: Path | None = None
-    out: Path | None = None
-    host: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
