@@ -325,3 +325,157 @@ def test_counters(session):
     assert counts["bytes_in"] == 720
     assert counts["bytes_out"] == 11 * 672 + (counts["messages_out"] - 11) * 104
     assert (counts["rejected"], counts["torn"]) == (0, 0)
+
+
+STRANGER = """
+import mmap, sys, time
+with open(sys.argv[1], "w+b") as file:
+    file.truncate(72)
+    page = mmap.mmap(file.fileno(), 72)
+page[0:4] = bytes.fromhex("0000003f")  # gas 0.5
+page[8:12] = bytes.fromhex("0000803f")  # clutch released
+print("driving", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who holds a page")
+def test_a_killed_stranger_hands_the_car_back_and_gets_it_again(session):
+    name = session.folder / spec.controls_name(0)
+
+    def start():
+        child = subprocess.Popen([sys.executable, "-c", STRANGER, str(name)], stdout=subprocess.PIPE)
+        assert child.stdout.readline() == b"driving\n"
+        return child
+
+    with start() as child:
+        session.tick(20)
+        assert session.plant.bodies[0].controls.throttle == 0.5
+        child.kill()
+    session.tick(20)  # 60 ms
+    assert session.plant.bodies[0].controls == Controls(brake=1.0)
+    assert session.host.taken == [False, False]
+    assert session.said == ["car 0: its client is gone without a word; the car is taken from it"]
+    assert name.exists()
+    with start() as child:  # the same again, with the same controls to the bit
+        session.tick(20)
+        assert session.host.taken == [True, False]
+        assert session.plant.bodies[0].controls.throttle == 0.5
+        child.kill()
+
+
+def test_a_client_who_holds_still_is_alive(session):
+    page = file_of(session, spec.controls_name(0))
+    put(page, gas=0.5, clutch=1.0)
+    session.tick(2000)
+    assert session.host.taken == [True, False]
+    assert session.plant.bodies[0].controls.throttle == 0.5
+    assert session.said == []
+
+
+def test_buttons_reach_the_car(session):
+    page = file_of(session, spec.controls_name(0))
+    own = session.plant.cars[0].brakes.front_share
+    put(page, clutch=1.0, brake_balance_dn=1, abs_dn=1, tc_dn=1, engine_brake_dn=1)
+    session.tick(20)
+    put(page, clutch=1.0)
+    session.tick()
+    put(page, clutch=1.0, abs_dn=1)
+    session.tick(20)
+    c = session.plant.bodies[0].controls
+    assert (c.brake_bias, c.abs_level) == (pytest.approx(own - 0.01), 0.8)
+    assert (c.tc_level, c.engine_brake_level) == (0.9, 0.9)
+    assert math.isnan(c.turbo_level)
+    assert (c.drs, c.boost) == (0.0, 0.0)
+    put(page, clutch=1.0, drs=1, kers=1)
+    session.tick()
+    c = session.plant.bodies[0].controls
+    assert (c.drs, c.boost, c.abs_level) == (1.0, 1.0, 0.8)
+
+
+def test_what_a_car_has_not_is_said_once(session):
+    page = file_of(session, spec.controls_name(0))
+    for _ in range(3):
+        put(page, clutch=1.0, headlights=1, mguh_mode=2)
+        session.tick(20)
+        put(page, clutch=1.0)
+        session.tick(20)
+    assert session.said == [
+        "car 0: its client asks for mguh_mode, which gt3 has not: ignored",
+        "car 0: its client asks for headlights, which gt3 has not: ignored",
+    ]
+    assert session.host.counters()["ignored"] == ["car 0: mguh_mode", "car 0: headlights"]
+
+
+def test_collisions_are_a_level(session):
+    sim = file_of(session, spec.SIM_STATE_V0, 4)
+    sim[2] = 1
+    session.tick(30)
+    sim[2] = 0
+    session.tick(30)
+    assert [c.collisions for _, c in session.plant.heard] == [False, True]
+
+
+def test_a_restart_takes_settings_back(session):
+    page, sim = file_of(session, spec.controls_name(0)), file_of(session, spec.SIM_STATE_V0, 4)
+    put(page, clutch=1.0, abs_dn=1)
+    session.tick(20)
+    assert session.plant.bodies[0].controls.abs_level == 0.9
+    sim[1] = 1
+    session.tick()
+    assert math.isnan(session.plant.bodies[0].controls.abs_level)
+
+
+def test_pilots_drive_what_nobody_has_taken(tmp_path):
+    seen = {0: [], 1: []}
+
+    def pilot(car):
+        def drive(state, dt):
+            seen[car].append((dt, [other.index for other in state.others]))
+            return Controls(throttle=0.5, gear=1)
+
+        return drive
+
+    session = Session(tmp_path, cars=2, pilots=[pilot(0), pilot(1)])
+    session.tick(100)
+    assert [body.speed > 0.5 for body in session.plant.bodies] == [True, True]
+    assert [dt for dt, _ in seen[0]] == [0.0, *[1 / 333] * 99]
+    assert seen[0][50][1] == [1]
+    page = file_of(session, spec.controls_name(0))
+    put(page, brake=1.0)
+    session.tick(20)
+    assert session.plant.bodies[0].controls.brake == 1.0
+    assert session.plant.bodies[1].controls.throttle == 0.5
+    (tmp_path / spec.controls_name(0)).unlink()
+    session.tick(20)
+    assert session.plant.bodies[0].controls.throttle == 0.5  # given back to its pilot,
+    assert [dt for dt, _ in seen[0]].count(0.0) == 2  # who is told that time has passed
+    session.close()
+
+
+def test_a_pilot_per_car_or_none(tmp_path):
+    with pytest.raises(ValueError, match="no pilots, or one for each of 1 cars, got 2"):
+        Host(FakePlant(), doors=tmp_path, pilots=[print, print])
+
+
+def test_what_a_client_has_mapped_reads_on_after_the_host_has_gone(session):
+    put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
+    session.tick(50)
+    with (session.folder / spec.car_name(0)).open("r+b") as file:
+        seen = mmap.mmap(file.fileno(), 4096)
+    last = seen[:672]
+    assert codec.decode_car(last).packet_id == 50
+    session.host.close()
+    assert seen[:672] == last  # stale: judged by packet_id alone
+    session.start_host()  # a new start finds the controls and hijacks the car at once
+    session.tick(20)
+    assert session.plant.bodies[0].controls.throttle == 0.5
+    assert published(session).packet_id == 20
+
+
+def test_frames_follow_the_wall_clock(session):
+    session.plant.period = 1 / 333
+    for step in range(333):  # time scale 10: the wall clock goes a tenth as far
+        session.host.tick(step / 3330)
+    data = (session.folder / spec.public_name(0)).read_bytes()
+    assert codec.decode_public(data).packet_id == pytest.approx(1 + 6, abs=1)

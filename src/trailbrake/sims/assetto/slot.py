@@ -118,11 +118,11 @@ class Slot:
             self._controls_page.close()
         self._controls_page = self._left_behind = None
         self._held = False
-        self._data = b""
         self._forget_client()
 
     def _forget_client(self) -> None:
         self.message = self._wish = None
+        self._data = b""  # the next client may say the same to the bit
         self._gears, self.dials = Gears(), Dials(self.params)
 
     # ---- Controls in ----

@@ -1,0 +1,186 @@
+"""Clients as the protocol page describes real ones, in front of a served world in a process of its own.
+
+Each is written from sections 1, 3 and 4 with plain files and struct, without our codec or link.
+"""
+
+import mmap
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from trailbrake.sims.assetto import spec
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="pages are files"),
+]
+PATIENCE = 30.0
+
+
+class Client:
+    """A stranger: makes his controls page of `size` bytes, and maps what the game answers, to write if he likes."""
+
+    def __init__(self, folder, car, size=72, rate=333.0, scribbles=False):
+        self.folder, self.car, self.size, self.rate, self.scribbles = folder, car, size, rate, scribbles
+        self.controls = self.map(spec.controls_name(car), size)
+        self.page = None
+        self.values = {}
+
+    def map(self, name, size):
+        path = self.folder / name
+        path.touch()
+        with path.open("r+b") as file:
+            file.truncate(max(size, path.stat().st_size))
+            return mmap.mmap(file.fileno(), size)
+
+    def put(self, **values):
+        """Write one 72-byte block, cut to the size of the page, with one copy."""
+        self.values = {"clutch": 1.0, **values}
+        get = self.values.get
+        flags = bytearray(24)
+        for index, name in ((0, "gear_up"), (20, "teleport_to"), (21, "start"), (22, "change"), (23, "blip")):
+            flags[index] = get(name, 0)
+        data = struct.pack(
+            "<5f24s6fB3x", get("gas", 0.0), get("brake", 0.0), get("clutch"), get("steer", 0.0), 0.0, bytes(flags),
+            *get("pos", (0.0,) * 3), *get("dir", (0.0,) * 3), get("autoshift", 0),
+        )  # fmt: skip
+        data = data.ljust(self.size, b"\0")[: self.size]
+        self.controls[: len(data)] = data
+
+    def read(self):
+        """Copy 672 bytes, then look whether packet_id is still the same; at most three times more."""
+        if self.page is None:
+            if not (self.folder / spec.car_name(self.car)).exists():
+                return None
+            self.page = self.map(spec.car_name(self.car), 672)
+        for _ in range(4):
+            data = self.page[:672]
+            if self.page[:4] == data[:4]:
+                break
+        return data
+
+    def drive(self, seconds, **values):
+        """Loop at the client's rate; return the samples of its packet_id, and the last data."""
+        ids, data, until = [], None, time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.put(**values)
+            data = self.read()
+            if data is not None:
+                ids.append(struct.unpack_from("<i", data)[0])
+                if self.scribbles:
+                    self.page[100:140] = b"\xff" * 40
+            time.sleep(1.0 / self.rate)
+        return ids, data
+
+
+def number(data, kind, offset):
+    return struct.unpack_from("<" + kind, data, offset)[0]
+
+
+def speed_of(data):
+    return number(data, "f", 36)
+
+
+def serve(folder, *flags):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trailbrake", "serve", "assetto", "--track=pinegrove", *flags],
+        env={**os.environ, "TRAILBRAKE_SHM": str(folder)}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    for line in process.stderr:
+        if line.startswith("ready "):
+            return process
+    raise AssertionError("it never got ready")
+
+
+def end(process, how=signal.SIGTERM):
+    process.send_signal(how)
+    process.stderr.close()
+    process.wait(PATIENCE)
+
+
+HELPERS = {"start": 1, "change": 1, "blip": 1}
+KINDS = {
+    # F: made before the game, 64 bytes; no room for the automatic box: he shifts up once. D, E: 68 bytes, by paddles.
+    "64 bytes, before the host": {"size": 64, "before": True, "wish": {"gas": 0.5, **HELPERS}},
+    "68 bytes, paddles": {"size": 68, "wish": {"gas": 0.5, "change": 1}},
+    "72 bytes": {"size": 72, "wish": {"gas": 0.5, "autoshift": 1}},
+    "76 bytes, the flag too late": {"size": 76, "wish": {"gas": 0.5, **HELPERS}},
+    "256 bytes, clutch left pressed": {"size": 256, "wish": {"gas": 0.5, "clutch": 0.0, "autoshift": 1, **HELPERS}},
+    "20 Hz, scribbles on Car": {"size": 72, "rate": 20.0, "scribbles": True, "wish": {"gas": 0.5, "autoshift": 1}},
+}
+
+
+def test_every_kind_of_client_drives_its_own_car(tmp_path):
+    """Six at once, mixed with a car of ours; one is there before the host."""
+    makers = [{k: v for k, v in kind.items() if k in ("size", "rate", "scribbles")} for kind in KINDS.values()]
+    clients = [Client(tmp_path, 0, **makers[0])]
+    clients[0].put(**KINDS["64 bytes, before the host"]["wish"])
+    process = serve(tmp_path, "--cars=7", "--no-classic")
+    try:
+        clients += [Client(tmp_path, car, **makers[car]) for car in range(1, 6)]
+        wishes = [kind["wish"] for kind in KINDS.values()]
+        results = {}
+        for _ in range(8):  # all of them by turns, in this one thread: a quarter of a second each round
+            for car, (client, wish) in enumerate(zip(clients, wishes, strict=True)):
+                results[car] = client.drive(0.06, **wish)
+        for car, (ids, data) in results.items():
+            assert data is not None, f"car {car} was never published"
+            assert ids == sorted(ids), "packet_id went back"
+            assert ids[-1] > 100
+            assert speed_of(data) > 5.0, f"{list(KINDS)[car]} does not drive"
+            assert sum(v * v for v in struct.unpack_from("<3f", data, 64)) == pytest.approx(1.0, abs=1e-5)
+        ours = (tmp_path / spec.public_name(6)).read_bytes()
+        assert number(ours, "f", 16) > 5.0, "the car that nobody has taken stands"
+        assert not (tmp_path / spec.car_name(6)).exists()
+    finally:
+        end(process)
+
+
+def test_a_teleport_held_for_a_second(tmp_path):
+    """B holds 2 for a second, then writes 0; E shifts up afterwards; the direction has a norm of 0.88."""
+    process = serve(tmp_path)
+    try:
+        client = Client(tmp_path, 0)
+        client.drive(0.2, brake=1.0)
+        data = client.read()
+        x, y, z = struct.unpack_from("<3f", data, 88)
+        look = struct.unpack_from("<3f", data, 64)
+        there = (x + 30.0 * look[0], y, z + 30.0 * look[2])
+        back = tuple(-0.88 * v for v in look)
+        ids, data = client.drive(1.0, gas=1.0, autoshift=1, teleport_to=2, pos=there, dir=back)
+        assert ids == sorted(ids)
+        assert struct.unpack_from("<3f", data, 88) == pytest.approx(there, abs=1.0)
+        assert struct.unpack_from("<3f", data, 64) == pytest.approx([-v for v in look], abs=0.02)
+        assert speed_of(data) < 2.0
+        assert client.controls[40] == 2  # the game never clears it
+        _, data = client.drive(1.0, gas=0.6, autoshift=1)
+        assert speed_of(data) > 5.0
+        _, data = client.drive(0.1, brake=1.0, teleport_to=1)
+        assert struct.unpack_from("<3f", data, 88) == pytest.approx((x, y, z), abs=0.5)
+    finally:
+        end(process)
+
+
+def test_a_killed_host_leaves_its_last_frame_and_the_next_one_takes_the_car_again(tmp_path):
+    process = serve(tmp_path)
+    client = Client(tmp_path, 0)
+    try:
+        ids, _ = client.drive(0.5, gas=0.5, autoshift=1)
+        assert ids[-1] > 50
+    finally:
+        end(process, signal.SIGKILL)
+    frozen, data = client.drive(0.3, gas=0.5, autoshift=1)
+    assert len(set(frozen)) == 1  # it reads fine, and stands: packet_id alone tells
+    assert speed_of(data) > 0.0
+    process = serve(tmp_path)
+    try:
+        ids, data = client.drive(1.0, gas=0.5, autoshift=1)
+        assert ids[-1] != frozen[-1]
+        assert speed_of(data) > 3.0
+    finally:
+        end(process)
