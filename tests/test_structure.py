@@ -21,6 +21,7 @@ MOST_LINES = 500
 TESTED_ELSEWHERE = {
     "roles.py": "contracts/test_simulators.py",  # protocols
     "analysis/traces.py": "analysis/test_report.py",
+    "bench/clients_rows.py": "bench/test_assetto.py",
     "bench/rows.py": "bench/test_drive.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/learn.py": "run/test_learn.py",
