@@ -39,6 +39,22 @@ def test_a_world_without_cars_is_refused(tmp_path, cars):
         serving.build_host("assetto", SHORT, ServeOptions(cars=cars), str(tmp_path))
 
 
+def test_laps_per_car_and_what_was_ignored_are_told(tmp_path):
+    result = serving.serve("assetto", SHORT, ServeOptions(cars=2, park=True), doors=str(tmp_path))
+    assert result["laps"] == [[], []]
+    assert result["ignored"] == []
+
+
+@pytest.mark.parametrize(("page", "factor"), [((0, 0, 0, 0, 4.0), 4.0), ((0, 0, 0, 9, 1.0), 0.25)])
+def test_the_session_s_pace_is_kept_to(tmp_path, page, factor):
+    """Time scale 4, and a sleep of 9 ms after each step of 3 ms."""
+    (tmp_path / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(codec.SimState(*page)))
+    world = WorldOptions(track="kartwerk", seconds=0.6, speed="real")
+    ticks = serving.serve("assetto", world, ServeOptions(classic=False), doors=str(tmp_path))["loop"]["ticks"]
+    # A busy machine makes fewer; a quarter or four times as many would be another pace.
+    assert factor * 0.3 < ticks / (0.6 * spec.RATE_HZ) < factor * 1.2
+
+
 def test_a_host_that_fails_closes_its_doors(tmp_path, monkeypatch):
     @dataclass
     class Host:
@@ -49,6 +65,9 @@ def test_a_host_that_fails_closes_its_doors(tmp_path, monkeypatch):
 
         def tick(self, now):
             raise OSError(errno.ENOSPC, "No space left on device")
+
+        def counters(self):
+            return {}
 
         def close(self):
             self.closed = True

@@ -267,3 +267,25 @@ def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
         assert summary["contacts"] == 0
         assert ":" not in Path(summary["recording"]).name
     assert wet["laps"][0]["time_s"] > 1.2 * dry["laps"][0]["time_s"]  # sqrt(2) in bends, less on the straights
+
+
+def test_several_cars_have_a_recording_and_laps_each(tmp_path):
+    heard = Listener()
+    options = DriveOptions(track="kartwerk", car="kart", driver="convoy", cars=3, laps=1, out=tmp_path)
+    summary = drive(options, show=heard)
+    assert summary["ended"] == "done"
+    assert len(summary["laps"]) == len(heard.laps) == 1
+    assert [car["number"] for car in summary["others"]] == [1, 2]
+    times = [summary["laps"][0]["time_s"], *(car["laps"][0]["time_s"] for car in summary["others"])]
+    assert times == sorted(times)  # in the order of the grid: nobody overtakes
+    assert [car["contacts"] for car in (summary, *summary["others"])] == [0, 0, 0]
+    files = [Path(summary["recording"]), *(Path(car["recording"]) for car in summary["others"])]
+    assert len(set(files)) == 3
+    x = [Recording(file).state("x")[0] for file in files]
+    assert len(set(x)) == 3  # from three places of the grid
+    assert Recording(files[2]).about["number"] == 2
+
+
+def test_cars_through_a_wire_that_has_one(monkeypatch):
+    with pytest.raises(UsageError, match="a drive needs a car"):
+        drive(replace(SHORT, cars=0))
