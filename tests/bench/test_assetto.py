@@ -66,12 +66,13 @@ def page(packet_id, lap_ms, speed):
 def test_a_page_of_two_pieces_is_found():
     old, new = page(1000, 3003, 10.0), page(1001, 3006, 10.1)
     _, first = clients_rows.fits(page(1, 3, 0.0), None)
-    assert clients_rows.fits(old, first)[0]
-    assert clients_rows.fits(new, first)[0]
-    for cut in (40, 60, 300):  # what a reader would see in the middle of a copy, from either end
-        torn = new[:cut] + old[cut:], old[:cut] + new[cut:]
-        assert not all(clients_rows.fits(each, first)[0] for each in torn)
-    assert not clients_rows.fits(page(1000, 3009, 10.0), first)[0]
+    assert clients_rows.fits(old, first)[0] == ""
+    assert clients_rows.fits(new, first)[0] == ""
+    assert clients_rows.fits(old[:4] + new[4:], first)[0] == "early"  # packet_id was still to come
+    for cut in (60, 300):  # what a reader would see in the middle of a copy, from either end
+        assert clients_rows.fits(new[:cut] + old[cut:], first)[0] == "torn"
+    assert clients_rows.fits(old[:60] + new[60:], first)[0] == "torn"
+    assert clients_rows.fits(page(1000, 3009, 10.0), first)[0] == "torn"
 
 
 def test_the_stranger_takes_samples(tmp_path):
@@ -84,4 +85,4 @@ def test_the_stranger_takes_samples(tmp_path):
     began = time.perf_counter()
     clients_rows._client(tmp_path, 0, 0.02, pipe)
     assert time.perf_counter() - began >= 0.02
-    assert pipe.what == (1, 0, 0, 0)
+    assert pipe.what == (1, 0, 0, 0, 0)

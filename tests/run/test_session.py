@@ -281,9 +281,9 @@ def test_several_cars_have_a_recording_and_laps_each(tmp_path):
     assert [car["contacts"] for car in (summary, *summary["others"])] == [0, 0, 0]
     files = [Path(summary["recording"]), *(Path(car["recording"]) for car in summary["others"])]
     assert len(set(files)) == 3
-    x = [Recording(file).state("x")[0] for file in files]
+    x = [Recording.open(file).state.x[0] for file in files]
     assert len(set(x)) == 3  # from three places of the grid
-    assert Recording(files[2]).about["number"] == 2
+    assert Recording.open(files[2]).about["number"] == 2
 
 
 def test_cars_through_a_wire_that_has_one(monkeypatch):

@@ -24,7 +24,7 @@ CARS = 4
 SECONDS = 60.0
 _CRUISE = 5.0  # m/s: slow enough to stay on the straight
 _PREFIX = "AcTools.CSP.NewBehaviour.CustomAI."
-_LAP_SLACK = 2  # ms: both are rounded
+_STEP_MS = 1000.0 / 333.0
 _SPEED_SLACK = 1e-3  # m/s: numbers of 32 bits
 
 
@@ -35,34 +35,40 @@ def _map(path: Path, size: int) -> mmap.mmap:
         return mmap.mmap(file.fileno(), size)
 
 
-def fits(data: bytes, before: tuple[int, int] | None) -> tuple[bool, tuple[int, int]]:
-    """Return whether a copy of the car's page is of one piece, and its packet_id and lap time for the next.
+def fits(data: bytes, before: tuple[int, int] | None) -> tuple[str, tuple[int, int]]:
+    """Return what a copy of the car's page is, and its packet_id and lap time for the next.
 
     Args:
         data: 672 bytes.
         before: packet_id and lap time (ms) of an earlier copy; None for the first.
+
+    Returns:
+        "" where it is of one piece; "torn" where parts of it belong to different steps; "early" where it is whole and
+        of the step after its packet_id, which the host writes last. Then packet_id and lap time.
     """
     (packet_id,) = struct.unpack_from("<i", data, 0)
     world, car = struct.unpack_from("<3f", data, 40), struct.unpack_from("<3f", data, 100)
     (lap_ms,) = struct.unpack_from("<I", data, 644)
     now = (packet_id, lap_ms)
     if abs(math.hypot(*world) - math.hypot(*car)) > _SPEED_SLACK:
-        return False, now
+        return "torn", now
     if before is None:
-        return True, now
-    expected = before[1] + (packet_id - before[0]) * 1000.0 / 333.0
-    return abs(lap_ms - expected) <= _LAP_SLACK, now
+        return "", now
+    beyond = lap_ms - before[1] - (packet_id - before[0]) * _STEP_MS
+    if abs(beyond) <= 0.5 * _STEP_MS:
+        return "", now
+    return "early" if abs(beyond - _STEP_MS) < 0.5 * _STEP_MS else "torn", now
 
 
 def _client(folder: Path, car: int, seconds: float, pipe: Pipe) -> None:
-    """Drive one car slowly ahead; send how many samples were taken, missed, torn, and ran backwards."""
+    """Drive one car slowly ahead; send how many samples were taken, missed, torn, early, and ran backwards."""
     controls = _map(folder / f"{_PREFIX}CarControls{car}.v0", 72)
     controls[8:12] = struct.pack("<f", 1.0)  # clutch released
     controls[68] = 1  # automatic box
     while not (folder / f"{_PREFIX}Car{car}.v0").exists():
         time.sleep(0.01)
     page = _map(folder / f"{_PREFIX}Car{car}.v0", 672)
-    taken = missed = torn = backwards = last = 0
+    taken = missed = torn = early = backwards = last = 0
     first: tuple[int, int] | None = None
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
@@ -73,15 +79,15 @@ def _client(folder: Path, car: int, seconds: float, pipe: Pipe) -> None:
             data = page[:672]
             if page[:4] == data[:4]:
                 break
-        good, now = fits(data, first)
+        kind, now = fits(data, first)
         first = first or now
-        taken, torn = taken + 1, torn + (not good)
+        taken, torn, early = taken + 1, torn + (kind == "torn"), early + (kind == "early")
         missed += max(now[0] - last - 1, 0) if last else 0
         backwards += now[0] <= last
         last = now[0]
         speed = struct.unpack_from("<f", data, 36)[0] / 3.6
         controls[0:4] = struct.pack("<f", 0.3 if speed < _CRUISE else 0.0)
-    pipe.send((taken, missed, torn, backwards))
+    pipe.send((taken, missed, torn, early, backwards))
 
 
 def rows(folder: Path) -> list[Row]:
@@ -110,13 +116,15 @@ def rows(folder: Path) -> list[Row]:
         host.wait()
         host.stdout.close()
         host.stderr.close()
-    taken, missed, torn, backwards = (sum(column) for column in zip(*results, strict=True))
+    taken, missed, torn, early, backwards = (sum(column) for column in zip(*results, strict=True))
     loop = report["loop"]
     note = f"{CARS} clients on {CARS} cars for {SECONDS:g} s; {taken} samples taken, {missed} missed"
     return [
         Row("clients_host_p99_us", loop["p99_us"], "us", "lower",
             f"one tick of the host, world and classic pages included; {note}; p50 {loop['p50_us']:.0f} us, "
             f"p99.9 {loop['p999_us']:.0f} us, {report['late']} times late"),
-        Row("clients_torn", torn, "1", "lower", f"samples that were not of one piece; {note}"),
+        Row("clients_torn", torn, "1", "lower",
+            f"samples whose parts belong to different steps; {note}; {early} whole ones were one step newer than their "
+            "packet_id, which the host writes last"),
         Row("clients_backwards", backwards, "1", "lower", "samples whose packet_id did not grow"),
     ]  # fmt: skip

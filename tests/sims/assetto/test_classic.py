@@ -64,7 +64,7 @@ def test_physics_say_what_the_car_s_own_page_says(session):
     assert told.is_ai_controlled == 0
     assert told.brake_bias == pytest.approx(load("gt3").brakes.front_share)
     assert told.engine_brake == 10
-    x, y, z = graphics(session).car_coordinates
+    x, _, z = graphics(session).car_coordinates
     assert (z, x) == pytest.approx((session.plant.bodies[0].x, session.plant.bodies[0].y), abs=0.5)  # a frame ago
 
 

@@ -93,6 +93,9 @@ def test_our_controls_on_the_wire():
     manual = convert.controls_to_wire(Controls(gear=3, clutch=0.75), shift=-1)
     assert (manual.autoshift_active, manual.gear_up, manual.gear_dn) == (0, 0, 1)
     assert (manual.clutch, manual.autoclutch_on_start, manual.autoclutch_on_change) == (0.25, 0, 0)
+    assert (manual.drs, manual.kers) == (0, 0)  # left alone
+    pressed = convert.controls_to_wire(Controls(drs=1.0, boost=0.8))
+    assert (pressed.drs, pressed.kers) == (1, 1)
     put = convert.controls_to_wire(Controls(), teleport_to=2, teleport=Pose(30.0, 5.0, 2.0, math.pi / 2))
     assert put.teleport_pos == (5.0, 2.0, 30.0)
     assert put.teleport_dir == pytest.approx((1.0, 0.0, 0.0))

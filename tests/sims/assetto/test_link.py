@@ -391,3 +391,11 @@ def test_the_game_may_shift(session):
     session.drive(link, Controls(throttle=0.5, gear=3), 20)
     assert codec.decode_controls(link._written).autoshift_active == 1
     assert codec.decode_controls(link._written).gear_up == 0
+
+
+def test_collisions_between_cars(session):
+    link = session.connect()
+    for wanted in (False, True):
+        link.command(SimCommand(collisions=wanted))
+        session.drive(link, Controls(), 20)
+    assert [c.collisions for _, c in session.plant.heard] == [False, True]

@@ -337,6 +337,8 @@ def controls_to_wire(
         controls.handbrake,
         int(shift > 0),
         int(shift < 0),
+        int(controls.drs > 0.5),  # NaN is not
+        int(controls.boost > 0.5),
         teleport_to=teleport_to,
         autoclutch_on_start=autoclutch,
         autoclutch_on_change=autoclutch,

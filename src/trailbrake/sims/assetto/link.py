@@ -288,7 +288,7 @@ class Link:
         self._controls.write(self._written)
 
     def command(self, command: SimCommand) -> None:
-        """Ask for a pause, a restart, a time scale (SimState v1), a teleport or a return to the pits."""
+        """Ask for a pause, a restart, collisions, a time scale (SimState v1), a teleport or a return to the pits."""
         sim = self._sim
         if command.pause is not None:
             if sim.pause and not command.pause:
@@ -297,6 +297,8 @@ class Link:
         if command.restart:
             sim = sim._replace(restart_session=1)
             self._restart_at = None
+        if command.collisions is not None:
+            sim = sim._replace(disable_collisions=int(not command.collisions))
         if command.time_scale is not None:
             sim = sim._replace(time_scale=command.time_scale)
         if sim != self._sim:

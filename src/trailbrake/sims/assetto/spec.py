@@ -50,8 +50,8 @@ SUPPLIES: frozenset[str] = frozenset(
 )  # fmt: skip
 ACCEPTS: frozenset[str] = frozenset(
     {
-        "steer", "throttle", "brake", "clutch", "handbrake", "gear",
-        "pause", "restart", "teleport", "to_pits", "time_scale",
+        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "drs", "boost",
+        "pause", "restart", "teleport", "to_pits", "time_scale", "collisions",
     }
 )  # fmt: skip
 
