@@ -54,7 +54,7 @@ class Host:
         options = options or spec.ServeOptions()
         if pilots and len(pilots) != len(plant.cars):
             raise ValueError(f"Host: expected no pilots, or one for each of {len(plant.cars)} cars, got {len(pilots)}")
-        self._plant, self._pilots, self._say, self._root = plant, pilots, say, options.ac_root
+        self._plant, self._pilots, self._say = plant, pilots, say
         self._memory, self._mapped = SharedMemory(doors), doors is not None
         self._counts = Counts()
         self._shared = SharedPages(self._memory, self._mapped, self._counts)
