@@ -231,3 +231,45 @@ def test_real_time_waits_for_a_sample_or_for_its_overdue_time():
 
 def test_explain_is_one_line():
     assert explain(ValueError("first\n   second")) == "the driver raised ValueError: first second"
+
+
+def two_cars(first_ticks, other_ticks, **more):
+    """Drive two cars over one wire each; return the result, and the ticks that each one's tap has seen."""
+    cars, taps = [FakeCar(), FakeCar()], [FakeTap(), FakeTap()]
+    first = Seat(cars[0], FakeDriver(), Supervisor(), [taps[0]], after(first_ticks, taps[0]))
+    other = Seat(cars[1], more.get("driver") or FakeDriver(), Supervisor(), [taps[1]], after(other_ticks, taps[1]))
+    pace = FakeCar()
+    pace.wait = lambda link: max(car.wait(link) for car in cars)
+    return run_loop(first, pace, [other]), [len(tap.seen) for tap in taps], cars, other
+
+
+def test_the_others_may_finish_when_the_first_has():
+    result, seen, cars, _ = two_cars(100, 120)
+    assert result.reason == ""
+    assert seen == [100, 120]  # the first is driven on, and shown no more
+    assert len(cars[0].written) == 120
+
+
+def test_but_not_for_longer_than_half_the_time_that_it_took():
+    result, seen, _, other = two_cars(100, 1000)
+    assert result.reason == ""
+    assert seen[0] == 100
+    assert seen[1] == pytest.approx(150, abs=2)
+    assert other.ended is None
+
+
+def test_another_car_s_broken_driver_stops_that_car_alone():
+    def broken(state, dt):
+        raise RuntimeError("no idea")
+
+    result, seen, cars, other = two_cars(50, 10**6, driver=FakeDriver(broken))
+    assert result.reason == ""
+    assert "RuntimeError" in other.supervisor.stop_reason
+    assert cars[0].written[-1].throttle == 0.5
+    assert cars[1].written[-1].brake > 0.0
+
+
+def test_silence_and_its_end_are_said():
+    car, tap, said = FakeCar(["new"] * 3 + ["old"] * 8 + ["new"]), FakeTap(), []
+    run_loop(Seat(car, FakeDriver(), Supervisor(), [tap], after(6, tap)), car, say=said.append)
+    assert said == ["the simulator has gone silent: braking, and waiting for it", "the simulator is back"]
