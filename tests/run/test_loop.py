@@ -262,7 +262,7 @@ def test_another_car_s_broken_driver_stops_that_car_alone():
     def broken(state, dt):
         raise RuntimeError("no idea")
 
-    result, seen, cars, other = two_cars(50, 10**6, driver=FakeDriver(broken))
+    result, _, cars, other = two_cars(50, 10**6, driver=FakeDriver(broken))
     assert result.reason == ""
     assert "RuntimeError" in other.supervisor.stop_reason
     assert cars[0].written[-1].throttle == 0.5
