@@ -272,4 +272,4 @@ def test_another_car_s_broken_driver_stops_that_car_alone():
 def test_silence_and_its_end_are_said():
     car, tap, said = FakeCar(["new"] * 3 + ["old"] * 8 + ["new"]), FakeTap(), []
     run_loop(Seat(car, FakeDriver(), Supervisor(), [tap], after(6, tap)), car, say=said.append)
-    assert said == ["the simulator has gone silent: braking, and waiting for it", "the simulator is back"]
+    assert said == ["the simulator has gone silent: braking, waiting for it", "the simulator is back"]
