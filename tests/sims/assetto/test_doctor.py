@@ -4,7 +4,7 @@ import os
 import sys
 
 import pytest
-from places import game, put
+from installs import game, put
 
 from trailbrake.sims.assetto import acpmf, codec, doctor, spec
 from trailbrake.sims.assetto.doctor import Options, examine, files, look

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import game, put, steam
+from installs import game, put, steam
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.assetto import install

@@ -5,7 +5,7 @@ import math
 import msgspec
 import numpy as np
 import pytest
-from places import put
+from installs import put
 
 from trailbrake.cars.load import load as load_car
 from trailbrake.errors import DataError, SimulatorError, UsageError

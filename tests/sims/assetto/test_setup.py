@@ -3,7 +3,7 @@
 import stat
 
 import pytest
-from places import BEHAVIOUR, SURFACES, game, put, tree
+from installs import BEHAVIOUR, SURFACES, game, put, tree
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.sims.assetto.files import ini, surfaces
