@@ -41,7 +41,7 @@ def test_every_field_with_a_model_is_filled_and_the_rest_is_nan(world):
         state = world.state(car)
         for field in dataclasses.fields(state):
             value = getattr(state, field.name)
-            if isinstance(value, float) and field.name != "best_lap_time":
+            if isinstance(value, float) and field.name not in ("best_lap_time", "driving_line"):  # hosts tell the line
                 assert math.isfinite(value), field.name
         for wheel in state.wheels:
             for field in dataclasses.fields(wheel):
