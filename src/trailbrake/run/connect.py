@@ -155,7 +155,7 @@ def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
 def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
     command = [
-        sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", f"--track={options.track}",
+        sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", "--speed=real", f"--track={options.track}",
         f"--car={options.car}", f"--seed={options.seed}", *_flags(_embedded(options)),
     ]  # fmt: skip
     # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.

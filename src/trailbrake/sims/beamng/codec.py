@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from trailbrake.errors import WireError
 
+DOUBLE = 8  # bytes
 CUSTOM = 50  # free values at the end of either message
 Values = tuple[float, ...]
 NO_CUSTOM: Values = (0.0,) * CUSTOM

@@ -28,7 +28,7 @@ class Timing:
 
     @property
     def step(self) -> float:
-        """s of simulator time from message to message: the step that a controller must use."""
+        """S of simulator time from message to message: the step that a controller must use."""
         return self.send_offset * PHYSICS_STEP
 
     @property
