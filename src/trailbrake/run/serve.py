@@ -1,6 +1,7 @@
 """Runs the embedded world behind a game's wire, for any client."""
 
 import math
+import os
 import sys
 from typing import Any
 
@@ -13,7 +14,7 @@ from trailbrake.run import rate
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
 from trailbrake.run.score import as_json
-from trailbrake.run.signals import on_stop
+from trailbrake.run.signals import CHILD, on_stop
 from trailbrake.sims import registry
 from trailbrake.tracks.load import load as load_track
 from trailbrake.world.plant import World
@@ -42,6 +43,8 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, p
         plant: what `build_world` made of the same options; a new one by default.
     """
     host, spec = registry.part(sim, "host"), registry.part(sim, "spec")
+    if doors is None and os.environ.get(CHILD):
+        doors = os.environ.get("TRAILBRAKE_SHM")  # of the drive that started this process
     plant = plant or build_world(sim, world, options)
     driver = spec.pilot(options) if hasattr(spec, "pilot") else ""
     if driver:
@@ -59,6 +62,8 @@ def serve(
     """
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
+    if doors is None and os.environ.get(CHILD):
+        doors = os.environ.get("TRAILBRAKE_SHM")  # of the drive that started this process
     plant = plant or build_world(sim, world, options)
     host = build_host(sim, world, options, doors, plant)
     spec = registry.part(sim, "spec")

@@ -19,10 +19,13 @@ CUSTOM = 50  # free values at the end of either message
 Values = tuple[float, ...]
 NO_CUSTOM: Values = (0.0,) * CUSTOM
 
-_STATE = Struct("<111d")
-_COMMAND = Struct("<64d")
-STATE_SIZE = _STATE.size
-COMMAND_SIZE = _COMMAND.size
+# The free values apart from the rest: mostly they are zeros, and then nothing has to be packed or unpacked.
+_STATE = Struct("<61d")
+_COMMAND = Struct("<14d")
+_CUSTOM = Struct(f"<{CUSTOM}d")
+_ZEROS = bytes(_CUSTOM.size)
+STATE_SIZE = _STATE.size + _CUSTOM.size
+COMMAND_SIZE = _COMMAND.size + _CUSTOM.size
 
 
 class StateMessage(NamedTuple):
@@ -120,30 +123,36 @@ def _wrong_size(what: str, expected: int, got: int) -> WireError:
     return WireError(f"{what} of another size", expected=f"{expected} bytes", got=str(got))
 
 
+def _decode_custom(data: bytes) -> Values:
+    return NO_CUSTOM if data == _ZEROS else _CUSTOM.unpack(data)
+
+
+def _encode_custom(custom: Values) -> bytes:
+    return _ZEROS if custom is NO_CUSTOM else _CUSTOM.pack(*custom)
+
+
 def decode_state(data: bytes) -> StateMessage:
     """Decode what a simulator sends; WireError unless it is 888 bytes."""
     if len(data) != STATE_SIZE:
         raise _wrong_size("a state message", STATE_SIZE, len(data))
-    v = _STATE.unpack(data)
-    return _new(StateMessage, (*v[:61], v[61:]))
+    return _new(StateMessage, (*_STATE.unpack_from(data), _decode_custom(data[_STATE.size :])))
 
 
 def encode_state(m: StateMessage) -> bytes:
     """Encode what a simulator sends, 888 bytes."""
-    return _STATE.pack(*m[:61], *m[61])
+    return _STATE.pack(*m[:-1]) + _encode_custom(m.custom)
 
 
 def decode_command(data: bytes) -> CommandMessage:
     """Decode what a controller sends; WireError unless it is 512 bytes."""
     if len(data) != COMMAND_SIZE:
         raise _wrong_size("a command message", COMMAND_SIZE, len(data))
-    v = _COMMAND.unpack(data)
-    return _new(CommandMessage, (*v[:14], v[14:]))
+    return _new(CommandMessage, (*_COMMAND.unpack_from(data), _decode_custom(data[_COMMAND.size :])))
 
 
 def encode_command(m: CommandMessage) -> bytes:
     """Encode what a controller sends, 512 bytes."""
-    return _COMMAND.pack(*m[:14], *m[14])
+    return _COMMAND.pack(*m[:-1]) + _encode_custom(m.custom)
 
 
 class SignalCodec:

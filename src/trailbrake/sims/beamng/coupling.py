@@ -11,6 +11,7 @@ from trailbrake.sims.beamng.debug import DebugLog
 from trailbrake.sims.beamng.dialect import Dialect
 from trailbrake.sims.beamng.statistics import Statistics
 from trailbrake.sims.beamng.window import Act, Window
+from trailbrake.state import CarState
 from trailbrake.transport.faults import Faults
 from trailbrake.transport.udp import Address, Udp
 
@@ -56,6 +57,7 @@ class Coupling:
         self._dialect, self._timeout, self._custom, self._debug = dialect, timeout, custom, debug
         self._faults = faults
         self._arrived: deque[bytes] = deque()
+        self._state: CarState | None = None  # behind the present step, once it has been asked for
         self._act = Act.DONE
         self._waits_since = self._asked_at = 0.0
         self._accepted = b""
@@ -72,7 +74,10 @@ class Coupling:
         self._stale_banks = stale_banks
         self.statistics.steps += 1
         self.waits = False
+        self._state = None
         self._act = self.window.step()
+        if self._act is Act.WAIT:
+            self._state = self._plant.state(self._index)  # now, while the controller is still at work
         self.go_on(now)
 
     def go_on(self, now: float) -> None:
@@ -143,7 +148,7 @@ class Coupling:
 
     def _send(self, now: float) -> None:
         dialect, window = self._dialect, self.window
-        state = self._plant.state(self._index)
+        state = self._state or self._plant.state(self._index)
         free = NO_CUSTOM if self._custom is None else self._custom.fill(state)
         message = dialect.message_of(state, self._plant.cars[self._index], window.last_id, self.held, free)
         if self._stale_banks and self._frame is not None:

@@ -114,11 +114,13 @@ class Link:
 
     def fresh(self) -> bool:
         """Return whether there is a message newer than the one read last."""
-        self._drain()
+        # With a whole window at hand there cannot be more; `write`, which must be sure of it, looks again.
+        if self._newest is None or self._id - self._answered < self._timing.unanswered:
+            self._drain(self._timing.unanswered)
         return self._newest is not None
 
-    def _drain(self) -> None:
-        """Take what has come; the newest stays in `_newest`."""
+    def _drain(self, enough: float = math.inf) -> None:
+        """Take what has come, until `enough` messages are unanswered; the newest stays in `_newest`."""
         udp, counters = self._udp, self.counters
         if udp is None:
             return
@@ -142,6 +144,8 @@ class Link:
                 counters.lost += max(int(message_id - self._id) - 1, 0)
             counters.passed_over += self._newest is not None
             self._newest, self._id = message, message_id
+            if message_id - self._answered >= enough:
+                return
 
     def _begin_anew(self) -> None:
         """The simulator has been started again: its ids begin at 0, and so does everything that hangs on them."""
@@ -164,9 +168,8 @@ class Link:
         """Return the newest state. Phase LOST when nothing has come for longer than 0.25 s of `now`."""
         if self._came_at is None:
             self._came_at = now
-        self._drain()
-        message = self._newest
-        if message is not None:
+        if self.fresh():
+            message = self._newest
             self._newest, self._read_id = None, message[0]
             self._came_at = now
             self._stale = False

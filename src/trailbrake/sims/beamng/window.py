@@ -138,74 +138,91 @@ class StrictWindow:
     takes effect behind the message `k + unanswered`, however fast or slow the controller is in wall time. That makes a
     lockstep repeatable.
 
-    What answers count for: as many messages as the id went up by, never more than are under way. So a controller that
-    counts, one that echoes and one that is an id behind all keep the whole window. An id that is not higher than the
-    highest is rejected, with one exception: controllers that are an id behind give 0 twice at the start. A copy of the
-    first answer, made by the network, is not taken for that. An id that is no finite number answers nothing.
+    Which message an answer answers: the first one tells how far the controller's ids are off ours, so that a
+    controller that counts, one that echoes and one that is an id behind all keep the whole window. An id that is not
+    higher than the highest is rejected, with one exception: controllers that are an id behind give 0 twice at the
+    start. A copy of the first answer, made by the network, is not taken for that. An id that is no finite number
+    answers nothing.
 
-    After a time-out the messages under way count as lost and ids may begin anew; one message is sent, and the physics
-    stays frozen until something answers it.
+    After a time-out the messages under way count as lost, one is sent, and the physics stays frozen until that one is
+    answered. Late answers to lost messages are known by their ids; their controls are taken, and the physics waits on.
+    Ids that begin anew answer the newest message. Where a controller's count is too low for the newest message because
+    it never got some before, the next time-out sets it right.
     """
 
     def __init__(self, timing: Timing) -> None:
         self._skips, self._unanswered = timing.send_skips, timing.unanswered
         self._since = 0
-        self._under_way = 0
+        self._answered = -1  # newest message that was answered
+        self._given_up = -1  # newest message that counts as lost
         self._highest = 0.0
-        self._news = 2  # how many more answers with id 0 would be new: at the start, and after a time-out
-        self._any_id = False  # the next id, whatever it is, begins a new count
-        self._sent_already = False  # this physics step's message went out at a time-out
+        self._offset: float | None = None  # message less the id of its answer, once there has been one
+        self._heard = False  # whether anything was accepted since the last time-out
+        self._frozen = False  # this physics step's message went out at a time-out, and has no answer yet
         self.last_id = -1
         self.rejected = self.timeouts = 0
 
     @property
     def in_flight(self) -> float:
         """Messages that count as unanswered."""
-        return self._under_way
+        return self.last_id - max(self._answered, self._given_up)
 
     def step(self) -> Act:
         """Begin the coupling of one physics step."""
         if self._since < self._skips:
             self._since += 1
             return Act.DONE
-        return Act.WAIT if self._under_way >= self._unanswered else self._send()
+        return Act.WAIT if self.in_flight >= self._unanswered else self._send()
 
     def datagram(self, reply_id: float, copy: bool = False) -> tuple[bool, Act]:
         """Take an answer."""
-        if not self._is_new(reply_id, copy):
+        answers = self._message_of(reply_id, copy)
+        if answers is None:
             self.rejected += 1
             return False, Act.WAIT
-        answered = max(1.0, reply_id - self._highest)
-        self._under_way = max(0, self._under_way - int(min(answered, self._under_way)))
-        self._highest = reply_id
-        if self._sent_already:
-            self._sent_already = False
+        self._answered = max(self._answered, answers)
+        self._offset = answers - reply_id if self._offset is None else self._offset
+        self._highest, self._heard = reply_id, True
+        if self._frozen:
+            if self._answered <= self._given_up:
+                return True, Act.WAIT
+            self._frozen = False
             self._since = 0
             return True, Act.DONE
-        return True, self._send()
+        return True, Act.WAIT if self.in_flight >= self._unanswered else self._send()
 
-    def _is_new(self, reply_id: float, copy: bool) -> bool:
+    def _message_of(self, reply_id: float, copy: bool) -> int | None:
+        """Return which message an answer answers, None where it answers nothing."""
         if not math.isfinite(reply_id):
-            return False
-        if self._any_id:
-            self._any_id = False
-            self._news = 1 if reply_id == 0.0 else 0
-            return True
-        if reply_id == self._highest == 0.0 and self._news and not copy:
-            self._news -= 1
-            return True
-        return reply_id > self._highest
+            return None
+        oldest = max(self._answered, self._given_up) + 1
+        if self._offset is None:
+            return oldest
+        if reply_id > self._highest:
+            answers = reply_id + self._offset
+            if answers <= self.last_id:
+                return int(answers)
+            self._offset = None  # a message that we never sent: the ids are off by something else now
+            return oldest
+        if reply_id == self._highest == 0.0 and self._answered == 0 and not copy:
+            self._offset = None
+            return oldest
+        if self._frozen and not self._heard:
+            self._offset = None
+            return oldest
+        return None
 
     def silence(self) -> Act:
         """Nothing came within the time-out: give up what is under way and ask once more."""
         self.timeouts += 1
-        self._under_way = 0
-        self._any_id = self._sent_already = True
+        if self._frozen and self._heard:
+            self._offset = self.last_id - self._highest  # it has answered all that it got
+        self._given_up = self.last_id
+        self._frozen, self._heard = True, False
         self._send()
         return Act.SEND_AND_WAIT
 
     def _send(self) -> Act:
         self.last_id += 1
-        self._under_way += 1
         self._since = 0
         return Act.SEND
