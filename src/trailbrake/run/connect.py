@@ -71,7 +71,7 @@ def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iter
 
 @contextmanager
 def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
-    with _private_folder() as doors, _host(options, doors) as host:
+    with _private_folder() as doors, _host(options, live, doors) as host:
         spec = registry.part(options.sim, "spec")
         pace = Lockstep(host.tick, spec.period(spec.ServeOptions()))
         with _links(options, live, doors, pace.step) as links:
@@ -84,7 +84,7 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
 def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
     with (
         _private_folder() as doors,
-        _host_process(options, doors) as (process, host_report),
+        _host_process(options, live, doors) as (process, host_report),
         _links(options, live, doors, nap(stopped)) as links,
     ):
 
@@ -132,18 +132,20 @@ def _links(options: DriveOptions, live: Any, doors: str | None, idle: Callable[[
             link.release()
 
 
-def _embedded(options: DriveOptions) -> Any:
-    """Return the ServeOptions of a world behind a drive."""
+def _embedded(options: DriveOptions, live: Any) -> Any:
+    """Return the ServeOptions of a world behind a drive whose links have the LiveOptions `live`."""
     spec = registry.part(options.sim, "spec")
+    if hasattr(spec, "suiting"):
+        return spec.suiting(live, options.cars)
     if hasattr(spec, "embedded"):
         return spec.embedded(options.cars)
     return spec.ServeOptions()
 
 
 @contextmanager
-def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
+def _host(options: DriveOptions, live: Any, doors: str) -> Iterator[Any]:
     world = WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
-    host = build_host(options.sim, world, _embedded(options), doors)
+    host = build_host(options.sim, world, _embedded(options, live), doors)
     host.open(0.0)
     try:
         yield host
@@ -152,11 +154,13 @@ def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
+def _host_process(
+    options: DriveOptions, live: Any, doors: str
+) -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
     command = [
         sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", "--speed=real", f"--track={options.track}",
-        f"--car={options.car}", f"--seed={options.seed}", *_flags(_embedded(options)),
+        f"--car={options.car}", f"--seed={options.seed}", *_flags(_embedded(options, live)),
     ]  # fmt: skip
     # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.
     extra: dict[str, Any] = {"start_new_session": True}

@@ -57,7 +57,7 @@ def state_from_wire(message: StateMessage, step: float, before: CarState | None 
     m = message
     vx, vy, vz = m.velX, m.velY, m.velZ
     yaw, pitch, roll = our_yaw(m.yaw), m.pitch, -m.roll
-    if math.isinf(yaw + pitch + roll):
+    if math.inf in (abs(yaw), abs(pitch), abs(roll)):
         yaw = pitch = roll = NAN
     cy, sy, cp, sp, cr, sr = (
         math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),

@@ -43,7 +43,6 @@ class Link:
         doors: a folder in which both ends find each other's ports; None = those of the options.
         idle: called by `open` between looks; lets time pass (sleeps, or ticks a host in lockstep) and returns the new
             `now`. Without it `open` does not wait: the phase is LOST until there is a message.
-        vehicle: which of the vehicles behind private doors.
 
     Attributes:
         counters: what went over the wire.
@@ -61,7 +60,6 @@ class Link:
         *,
         doors: "str | os.PathLike[str] | None" = None,
         idle: Callable[[], float] | None = None,
-        vehicle: int = 0,
     ) -> None:
         self._options = options = options or spec.LiveOptions()
         self.counters: Counters = Counters()
@@ -69,7 +67,7 @@ class Link:
         self._timing = options.timing
         self.period = self._timing.step
         self._dialect: Dialect = of_options(options)
-        self._doors, self._idle, self._vehicle = doors, idle, vehicle
+        self._doors, self._idle, self._vehicle = doors, idle, options.vehicle
         self._udp: Udp | None = None
         self._peer: Address | None = None
         self._last = Controls(brake=1.0)
@@ -88,8 +86,10 @@ class Link:
         """Listen, and wait for the first message."""
         options = self._options
         if self._doors is None:
-            self._udp = Udp(address(options.listen, where="--listen"), where=f"--listen {options.listen}")
-            self._peer = address(options.peer, where="--peer")
+            host, port = address(options.peer, where="--peer")
+            self._peer = host, port + 2 * self._vehicle
+            host, port = address(options.listen, where="--listen")
+            self._udp = Udp((host, port + 2 * self._vehicle), where=f"--listen {options.listen}")
         else:
             self._udp = Udp(where="a private door")
             publish(self._doors, spec.controller_door(self._vehicle), self._udp.port)

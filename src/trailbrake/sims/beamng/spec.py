@@ -4,7 +4,7 @@ Source: protocol page beamng-coupling. Constants and options only; cheap to impo
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -145,6 +145,7 @@ class LiveOptions:
         ping_time: s, as set in the simulator: tells how many messages may wait for an answer.
         generation: 1 or 2, as the simulator's.
         contract: the CSV file that lists the signals of generation 2.
+        vehicle: which of several vehicles to drive; vehicle k's ports are 2k higher than those named.
         wait: seconds to wait for the first message.
     """
 
@@ -155,6 +156,7 @@ class LiveOptions:
     ping_time: float = PING_TIME
     generation: Literal[1, 2] = 1
     contract: Path | None = None
+    vehicle: int = 0
     wait: float = 60.0
 
     def __post_init__(self) -> None:
@@ -183,9 +185,14 @@ def about(options: ServeOptions | LiveOptions) -> str:
     return options.timing.sentence()
 
 
-def suiting(options: LiveOptions) -> ServeOptions:
-    """Return the host's options that suit a link's."""
+def seat(options: LiveOptions, car: int) -> LiveOptions:
+    """Return the options for another of the cars."""
+    return replace(options, vehicle=car)
+
+
+def suiting(options: LiveOptions, cars: int = 1) -> ServeOptions:
+    """Return the options of a host that suits a link's."""
     return ServeOptions(
         simulink_time=options.simulink_time, ping_time=options.ping_time, generation=options.generation,
-        contract=options.contract,
+        contract=options.contract, vehicles=cars,
     )  # fmt: skip

@@ -141,8 +141,9 @@ class StrictWindow:
     Which message an answer answers: the first one tells how far the controller's ids are off ours, so that a
     controller that counts, one that echoes and one that is an id behind all keep the whole window. An id that is not
     higher than the highest is rejected, with one exception: controllers that are an id behind give 0 twice at the
-    start. A copy of the first answer, made by the network, is not taken for that. An id that is no finite number
-    answers nothing.
+    start. A copy of the first answer, made by the network, is not taken for that; so where such a controller's first
+    two commands are the same to the bit it costs time-outs, as in the game. An id that is no finite number answers
+    nothing.
 
     After a time-out the messages under way count as lost, one is sent, and the physics stays frozen until that one is
     answered. Late answers to lost messages are known by their ids; their controls are taken, and the physics waits on.
