@@ -3,7 +3,10 @@
 import pytest
 
 from trailbrake import connect
+from trailbrake import drive as drive_laps
 from trailbrake.errors import UsageError
+from trailbrake.record.reader import Recording
+from trailbrake.run.options import DriveOptions
 from trailbrake.state import Controls, WheelTorque
 from trailbrake.state.tables import state_row
 
@@ -49,3 +52,17 @@ def test_another_simulator_steps_too_and_says_what_it_has_not():
             sim.step(Controls(), custom=[1.0])
     with pytest.raises(UsageError, match="no option simulink"), connect("beamng", simulink=1):
         pass
+
+
+@pytest.mark.slow
+def test_line_follow_drives_through_the_wire_and_the_recording_says_how_the_wire_did(tmp_path):
+    summary = drive_laps(
+        DriveOptions(sim="beamng", track="kartwerk", car="kart", laps=0, seconds=5.0, out=tmp_path, report=False)
+    )
+    assert summary["ended"] == "done"
+    assert summary["mean_speed_mps"] > 5.0
+    assert summary["host"]["coupling"]["step_s"] == 0.005
+    wire = Recording.open(summary["recording"]).wire
+    assert wire["link"]["received"] == wire["link"]["sent"] >= 1000
+    assert wire["host"]["vehicles"][0]["accepted"] >= 999
+    assert wire["host"]["vehicles"][0]["most_in_flight"] == 1

@@ -27,11 +27,15 @@ HOST_EXIT = 5.0  # s that a host process may take to end when asked
 
 @dataclass
 class Connection:
-    """Open links, one per car, what makes their samples come, and what the other end says when it is over."""
+    """Open links, one per car, what makes their samples come, and what the other end says when it is over.
+
+    `host_now` tells the same while the drive goes on, where the host is in this process.
+    """
 
     links: list[Link]
     pace: Pace
     host_report: dict[str, Any] = field(default_factory=dict)
+    host_now: Callable[[], dict[str, Any]] = dict
 
     @property
     def link(self) -> Link:
@@ -75,7 +79,7 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
         spec = registry.part(options.sim, "spec")
         pace = Lockstep(host.tick, spec.period(spec.ServeOptions()))
         with _links(options, live, doors, pace.step) as links:
-            connection = Connection(links, pace)
+            connection = Connection(links, pace, host_now=host.counters)
             yield connection
         connection.host_report.update(host.counters())
 

@@ -43,14 +43,17 @@ def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, p
         plant: what `build_world` made of the same options; a new one by default.
     """
     host, spec = registry.part(sim, "host"), registry.part(sim, "spec")
-    if doors is None and os.environ.get(CHILD):
-        doors = os.environ.get("TRAILBRAKE_SHM")  # of the drive that started this process
     plant = plant or build_world(sim, world, options)
     driver = spec.pilot(options) if hasattr(spec, "pilot") else ""
     if driver:
         pilots = make_pilots(driver, sim, plant.track, plant.cars)
         return host.Host(plant, options, doors=doors, pilots=pilots)  # type: ignore[no-any-return]
     return host.Host(plant, options, doors=doors)  # type: ignore[no-any-return]
+
+
+def _private_doors() -> str | None:
+    """Return the folder of doors that a drive has made for this process of its own; None in a user's process."""
+    return os.environ.get("TRAILBRAKE_SHM") if os.environ.get(CHILD) else None
 
 
 def serve(
@@ -62,10 +65,8 @@ def serve(
     """
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
-    if doors is None and os.environ.get(CHILD):
-        doors = os.environ.get("TRAILBRAKE_SHM")  # of the drive that started this process
     plant = plant or build_world(sim, world, options)
-    host = build_host(sim, world, options, doors, plant)
+    host = build_host(sim, world, options, doors or _private_doors(), plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)
     real = (world.speed or getattr(spec, "SPEED", "real")) == "real"

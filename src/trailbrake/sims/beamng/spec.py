@@ -21,6 +21,7 @@ RECEIVE_PORT = 64891  # the simulator's: commands go there
 SIMULINK_TIME = 0.005  # s, the game's default
 PING_TIME = 0.00001  # s, the game's default
 BLOCK_TIMEOUT = 2.0  # s, the game's
+LONGEST_PERIOD = 0.2  # s between two messages
 STALE_S = 0.25  # s of wall time without a message after which the simulator counts as lost
 
 
@@ -50,7 +51,7 @@ ReplyId = Literal["counter", "echo", "echo_delayed"]
 
 def _check(options: "ServeOptions | LiveOptions") -> None:
     for flag, value, least, most in (
-        ("--simulink-time", options.simulink_time, PHYSICS_STEP, 0.2),
+        ("--simulink-time", options.simulink_time, PHYSICS_STEP, LONGEST_PERIOD),
         ("--ping-time", options.ping_time, 0.0, 1.0),
     ):
         if not least * (1.0 - 1e-9) <= value <= most:
