@@ -60,7 +60,7 @@ def test_line_follow_drives_through_the_wire_and_the_recording_says_how_the_wire
         DriveOptions(sim="beamng", track="kartwerk", car="kart", laps=0, seconds=5.0, out=tmp_path, report=False)
     )
     assert summary["ended"] == "done"
-    assert summary["mean_speed_mps"] > 5.0
+    assert summary["mean_speed_mps"] > 3.0
     assert summary["host"]["coupling"]["step_s"] == 0.005
     wire = Recording.open(summary["recording"]).wire
     assert wire["link"]["received"] == wire["link"]["sent"] >= 1000
