@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailbrake.frames import angles_from_axes, assetto_from_iso, direction, iso_from_assetto, up_vector
+from trailbrake.frames import (
+    angles_from_axes,
+    assetto_from_iso,
+    beamng_from_iso,
+    direction,
+    iso_from_assetto,
+    iso_from_beamng,
+    up_vector,
+)
 
 components = st.floats(-1e6, 1e6)
 vectors = st.tuples(components, components, components)
@@ -86,3 +94,14 @@ def test_angles_from_axes_undoes_direction_and_up_vector(ypr):
 def test_angles_from_axes_survives_a_nose_longer_than_one():
     # A wire's float32 unit vectors are a rounding longer than 1.
     assert angles_from_axes((0.0, 0.0, 1.0 + 1e-7), X)[1] == pytest.approx(-0.5 * math.pi)
+
+
+@given(vectors)
+def test_the_beamng_map_is_undone_by_its_inverse(v):
+    assert beamng_from_iso(iso_from_beamng(v)) == v
+    assert iso_from_beamng(beamng_from_iso(v)) == v
+
+
+def test_beamng_has_its_left_at_plus_x_and_its_nose_at_minus_y():
+    forward, left, up = (0.0, -1.0, 0.0), X, Z
+    assert (iso_from_beamng(forward), iso_from_beamng(left), iso_from_beamng(up)) == (X, Y, Z)

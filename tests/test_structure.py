@@ -73,6 +73,11 @@ TESTED_ELSEWHERE = {
     "sims/forza/columns.py": "sims/forza/test_tables.py",
     "sims/forza/sources.py": "sims/forza/test_replay.py",
     "sims/trend/spec.py": "contracts/test_simulators.py",
+    "sims/beamng/contract.py": "sims/beamng/test_signals.py",
+    "sims/beamng/coupling.py": "sims/beamng/test_host.py",
+    "sims/beamng/debug.py": "sims/beamng/test_host.py",
+    "sims/beamng/dialect.py": "sims/beamng/test_signals.py",
+    "sims/beamng/spec.py": "contracts/test_simulators.py",
     "state/car.py": "state/test_fields.py",
     "state/controls.py": "state/test_fields.py",
     "tracks/columns.py": "tracks/test_road.py",  # names of table columns

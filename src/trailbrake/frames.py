@@ -52,6 +52,19 @@ def forza_from_turn(vector: Vector) -> Vector:
     return (vector[1], -vector[2], -vector[0])
 
 
+def iso_from_beamng(vector: Vector) -> Vector:
+    """Turn a body vector of BeamNG (left, backward, up; right-handed) into ours. World axes need no map.
+
+    Source: protocol page beamng-coupling, section 7.
+    """
+    return (-vector[1], vector[0], vector[2])
+
+
+def beamng_from_iso(vector: Vector) -> Vector:
+    """Inverse of `iso_from_beamng`."""
+    return (vector[1], -vector[0], vector[2])
+
+
 def direction(yaw: float, pitch: float = 0.0) -> Vector:
     """Return the unit vector of the car's nose for ISO 8855 `yaw` and `pitch` (rad, positive pitch = nose down)."""
     c = math.cos(pitch)

@@ -144,3 +144,15 @@ class Tap(Protocol):
 
     def close(self) -> None:
         """End; flush what is held."""
+
+
+@runtime_checkable
+class Coupled(Protocol):
+    """What a Link or a Host is besides, where the two ends of a wire wait for each other."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it cannot go on before the other end has said something."""
+
+    def wait(self, seconds: float) -> None:
+        """Let wall time pass until the other end says something, at most `seconds`."""

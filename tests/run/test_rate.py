@@ -1,7 +1,4 @@
-import math
 import re
-
-import pytest
 
 from trailbrake.run import rate
 
@@ -36,25 +33,6 @@ def test_it_looks_seldom_before_the_sample_is_likely_and_often_then():
     early = [at for at in looks if 0.001 < at < 0.015]
     assert len(early) <= 1
     assert len([at for at in looks if at > 0.015]) > 5
-
-
-@pytest.mark.parametrize("values", [[1e-3] * 10, [k * 1e-5 for k in range(1, 2001)], [1e-9, 1e-8], [100.0, 1e6]])
-def test_percentiles_are_those_of_the_sorted_list_within_a_bin(values):
-    durations = rate.Durations()
-    for value in values:
-        durations.add(value)
-    ordered = sorted(values)
-    for share in (0.01, 0.5, 0.9, 0.99, 1.0):
-        exact = ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
-        if 1e-7 <= exact <= 1000.0:
-            assert durations.percentile(share) == pytest.approx(exact, rel=0.011)
-        assert durations.percentile(share) <= durations.longest
-    assert durations.longest == max(values)
-    assert durations.count == len(values)
-
-
-def test_no_durations_have_no_percentile():
-    assert math.isnan(rate.Durations().percentile(0.5))
 
 
 def test_stamp_can_stand_in_a_file_name():

@@ -19,6 +19,7 @@ from trailbrake.bench import clients_rows
 from trailbrake.bench.rows import Row
 from trailbrake.cars.load import load as load_car
 from trailbrake.cars.params import CarParams
+from trailbrake.histogram import Durations
 from trailbrake.planning.course import Course
 from trailbrake.run import rate, session
 from trailbrake.run.options import DriveOptions, WorldOptions
@@ -78,7 +79,7 @@ class Timed(World):
     """A world that notes how long after a state was asked for its answer reached a step."""
 
     def __init__(self, track: Track, cars: Sequence[CarParams], seed: int = 0, period: float = PERIOD) -> None:
-        self.trips = rate.Durations()
+        self.trips = Durations()
         self._given = [math.nan] * _CODES
         super().__init__(track, cars, seed, period)
 

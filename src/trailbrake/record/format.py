@@ -9,10 +9,10 @@
 | /map | centre, left and right edge of the road | once |
 | /plan | distance, x, y, speed of the planned line | once |
 
-The attachment `about.json` says what was driven. Log times are simulator time (ns); the writer reads no
-clock, so two recordings of one seeded drive differ only where their `about` does. A tick's MCAP sequence
-number is its count from the start; other messages carry the count of the ticks before them, which tells
-where they belong even if the simulator's clock was set back.
+The attachment `about.json` says what was driven, and `wire.json`, written at the end, how the wire did. Log
+times are simulator time (ns); the writer reads no clock, so two recordings of one seeded drive differ only
+where their `about` does. A tick's MCAP sequence number is its count from the start; other messages carry the
+count of the ticks before them, which tells where they belong even if the simulator's clock was set back.
 
 The recorded schemas name the columns and fields, so a reader needs no table of its own: a column that was added later
 reads as NaN, one that was removed stays readable. Only a changed *meaning* needs a new SCHEMA_VERSION (kept
@@ -29,6 +29,7 @@ from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUM
 
 PROFILE = "trailbrake"
 ABOUT = "about.json"
+WIRE = "wire.json"
 VERSION_KEY = "schema_version"
 SUFFIX = ".mcap"
 MAGIC = b"\x89MCAP0\r\n"

@@ -26,6 +26,7 @@ from trailbrake.record.format import (
     PLAN,
     STATE,
     VERSION_KEY,
+    WIRE,
     Topic,
     column_names,
     fields,
@@ -104,6 +105,7 @@ class Recording:
     Attributes:
         path: the file.
         about: what was driven, as the recorder was told.
+        wire: how the wire did, counters of both its ends; empty in a file that was cut.
     """
 
     def __init__(self, path: Path, layout: Layout) -> None:
@@ -111,7 +113,8 @@ class Recording:
         self._layout = layout
         self._topics = {channel.topic: channel.id for channel in layout.channels.values()}
         self._version = self._schema_version()
-        self.about = self._about()
+        self.about = self._attached(ABOUT)
+        self.wire = self._attached(WIRE)
 
     @classmethod
     def open(cls, path: str | Path) -> "Recording":
@@ -148,12 +151,12 @@ class Recording:
             )  # fmt: skip
         return int(text)
 
-    def _about(self) -> dict[str, Any]:
+    def _attached(self, name: str) -> dict[str, Any]:
         try:
-            about = json.loads(self._layout.attachments.get(ABOUT, b"{}"))
+            values = json.loads(self._layout.attachments.get(name, b"{}"))
         except ValueError:
             return {}
-        return about if isinstance(about, dict) else {}
+        return values if isinstance(values, dict) else {}
 
     @cached_property
     def _row_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

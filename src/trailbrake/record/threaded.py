@@ -91,6 +91,7 @@ class Threaded:
         self.tick = recorder.tick
         self.lap = recorder.lap
         self.event = recorder.event
+        self.wire = recorder.wire
         self.flush = recorder.flush
         self.close = recorder.close
 

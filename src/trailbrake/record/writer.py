@@ -32,6 +32,7 @@ from trailbrake.record.format import (
     STATE,
     STATE_LENGTH,
     TICK,
+    WIRE,
     Topic,
 )
 from trailbrake.record.names import create
@@ -92,10 +93,17 @@ class Recorder:
 
     def start(self, about: dict[str, Any]) -> None:
         """Store what is driven. `about` must be JSON-able; other values are stored as their text."""
+        self._attach(ABOUT, about)
+
+    def wire(self, figures: dict[str, Any]) -> None:
+        """Store how the wire did, at the end of a drive: the counters of its two ends."""
+        self._attach(WIRE, figures)
+
+    def _attach(self, name: str, values: dict[str, Any]) -> None:
         if not self.error:
-            text = json.dumps(about, ensure_ascii=False, indent=1, default=str)
+            text = json.dumps(values, ensure_ascii=False, indent=1, default=str)
             try:
-                self.sink.attach(ABOUT, "application/json", text.encode("utf-8", "backslashreplace"))
+                self.sink.attach(name, "application/json", text.encode("utf-8", "backslashreplace"))
             except OSError as error:
                 self.fail(error)
 

@@ -27,11 +27,15 @@ HOST_EXIT = 5.0  # s that a host process may take to end when asked
 
 @dataclass
 class Connection:
-    """Open links, one per car, what makes their samples come, and what the other end says when it is over."""
+    """Open links, one per car, what makes their samples come, and what the other end says when it is over.
+
+    `host_now` tells the same while the drive goes on, where the host is in this process.
+    """
 
     links: list[Link]
     pace: Pace
     host_report: dict[str, Any] = field(default_factory=dict)
+    host_now: Callable[[], dict[str, Any]] = dict
 
     @property
     def link(self) -> Link:
@@ -71,11 +75,11 @@ def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iter
 
 @contextmanager
 def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
-    with _private_folder() as doors, _host(options, doors) as host:
+    with _private_folder() as doors, _host(options, live, doors) as host:
         spec = registry.part(options.sim, "spec")
-        pace = Lockstep(host.tick, spec.period(embedded(options)))
+        pace = Lockstep(host.tick, spec.period(embedded(options, live)))
         with _links(options, live, doors, pace.step) as links:
-            connection = Connection(links, pace)
+            connection = Connection(links, pace, host_now=host.counters)
             yield connection
         connection.host_report.update(host.counters())
 
@@ -84,7 +88,7 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
 def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
     with (
         _private_folder() as doors,
-        _host_process(options, doors) as (process, host_report),
+        _host_process(options, live, doors) as (process, host_report),
         _links(options, live, doors, nap(stopped)) as links,
     ):
 
@@ -144,8 +148,8 @@ def for_driver(options: DriveOptions, driver: Driver) -> DriveOptions:
     return options
 
 
-def embedded(options: DriveOptions) -> Any:
-    """Return the ServeOptions of a world behind a drive.
+def embedded(options: DriveOptions, live: Any) -> Any:
+    """Return the ServeOptions of a world behind a drive whose links have the LiveOptions `live`.
 
     Raises:
         UsageError: `options.host` names an option that this simulator does not have, or a value that it cannot have.
@@ -153,7 +157,10 @@ def embedded(options: DriveOptions) -> Any:
     import msgspec
 
     spec = registry.part(options.sim, "spec")
-    base = spec.embedded(options.cars) if hasattr(spec, "embedded") else spec.ServeOptions()
+    if hasattr(spec, "suiting"):
+        base = spec.suiting(live, options.cars)
+    else:
+        base = spec.embedded(options.cars) if hasattr(spec, "embedded") else spec.ServeOptions()
     known = [item.name for item in fields(base)]
     values = {}
     for pair in options.host:
@@ -171,9 +178,9 @@ def embedded(options: DriveOptions) -> Any:
 
 
 @contextmanager
-def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
+def _host(options: DriveOptions, live: Any, doors: str) -> Iterator[Any]:
     world = WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
-    host = build_host(options.sim, world, embedded(options), doors)
+    host = build_host(options.sim, world, embedded(options, live), doors)
     host.open(0.0)
     try:
         yield host
@@ -182,11 +189,13 @@ def _host(options: DriveOptions, doors: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _host_process(options: DriveOptions, doors: str) -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
+def _host_process(
+    options: DriveOptions, live: Any, doors: str
+) -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
     command = [
-        sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", f"--track={options.track}",
-        f"--car={options.car}", f"--seed={options.seed}", *_flags(embedded(options)),
+        sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", "--speed=real", f"--track={options.track}",
+        f"--car={options.car}", f"--seed={options.seed}", *_flags(embedded(options, live)),
     ]  # fmt: skip
     # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.
     extra: dict[str, Any] = {"start_new_session": True}

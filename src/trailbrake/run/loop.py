@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from trailbrake.errors import raised_at
-from trailbrake.roles import Driver, Link, Tap
+from trailbrake.histogram import Durations
+from trailbrake.roles import Coupled, Driver, Link, Tap
 from trailbrake.run import rate
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.state import CarState, Controls, Phase
@@ -57,6 +58,10 @@ class RealTime:
 
     def wait(self, link: Link) -> float:
         """Wait for the next sample, at most SILENT_WAIT."""
+        if isinstance(link, Coupled):
+            if not link.fresh():
+                link.wait(SILENT_WAIT)
+            return rate.now()
         if rate.wait_for(link.fresh, self._likely, rate.now() + SILENT_WAIT):
             self._likely = rate.now() + link.period
         return rate.now()
@@ -68,7 +73,7 @@ class LoopResult:
 
     ticks: int = 0
     overruns: int = 0  # ticks whose read-decide-write took longer than the simulator's period
-    work: rate.Durations = field(default_factory=rate.Durations)
+    work: Durations = field(default_factory=Durations)
     reason: str = ""  # why it ended; empty = the goal was reached
     simulated: float = 0.0  # s of simulator time driven
     wall: float = 0.0  # s it took

@@ -60,14 +60,14 @@ class WorldOptions:
         car: a car's name or file.
         seed: seed of the world; nothing in it is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.
-        speed: `real` time, or as fast as the machine allows (`max`).
+        speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.
     """
 
     track: str = DEFAULT_TRACK
     car: str = DEFAULT_CAR
     seed: int = 0
     seconds: float = 0.0
-    speed: Speed = "real"
+    speed: Speed | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,5 @@
-"""The only clock of the package: steady time, waiting, and a histogram of how long ticks took."""
+"""The only clock of the package: steady time and waiting."""
 
-import math
 import time
 from collections.abc import Callable
 
@@ -45,38 +44,6 @@ def wait_for(fresh: Callable[[], bool], likely: float, deadline: float) -> bool:
             time.sleep(min(ahead - SPIN, deadline - at))
         elif ahead < -2.0 * SPIN:
             time.sleep(min(POLL, deadline - at))  # it is late: stop burning the other side's core
-
-
-class Durations:
-    """A histogram of durations with 1 % bins: percentiles of any long run in constant memory."""
-
-    __slots__ = ("_bins", "count", "longest")
-    _PER_E = 100.0  # bins per factor e: each is 1 % wide
-    _FLOOR = 1e-7  # s
-
-    def __init__(self) -> None:
-        self._bins = [0] * 2400  # 0.1 us * e^24: far beyond any tick
-        self.count = 0
-        self.longest = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Count one duration."""
-        index = int(math.log(seconds / self._FLOOR) * self._PER_E) if seconds > self._FLOOR else 0
-        self._bins[min(index, 2399)] += 1
-        self.count += 1
-        if seconds > self.longest:
-            self.longest = seconds
-
-    def percentile(self, share: float) -> float:
-        """Return the duration (s) that `share` (0..1) of the ticks stayed under; NaN when empty."""
-        if not self.count:
-            return math.nan
-        wanted, seen = share * self.count, 0
-        for index, number in enumerate(self._bins):
-            seen += number
-            if seen >= wanted and number:
-                return min(self._FLOOR * math.exp((index + 1) / self._PER_E), self.longest)
-        return self.longest
 
 
 def date() -> str:

@@ -1,13 +1,15 @@
 """Runs the embedded world behind a game's wire, for any client."""
 
+import math
 import os
 import sys
 from typing import Any
 
 from trailbrake.cars.load import load as load_car
 from trailbrake.errors import UsageError
+from trailbrake.histogram import Durations
 from trailbrake.kernels import COLD
-from trailbrake.roles import Host
+from trailbrake.roles import Coupled, Host
 from trailbrake.run import rate
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
@@ -17,7 +19,8 @@ from trailbrake.sims import registry
 from trailbrake.tracks.load import load as load_track
 from trailbrake.world.plant import World
 
-CATCH_UP = 5  # periods behind at which real time gives up and starts counting from now
+CATCH_UP = 0.015  # s behind at which real time gives up and starts counting from now
+LOOK = 0.02  # s between looks for a stop while the host waits for its client
 
 
 def build_world(sim: str, world: WorldOptions, options: Any) -> World:
@@ -66,7 +69,9 @@ def serve(
     host = build_host(sim, world, options, doors or _private_doors(), plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)
-    work, late, ticks = rate.Durations(), 0, 0
+    real = (world.speed or getattr(spec, "SPEED", "real")) == "real"
+    coupled = host if isinstance(host, Coupled) else None
+    work, late, ticks = Durations(), 0, 0
     stopped = False
 
     def stop() -> None:
@@ -77,18 +82,21 @@ def serve(
         host.open(rate.now())
         try:
             host.tick(rate.now())  # compiles or loads the kernels before anybody waits for the doors
-            print(f"ready {sim} track={world.track} car={world.car} cars={cars} rate_hz={1.0 / period:g}",
-                  file=sys.stderr, flush=True)  # fmt: skip
+            served = f"{sim} track={world.track} car={world.car} cars={cars} rate_hz={1.0 / period:g}"
+            print(f"ready {served}{_about(spec, options)}", file=sys.stderr, flush=True)
             began = due = rate.now()
-            while not stopped and not (world.seconds and rate.now() - began >= world.seconds):
-                # What a client has made of the session's pace, where its wire lets it.
-                wall = getattr(host, "wall_period", period)
-                due += wall
-                if world.speed == "real":
-                    at = rate.sleep_until(due)
-                    if at - due > CATCH_UP * wall:
-                        late += 1
-                        due = at
+            end = began + world.seconds if world.seconds else math.inf
+            while not stopped and rate.now() < end:
+                if coupled is not None and coupled.waits:  # its simulator time stands still: no tick is due
+                    coupled.wait(LOOK)
+                else:
+                    # What a client has made of the session's pace, where its wire lets it.
+                    due += getattr(host, "wall_period", period)
+                    if real:
+                        at = rate.sleep_until(due)
+                        if at - due > CATCH_UP:
+                            late += 1
+                            due = at
                 start = rate.now()
                 host.tick(start)
                 work.add(rate.now() - start)
@@ -113,3 +121,8 @@ def serve(
         "late": late,
         "laps": [[as_json(lap) for lap in plant.laps(car)] for car in range(cars)],
     }
+
+
+def _about(spec: Any, options: Any) -> str:
+    """Return what the simulator's spec has to say about its options, if anything."""
+    return f" ({spec.about(options)})" if hasattr(spec, "about") else ""

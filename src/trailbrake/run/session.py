@@ -3,6 +3,7 @@
 import math
 import platform
 from contextlib import ExitStack, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,7 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
             crew = [(car.link, driver, car.supervisor) for car, driver in zip(cars, drivers, strict=True)]
             if not come_to_rest(crew, connection.pace):
                 show.say("the car was given back rolling: it did not come to a stand")
+        first.recorder.wire({"link": asdict(first.link.counters), "host": connection.host_now()})
         told = told_by(options)
     summary = _summary(options, first, course, result)
     summary["host"] = connection.host_report

@@ -28,7 +28,7 @@ class FaultOptions:
     jitter: float = 0.0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
+        for field in fields(FaultOptions):  # not those that a subclass adds
             most = 1.0 if field.name in ("loss", "duplicate", "reorder") else 60.0
             value = getattr(self, field.name)
             if not 0.0 <= value <= most:

@@ -1,0 +1,176 @@
+# ruff: noqa: N815 - the wire's own names
+"""Bytes <-> messages of BeamNG's tight coupling, with the wire's own names, units and oddities.
+
+Source: protocol page beamng-coupling, sections 2 to 4, 10 and 11. A message is a row of little-endian binary64 and
+nothing else: no header, no length, no checksum, so that its size is all that tells it from noise. Generation 1 has
+fixed messages, 888 bytes out of the simulator and 512 into it; generation 2 has one double per signal of a contract.
+Where the published table and the game disagree this is the game: slot 0 is an id, the last wheel is rear right.
+
+Signs and units are changed in `convert.py`, not here. NaN in a command means "leave alone".
+"""
+
+from struct import Struct
+from typing import NamedTuple
+
+from trailbrake.errors import WireError
+
+DOUBLE = 8  # bytes
+CUSTOM = 50  # free values at the end of either message
+Values = tuple[float, ...]
+NO_CUSTOM: Values = (0.0,) * CUSTOM
+
+# The free values apart from the rest: mostly they are zeros, and then nothing has to be packed or unpacked.
+_STATE = Struct("<61d")
+_COMMAND = Struct("<14d")
+_CUSTOM = Struct(f"<{CUSTOM}d")
+_ZEROS = bytes(_CUSTOM.size)
+STATE_SIZE = _STATE.size + _CUSTOM.size
+COMMAND_SIZE = _COMMAND.size + _CUSTOM.size
+
+
+class StateMessage(NamedTuple):
+    """Simulator to controller, 888 bytes: banks A to G, and H as `custom`."""
+
+    message_id: float = 0.0  # counts the messages from 0
+    throttle: float = 0.0  # 0..1, as applied
+    throttle_input: float = 0.0  # 0..1, as asked
+    brake: float = 0.0
+    brake_input: float = 0.0
+    clutch: float = 0.0
+    clutch_input: float = 0.0
+    parkingbrake: float = 0.0
+    parkingbrake_input: float = 0.0
+    steering: float = 0.0  # degrees of the steering wheel, positive LEFT
+    steering_input: float = 0.0  # -1..1, positive RIGHT
+    posX: float = 0.0  # m, world, Z up
+    posY: float = 0.0
+    posZ: float = 0.0
+    velX: float = 0.0  # m/s, world
+    velY: float = 0.0
+    velZ: float = 0.0
+    groundspeed: float = 0.0  # m/s
+    accX: float = 0.0  # m/s^2, body, gravity included; positive LEFT
+    accY: float = 0.0  # positive BACKWARD
+    accZ: float = 0.0  # -9.81 at rest
+    roll: float = 0.0  # rad
+    pitch: float = 0.0
+    yaw: float = 0.0  # rad, counter-clockwise, 0 = facing world -Y
+    altitude: float = 0.0  # m
+    ignitionLevel: float = 0.0  # 0 off, 1 accessory, 2 on, 3 starting
+    gear: float = 0.0  # negative = reverse, 0 = neutral
+    fuel: float = 0.0  # 0..1 of the tank
+    engineLoad: float = 0.0
+    highbeam: float = 0.0
+    lowbeam: float = 0.0
+    maxrpm: float = 0.0  # 1/min
+    reverse: float = 0.0
+    rpm: float = 0.0  # 1/min
+    signal_L: float = 0.0
+    signal_R: float = 0.0
+    wheelspeed: float = 0.0  # m/s, mean of the wheels' absolute speeds
+    wheelFL_angularVelocity: float = 0.0  # rad/s, positive rolling forward
+    wheelFL_wheelSpeed: float = 0.0  # m/s
+    wheelFL_brakingTorque: float = 0.0  # N m, positive when braking
+    wheelFL_propulsionTorque: float = 0.0  # N m, positive forward
+    wheelFL_frictionTorque: float = 0.0  # N m
+    wheelFL_downForce: float = 0.0  # N
+    wheelFR_angularVelocity: float = 0.0
+    wheelFR_wheelSpeed: float = 0.0
+    wheelFR_brakingTorque: float = 0.0
+    wheelFR_propulsionTorque: float = 0.0
+    wheelFR_frictionTorque: float = 0.0
+    wheelFR_downForce: float = 0.0
+    wheelRL_angularVelocity: float = 0.0
+    wheelRL_wheelSpeed: float = 0.0
+    wheelRL_brakingTorque: float = 0.0
+    wheelRL_propulsionTorque: float = 0.0
+    wheelRL_frictionTorque: float = 0.0
+    wheelRL_downForce: float = 0.0
+    wheelRR_angularVelocity: float = 0.0
+    wheelRR_wheelSpeed: float = 0.0
+    wheelRR_brakingTorque: float = 0.0
+    wheelRR_propulsionTorque: float = 0.0
+    wheelRR_frictionTorque: float = 0.0
+    wheelRR_downForce: float = 0.0
+    custom: Values = NO_CUSTOM  # bank H; the stock simulator sends zeros
+
+
+class CommandMessage(NamedTuple):
+    """Controller to simulator, 512 bytes: bank A, and B as `custom`. Torques are about the wheel's axle."""
+
+    message_id: float = 0.0  # taken only where it is higher than any before
+    throttle: float = 0.0  # 0..1
+    brake: float = 0.0  # 0..1
+    steering: float = 0.0  # -1..1, positive RIGHT
+    reserved: float = 0.0  # a gear once; ignored
+    wheelFL_brakingTorque: float = 0.0  # N m, NEGATIVE brakes
+    wheelFR_brakingTorque: float = 0.0
+    wheelRL_brakingTorque: float = 0.0
+    wheelRR_brakingTorque: float = 0.0
+    wheelFL_propulsionTorque: float = 0.0  # N m, positive forward
+    wheelFR_propulsionTorque: float = 0.0
+    wheelRL_propulsionTorque: float = 0.0
+    wheelRR_propulsionTorque: float = 0.0
+    drive_mode: float = 0.0  # below 0.5 pedals, else torques
+    custom: Values = NO_CUSTOM  # bank B; the stock simulator ignores it
+
+
+# `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor.
+_new = tuple.__new__
+
+
+def _wrong_size(what: str, expected: int, got: int) -> WireError:
+    return WireError(f"{what} of another size", expected=f"{expected} bytes", got=str(got))
+
+
+def _decode_custom(data: bytes) -> Values:
+    return NO_CUSTOM if data == _ZEROS else _CUSTOM.unpack(data)
+
+
+def _encode_custom(custom: Values) -> bytes:
+    return _ZEROS if custom is NO_CUSTOM else _CUSTOM.pack(*custom)
+
+
+def decode_state(data: bytes) -> StateMessage:
+    """Decode what a simulator sends; WireError unless it is 888 bytes."""
+    if len(data) != STATE_SIZE:
+        raise _wrong_size("a state message", STATE_SIZE, len(data))
+    return _new(StateMessage, (*_STATE.unpack_from(data), _decode_custom(data[_STATE.size :])))
+
+
+def encode_state(m: StateMessage) -> bytes:
+    """Encode what a simulator sends, 888 bytes."""
+    return _STATE.pack(*m[:-1]) + _encode_custom(m.custom)
+
+
+def decode_command(data: bytes) -> CommandMessage:
+    """Decode what a controller sends; WireError unless it is 512 bytes."""
+    if len(data) != COMMAND_SIZE:
+        raise _wrong_size("a command message", COMMAND_SIZE, len(data))
+    return _new(CommandMessage, (*_COMMAND.unpack_from(data), _decode_custom(data[_COMMAND.size :])))
+
+
+def encode_command(m: CommandMessage) -> bytes:
+    """Encode what a controller sends, 512 bytes."""
+    return _COMMAND.pack(*m[:-1]) + _encode_custom(m.custom)
+
+
+class SignalCodec:
+    """The messages of generation 2 in one direction: an id and `count` signals in the contract's order."""
+
+    __slots__ = ("_struct", "size")
+
+    def __init__(self, count: int) -> None:
+        self._struct = Struct(f"<{1 + count}d")
+        self.size = self._struct.size
+
+    def decode(self, data: bytes) -> tuple[float, Values]:
+        """Return (message_id, signals); WireError where the size is not the contract's."""
+        if len(data) != self.size:
+            raise _wrong_size("a message of signals", self.size, len(data))
+        v = self._struct.unpack(data)
+        return v[0], v[1:]
+
+    def encode(self, message_id: float, signals: Values) -> bytes:
+        """Encode a message of `signals`."""
+        return self._struct.pack(message_id, *signals)

@@ -1,0 +1,291 @@
+"""Messages of BeamNG's wire, generation 1 <-> our state. The only place where its signs and units change.
+
+Source: protocol page beamng-coupling, sections 3, 4 and 7. World axes are ours; body axes: `trailbrake.frames`.
+What the page leaves open, and is assumed here alike in both directions:
+
+* The position is the centre of mass, and so is the altitude its z.
+* Roll and pitch are right-handed turns about the wire's own body axes (backward and left), applied as ours: yaw, then
+  pitch, then roll. So pitch is positive nose down, and roll positive left side down.
+* `clutch` is 1 when the pedal is pressed.
+
+The wire tells neither lap times nor contacts, and no time: `state_from_wire` counts messages.
+"""
+
+import math
+from dataclasses import dataclass
+
+from trailbrake.cars.params import CarParams, interpolate
+from trailbrake.frames import beamng_from_iso, iso_from_beamng
+from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, StateMessage, Values
+from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelState, WheelTorque
+from trailbrake.units import DEG, RPM
+
+NAN = math.nan
+GRAVITY = 9.81  # m/s^2, the game's
+QUARTER = 0.5 * math.pi  # rad: yaw on the wire is 0 when facing world -Y
+IGNITION_ON = 2.0
+TORQUES, PEDALS = 1.0, 0.0  # drive mode
+_new = tuple.__new__
+
+
+# ---- Simulator to controller -------------------------------------------------------------------------------
+
+
+def wire_yaw(yaw: float) -> float:
+    """Return our yaw (rad, from world X) as the wire's, in (-pi, pi]."""
+    turned = yaw + QUARTER
+    return turned - 2.0 * math.pi if turned > math.pi else turned
+
+
+def our_yaw(yaw: float) -> float:
+    """Inverse of `wire_yaw`; any number of whole turns is taken off."""
+    turned = yaw - QUARTER
+    if -math.pi <= turned <= math.pi or not math.isfinite(turned):
+        return turned
+    return math.remainder(turned, 2.0 * math.pi)
+
+
+def state_from_wire(message: StateMessage, step: float, before: CarState | None = None) -> CarState:
+    """Return the state that `message` tells. `age` and `phase` are for the link to fill.
+
+    Args:
+        message: from the simulator.
+        step: s from message to message. The wire has no clock: time is what so many messages take.
+        before: the state of an earlier message, from which the yaw rate follows; without one it is 0 at a standstill
+            and else NaN.
+    """
+    m = message
+    vx, vy, vz = m.velX, m.velY, m.velZ
+    yaw, pitch, roll = our_yaw(m.yaw), m.pitch, -m.roll
+    if math.inf in (abs(yaw), abs(pitch), abs(roll)):
+        yaw = pitch = roll = NAN
+    cy, sy, cp, sp, cr, sr = (
+        math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),
+    )  # fmt: skip
+    # Body axes in the world: columns of Rz(yaw) Ry(pitch) Rx(roll), ISO 8855.
+    ahead = cy * vx + sy * vy
+    aside = cy * vy - sy * vx
+    low = sp * ahead + cp * vz
+    forward, left, up = iso_from_beamng((m.accX, m.accY, m.accZ))
+    # Gravity, which the wire counts as an acceleration, is taken away.
+    return CarState(
+        (m.message_id + 1.0) * step,
+        int(m.message_id) if math.isfinite(m.message_id) else -1,
+        0.0,
+        Phase.DRIVING,
+        m.posX,
+        m.posY,
+        m.posZ,
+        yaw,
+        pitch,
+        roll,
+        m.groundspeed,
+        cp * ahead - sp * vz,
+        cr * aside + sr * low,
+        cr * low - sr * aside,
+        forward - GRAVITY * sp,
+        left + GRAVITY * cp * sr,
+        up + GRAVITY * cp * cr,
+        NAN,
+        NAN,
+        _yaw_rate(m, yaw, step, before),
+        NAN,
+        m.steering * DEG,
+        m.throttle,
+        m.brake,
+        m.clutch,
+        m.parkingbrake,
+        int(m.gear) if math.isfinite(m.gear) else None,
+        m.rpm * RPM,
+        wheels=[
+            _wheel(m.wheelFL_angularVelocity, m.wheelFL_downForce),
+            _wheel(m.wheelFR_angularVelocity, m.wheelFR_downForce),
+            _wheel(m.wheelRL_angularVelocity, m.wheelRL_downForce),
+            _wheel(m.wheelRR_angularVelocity, m.wheelRR_downForce),
+        ],
+    )
+
+
+def _wheel(spin: float, load: float) -> WheelState:
+    return WheelState(NAN, NAN, NAN, spin, NAN, NAN, NAN, load)
+
+
+def _yaw_rate(m: StateMessage, yaw: float, step: float, before: CarState | None) -> float:
+    if before is None or not m.message_id > before.sequence:
+        return 0.0 if abs(m.groundspeed) < 0.01 else NAN
+    return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((m.message_id - before.sequence) * step)
+
+
+def stair(message: StateMessage, frame: StateMessage) -> StateMessage:
+    """Return `message` with what the game works out only once per graphics frame (banks A and C) as `frame` has it."""
+    return _new(StateMessage, (message[0], *frame[1:11], *message[11:25], *frame[25:36], *message[36:]))
+
+
+def state_to_wire(
+    state: CarState,
+    car: CarParams,
+    message_id: int,
+    held: "Held | None" = None,
+    custom: Values = NO_CUSTOM,
+) -> StateMessage:
+    """Return what the game would send of `state`. What the state does not know is 0: the game sends no NaN.
+
+    Args:
+        state: of the car.
+        car: whose tank, steering, brakes and engine give what the wire has and the state has not. The torques of the
+            pedals' brakes and of the engine are those of a steady state: ABS, clutch slip and inertias left out.
+        message_id: of this message.
+        held: what the controller has asked for.
+        custom: the 50 free values.
+    """
+    s, held = state, held or Held()
+    cy, sy, cp, sp, cr, sr = (
+        math.cos(s.yaw), math.sin(s.yaw), math.cos(s.pitch), math.sin(s.pitch), math.cos(s.roll), math.sin(s.roll),
+    )  # fmt: skip
+    low = sr * s.velocity_y + cr * s.velocity_z
+    ahead = cp * s.velocity_x + sp * low
+    aside = cr * s.velocity_y - sr * s.velocity_z
+    acceleration = beamng_from_iso(
+        (
+            s.acceleration_x + GRAVITY * sp,
+            s.acceleration_y - GRAVITY * cp * sr,
+            s.acceleration_z - GRAVITY * cp * cr,
+        )
+    )
+    rpm, gear = s.engine_speed / RPM, s.gear or 0
+    w0, w1, w2, w3 = s.wheels
+    front, rear = car.tyre_front.radius, car.tyre_rear.radius
+    v0, v1 = front * w0.angular_velocity, front * w1.angular_velocity
+    v2, v3 = rear * w2.angular_velocity, rear * w3.angular_velocity
+    b0, b1, b2, b3 = held.brake_torques if held.torque_mode else _brake_torques(s, car)
+    d0, d1, d2, d3 = held.drive_torques if held.torque_mode else _drive_torques(s, car, rpm, gear)
+    drag_front, drag_rear = car.tyre_front.rolling_resistance * front, car.tyre_rear.rolling_resistance * rear
+    values: Values = (
+        float(message_id), s.throttle, held.throttle, s.brake, held.brake, s.clutch, 0.0, s.handbrake, 0.0,
+        s.steering_wheel_angle / DEG, -held.steer, s.x, s.y, s.z,
+        cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * s.velocity_x, s.speed,
+        *acceleration, -s.roll, s.pitch, wire_yaw(s.yaw), s.z,
+        IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, s.throttle, 0.0, 0.0,
+        car.engine.limiter_rpm, 1.0 if gear < 0 else 0.0, rpm, 0.0, 0.0,
+        0.25 * (abs(v0) + abs(v1) + abs(v2) + abs(v3)),
+        w0.angular_velocity, v0, b0, d0, drag_front * w0.load, w0.load,
+        w1.angular_velocity, v1, b1, d1, drag_front * w1.load, w1.load,
+        w2.angular_velocity, v2, b2, d2, drag_rear * w2.load, w2.load,
+        w3.angular_velocity, v3, b3, d3, drag_rear * w3.load, w3.load,
+    )  # fmt: skip
+    if math.isnan(sum(values)):
+        values = tuple(0.0 if value != value else value for value in values)
+    return _new(StateMessage, (*values, custom))
+
+
+def _brake_torques(s: CarState, car: CarParams) -> tuple[float, float, float, float]:
+    front = 0.5 * s.brake * car.brakes.torque_front
+    rear = 0.5 * (s.brake * car.brakes.torque_rear + s.handbrake * car.brakes.handbrake_torque)
+    return front, front, rear, rear
+
+
+def _drive_torques(s: CarState, car: CarParams, rpm: float, gear: int) -> tuple[float, float, float, float]:
+    engine = car.engine
+    full = interpolate(rpm, engine.rpm, engine.torque)
+    share = (rpm - engine.idle_rpm) / (engine.limiter_rpm - engine.idle_rpm)
+    drag = engine.braking_torque_idle + share * (engine.braking_torque_limiter - engine.braking_torque_idle)
+    crank = s.throttle * full - (1.0 - s.throttle) * drag
+    half = 0.5 * crank * (1.0 - s.clutch) * car.gearbox.overall(gear) * car.gearbox.efficiency
+    to_front = car.drive.front_share
+    return half * to_front, half * to_front, half * (1.0 - to_front), half * (1.0 - to_front)
+
+
+# ---- Controller to simulator -------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Held:
+    """What the simulator holds of a controller's commands: NaN leaves alone, so that values last.
+
+    Attributes:
+        throttle, brake: 0..1.
+        steer: -1..1, positive left.
+        torque_mode: whether torques replace the powertrain's and the brakes' own. Sticky.
+        drive_torques: N m, positive forward; 0 until told.
+        brake_torques: N m, positive; 0 until told.
+        wrong_signs: brake torques that came with the wrong sign, and count as 0.
+    """
+
+    throttle: float = 0.0
+    brake: float = 0.0
+    steer: float = 0.0
+    torque_mode: bool = False
+    drive_torques: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    brake_torques: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    wrong_signs: int = 0
+
+
+def take(message: CommandMessage, held: Held) -> None:
+    """Bring `held` up to date with a command; what is NaN, or infinite, is left alone. Pedals are clamped."""
+    held.throttle = _clamped(message.throttle, 0.0, held.throttle)
+    held.brake = _clamped(message.brake, 0.0, held.brake)
+    held.steer = _clamped(-message.steering, -1.0, held.steer)
+    if message.drive_mode == message.drive_mode:
+        held.torque_mode = message.drive_mode >= 0.5
+    b, d = held.brake_torques, held.drive_torques
+    asked = (
+        _told(-message.wheelFL_brakingTorque, b[0]),
+        _told(-message.wheelFR_brakingTorque, b[1]),
+        _told(-message.wheelRL_brakingTorque, b[2]),
+        _told(-message.wheelRR_brakingTorque, b[3]),
+    )
+    wrong = sum(1 for torque in asked if torque < 0.0)
+    if wrong:
+        held.wrong_signs += wrong
+        asked = (max(asked[0], 0.0), max(asked[1], 0.0), max(asked[2], 0.0), max(asked[3], 0.0))
+    held.brake_torques = asked
+    held.drive_torques = (
+        _told(message.wheelFL_propulsionTorque, d[0]),
+        _told(message.wheelFR_propulsionTorque, d[1]),
+        _told(message.wheelRL_propulsionTorque, d[2]),
+        _told(message.wheelRR_propulsionTorque, d[3]),
+    )
+
+
+def controls_from_wire(message: CommandMessage, held: Held) -> Controls:
+    """Take `message` into `held` and return what follows for the car."""
+    take(message, held)
+    return controls_of(held)
+
+
+def controls_of(held: Held) -> Controls:
+    """Return what is held as controls of a car; gears are the automatic's."""
+    return Controls(held.steer, held.throttle, held.brake, wheels=torques_of(held))
+
+
+def torques_of(held: Held) -> FourTorques | None:
+    """Return the torques that are held; None in pedal mode."""
+    if not held.torque_mode:
+        return None
+    d, b = held.drive_torques, held.brake_torques
+    return WheelTorque(d[0], b[0]), WheelTorque(d[1], b[1]), WheelTorque(d[2], b[2]), WheelTorque(d[3], b[3])
+
+
+def controls_to_wire(controls: Controls, reply_id: float = 0.0, custom: Values = NO_CUSTOM) -> CommandMessage:
+    """Return the command that asks for `controls`.
+
+    With `controls.wheels` it is torque mode, in which the wire knows no torque of the car's own: where a wheel's is NaN
+    it is 0. NaN in steer, throttle or brake leaves them alone.
+    """
+    c, wheels = controls, controls.wheels
+    if wheels is None:
+        return _new(
+            CommandMessage,
+            (reply_id, c.throttle, c.brake, -c.steer, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, PEDALS, custom),
+        )
+    brakes = [-_told(wheel.brake_torque, 0.0) for wheel in wheels]
+    drives = [_told(wheel.drive_torque, 0.0) for wheel in wheels]
+    return _new(CommandMessage, (reply_id, c.throttle, c.brake, -c.steer, NAN, *brakes, *drives, TORQUES, custom))
+
+
+def _told(value: float, before: float) -> float:
+    return value if math.isfinite(value) else before
+
+
+def _clamped(value: float, least: float, before: float) -> float:
+    return min(max(value, least), 1.0) if value == value else before

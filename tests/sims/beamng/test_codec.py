@@ -1,0 +1,118 @@
+"""The codec against hand-made bytes, against an independent parser, and against rubbish."""
+
+import hashlib
+import json
+import math
+from array import array
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.beamng import codec
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "beamng"
+THROTTLE_EXAMPLE = codec.SignalCodec(2)
+
+
+def golden(case):
+    """Return bytes and values of a case; the file's null is NaN."""
+    about = json.loads((GOLDEN / f"{case}.json").read_text())
+    data = bytes.fromhex((GOLDEN / f"{case}.hex").read_text())
+    assert hashlib.sha256(data).hexdigest() == about["sha256"]
+    return data, [math.nan if v is None else v for v in about["values"]]
+
+
+def flat(message):
+    return [*message[:-1], *message[-1]]
+
+
+def same(a, b):
+    return len(a) == len(b) and all(x == y or (x != x and y != y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("case", ["state_count", "state"])
+def test_a_state_byte_for_byte(case):
+    data, values = golden(case)
+    message = codec.decode_state(data)
+    assert flat(message) == values
+    assert codec.encode_state(message) == data
+    assert codec.encode_state(codec.StateMessage(*values[:61], custom=tuple(values[61:]))) == data
+
+
+@pytest.mark.parametrize("case", ["command_torque", "command_pedals"])
+def test_a_command_byte_for_byte(case):
+    data, values = golden(case)
+    message = codec.decode_command(data)
+    assert same(flat(message), values)
+    assert codec.encode_command(message) == data
+    assert codec.encode_command(codec.CommandMessage(*values[:14], custom=tuple(values[14:]))) == data
+
+
+@pytest.mark.parametrize("case", ["signals_to", "signals_from"])
+def test_signals_byte_for_byte(case):
+    data, (message_id, *signals) = golden(case)
+    assert THROTTLE_EXAMPLE.decode(data) == (message_id, tuple(signals))
+    assert THROTTLE_EXAMPLE.encode(message_id, tuple(signals)) == data
+
+
+def test_names_stand_where_the_game_has_them():
+    """Slots as the tables of the protocol page number them, read off the message that counts its slots."""
+    m = codec.decode_state(golden("state_count")[0])
+    assert (m.message_id, m.throttle, m.steering, m.steering_input) == (0, 1, 9, 10)
+    assert (m.posX, m.velX, m.groundspeed, m.accX, m.yaw, m.altitude) == (11, 14, 17, 18, 23, 24)
+    assert (m.ignitionLevel, m.gear, m.maxrpm, m.rpm, m.wheelspeed) == (25, 26, 31, 33, 36)
+    assert (m.wheelFL_angularVelocity, m.wheelFR_downForce) == (37, 48)
+    assert (m.wheelRL_brakingTorque, m.wheelRR_wheelSpeed, m.wheelRR_downForce) == (51, 56, 60)
+    assert m.custom == tuple(range(61, 111))
+
+
+def test_commands_have_four_brakes_and_then_four_drives():
+    m = codec.decode_command(golden("command_torque")[0])
+    assert (m.throttle, m.steering, m.drive_mode) == (0.25, -0.125, 1.0)
+    assert (m.wheelFL_brakingTorque, m.wheelRR_brakingTorque) == (-100.0, -103.0)
+    assert (m.wheelFL_propulsionTorque, m.wheelRR_propulsionTorque) == (200.0, 203.0)
+
+
+def test_other_nans_are_nans_too():
+    data = bytearray(golden("command_pedals")[0])
+    data[16:24] = bytes.fromhex("010000000000f4ff")
+    assert math.isnan(codec.decode_command(bytes(data)).brake)
+
+
+DECODERS = [
+    (codec.decode_state, codec.encode_state, 888),
+    (codec.decode_command, codec.encode_command, 512),
+    (THROTTLE_EXAMPLE.decode, lambda m: THROTTLE_EXAMPLE.encode(*m), 24),
+]
+
+
+@pytest.mark.parametrize(("decode", "encode", "size"), DECODERS)
+@given(data=st.binary(max_size=1000))
+def test_rubbish_is_refused_by_its_size_alone(decode, encode, size, data):
+    if len(data) == size:
+        decode(data)
+    else:
+        with pytest.raises(WireError, match=f"expected {size} bytes, got {len(data)}"):
+            decode(data)
+
+
+@pytest.mark.parametrize(("decode", "encode", "size"), DECODERS)
+@given(seed=st.binary(min_size=8, max_size=64))
+def test_any_doubles_pass_through(decode, encode, size, seed):
+    """Against the array module's reading of the same bytes."""
+    data = (seed * 200)[:size]
+    values = array("d", data)
+    message = decode(data)
+    flattened = [message[0], *message[1]] if size == 24 else flat(message)
+    assert same(flattened, values.tolist())
+    assert same(array("d", encode(message)), values)
+
+
+@pytest.mark.parametrize(("decode", "encode", "size"), DECODERS)
+def test_one_byte_too_few_or_too_many(decode, encode, size):
+    for wrong in (0, 7, size - 1, size + 1, 2 * size):
+        with pytest.raises(WireError):
+            decode(bytes(wrong))

@@ -1,0 +1,238 @@
+"""Our end of the wire, against a simulator of plain `struct` and against our host."""
+
+import math
+from struct import pack, unpack
+
+import pytest
+
+from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.sims.beamng import spec
+from trailbrake.sims.beamng.link import Link
+from trailbrake.sims.beamng.spec import LiveOptions
+from trailbrake.state import Controls, Phase, WheelTorque
+from trailbrake.transport.rendezvous import lookup, publish
+from trailbrake.transport.udp import Udp
+
+
+class Simulator:
+    """Sends what it is told to, and unpacks the answers."""
+
+    def __init__(self, folder, **options):
+        self.udp = Udp()
+        publish(folder, spec.simulator_door(0), self.udp.port)
+        self.link = Link(LiveOptions(simulink_time=0.0005, **options), doors=folder)
+        self.link.open(0.0)
+        self.to = ("127.0.0.1", lookup(folder, spec.controller_door(0)))
+
+    def send(self, *ids, raw=None):
+        for message_id in ids:
+            self.udp.send(pack("<111d", message_id, *[0.0] * 110), self.to)
+        if raw is not None:
+            self.udp.send(raw, self.to)
+
+    def answers(self):
+        found = []
+        while (got := self.udp.receive()) is not None:
+            assert len(got[0]) == 512
+            found.append(unpack("<64d", got[0]))
+        return found
+
+    def exchange(self, *ids, now=0.0, controls=None):
+        """Send, let the link read and write; return the id of the answer, None where there is none."""
+        self.send(*ids)
+        self.link.read(now)
+        self.link.write(Controls() if controls is None else controls)
+        answers = self.answers()
+        return answers[-1][0] if answers else None
+
+
+@pytest.fixture
+def make(tmp_path):
+    made = []
+
+    def simulator(**options):
+        made.append(Simulator(tmp_path, **options))
+        return made[-1]
+
+    yield simulator
+    for one in made:
+        one.link.close()
+        one.udp.close()
+
+
+@pytest.mark.parametrize(("how", "ids"), [("counter", [1, 2, 3]), ("echo", [7, 8, 9]), ("echo_delayed", [0, 7, 8])])
+def test_ids_of_answers(make, how, ids):
+    sim = make(reply_id=how)
+    assert [sim.exchange(k) for k in (7, 8, 9)] == ids
+
+
+def test_a_counted_id_counts_the_messages_that_it_answers(make):
+    sim = make(ping_time=0.002)
+    assert sim.exchange(0) == 1
+    assert sim.exchange(1, 2, 3) == 4
+    assert sim.exchange(5) == 6, "message 4 was lost on the way"
+    assert (sim.link.counters.passed_over, sim.link.counters.lost) == (2, 1)
+
+
+def test_more_than_may_be_unanswered_is_a_resync(make):
+    sim = make()
+    assert sim.exchange(0) == 1
+    assert sim.exchange(1, 2) == 1, "the simulator has given up waiting, and counts anew"
+    assert sim.link.counters.resyncs == 1
+    assert sim.exchange(3) == 2
+
+
+def test_messages_that_came_while_the_controller_was_at_work_are_seen_before_it_answers(make):
+    sim = make()
+    sim.send(0)
+    sim.link.read(0.0)
+    sim.send(1)  # two seconds have passed
+    sim.link.write(Controls())
+    assert sim.answers()[0][0] == 1.0
+    assert not sim.link.fresh(), "one answer was for both"
+    assert sim.link.counters.resyncs == 1
+
+
+def test_one_answer_per_message(make):
+    sim = make()
+    sim.exchange(0)
+    sim.link.write(Controls())
+    sim.link.write(Controls())
+    assert sim.answers() == []
+
+
+def test_old_and_repeated_ids_are_dropped_until_the_simulator_must_have_been_restarted(make):
+    sim = make()
+    sim.exchange(41)
+    assert sim.exchange(41, 40, 7, now=0.5) is None
+    assert sim.link.counters.old == 3
+    sim.link.read(2.1)
+    assert sim.exchange(0, now=2.2) == 1
+    assert sim.link.counters.resyncs == 1
+    assert sim.link.read(2.3).sequence == 0
+
+
+def test_rubbish_is_dropped_and_counted(make):
+    sim = make()
+    for size in (1, 512, 887, 889, 5000):
+        sim.send(raw=bytes(size))
+    for bad in (math.nan, math.inf, -math.inf, 1e300):
+        sim.send(bad)
+    assert sim.exchange(0) == 1
+    assert (sim.link.counters.wrong_size, sim.link.counters.old) == (5, 4)
+    sim.send(raw=pack("<111d", 1.0, *[math.inf] * 110))
+    sim.send(raw=pack("<111d", 2.0, *[math.nan] * 110))
+    assert math.isnan(sim.link.read(0.0).yaw)
+
+
+def test_silence_is_lost(make):
+    sim = make()
+    assert sim.link.read(0.0).phase == Phase.LOST
+    sim.exchange(0, now=0.0)
+    assert (sim.link.read(0.2).phase, sim.link.read(0.2).age) == (Phase.DRIVING, 0.2)
+    assert sim.link.read(0.3).phase == Phase.LOST
+    sim.exchange(1, now=5.0)
+    assert sim.link.read(5.0).phase == Phase.DRIVING
+    assert sim.link.counters.stale == 1
+
+
+def test_torques_go_out_with_the_wire_s_sign_and_pedals_with_none(make):
+    sim = make()
+    sim.send(0)
+    sim.link.read(0.0)
+    wheels = (WheelTorque(100.0, 10.0), WheelTorque(brake_torque=20.0), WheelTorque(), WheelTorque(-5.0, 0.0))
+    sim.link.write(Controls(steer=0.25, throttle=0.5, wheels=wheels))
+    (answer,) = sim.answers()
+    assert answer[1:4] == (0.5, 0.0, -0.25)
+    assert answer[5:14] == (-10.0, -20.0, 0.0, 0.0, 100.0, 0.0, 0.0, -5.0, 1.0)
+    sim.exchange(1)
+    sim.send(2)
+    sim.link.read(0.0)
+    sim.link.write(Controls(brake=1.0))
+    (answer,) = sim.answers()
+    assert all(math.isnan(v) for v in answer[4:13])
+    assert answer[13] == 0.0
+
+
+def test_release_leaves_the_brake_on_and_the_torques_to_the_car(make):
+    sim = make()
+    sim.exchange(0, controls=Controls(throttle=1.0))
+    sim.link.release()
+    (answer,) = sim.answers()
+    assert (answer[0], answer[1], answer[2], answer[13]) == (2.0, 0.0, 1.0, 0.0), "as the answer to what comes next"
+
+
+def test_open_says_what_is_missing(tmp_path):
+    clock = iter(range(100))
+    link = Link(LiveOptions(wait=3.0), doors=tmp_path, idle=lambda: next(clock))
+    with pytest.raises(SimulatorError, match=r"no message from the simulator.*within 3 s.*setup beamng"):
+        link.open(0.0)
+    with pytest.raises(SimulatorError, match="not open"):
+        link.write(Controls())
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"listen": "nonsense"}, "--listen"), ({"peer": "127.0.0.1:70000"}, "--peer"),
+])  # fmt: skip
+def test_a_wrong_address_is_one_line(options, said):
+    with pytest.raises(UsageError, match=said):
+        Link(LiveOptions(**{"listen": "127.0.0.1:0", **options})).open(0.0)
+
+
+# ---- With our host --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reply_id", ["counter", "echo", "echo_delayed"])
+@pytest.mark.parametrize("simulink", [0.0005, 0.001, 0.005])
+def test_every_habit_is_in_lockstep_with_the_strict_host(session, reply_id, simulink):
+    session.serve(simulink_time=simulink)
+    link = session.connect(simulink_time=simulink, reply_id=reply_id)
+    for k in range(30):  # the first two commands differ: see `StrictWindow` on ids that are one behind
+        assert session.exchange(link, Controls(throttle=k / 100)).sequence == k
+    assert session.host.counters()["timeouts"] == 0
+
+
+@pytest.mark.parametrize("window", ["strict", "beamng"])
+def test_after_a_pause_both_ends_are_in_lockstep_again(session, window):
+    session.serve(simulink_time=0.0005, block_timeout=0.2, window=window)
+    link = session.connect(simulink_time=0.0005)
+    session.exchange(link, times=100)
+    session.tick(1100)  # two time-outs and a bit
+    session.exchange(link, times=5)
+    steps, sent = session.plant.steps, session.host.counters()["messages_out"]
+    session.exchange(link, times=50)
+    assert session.plant.steps - steps == session.host.counters()["messages_out"] - sent == 50
+    assert link.counters.resyncs == 1
+
+
+@pytest.mark.parametrize("window", ["strict", "beamng"])
+def test_a_client_that_is_killed_and_one_that_comes_after_it(session, window):
+    session.serve(simulink_time=0.0005, block_timeout=0.2, window=window)
+    first = session.connect(simulink_time=0.0005)
+    session.exchange(first, times=100)
+    first.close()  # without a release
+    second = session.connect(simulink_time=0.0005)
+    session.host._couplings[0].to = ("127.0.0.1", lookup(session.folder, spec.controller_door(0)))
+    state = session.exchange(second, times=50)
+    assert state.sequence >= 149
+    assert session.host.counters()["vehicles"][0]["timeouts"] >= 1
+
+
+def test_a_host_that_is_killed_and_one_that_comes_after_it(session):
+    session.serve(simulink_time=0.0005)
+    link = session.connect(simulink_time=0.0005)
+    session.exchange(link, times=100)
+    session.host.close()
+    for _ in range(10):
+        session.now += 0.25
+        link.read(session.now)
+    session.serve(simulink_time=0.0005)
+    link._peer = None  # the doors are the same; behind private ones the port is another
+    assert session.exchange(link, times=50).sequence == 49
+    assert link.counters.resyncs == 1
+
+
+def test_the_link_may_be_there_first(session):
+    link = session.connect(simulink_time=0.0005)
+    session.serve(simulink_time=0.0005)
+    assert session.exchange(link, times=10).sequence == 9

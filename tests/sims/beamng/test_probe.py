@@ -1,0 +1,82 @@
+"""The judgement on made-up measurements, and a measurement against our host."""
+
+import threading
+
+import pytest
+from coupled import FakePlant
+
+from trailbrake.errors import UsageError
+from trailbrake.histogram import Durations
+from trailbrake.sims.beamng import probe
+from trailbrake.sims.beamng.host import Host
+from trailbrake.sims.beamng.probe import Options
+from trailbrake.sims.beamng.spec import ServeOptions
+from trailbrake.transport.udp import Udp
+
+
+def durations(seconds):
+    made = Durations()
+    for _ in range(1000):
+        made.add(seconds)
+    return made
+
+
+def judge(trip, work, **options):
+    said = []
+    return probe._judge(Options(**options), durations(trip), durations(work), 1.0, said.append), said
+
+
+def test_a_fast_controller_behind_a_slow_network():
+    found, said = judge(0.002, 0.0001, simulink_time=0.0005, ping_time=0.00001)
+    assert found["expected_sim_over_real"] == pytest.approx(0.5e-3 / 2.1e-3, rel=0.03)
+    assert found["proposed_simulink_time_s"] == 0.0005
+    assert found["proposed_ping_time_s"] == pytest.approx(0.002, rel=0.02)
+    assert found["proposed_expected_sim_over_real"] > 0.9
+    assert said == []
+
+
+def test_a_controller_slower_than_its_period_is_warned_of():
+    found, said = judge(0.0001, 0.00001, simulink_time=0.0005, compute=0.0009)
+    assert len(said) == 1
+    assert "set simulinkTime to 0.0015" in said[0]
+    assert found["proposed_simulink_time_s"] == pytest.approx(0.0015)
+    assert found["expected_sim_over_real"] == pytest.approx(0.5, rel=0.05)
+    assert found["proposed_expected_sim_over_real"] == 1.0
+
+
+def test_options_out_of_range():
+    with pytest.raises(UsageError, match="--compute"):
+        Options(compute=-1.0)
+
+
+@pytest.mark.slow
+def test_a_measurement_against_our_host():
+    ports = []
+    for _ in range(2):
+        free = Udp()
+        ports.append(free.port)
+        free.close()
+    host = Host(FakePlant(), ServeOptions(send=f"127.0.0.1:{ports[0]}", receive_port=ports[1], simulink_time=0.0005,
+                                          block_timeout=0.05))  # fmt: skip
+    host.open(0.0)
+    stop = threading.Event()
+
+    def serve():
+        while not stop.is_set():
+            host.tick(probe.time.perf_counter())
+            if host.waits:
+                host.wait(0.01)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        listen, peer = (f"127.0.0.1:{port}" for port in ports)
+        options = Options(listen=listen, peer=peer, simulink_time=0.0005, seconds=0.3)
+        found = probe.run(options, lambda text: None)
+    finally:
+        stop.set()
+        thread.join()
+        host.close()
+    assert found["exchanges"] > 5
+    assert found["round_trip_p50_us"] > 0.0
+    assert found["sim_over_real"] > 0.0

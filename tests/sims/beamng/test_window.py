@@ -1,0 +1,332 @@
+"""Both windows against controllers of every habit, in virtual time: section 6 of the protocol page is the judge."""
+
+import itertools
+import math
+from collections import deque
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from virtual import Peer, counter, couple, echo, memory, not_a_number, restarting
+
+from trailbrake.sims.beamng.timing import PHYSICS_STEP, as_meant, as_the_game
+from trailbrake.sims.beamng.window import Act, GameWindow, StrictWindow
+
+NEVER = (-1.0, math.inf)
+
+
+def game(simulink=0.0005, ping=0.00001):
+    return GameWindow(as_the_game(simulink, ping))
+
+
+def strict(simulink=0.0005, ping=0.00001):
+    return StrictWindow(as_meant(simulink, ping))
+
+
+# ---- The table of section 6, by the game's own algorithm ------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [game, strict])
+@pytest.mark.parametrize(("simulink", "skips"), [(0.0005, 0), (0.001, 1), (0.005, 9), (0.0012, 2)])
+def test_the_first_message_leaves_in_physics_step_number_send_skips(make, simulink, skips):
+    log = couple(make(simulink), Peer(counter(), compute=0.0001), 0.1)
+    assert log.sends[0][1] == skips
+
+
+@pytest.mark.parametrize(("simulink", "steps"), [(0.0005, 2), (0.005, 11)])
+def test_game_a_silent_peer_gets_a_message_every_two_seconds(simulink, steps):
+    log = couple(game(simulink), Peer(counter(), away=NEVER), 21.0)
+    times, at = zip(*log.sends, strict=True)
+    # The window stays full until the time-out, and the step of the time-out sends nothing.
+    assert [b - a for a, b in itertools.pairwise(at)] == [steps] * (len(at) - 1)
+    assert all(b - a == pytest.approx(2.0, abs=0.01) for a, b in itertools.pairwise(times))
+    assert len(at) == 11
+
+
+def test_game_an_answer_that_counts_is_lockstep_from_the_first_message():
+    log = couple(game(), Peer(counter(), compute=0.0002), 1.0)
+    assert not log.timeouts
+    assert max(log.ahead) == 1
+    assert log.accepted[0][2] == 0
+
+
+@pytest.mark.parametrize(("habit", "lost"), [(echo, 1), (memory(), 2)])
+def test_game_ids_that_are_behind_lose_the_first_controls_only(habit, lost):
+    window = game()
+    log = couple(window, Peer(habit, compute=0.0002), 1.0)
+    assert not log.timeouts
+    assert window.rejected == lost
+    assert log.accepted[0][2] == lost
+    assert max(log.ahead) == 1
+
+
+def test_game_an_echo_stalls_once_at_the_start_where_steps_are_skipped():
+    log = couple(game(0.001), Peer(echo, compute=0.0002), 4.0)
+    assert len(log.timeouts) == 1
+    assert log.timeouts[0][0] == pytest.approx(2.0, abs=0.01)
+    assert len(log.sends) > 1900
+
+
+@pytest.mark.parametrize(("first", "stalls"), [(0.0002, 2), (0.0009, 1)])
+def test_game_an_id_behind_stalls_once_or_twice(first, stalls):
+    """Twice where both answers with id 0 fall into skipped steps, once where the first is waited for."""
+    log = couple(game(0.001), Peer(memory(), first=first, compute=0.0002), 6.0)
+    assert len(log.timeouts) == stalls
+    assert len(log.sends) > 1900
+
+
+def test_game_an_id_that_is_no_number_is_accepted_and_jams_the_window():
+    log = couple(game(0.005), Peer(not_a_number, compute=0.0002), 21.0)
+    gaps = [b[0] - a[0] for a, b in zip(log.sends, log.sends[1:], strict=False)]
+    assert log.accepted
+    assert all(gap == pytest.approx(2.0, abs=0.03) for gap in gaps), gaps
+    assert len(couple(game(), Peer(not_a_number, compute=0.0002), 1.0).sends) > 1900, "lockstep without skipped steps"
+
+
+def test_game_runs_a_thousand_ahead_after_a_long_pause():
+    """4.5 s of nothing at about message 1000, the controller counting on, and a simulator as fast as it may."""
+    peer = Peer(counter(), compute=0.0001, away=(0.1, 4.6))
+    log = couple(game(), peer, 4.8, physics=0.00001, real=False)
+    before = sum(t < 0.1 for t, _ in log.sends)
+    assert before == pytest.approx(1000, abs=100)
+    assert len(log.timeouts) == 2
+    assert max(log.ahead) == pytest.approx(before, abs=10), "as many as ids had gone up to"
+
+
+def test_game_a_draining_client_that_counts_anew_stays_in_lockstep():
+    log = couple(game(), Peer(restarting(), compute=0.0006, away=(0.5, 5.0), drains=True), 6.0)
+    assert len(log.timeouts) == 2
+    assert max(log.ahead) == 1
+    assert log.read == 0, "no answer was there before it was waited for"
+
+
+def test_game_a_late_client_that_echoes_leaves_the_window_too_wide():
+    log = couple(game(), Peer(echo, compute=0.0001, born=6.1), 8.3, physics=0.00001, real=False)
+    assert len(log.timeouts) == 4
+    tail = [n for (t, _), n in zip(log.sends, log.ahead, strict=True) if t > 8.2]
+    assert max(tail) >= 3
+
+
+def test_game_period_of_a_float_of_32_bits_is_a_step_longer():
+    assert as_the_game(0.00050000002374873, 0.00001).send_skips == 1
+    assert as_meant(0.00050000002374873, 0.00001).send_skips == 0
+
+
+# ---- The same cases by the strict window ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("simulink", [0.0005, 0.001, 0.005])
+def test_strict_a_silent_peer_gets_a_message_every_two_seconds_and_physics_stands(simulink):
+    window = strict(simulink)
+    log = couple(window, Peer(counter(), away=NEVER), 21.0)
+    assert len(log.sends) == 11
+    assert log.total <= 2 * (window._skips + 1)
+
+
+@pytest.mark.parametrize("simulink", [0.0005, 0.001, 0.005])
+@pytest.mark.parametrize("ping", [0.00001, 0.002, 0.01])
+@pytest.mark.parametrize("make", [counter, lambda: counter(0), lambda: echo, memory])
+def test_strict_every_habit_has_the_whole_window_and_no_stall(simulink, ping, make):
+    timing = as_meant(simulink, ping)
+    # A round trip that fills the window exactly: one that is lost of it would show in the speed.
+    log = couple(StrictWindow(timing), Peer(make(), delay=timing.unanswered * timing.step), 2.0, skip=0.5)
+    assert not log.timeouts
+    assert max(log.ahead) == timing.unanswered
+    assert log.speed == pytest.approx(1.0, abs=0.01)
+    assert log.accepted[0][2] == 0, "no control is lost"
+
+
+@pytest.mark.parametrize("simulink", [0.0005, 0.005])
+@pytest.mark.parametrize("ping", [0.00001, 0.01])
+@pytest.mark.parametrize("make", [counter, lambda: echo, memory, lambda: not_a_number])
+@pytest.mark.parametrize(("away", "born"), [((0.05, 0.50), 0.0), ((0.0, 0.0), 0.81), ((0.05, 0.27), 0.0)])
+@pytest.mark.parametrize("drains", [False, True])
+def test_strict_never_runs_ahead(simulink, ping, make, away, born, drains):
+    """A long pause, a late client, a short pause; clients that answer all they find and such as answer the newest."""
+    timing = as_meant(simulink, ping)
+    peer = Peer(make(), compute=0.0001, away=away, born=born, drains=drains)
+    log = couple(StrictWindow(timing), peer, 1.5, timeout=0.2)
+    assert max(log.ahead) <= timing.unanswered
+    if make() is not not_a_number:
+        assert log.sends[-1][0] > 1.4, "no deadlock"
+        assert len(log.timeouts) <= 6
+
+
+def test_strict_an_id_that_is_no_number_answers_nothing():
+    window = strict()
+    log = couple(window, Peer(not_a_number, compute=0.0001), 21.0)
+    assert not log.accepted
+    assert len(log.sends) == 11
+    assert window.rejected
+
+
+@pytest.mark.parametrize("ping", [0.00001, 0.002])
+def test_strict_a_pause_ends_in_lockstep_with_a_client_that_counts_anew(ping):
+    timing = as_meant(0.0005, ping)
+    peer = Peer(restarting(timing.unanswered), compute=0.0001, away=(0.05, 0.55), drains=True)
+    log = couple(StrictWindow(timing), peer, 1.2, timeout=0.2)
+    assert len(log.timeouts) == 2
+    assert max(log.ahead) <= timing.unanswered
+    assert sum(t > 0.6 for t, _ in log.sends) > 1100
+
+
+def test_strict_answers_take_effect_at_the_same_step_however_fast_they_come():
+    """Lockstep repeats: the wall time of the answers does not show in the steps at which they are taken."""
+    taken = []
+    for compute, physics in ((0.00001, 0.0), (0.0004, 0.0002), (0.004, 0.00001)):
+        log = couple(strict(0.005, 0.01), Peer(counter(), compute=compute), 0.3, physics=physics, real=False)
+        taken.append([(step, i) for _, step, i in log.accepted][:100])
+    shortest = min(map(len, taken))
+    assert shortest > 10
+    assert taken[0][:shortest] == taken[1][:shortest] == taken[2][:shortest]
+    # The answer to message 0 is taken where message 2 is sent, two periods of ten steps later.
+    assert taken[0][0] == (29, 0)
+
+
+def test_strict_does_not_take_a_copy_for_an_answer():
+    window = strict()
+    assert window.step() is Act.SEND
+    assert window.step() is Act.WAIT
+    assert window.datagram(0.0) == (True, Act.SEND)
+    assert window.step() is Act.WAIT
+    assert window.datagram(0.0, copy=True) == (False, Act.WAIT), "the network's copy of the echo of message 0"
+    assert window.datagram(1.0) == (True, Act.SEND)
+    assert window.datagram(1.0) == (False, Act.WAIT)
+
+
+# ---- Worked cases ---------------------------------------------------------------------------------------
+
+EARLY = -0.0012  # s by which the first answer is sooner: it is then read, and rejected, while the window is open
+CASES = [  # simulinkTime, pingTime, habit, the first answer, sim/real in theory of the game's window, of the strict one
+    (0.0005, 0.002, counter, 0.0, 1.0, 1.0),
+    (0.0005, 0.002, lambda: echo, EARLY, 0.75, 1.0),
+    (0.0005, 0.002, lambda: echo, 0.0, 1.0, 1.0),
+    (0.0005, 0.00001, counter, 0.0, 0.25, 0.25),
+    (0.001, 0.002, counter, 0.0, 1.0, 1.0),
+    (0.001, 0.002, lambda: echo, EARLY, 0.5, 1.0),
+]
+
+
+@pytest.mark.parametrize(("simulink", "ping", "habit", "first", "by_game", "by_strict"), CASES)
+def test_worked_case_1_a_fast_controller_behind_a_slow_network(simulink, ping, habit, first, by_game, by_strict):
+    for make, expected in ((game, by_game), (strict, by_strict)):
+        log = couple(make(simulink, ping), Peer(habit(), delay=0.002, first=first), 3.0, skip=1.0)
+        assert not log.timeouts
+        assert log.speed == pytest.approx(expected, rel=0.02), make.__name__
+
+
+@pytest.mark.parametrize(("simulink", "compute", "speed", "waits"), [
+    (0.001, 0.0009, 1.0, False),
+    (0.001, 0.00101, 0.99, True),  # a hair too slow: every receive waits
+    (0.0005, 0.001, 0.5, True),  # the simulink time is wrong: half the speed
+    (0.005, 0.001, 1.0, False),  # no receive ever waits
+])  # fmt: skip
+@pytest.mark.parametrize("make", [game, strict])
+def test_worked_case_2_a_slow_controller_behind_a_fast_network(make, simulink, compute, speed, waits):
+    log = couple(make(simulink), Peer(counter(), compute=compute), 2.0)
+    assert log.speed == pytest.approx(speed, rel=0.02)
+    assert (log.blocking > 0) is waits
+
+
+def test_worked_case_2_is_the_timeline_of_the_page():
+    """Step 1 S0, step 2 skip, step 3 r0 S1, step 4 skip."""
+    log = couple(strict(0.001), Peer(counter(), compute=0.0009), 0.01)
+    assert [step for _, step in log.sends[:3]] == [1, 3, 5]
+    assert [(step, i) for _, step, i in log.accepted[:2]] == [(3, 0), (5, 1)]
+
+
+def test_worked_case_1_consumes_answer_k_in_step_k_plus_4():
+    log = couple(strict(0.0005, 0.002), Peer(counter(), delay=0.0019), 0.1)
+    assert all(step == i + 4 for _, step, i in log.accepted)
+
+
+# ---- A second account of the game's algorithm, written as the page has it -------------------------------
+
+
+class Page:
+    """Section 6, line by line, on queues; `inbox` holds what has come, None stands for a time-out."""
+
+    def __init__(self, skips, unanswered):
+        self.skips, self.unanswered = skips, unanswered
+        self.sent, self.highest, self.since, self.next_id = 0, 0, 0, 0
+        self.out = []
+
+    def process(self, d):
+        if d <= self.highest:
+            return False
+        self.highest = d
+        return True
+
+    def send(self):
+        self.out.append(self.next_id)
+        self.next_id += 1
+        self.sent += 1
+        self.since = 0
+
+    def step(self, inbox):
+        if self.since < self.skips:
+            if inbox:
+                self.process(inbox.popleft())
+            self.since += 1
+        elif self.sent - self.highest < self.unanswered:
+            if inbox:
+                self.process(inbox.popleft())
+            self.send()
+        elif not inbox:
+            self.sent = self.highest = 0
+        elif self.process(inbox.popleft()) or self.highest == 0:
+            self.send()
+
+
+IDS = st.one_of(st.integers(-2, 40).map(float), st.just(math.nan), st.floats(allow_nan=True, allow_infinity=True))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    skips=st.integers(0, 3), unanswered=st.integers(0, 4),
+    arrivals=st.lists(st.lists(IDS, max_size=2), min_size=1, max_size=60),
+)  # fmt: skip
+def test_the_game_s_window_is_the_page_s_algorithm(skips, unanswered, arrivals):
+    """Whatever comes, the same messages leave in the same steps."""
+    page, window = Page(skips, unanswered), game()
+    window._skips, window._unanswered = skips, unanswered
+    ours, theirs, sent = deque(), deque(), []
+    for arrived in arrivals:
+        ours.extend(arrived)
+        theirs.extend(arrived)
+        page.step(theirs)
+        act = window.step()
+        while act in (Act.READ, Act.WAIT):
+            act = window.datagram(ours.popleft())[1] if ours else window.silence()
+        if act is Act.SEND:
+            sent.append(window.last_id)
+        assert sent == page.out
+        assert list(map(repr, ours)) == list(map(repr, theirs))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    skips=st.integers(0, 3), unanswered=st.integers(1, 4),
+    arrivals=st.lists(st.lists(IDS, max_size=3), min_size=1, max_size=80),
+)  # fmt: skip
+def test_the_strict_window_keeps_its_bound_whatever_comes(skips, unanswered, arrivals):
+    window = strict()
+    window._skips, window._unanswered = skips, unanswered
+    ids = []
+    for arrived in arrivals:
+        inbox = deque(arrived)
+        act = window.step()
+        while act is not Act.DONE:
+            assert act is not Act.READ
+            if act in (Act.SEND, Act.SEND_AND_WAIT):
+                ids.append(window.last_id)
+                if act is Act.SEND:
+                    break
+            if not inbox and window.timeouts > 100:
+                return
+            act = window.datagram(inbox.popleft())[1] if inbox else window.silence()
+            if act is Act.SEND_AND_WAIT and not inbox:
+                inbox.append(ids[-1] + 1e6)  # an answer at last
+            assert 0 <= window.in_flight <= unanswered
+    assert ids == list(range(len(ids))), "ids count in ones"
+    assert PHYSICS_STEP == 0.0005
