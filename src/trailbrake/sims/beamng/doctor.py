@@ -15,7 +15,8 @@ from trailbrake.transport.udp import Address, Udp, address
 
 QUIET = 1.25 * spec.BLOCK_TIMEOUT  # s to listen without an answer: a game that waits says something once per time-out
 LOCAL = ("127.0.0.1", "localhost")
-NOTHING = CommandMessage()._replace(**dict.fromkeys(CommandMessage._fields[1:-1], math.nan))  # leaves all alone
+N = math.nan  # leaves a control alone
+NOTHING = CommandMessage(0.0, N, N, N, N, N, N, N, N, N, N, N, N, N)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 Nothing is written on this machine: the coupling lives in the game until the vehicle is gone. As read in the game's own
 `lua/vehicle/controller/tech/vehicleSystemsCoupling.lua` and the extension of that name, 0.31 to 0.33, times and ports
-are taken by the extension's `startCoupling`; a controller loaded by itself, as the old README has it, keeps its defaults.
+are taken by the extension's `startCoupling`; a controller loaded by itself, as the old README has it, keeps
+its defaults.
 """
 
 from collections.abc import Iterator
