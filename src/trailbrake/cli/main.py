@@ -15,7 +15,7 @@ from trailbrake.errors import TrailbrakeError
 
 def command_line(sim: str) -> App:
     """Return the command line, with the live flags of simulator `sim`."""
-    from trailbrake.cli import bench, drive, export, lists, per_sim, report, serve
+    from trailbrake.cli import bench, drive, export, export_fmu, lists, per_sim, report, serve
     from trailbrake.cli import sim as sim_verb
 
     app = App(
@@ -30,6 +30,7 @@ def command_line(sim: str) -> App:
     app.command(sim_verb.app())
     app.command(report.report)
     app.command(export.export)
+    app.command(export_fmu.export_fmu)
     app.command(lists.sims)
     app.command(lists.drivers)
     app.command(lists.tracks)

@@ -1,4 +1,4 @@
-"""Finds drivers: by name in this folder, or in a user's own file."""
+"""Finds drivers: by name in this folder, or in a user's own file, Python or FMU."""
 
 import importlib
 import importlib.util
@@ -9,11 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from trailbrake.drivers.fmu import FmuDriver
 from trailbrake.errors import DataError, DriverError, UsageError, near, raised_at
 from trailbrake.roles import Driver
 from trailbrake.state.tables import STATE_FIELDS
 
-_NOT_DRIVERS = {"__init__", "load", "check"}
+_NOT_DRIVERS = {"__init__", "load", "check", "fmu"}
 
 
 def names() -> list[str]:
@@ -26,13 +27,15 @@ def load(spec: str) -> Driver:
 
     Args:
         spec: a name out of `names()`, or `FILE.py`, or `FILE.py:Class` (default class: Driver, else the only
-            class in the file with an `act` method).
+            class in the file with an `act` method), or `FILE.fmu`, a co-simulation FMU.
 
     Raises:
         UsageError: no such name or file.
         DataError: the file does not load, or holds no driver; the message names file and line.
         DriverError: its constructor raised, or it lacks NEEDS, reset or act.
     """
+    if spec.endswith(".fmu"):
+        return FmuDriver(Path(spec))
     path, _, wanted = spec.rpartition(".py")  # the last: a folder's name may hold one, as ".pyenv" does
     if spec.endswith(".py") or ".py:" in spec:
         module, where = _module(Path(path + ".py")), path + ".py"
