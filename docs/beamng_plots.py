@@ -183,7 +183,10 @@ def section(folder: Path) -> str:
         late = np.asarray(plain[name].state["time"]) > 30.0
         speed = 3.6 * np.asarray(plain[name].state["speed"])[late]
         row(name, f"30 to 40 s: {speed.min():.1f} to {speed.max():.1f} km/h instead of 80", "none: as it was", None)
-    change, demo = go("double_lane_change", "proving_ground", 28.0), go("double_lane_change_seed", "proving_ground", 17.0)
+    change, demo = (
+        go("double_lane_change", "proving_ground", 28.0),
+        go("double_lane_change_seed", "proving_ground", 17.0),
+    )
     lanes(change, demo, "double_lane_change")
     car = load_car(CAR)
     columns = [np.asarray(change.state[name]) for name in ("x", "y", "yaw")]
@@ -200,7 +203,9 @@ def section(folder: Path) -> str:
     turned = float(np.degrees(np.abs(np.asarray(stop.state["yaw"])[braking]).max()))
     row("brake_test", f"stands after {way:.1f} m, {100 * aside:.2f} cm aside, turned by {turned:.3f}° at most",
         "10 cm, 0.5°", lambda: aside < 0.1 and turned < 0.5)  # fmt: skip
-    row("brake_test_seed", f"lets go after {float(faded.state['x'][-1]) - DEMO_BRAKE_AT:.1f} m", "none: as it was", None)
+    row(
+        "brake_test_seed", f"lets go after {float(faded.state['x'][-1]) - DEMO_BRAKE_AT:.1f} m", "none: as it was", None
+    )
     torques(go("torque_vectoring_seed", "copperbowl", 42.0), "torque_vectoring")
     lines = ["| driver | figure | bar | |", "|---|---|---|---|"]
     return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in rows])

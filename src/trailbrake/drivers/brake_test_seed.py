@@ -9,7 +9,7 @@ from trailbrake.state import CarState, Controls
 class Driver:
     """Expo demo 2: 80 km/h, then a wanted speed of 0 from 220 m ahead of the start on, and lets go below 1.5 m/s.
 
-    The brake is 0.3 per m/s, so it fades as the car slows; the integral of the way up still pushes the throttle.
+    The brake is 0.3 per m/s, so it fades below 12 km/h, and the car rolls on when it lets go.
     """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed"})

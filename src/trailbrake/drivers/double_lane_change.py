@@ -14,7 +14,7 @@ from trailbrake.tracks.road import Road
 from trailbrake.units import KMH
 
 START = 300.0  # m from the start line to the first cones: room for any road car to reach the speed and settle
-ROOM = 0.5  # share of the room beside the car that the path keeps: for what the car strays, and its swing
+ROOM = 0.55  # share of the room beside the car that the path keeps: for what the car strays, and its swing
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from trailbrake.state import CarState, Controls
 class Driver:
     """Expo demo 1: swerves 5 m to the left and back, 50 to 100 m ahead of the start, and lets go after 150 m.
 
-    One gain on where the car will be in a second, and a jump in what it wants: it cuts corners and rings.
+    One gain on where the car will be in a second, and a jump in what it wants: it cuts corners and overshoots.
     """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed"})

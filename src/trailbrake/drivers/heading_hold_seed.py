@@ -6,5 +6,5 @@ from trailbrake.drivers import speed_hold_torque_seed
 class Driver(speed_hold_torque_seed.Driver):
     """The stock block as it is stored, switch at torque, watched for its steering: 60 degrees as the game counts.
 
-    Two steers and a dead band of a degree make a limit cycle; 180 degrees are a wall to it, not a way round.
+    Two small steers take a quarter of a minute for 30 degrees; 180 degrees are a wall to it, not a way round.
     """

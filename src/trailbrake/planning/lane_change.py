@@ -24,6 +24,7 @@ STATION = 1.0  # m between the offsets that are optimised
 LEAD = 40.0  # m before and behind the lanes on which the path may bend
 FREE = 10.0  # m to either side between the lanes
 STRAIGHT = 1e-3  # m to either side where the path begins and ends
+ROUND = 7  # m to either side over which the path is averaged: a car cannot follow a sudden turn of the wheel
 TOLERANCE = 1e-9  # of the solver
 
 
@@ -69,6 +70,7 @@ def lane_path(road: Road, lanes: tuple[Lane, ...], car: CarParams, share: float)
         upper[inside], lower[inside] = lane.left - keep, lane.right + keep
     offset = np.zeros(s.shape)
     offset[bends] = _least_bending(lower[bends], upper[bends])
+    offset = np.convolve(np.pad(offset, ROUND, "edge"), np.full(2 * ROUND + 1, 1.0 / (2 * ROUND + 1)), "valid")
     place = road.points(s, offset)
     px, py, path_yaw, curvature, spacing = resample(place[:, 0].copy(), place[:, 1].copy(), False, STATION)
     across = road.locate_many(np.column_stack([px, py]))
