@@ -14,17 +14,17 @@ import matplotlib
 import numpy as np
 
 matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
-from trailbrake.cars.load import load as load_car  # noqa: E402
-from trailbrake.control.expo_demos import BRAKE_AT as DEMO_BRAKE_AT  # noqa: E402
-from trailbrake.control.expo_demos import LANE_FROM, LANE_OFFSET, LANE_TO  # noqa: E402
-from trailbrake.drivers.brake_test import BRAKE_AT  # noqa: E402
-from trailbrake.drivers.double_lane_change import START  # noqa: E402
-from trailbrake.planning.lane_change import clearance, iso_3888_1  # noqa: E402
-from trailbrake.record.reader import Recording  # noqa: E402
-from trailbrake.run.options import DriveOptions  # noqa: E402
-from trailbrake.run.session import drive  # noqa: E402
+from trailbrake.cars.load import load as load_car
+from trailbrake.control.expo_demos import BRAKE_AT as DEMO_BRAKE_AT
+from trailbrake.control.expo_demos import LANE_FROM, LANE_OFFSET, LANE_TO
+from trailbrake.drivers.brake_test import BRAKE_AT
+from trailbrake.drivers.double_lane_change import START
+from trailbrake.planning.lane_change import clearance, iso_3888_1
+from trailbrake.record.reader import Recording
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session import drive
 
 # Equal figures give equal files: ids from a fixed salt, text as text, no date.
 pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,
@@ -73,8 +73,8 @@ def speeds(drives: dict[str, Driven], name: str) -> None:
     """Draw speeds over time against the speed asked for."""
     figure, grid = axes(1, 2.6)
     ax = grid[0][0]
-    for label, drive in drives.items():
-        ax.plot(drive.plotted("time"), 3.6 * drive.plotted("speed"), label=label, linewidth=1.2)
+    for label, seen in drives.items():
+        ax.plot(seen.plotted("time"), 3.6 * seen.plotted("speed"), label=label, linewidth=1.2)
     ax.axhline(3.6 * SPEED, color="0.4", linestyle=":", linewidth=1.0, label="asked for")
     ax.set(xlabel="time, s", ylabel="speed, km/h")
     ax.legend(fontsize=7)
@@ -84,10 +84,10 @@ def speeds(drives: dict[str, Driven], name: str) -> None:
 def headings(drives: dict[str, Driven], name: str) -> None:
     """Draw headings and steer over time."""
     figure, grid = axes(2, 4.0)
-    for label, drive in drives.items():
-        time = drive.plotted("time")
-        grid[0][0].plot(time, np.degrees(np.unwrap(drive.plotted("yaw"))).round(3), label=label, linewidth=1.2)
-        grid[1][0].plot(time, np.asarray(drive.controls["steer"])[::THIN].round(5), label=label, linewidth=1.0)
+    for label, seen in drives.items():
+        time = seen.plotted("time")
+        grid[0][0].plot(time, np.degrees(np.unwrap(seen.plotted("yaw"))).round(3), label=label, linewidth=1.2)
+        grid[1][0].plot(time, np.asarray(seen.controls["steer"])[::THIN].round(5), label=label, linewidth=1.0)
     grid[0][0].axhline(math.degrees(HEADING), color="0.4", linestyle=":", linewidth=1.0, label="asked for")
     grid[0][0].set(ylabel="yaw, deg")
     grid[1][0].set(xlabel="time, s", ylabel="steer, share of lock")
@@ -95,12 +95,12 @@ def headings(drives: dict[str, Driven], name: str) -> None:
     finish(figure, name)
 
 
-def lanes(drive: Driven, demo: Driven, name: str) -> None:
+def lanes(change: Driven, demo: Driven, name: str) -> None:
     """Draw both double lane changes from above, with cones and with the demo's wish."""
     figure, grid = axes(2, 4.6)
     ax = grid[0][0]
-    shown = (drive.plotted("x") > START - 40.0) & (drive.plotted("x") < START + 165.0)
-    x, y, yaw = (drive.plotted(column)[shown] for column in ("x", "y", "yaw"))
+    shown = (change.plotted("x") > START - 40.0) & (change.plotted("x") < START + 165.0)
+    x, y, yaw = (change.plotted(column)[shown] for column in ("x", "y", "yaw"))
     body = load_car(CAR).body
     ax.plot(x - START, y, linewidth=1.2, label="centre of mass")
     for side in (0.5, -0.5):
@@ -125,37 +125,37 @@ def lanes(drive: Driven, demo: Driven, name: str) -> None:
 def stops(drives: dict[str, tuple[Driven, float]], name: str) -> None:
     """Draw speed and brake over the way from where each is told to stop."""
     figure, grid = axes(2, 4.0)
-    for label, (drive, at) in drives.items():
-        way = drive.plotted("x") - at
+    for label, (seen, at) in drives.items():
+        way = seen.plotted("x") - at
         shown = way > -30.0
-        grid[0][0].plot(way[shown], 3.6 * drive.plotted("speed")[shown], label=label, linewidth=1.2)
-        grid[1][0].plot(way[shown], np.asarray(drive.controls["brake"])[::THIN][shown].round(4), linewidth=1.2)
+        grid[0][0].plot(way[shown], 3.6 * seen.plotted("speed")[shown], label=label, linewidth=1.2)
+        grid[1][0].plot(way[shown], np.asarray(seen.controls["brake"])[::THIN][shown].round(4), linewidth=1.2)
     grid[0][0].set(ylabel="speed, km/h")
     grid[1][0].set(xlabel="distance from where it is told to stop, m", ylabel="brake pedal")
     grid[0][0].legend(fontsize=7)
     finish(figure, name)
 
 
-def torques(drive: Driven, name: str) -> None:
+def torques(seen: Driven, name: str) -> None:
     """Draw what demo 3 asks of the wheels on an oval."""
     figure, grid = axes(2, 4.0)
-    time = drive.plotted("time")
+    time = seen.plotted("time")
     for wheel in ("fl", "fr", "rl", "rr"):
-        column = drive.controls
+        column = seen.controls
         net = np.asarray(column[f"{wheel}_drive_torque"]) - np.asarray(column[f"{wheel}_brake_torque"])
         grid[0][0].plot(time, net[::THIN].round(2), label=wheel.upper(), linewidth=0.9)
     grid[0][0].set(ylabel="drive less brake, N m")
     grid[0][0].legend(fontsize=7, ncols=4)
-    wheel_angle = np.degrees(drive.plotted("steering_wheel_angle")).round(3)
+    wheel_angle = np.degrees(seen.plotted("steering_wheel_angle")).round(3)
     grid[1][0].plot(time, wheel_angle, linewidth=1.0, color="C4")
     grid[1][0].set(xlabel="time, s", ylabel="steering wheel, deg left")
     finish(figure, name)
 
 
-def held(drive: Driven, after: float, column: str, wanted: float) -> float:
+def held(seen: Driven, after: float, column: str, wanted: float) -> float:
     """Return the largest deviation of a column from `after` (s) on."""
-    late = np.asarray(drive.state["time"]) > after
-    return float(np.abs(np.asarray(drive.state[column])[late] - wanted).max())
+    late = np.asarray(seen.state["time"]) > after
+    return float(np.abs(np.asarray(seen.state[column])[late] - wanted).max())
 
 
 def section(folder: Path) -> str:
@@ -172,7 +172,8 @@ def section(folder: Path) -> str:
     plain = {name: go(name, "plain", 40.0) for name in (
         "heading_hold", "heading_hold_torque", "speed_hold_seed", "speed_hold_torque_seed")}  # fmt: skip
     speeds({"pedals": plain["heading_hold"], "torque": plain["heading_hold_torque"],
-            "stock, pedals": plain["speed_hold_seed"], "stock, torque": plain["speed_hold_torque_seed"]}, "speed")  # fmt: skip
+            "stock, pedals": plain["speed_hold_seed"], "stock, torque": plain["speed_hold_torque_seed"]},
+           "speed")  # fmt: skip
     headings({"pedals": plain["heading_hold"], "torque": plain["heading_hold_torque"],
               "stock": plain["speed_hold_seed"]}, "heading")  # fmt: skip
     for name in ("heading_hold", "heading_hold_torque"):
@@ -193,8 +194,8 @@ def section(folder: Path) -> str:
     room = clearance(iso_3888_1(car.body.width, START), car, *columns)
     among = (columns[0] > START) & (columns[0] < START + 125.0)
     slow, fast = (3.6 * f(np.asarray(change.state["speed"])[among]) for f in (np.min, np.max))
-    row("double_lane_change", f"{100 * room[0]:.1f}, {100 * room[1]:.1f} and {100 * room[2]:.1f} cm from the cones of the "
-        f"three lanes, at {slow:.1f} to {fast:.1f} km/h", "no cone", lambda: bool(room.min() > 0.0))  # fmt: skip
+    row("double_lane_change", f"{100 * room[0]:.1f}, {100 * room[1]:.1f} and {100 * room[2]:.1f} cm from the cones of "
+        f"the three lanes, at {slow:.1f} to {fast:.1f} km/h", "no cone", lambda: bool(room.min() > 0.0))  # fmt: skip
     stop, faded = go("brake_test", "proving_ground", 24.0), go("brake_test_seed", "proving_ground", 22.0)
     stops({"brake_test": (stop, BRAKE_AT), "brake_test_seed": (faded, DEMO_BRAKE_AT)}, "brake_test")
     braking = np.asarray(stop.state["x"]) > BRAKE_AT

@@ -1,4 +1,4 @@
-"""A PID for signals that come in steps: explicit time step, low-passed derivative, an integral that does not wind up."""
+"""A PID for signals that come in steps: explicit time step, low-passed derivative, no wind-up."""
 
 import math
 

@@ -1,8 +1,9 @@
 """An FMU as a driver: a controller out of Simulink, OpenModelica, Dymola, or of `trailbrake export-fmu`.
 
 Its inputs and outputs bear the names of state and control columns (docs/state.md: `speed`, `fl_load`; `steer`,
-`fl_drive_torque`), with `state.` and `controls.` before them or without, real numbers in those units and frames. What it
-has not among its outputs is left alone. FMI 2.0 and 3.0, co-simulation. Needs the extra "fmi"; imported where it is used.
+`fl_drive_torque`), with `state.` and `controls.` before them or without, real numbers in those units and frames. What
+it has not among its outputs is left alone. FMI 2.0 and 3.0, co-simulation. Needs the extra "fmi"; imported where it is
+used.
 """
 
 import math

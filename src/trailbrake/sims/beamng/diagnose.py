@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median, quantiles
 
-from trailbrake.sims.beamng.codec import DOUBLE, STATE_SIZE, StateMessage, decode_state
-from trailbrake.sims.beamng.timing import PHYSICS_STEP, Timing, expected_speed
-
 from trailbrake.errors import WireError
 from trailbrake.findings import Finding
+from trailbrake.sims.beamng.codec import DOUBLE, STATE_SIZE, StateMessage, decode_state
+from trailbrake.sims.beamng.timing import PHYSICS_STEP, Timing, expected_speed
 from trailbrake.transport.udp import Address
 
 SLOW = 0.95  # of real time, below which it counts as slow

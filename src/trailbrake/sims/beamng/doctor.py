@@ -5,13 +5,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trailbrake.sims.beamng.codec import STATE_SIZE, CommandMessage, decode_state, encode_command
-from trailbrake.sims.beamng.timing import as_meant
-
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.findings import Finding
 from trailbrake.sims.beamng import diagnose, spec
+from trailbrake.sims.beamng.codec import STATE_SIZE, CommandMessage, decode_state, encode_command
 from trailbrake.sims.beamng.diagnose import Arrival
+from trailbrake.sims.beamng.timing import as_meant
 from trailbrake.transport.udp import Address, Udp, address
 
 QUIET = 1.25 * spec.BLOCK_TIMEOUT  # s to listen without an answer: a game that waits says something once per time-out

@@ -9,10 +9,9 @@ its defaults.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trailbrake.sims.beamng.timing import as_the_game
-
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng import spec
+from trailbrake.sims.beamng.timing import as_the_game
 from trailbrake.transport.udp import address
 
 
