@@ -29,6 +29,13 @@ TESTED_ELSEWHERE = {
     "cli/tune.py": "run/test_tune.py",
     "cli/watch.py": "run/test_live_map.py",
     "cli/lists.py": "cli/test_main.py",
+    "drivers/brake_test_seed.py": "drivers/test_brake_test.py",
+    "drivers/double_lane_change_seed.py": "drivers/test_double_lane_change.py",
+    "drivers/heading_hold.py": "drivers/test_speed_hold.py",
+    "drivers/heading_hold_seed.py": "drivers/test_speed_hold_seed.py",
+    "drivers/heading_hold_torque.py": "drivers/test_speed_hold.py",
+    "drivers/speed_hold_torque.py": "drivers/test_speed_hold.py",
+    "drivers/speed_hold_torque_seed.py": "drivers/test_speed_hold_seed.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
     "env/field.py": "env/test_batch.py",
     "env/options.py": "env/test_batch.py",

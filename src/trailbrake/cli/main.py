@@ -19,6 +19,7 @@ def command_line(sim: str) -> App:
         bench,
         drive,
         export,
+        export_fmu,
         learn,
         lists,
         pad_check,
@@ -50,6 +51,7 @@ def command_line(sim: str) -> App:
     app.command(learn.verb(sim), name="learn")
     app.command(tune.tune)
     app.command(pad_check.pad_check)
+    app.command(export_fmu.export_fmu)
     app.command(lists.sims)
     app.command(lists.drivers)
     app.command(lists.tracks)

@@ -1,4 +1,4 @@
-"""Finds drivers: by name in this folder, or in a user's own file."""
+"""Finds drivers: by name in this folder, or in a user's own file, Python or FMU."""
 
 import importlib
 import importlib.util
@@ -10,11 +10,12 @@ from types import ModuleType
 from typing import Any
 
 from trailbrake.drivers import gains
+from trailbrake.drivers.fmu import FmuDriver
 from trailbrake.errors import DataError, DriverError, UsageError, near, raised_at
 from trailbrake.roles import Driver
 from trailbrake.state.tables import STATE_FIELDS
 
-_NOT_DRIVERS = {"__init__", "load", "check", "gains"}
+_NOT_DRIVERS = {"__init__", "load", "check", "gains", "fmu"}
 
 
 def names() -> list[str]:
@@ -27,7 +28,7 @@ def load(spec: str, config: Path | None = None) -> Driver:
 
     Args:
         spec: a name out of `names()`, or `FILE.py`, or `FILE.py:Class` (default class: Driver, else the only
-            class in the file with an `act` method).
+            class in the file with an `act` method), or `FILE.fmu`, a co-simulation FMU.
         config: a file with gains (`gains.py`); what it says of other drivers is not looked at.
 
     Raises:
@@ -35,6 +36,10 @@ def load(spec: str, config: Path | None = None) -> Driver:
         DataError: the file does not load, or holds no driver; the message names file and line. Wrong gains.
         DriverError: its constructor raised, or it lacks NEEDS, reset or act.
     """
+    if spec.endswith(".fmu"):
+        if config is not None:
+            raise UsageError("an FMU has no gains file of ours", where="--config", hint="its parameters are its own")
+        return FmuDriver(Path(spec))
     cls, where = find(spec)
     arguments = []
     name = Path(spec.rpartition(":")[0] if ".py:" in spec else spec).name.removesuffix(".py")

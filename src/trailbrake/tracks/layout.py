@@ -172,7 +172,7 @@ def _segment(table: dict[str, Any], top: _Table, where: str) -> Segment:
         turn=turn,
         adjust=row.flag("adjust", False) and turn == 0.0,
         transition=row.number("transition", None, 1.0, 500.0) if "transition" in table else None,
-        width=row.number("width", top.number("width", 12.0, 2.5, 500.0), 2.5, 500.0),
+        width=row.number("width", top.number("width", 12.0, 2.5, 5000.0), 2.5, 5000.0),
         bank=math.radians(row.number("bank", top.number("bank", 0.0, -45.0, 45.0), -45.0, 45.0)),
         z=row.number("z", None, -1e4, 1e4) if "z" in table else None,
         grip=SURFACES[row.surface("surface", top.surface("surface", "asphalt"))].grip,
