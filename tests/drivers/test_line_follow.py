@@ -175,7 +175,7 @@ def thrown_over():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rear_grip", [1.0])
+@pytest.mark.parametrize("rear_grip", [1.0, 0.97])
 def test_it_brakes_from_one_bend_into_the_next_without_a_slide(rear_grip):
     """The hatchback spun here when it was steered as in steady cornering; also with a rear worse than planned."""
     planned = Course(thrown_over(), load_car("hatchback"))

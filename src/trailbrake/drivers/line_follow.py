@@ -30,7 +30,7 @@ from trailbrake.units import G, wrap_angle
 
 Preview = tuple[float, float, float, float, float]  # as `preview` returns
 
-STEER_GAIN = 0.045  # rad/m, road-wheel angle per metre of error at the look-ahead point
+STEER_GAIN = 0.06  # rad/m, road-wheel angle per metre of error at the look-ahead point
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
 DAMPING = 0.06  # rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and the tyre's own lag
