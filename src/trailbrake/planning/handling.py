@@ -155,12 +155,16 @@ def attitude(
         The road-wheel angle (rad, left), the sideslip (rad, of the velocity to the left of the car's axis, ISO 8855)
         and its rate (rad/s): the car yaws by as much less than its path turns.
     """
-    before, after = s - STEP * v, s + STEP * v
-    slower, faster = max(v - STEP * acceleration, 0.0), max(v + STEP * acceleration, 0.0)
-    rate = preview(line, spacing, closed, after)[1] * faster - preview(line, spacing, closed, before)[1] * slower
-    turning = rate / (2.0 * STEP)
-    curvature, front, rear = slips(car, line, spacing, closed, s, v, acceleration, turning)
-    k_before, _, rear_before = slips(car, line, spacing, closed, before, slower, acceleration, turning)
-    k_after, _, rear_after = slips(car, line, spacing, closed, after, faster, acceleration, turning)
-    sliding = (car.to_rear * (k_after - k_before) - (rear_after - rear_before)) / (2.0 * STEP)
-    return car.wheelbase * curvature + front - rear, car.to_rear * curvature - rear, sliding
+    after = preview(line, spacing, closed, s + STEP * v)[1] * max(v + STEP * acceleration, 0.0)
+    before = preview(line, spacing, closed, s - STEP * v)[1] * max(v - STEP * acceleration, 0.0)
+    turning = (after - before) / (2.0 * STEP)
+    angle = sideslip = sliding = 0.0
+    for side in range(-1, 2):
+        away = side * STEP
+        speed = max(v + away * acceleration, 0.0)
+        curvature, front, rear = slips(car, line, spacing, closed, s + away * v, speed, acceleration, turning)
+        lies = car.to_rear * curvature - rear
+        sliding += side * lies / (2.0 * STEP)
+        if side == 0:
+            angle, sideslip = car.wheelbase * curvature + front - rear, lies
+    return angle, sideslip, sliding
