@@ -3,14 +3,20 @@
 import math
 from functools import cache
 
+import msgspec
 import pytest
 
 from trailbrake.cars.load import load as load_car
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.planning.course import Course
-from trailbrake.state import CarState
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks import layout
+from trailbrake.tracks.build import build
+from trailbrake.tracks.frenet import locate
 from trailbrake.tracks.load import load as load_track
 from trailbrake.tracks.road import Column
+from trailbrake.tracks.track import Track
+from trailbrake.world.plant import World
 
 
 @cache
@@ -159,3 +165,35 @@ def test_controls_stay_in_their_ranges_wherever_the_car_is():
         assert -1.0 <= answer.steer <= 1.0
         assert 0.0 <= answer.throttle <= 1.0
         assert 0.0 <= answer.brake <= 1.0
+
+
+def thrown_over():
+    """Return an open road, 6 m wide: flat out into a fast left bend, then hard on the brakes into a slow right one."""
+    parts = ("straight = 1300", "radius = 260\nturn = 30", "radius = 80\nturn = -90", "straight = 250")
+    text = "closed = false\nwidth = 6.0\n" + "".join(f"\n[[segment]]\n{part}\n" for part in parts)
+    return Track("thrown_over", "braked from bend to bend", (build(layout.parse(text, "t.toml"), "t.toml"),))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rear_grip", [1.0, 0.97])
+def test_it_brakes_from_one_bend_into_the_next_without_a_slide(rear_grip):
+    """The hatchback spun here when it was steered as in steady cornering; also with a rear worse than planned."""
+    planned = Course(thrown_over(), load_car("hatchback"))
+    tyre = planned.car.tyre_rear
+    worse = msgspec.structs.replace(tyre, mu_x=rear_grip * tyre.mu_x, mu_y=rear_grip * tyre.mu_y)
+    world = World(planned.track, [msgspec.structs.replace(planned.car, tyre_rear=worse)])
+    one, controls, widest, slide = Driver(), Controls(brake=1.0), 0.0, 0.0
+    one.reset(planned)
+    line, row = planned.line, -1
+    for _ in range(round(60.0 / world.period)):
+        world.step([controls])
+        now = world.state(0)
+        controls = one.act(now, world.period)
+        s, offset, row = locate(line.table, line.spacing, line.closed, now.x, now.y, row)
+        if s > line.length - 150.0:
+            break
+        if now.speed > 10.0:
+            widest, slide = max(widest, abs(offset)), max(slide, abs(math.atan2(now.velocity_y, now.velocity_x)))
+    assert s > line.length - 150.0
+    assert widest < 0.8
+    assert slide < math.radians(8.0)

@@ -67,6 +67,6 @@ def test_plans_are_made_once_and_only_when_asked_for(course):
 def test_without_a_car_there_is_a_track_and_no_plan():
     bare = Course(load_track("pinegrove"), None)
     assert bare.track.road.closed
-    for name in ("line", "envelope", "profile"):
+    for name in ("line", "envelope", "handling", "profile"):
         with pytest.raises(UsageError, match="the car is not known"):
             getattr(bare, name)

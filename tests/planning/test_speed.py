@@ -14,10 +14,7 @@ def _point_mass(mu: float, drive: float) -> Envelope:
     """Grip mu g in all directions, a constant drive, no downforce."""
     share = np.sqrt(1.0 - np.linspace(0.0, 1.0, 13) ** 2)
     brake = np.tile(mu * G * share, (32, 1))
-    flat = np.zeros((32, 13))
-    return Envelope(
-        SPEEDS, np.full(32, mu * G), np.minimum(np.full((32, 13), drive), brake), brake, np.ones(32), flat, flat
-    )
+    return Envelope(SPEEDS, np.full(32, mu * G), np.minimum(np.full((32, 13), drive), brake), brake, np.ones(32))
 
 
 def _rows(curvature: np.ndarray) -> np.ndarray:

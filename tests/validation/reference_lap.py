@@ -10,7 +10,8 @@ from driving import Field
 
 from trailbrake.cars.load import load
 from trailbrake.cars.params import CarParams
-from trailbrake.planning import envelope as planner
+from trailbrake.planning.axles import frame, loads
+from trailbrake.planning.envelope import envelope
 from trailbrake.world.layout import State
 
 STUDY_G = 9.81  # m/s^2, what the study's loads add up with
@@ -83,13 +84,7 @@ def read(shared: Path) -> Lap:
 
 def planned_loads(car: CarParams, lap: Lap) -> Array:
     """Return the loads (4, n) by the planner's quasi-static formulas."""
-    body, half = car.body, 0.5 * car.aero.air_density
-    packed = (
-        body.mass, body.cg_height, body.wheelbase, body.cg_to_front, body.track_front, body.track_rear,
-        car.roll_stiffness_front_share, car.suspension_front.roll_centre, car.suspension_rear.roll_centre,
-        half * car.aero.lift_area_front, half * car.aero.lift_area_rear,
-    )  # fmt: skip
-    rows = [planner._loads(float(ax), float(ay), float(v), packed)
+    rows = [loads(float(ax), float(ay), float(v), frame(car))
             for ax, ay, v in zip(lap.ahead, lap.aside, lap.speed, strict=True)]  # fmt: skip
     return np.array(rows).T
 
@@ -186,7 +181,7 @@ def lap(shared: Path) -> Case:
     within = float((used <= 1.0).mean())
     what = f"grip used: {100 * within:.0f} % of the intervals within 1; the most is {used.max():.3f}, over 1 by"
     checks.append(below(what, max(float(used.max()) - 1.0, 0.0), "%", 0.03, 100.0))
-    limits = planner.envelope(car)
+    limits = envelope(car)
     lateral = np.interp(one.speed, limits.speeds, limits.lateral)
     beyond = np.abs(one.aside) / lateral
     plots = (
@@ -204,7 +199,7 @@ def lap(shared: Path) -> Case:
         "A published lap: Formula 1 car on Catalunya",
         "The car `f1` of the library is the car of the study. Each of the 500 intervals of the published minimum-time"
         " lap (77.79 s) asks for a speed, a longitudinal, a lateral and a yaw acceleration. They are put into the"
-        " planner's load formulas (`planning/envelope.py`), and the world's car, springs, camber and all, is held at"
+        " planner's load formulas (`planning/axles.py`), and the world's car, springs, camber and all, is held at"
         f" the same speed and path curvature at every second interval that uses less than {MOST_USED:.0%} of an axle's"
         " grip, with an inertial force along the car for what the lap accelerates there.",
         "Wheel loads of the solution file of fastest-lap (Limebeer 2014 car; Perantoni and Limebeer, Vehicle System"

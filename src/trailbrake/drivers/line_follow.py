@@ -1,9 +1,11 @@
 """Follows a planned racing line near the limit of grip.
 
-Steering: feed-forward of the steady cornering angle for the curvature ahead, plus feedback on the lateral and
-heading error at a look-ahead point, with the steady sideslip counted in, so that the car neither cuts in nor
-runs wide at the limit (Kapania and Gerdes, "Design of a feedback-feedforward steering controller for accurate
-path tracking and stability at the limits of handling", Vehicle System Dynamics 53:12, 2015).
+Steering: feed-forward of the angle that the curvature ahead takes, plus feedback on the lateral and heading error at a
+look-ahead point, with the sideslip of the bend counted in, so that the car neither cuts in nor runs wide at the limit
+(Kapania and Gerdes, "Design of a feedback-feedforward steering controller for accurate path tracking and stability at
+the limits of handling", Vehicle System Dynamics 53:12, 2015). Angle and sideslip are those under the pedals of the
+moment and for the change of curvature, not of steady cornering (`planning/handling.py`): a car that is braked from one
+bend into the next lies quite another way.
 Speed: the profile's own acceleration a little ahead, plus feedback on the speed error, turned into pedals by the
 car model and cut to what the tyres have left beside the cornering.
 """
@@ -18,6 +20,7 @@ from trailbrake.control.recover import Recovery
 from trailbrake.control.slip import kept
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import resistance
+from trailbrake.planning.handling import attitude
 from trailbrake.planning.preview import preview
 from trailbrake.planning.speed import demand, lookup, lookup2
 from trailbrake.state import CarState, Controls
@@ -27,7 +30,7 @@ from trailbrake.units import G, wrap_angle
 
 Preview = tuple[float, float, float, float, float]  # as `preview` returns
 
-STEER_GAIN = 0.045  # rad/m, road-wheel angle per metre of error at the look-ahead point
+STEER_GAIN = 0.06  # rad/m, road-wheel angle per metre of error at the look-ahead point
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
 DAMPING = 0.06  # rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and the tyre's own lag
@@ -50,6 +53,7 @@ class Driver:
     def reset(self, course: Course) -> None:
         """Plan the line and the speeds, and precompute what the pedals need."""
         self.line, self.limits, self.profile = course.line, course.envelope, course.profile
+        self.handling = course.handling
         self.car = car = course.known_car()
         self.row = -1
         self.recovery = Recovery()
@@ -82,22 +86,21 @@ class Driver:
         if rescue is not None:
             steer, throttle, brake, rescue_gear = rescue
             return Controls(steer=steer, throttle=throttle, brake=brake, gear=rescue_gear)
-        steer = self._steer(state, s, offset, here)
-        throttle, brake = self._eased(state, *self._pedals(state, s, offset, here))
+        acceleration, grip = self._acceleration(state, s, offset, here)
+        steer = self._steer(state, s, offset, here, acceleration)
+        throttle, brake = self._eased(state, *self._pedals(state, here, acceleration, grip))
         gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
-    def _steer(self, state: CarState, s: float, offset: float, here: Preview) -> float:
-        line, car, limits = self.line, self.car, self.limits
+    def _steer(self, state: CarState, s: float, offset: float, here: Preview, acceleration: float) -> float:
+        line, car = self.line, self.car
         speed = max(state.speed, 1.0)
-        _, curvature, climb, bend, bank = preview(line.table, line.spacing, line.closed, s + STEER_LEAD * speed)
-        need, share = self._lateral_use(speed, curvature, climb, bend, bank)
-        side = math.copysign(1.0, need)
-        forward = car.body.wheelbase * curvature + side * lookup2(limits.steer, limits.speeds, speed, share)
-        sideslip = car.body.cg_to_rear * curvature + side * lookup2(limits.sideslip, limits.speeds, speed, share)
+        forward, sideslip, sliding = attitude(
+            self.handling, line.table, line.spacing, line.closed, s + STEER_LEAD * speed, speed, acceleration
+        )
         heading = wrap_angle(state.yaw - here[0])
         error = offset + LOOK_AHEAD * min(max(heading + sideslip, -1.0), 1.0)
-        angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - speed * here[1])
+        angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - (speed * here[1] - sliding))
         if state.speed > 5.0:
             # The front tyres' velocity angle, which more steer than the peak slip away from would only slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
@@ -113,9 +116,9 @@ class Driver:
         need, factor = demand(speed, curvature, climb, bend, bank, surface, limits.speeds, limits.load_factor)
         return need, abs(need) / (factor * lookup(limits.lateral, limits.speeds, speed))
 
-    def _pedals(self, state: CarState, s: float, offset: float, here: Preview) -> tuple[float, float]:
-        car, limits = self.car, self.limits
-        speed = state.speed
+    def _acceleration(self, state: CarState, s: float, offset: float, here: Preview) -> tuple[float, float]:
+        """Return the acceleration (m/s^2) that is wanted of the car now, and the share of its rear grip to use."""
+        limits, speed = self.limits, state.speed
         _, curvature, climb, bend, bank = here
         wide = abs(offset) if curvature * offset < 0.0 else 0.0  # m outside the line in a bend
         wanted = self._profile(self.speeds, s) - WIDE_GAIN * wide
@@ -133,11 +136,14 @@ class Driver:
         held = grip * float(row[Column.GRIP])
         most = lookup2(limits.drive, limits.speeds, speed, lateral) * held
         least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * held
-        acceleration = most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most)
+        return most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most), grip
+
+    def _pedals(self, state: CarState, here: Preview, acceleration: float, grip: float) -> tuple[float, float]:
+        car, speed = self.car, state.speed
         gear = min(max(state.gear or 1, 1), len(self.masses) - 1)
         # What it takes to hold the speed. A steered wheel's cornering force points backwards in part.
         scrub = car.body.mass * car.body.front_share * abs(speed * state.yaw_rate * self.angle)
-        hold = car.body.mass * G * climb + lookup(self.drag, limits.speeds, speed) + scrub
+        hold = car.body.mass * G * here[2] + lookup(self.drag, self.limits.speeds, speed) + scrub
         force = self.masses[gear] * acceleration + (hold if hold < 0.0 else hold * grip)
         return self.pedals.throttle_and_brake(force, speed, gear, state.engine_speed)
 

@@ -8,6 +8,7 @@ import numpy as np
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.planning.envelope import Envelope, envelope
+from trailbrake.planning.handling import Handling, handling
 from trailbrake.planning.line import racing_line
 from trailbrake.planning.speed import Profile, profile
 from trailbrake.tracks.road import Column, Road
@@ -21,7 +22,7 @@ MARGIN = 0.97  # share of the car's steady limits that a profile plans with; the
 class Course:
     """The map and the car model that plans are made from; never the world's truth.
 
-    Plans are made when first asked for. `line`, `envelope` and `profile` need a known car.
+    Plans are made when first asked for. `line`, `envelope`, `handling` and `profile` need a known car.
 
     Attributes:
         track: the road to drive.
@@ -48,6 +49,11 @@ class Course:
     def envelope(self) -> Envelope:
         """What the car can do."""
         return envelope(self.known_car())
+
+    @cached_property
+    def handling(self) -> Handling:
+        """How the car lies in bends."""
+        return handling(self.known_car(), self.envelope)
 
     @cached_property
     def profile(self) -> Profile:

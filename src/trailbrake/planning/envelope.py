@@ -1,8 +1,8 @@
 """The g-g-v envelope of a car: the accelerations that its tyres, air, engine and brakes can give.
 
-Quasi-steady two-track model on a level road: wheel loads from weight, downforce and load transfer; the tyre's
-limit is the ellipse (Fx / mu_x)^2 + (Fy / mu_y)^2 = Fz^2 of the one tyre law (`cars/tyre.py`); the axles share
-the lateral force so that the yaw moment is zero, which makes the weaker axle the limit. After Milliken and
+Quasi-steady two-track model on a level road (`axles.py`); the tyre's limit is the ellipse
+(Fx / mu_x)^2 + (Fy / mu_y)^2 = Fz^2 of the one tyre law (`cars/tyre.py`); the axles share the lateral force so that
+the yaw moment is zero, which makes the weaker axle the limit. After Milliken and
 Milliken, Race Car Vehicle Dynamics (1995), chapters 7 and 9, and Perantoni and Limebeer (2014).
 """
 
@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams, Differential, Tyre
-from trailbrake.cars.tyre import at_load, combined
 from trailbrake.kernels import jit
+from trailbrake.planning.axles import Law, frame, loads, most_lateral, most_longitudinal, slip_angle
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
-Law = tuple[float, ...]  # `Tyre.law()`
-Four = tuple[float, float, float, float]
+Car = tuple[float, ...]  # `axles.frame()`, then `_lock()` of both axles
 
 SPEEDS = 32  # grid points over speed
 SHARES = 13  # grid points over lateral acceleration, as a share of the largest
@@ -42,8 +41,6 @@ class Envelope:
         drive: (SPEEDS, SHARES) m/s^2, largest forward acceleration, air and rolling drag included; may be < 0.
         brake: (SPEEDS, SHARES) m/s^2, largest deceleration, drag included, positive.
         load_factor: (SPEEDS,) 1, normal load over weight (downforce).
-        steer: (SPEEDS, SHARES) rad, road-wheel angle of steady cornering less the curvature part, left bend.
-        sideslip: (SPEEDS, SHARES) rad, the same of the angle from the body to the velocity (ISO 8855, positive left).
     """
 
     speeds: Array
@@ -51,57 +48,10 @@ class Envelope:
     drive: Array
     brake: Array
     load_factor: Array
-    steer: Array
-    sideslip: Array
 
 
 @jit
-def _loads(ax: float, ay: float, v: float, car: tuple[float, ...]) -> Four:
-    """Return the loads (N) FL, FR, RL, RR at body accelerations ax, ay (m/s^2, ay > 0: left bend) and speed v."""
-    mass, height, base, to_front, track_f, track_r, roll_front, centre_f, centre_r, lift_f, lift_r = car[:11]
-    to_rear = base - to_front
-    pressure = v * v
-    pitch = mass * ax * height / base
-    front = mass * G * to_rear / base + lift_f * pressure - pitch
-    rear = mass * G * to_front / base + lift_r * pressure + pitch
-    arm = height - (centre_f * to_rear + centre_r * to_front) / base
-    side_f = mass * ay * (to_rear / base * centre_f + roll_front * arm) / track_f
-    side_r = mass * ay * (to_front / base * centre_r + (1.0 - roll_front) * arm) / track_r
-    return (
-        max(0.5 * front - side_f, 0.0),
-        max(0.5 * front + side_f, 0.0),
-        max(0.5 * rear - side_r, 0.0),
-        max(0.5 * rear + side_r, 0.0),
-    )
-
-
-@jit
-def _friction(load: float, law: Law) -> tuple[float, float]:
-    """Return the largest longitudinal and lateral force (N) of a tyre at `load`."""
-    return at_load(law[1], -law[3], load, law[0]) * load, at_load(law[2], -law[4], load, law[0]) * load
-
-
-@jit
-def _axle_lateral(inner: float, outer: float, fx: float, law: Law) -> float:
-    """Return the largest lateral force (N) of an axle that also carries the longitudinal force fx (N)."""
-    ix, iy = _friction(inner, law)
-    ox, oy = _friction(outer, law)
-    used = min(abs(fx) / max(ix + ox, 1.0), 1.0)
-    return (iy + oy) * math.sqrt(1.0 - used * used)
-
-
-@jit
-def _axle_longitudinal(inner: float, outer: float, fy: float, law: Law, open_differential: bool) -> float:
-    """Return the largest longitudinal force (N) of an axle that also carries the lateral force fy (N)."""
-    ix, iy = _friction(inner, law)
-    ox, oy = _friction(outer, law)
-    used = min(abs(fy) / max(iy + oy, 1.0), 1.0)
-    total = 2.0 * min(ix, ox) if open_differential else ix + ox
-    return total * math.sqrt(1.0 - used * used)
-
-
-@jit
-def _locked(force: float, drive_front: float, car: tuple[float, ...]) -> float:
+def _locked(force: float, drive_front: float, car: Car) -> float:
     """Return what limited-slip differentials add to the front axle's side force (N) at a drive force (N).
 
     The inner wheel of a driven axle turns slower, so the lock gives it more of the torque than the outer one: a
@@ -115,18 +65,18 @@ def _locked(force: float, drive_front: float, car: tuple[float, ...]) -> float:
 
 
 @jit
-def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag: float, drive_front: float) -> float:
+def _lateral_limit(v: float, car: Car, front: Law, rear: Law, drag: float, drive_front: float) -> float:
     """Return the largest steady lateral acceleration (m/s^2) at constant speed v, bisected."""
     mass, base, to_front = car[0], car[2], car[3]
     lo, hi = 0.0, 60.0
     for _ in range(40):
         ay = 0.5 * (lo + hi)
-        fl, fr, rl, rr = _loads(0.0, ay, v, car)
+        fl, fr, rl, rr = loads(0.0, ay, v, car)
         side_front, side_rear = mass * ay * (base - to_front) / base, mass * ay * to_front / base
         # To hold the speed the driven wheels also pay for the tyres' sliding: side force times slip angle.
         push = drag + side_front * SCRUB * front[6] + side_rear * SCRUB_REAR * rear[6]
-        can_front = _axle_lateral(fl, fr, push * drive_front, front)
-        can_rear = _axle_lateral(rl, rr, push * (1.0 - drive_front), rear)
+        can_front = most_lateral(fl, fr, push * drive_front, front)
+        can_rear = most_lateral(rl, rr, push * (1.0 - drive_front), rear)
         need_front = side_front + _locked(push, drive_front, car)
         if need_front < can_front and side_rear < REAR_RESERVE * can_rear:
             lo = ay
@@ -139,7 +89,7 @@ def _lateral_limit(v: float, car: tuple[float, ...], front: Law, rear: Law, drag
 def _longitudinal_limit(
     v: float,
     ay: float,
-    car: tuple[float, ...],
+    car: Car,
     front: Law,
     rear: Law,
     drag: float,
@@ -158,9 +108,9 @@ def _longitudinal_limit(
     lo, hi = -20.0, 60.0  # m/s^2; what the loads at an acceleration allow falls below it somewhere: bisected
     for _ in range(40):
         ax = 0.5 * (lo + hi)
-        fl, fr, rl, rr = _loads(-ax if braking else ax, ay, v, car)
-        can_front = _axle_longitudinal(fl, fr, need_front, front, open_front and not braking)
-        can_rear = _axle_longitudinal(rl, rr, need_rear, rear, open_rear and not braking)
+        fl, fr, rl, rr = loads(-ax if braking else ax, ay, v, car)
+        can_front = most_longitudinal(fl, fr, need_front, front, open_front and not braking)
+        can_rear = most_longitudinal(rl, rr, need_rear, rear, open_rear and not braking)
         share = brake_front if braking else drive_front
         force = thrust
         if share > 0.0:
@@ -170,7 +120,7 @@ def _longitudinal_limit(
         new = (force + drag) / mass if braking else (force - drag) / mass
         if not braking:  # the front axle, lighter under power, still has to turn the car
             pull = max(mass * ax + drag, 0.0)
-            side = _axle_lateral(fl, fr, pull * drive_front, front)
+            side = most_lateral(fl, fr, pull * drive_front, front)
             if side < need_front + _locked(pull, drive_front, car):
                 new = -1e9
         if new > ax:
@@ -181,30 +131,11 @@ def _longitudinal_limit(
 
 
 @jit
-def _axle_slip(inner: float, outer: float, force: float, fx: float, law: Law) -> float:
-    """Return the slip angle (rad, size) at which the axle gives the lateral `force` (N) beside fx (N)."""
-    ix, _iy = _friction(inner, law)
-    ox, _oy = _friction(outer, law)
-    used = min(abs(fx) / max(ix + ox, 1.0), 0.99)
-    wanted = force / math.sqrt(1.0 - used * used)
-    lo, hi = 0.0, law[6] * 1.2
-    for _ in range(40):
-        t = 0.5 * (lo + hi)
-        a = combined(0.0, -t, inner, *law)
-        b = combined(0.0, -t, outer, *law)
-        if a[1] + b[1] < wanted:
-            lo = t
-        else:
-            hi = t
-    return math.atan(0.5 * (lo + hi))
-
-
-@jit
 def _tables(
     grid: Array,
     lateral: Array,
     tables: Array,
-    car: tuple[float, ...],
+    car: Car,
     front: Law,
     rear: Law,
     brake_force: float,
@@ -213,7 +144,7 @@ def _tables(
     open_front: bool,
     open_rear: bool,
 ) -> None:
-    """Fill lateral (n,) and tables (4, n, m): drive, brake, steer, sideslip; grid is (3, n): speed, thrust, drag."""
+    """Fill lateral (n,) and tables (2, n, m): drive, brake; grid is (3, n): speed, thrust, drag."""
     n, m = lateral.shape[0], tables.shape[2]
     mass, base, to_front = car[0], car[2], car[3]
     for i in range(n):
@@ -221,19 +152,16 @@ def _tables(
         lateral[i] = _lateral_limit(v, car, front, rear, drag, drive_front)
         for j in range(m):
             ay = lateral[i] * j / (m - 1.0)
-            fl, fr, rl, rr = _loads(0.0, ay, v, car)
+            fl, fr, rl, rr = loads(0.0, ay, v, car)
             side_front = mass * ay * (base - to_front) / base
-            slip_front = _axle_slip(fl, fr, side_front, drag * drive_front, front)
             side_rear = mass * ay * to_front / base
-            slip_rear = _axle_slip(rl, rr, side_rear, drag * (1.0 - drive_front), rear)
-            scrub = side_front * math.sin(slip_front) + side_rear * math.sin(slip_rear)
+            scrub = side_front * math.sin(slip_angle(fl, fr, side_front, drag * drive_front, front))
+            scrub += side_rear * math.sin(slip_angle(rl, rr, side_rear, drag * (1.0 - drive_front), rear))
             for braking in (False, True):
                 tables[int(braking), i, j] = _longitudinal_limit(
                     v, ay, car, front, rear, drag if braking else drag + scrub,
                     brake_force if braking else thrust, drive_front, brake_front, braking, open_front, open_rear,
                 )  # fmt: skip
-            tables[2, i, j] = slip_front - slip_rear
-            tables[3, i, j] = -slip_rear
 
 
 def _lock(differential: Differential | None, tyre: Tyre) -> tuple[float, float]:
@@ -276,15 +204,13 @@ def top_speed(car: CarParams) -> float:
 def envelope(car: CarParams) -> Envelope:
     """Compute the envelope of `car`."""
     speeds = np.linspace(SLOWEST, top_speed(car) + 2.0, SPEEDS)
-    body, aero, brakes = car.body, car.aero, car.brakes
-    half = 0.5 * aero.air_density
+    brakes = car.brakes
     packed = (
-        body.mass, body.cg_height, body.wheelbase, body.cg_to_front, body.track_front, body.track_rear,
-        car.roll_stiffness_front_share, car.suspension_front.roll_centre, car.suspension_rear.roll_centre,
-        half * aero.lift_area_front, half * aero.lift_area_rear,
-        *_lock(car.drive.differential_front, car.tyre_front), *_lock(car.drive.differential_rear, car.tyre_rear),
-    )  # fmt: skip
-    lateral, tables = np.empty(SPEEDS), np.empty((4, SPEEDS, SHARES))
+        *frame(car),
+        *_lock(car.drive.differential_front, car.tyre_front),
+        *_lock(car.drive.differential_rear, car.tyre_rear),
+    )
+    lateral, tables = np.empty(SPEEDS), np.empty((2, SPEEDS, SHARES))
     grid = np.stack([speeds, thrust(car, speeds), resistance(car, speeds)])
     _tables(
         grid, lateral, tables, packed, car.tyre_front.law(), car.tyre_rear.law(), car.full_brake_force,
@@ -296,5 +222,5 @@ def envelope(car: CarParams) -> Envelope:
         tables[0] = np.where(tables[0] > 0.0, kept * tables[0], tables[0])
     if not brakes.abs:
         tables[1] *= (1.0 - UNAIDED_BRAKING) * kept
-    load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (body.mass * G)
-    return Envelope(speeds, lateral, tables[0], tables[1], load_factor, tables[2], tables[3])
+    load_factor = 1.0 + (packed[9] + packed[10]) * speeds**2 / (car.body.mass * G)
+    return Envelope(speeds, lateral, tables[0], tables[1], load_factor)
