@@ -99,13 +99,13 @@ def test_exit_codes(monkeypatch, capsys, error, code, said):
         if error:
             raise error
 
-    monkeypatch.setattr(main, "command_line", lambda sim: verb)
+    monkeypatch.setattr(main, "command_line", lambda sim, asked: verb)
     assert main.run([]) == code
     assert capsys.readouterr() == ("", said)
 
 
 def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
-    monkeypatch.setattr(main, "command_line", lambda sim: lambda tokens, **more: 130)
+    monkeypatch.setattr(main, "command_line", lambda sim, asked: lambda tokens, **more: 130)
     monkeypatch.setattr(sys, "argv", ["trailbrake"])
     with pytest.raises(SystemExit) as caught:
         main.main()

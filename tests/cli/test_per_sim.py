@@ -98,6 +98,6 @@ def test_a_folder_with_the_module_has_the_verb(monkeypatch):
     module = types.SimpleNamespace(Options=Options, examine=lambda options: seen.append(options) or [])
     monkeypatch.setattr(per_sim.registry, "having", lambda name: ["other"] if name == "doctor" else [])
     monkeypatch.setattr(per_sim.registry, "part", lambda sim, name: module)
-    (app,) = per_sim.apps()
+    (app,) = per_sim.apps("doctor")
     app(["other", "--wait", "3"], exit_on_error=False, result_action="return_value")
     assert seen == [Options(3.0)]

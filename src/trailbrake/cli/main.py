@@ -13,8 +13,8 @@ from trailbrake import __version__
 from trailbrake.errors import TrailbrakeError
 
 
-def command_line(sim: str) -> App:
-    """Return the command line, with the live flags of simulator `sim`."""
+def command_line(sim: str, verb: str = "") -> App:
+    """Return the command line, with the live flags of simulator `sim` and what is under `verb` alone."""
     from trailbrake.cli import (
         bench,
         drive,
@@ -42,7 +42,7 @@ def command_line(sim: str) -> App:
     )
     app.command(drive.verb(sim), name="drive")
     app.command(serve.app())
-    app.command(sim_verb.app())
+    app.command(sim_verb.app(verb))
     app.command(record.verb(sim), name="record")
     app.command(replay.replay)
     app.command(report.report)
@@ -57,8 +57,8 @@ def command_line(sim: str) -> App:
     app.command(lists.tracks)
     app.command(lists.cars)
     app.command(bench.app())
-    for verb in per_sim.apps():
-        app.command(verb)
+    for extra in per_sim.apps(verb):
+        app.command(extra)
     return app
 
 
@@ -75,7 +75,7 @@ def _sim_in(tokens: list[str]) -> str:
 def run(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        app = command_line(_sim_in(tokens))
+        app = command_line(_sim_in(tokens), tokens[0] if tokens else "")
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except TrailbrakeError as error:

@@ -144,14 +144,17 @@ def _command(verb: str, sim: str) -> Callable[..., int]:
     return command
 
 
-def apps() -> list[App]:
-    """Return one verb per kind of module that any simulator has, with a sub-command per simulator."""
+def apps(asked: str) -> list[App]:
+    """Return one verb per kind of module that any simulator has.
+
+    Only the verb `asked` for gets its sub-commands, one per simulator: they need the modules, which are not all cheap.
+    """
     found = []
     for verb, (_, text) in _VERBS.items():
         sims = registry.having(verb)
         if sims:
             app = App(name=verb, help=text)
-            for sim in sims:
+            for sim in sims if verb == asked else ():
                 app.command(_command(verb, sim), name=sim)
             found.append(app)
     return found

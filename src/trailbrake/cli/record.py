@@ -16,7 +16,7 @@ from trailbrake.sims import registry
 def verb(sim: str) -> Callable[..., int]:
     """Return the verb with the flags of the recorder of `sim`."""
     able = registry.having("recorder")
-    module = registry.part(sim if sim in able else able[0], "recorder") if able else None
+    spec = registry.part(sim if sim in able else able[0], "spec") if able else None
 
     def record(
         port: int | None = None,
@@ -53,8 +53,8 @@ def verb(sim: str) -> Callable[..., int]:
             print(f"trailbrake: {result['recording_error']}", file=sys.stderr)
         return 0
 
-    if module is not None:
-        record.__annotations__["options"] = Annotated[module.Options | None, Parameter(name="*")]
+    if spec is not None:
+        record.__annotations__["options"] = Annotated[spec.RecordOptions | None, Parameter(name="*")]
     record.__doc__ = """Record a session that somebody else drives.
 
     With an output or a YAML file it is a table; without, a recording with a report, and every datagram as it came.

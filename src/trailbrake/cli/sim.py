@@ -95,9 +95,9 @@ def _actions(sim: str) -> App:
     return app
 
 
-def app() -> App:
-    """Return the verb with one sub-command per simulator that can be controlled from outside."""
+def app(asked: str) -> App:
+    """Return the verb; where it is `asked` for, with a sub-command per simulator that can be controlled."""
     verb = App(name="sim", help="Pause a running simulator, restart it, put a car somewhere.")
-    for sim in registry.having("control"):
+    for sim in registry.having("control") if asked == "sim" else ():
         verb.command(_actions(sim))
     return verb

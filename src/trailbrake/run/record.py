@@ -44,7 +44,7 @@ def record(
 
     Args:
         sim: the simulator's name.
-        options: its `recorder.Options`; None for the defaults.
+        options: its `spec.RecordOptions`; None for the defaults.
         port: to listen on; None: as the options say.
         output: the table's file.
         source: a recorded session to read instead of listening.
@@ -61,7 +61,7 @@ def record(
     if sim not in able:
         raise UsageError(f"there is no recorder for {sim}", where="--sim", hint=near(sim, able))
     module = registry.part(sim, "recorder")
-    options = options or module.Options()
+    options = options or registry.part(sim, "spec").RecordOptions()
     wanted = module.settings_of(options, port, output)
     folder, name = out or recordings_folder(), f"{sim}_{rate.stamp()}"
     ours = out is not None or wanted.output_filename is None

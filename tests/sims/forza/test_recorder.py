@@ -14,7 +14,8 @@ from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.blocks import Dash, Gap, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import read_raw
-from trailbrake.sims.forza.recorder import Options, Session, settings_of
+from trailbrake.sims.forza.recorder import Session, settings_of
+from trailbrake.sims.forza.spec import RecordOptions
 from trailbrake.transport.udp import Udp
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
@@ -39,7 +40,7 @@ class Recording:
 
     def __init__(self, output=None, **options):
         options.setdefault("listen", "127.0.0.1:0")
-        made = Options(**options)
+        made = RecordOptions(**options)
         self.session = Session(made, settings_of(made, None, output))
         self.udp = Udp()
         self.to = ("127.0.0.1", self.session._udp.port)
@@ -131,18 +132,18 @@ def test_it_forwards(record):
 
 def test_a_taken_port_and_a_wrong_name_are_one_line(tmp_path):
     taken = Udp(("0.0.0.0", 0))
-    options = Options()
+    options = RecordOptions()
     with pytest.raises(SimulatorError, match="cannot listen on"):
         Session(options, settings_of(options, taken.port, None))
     taken.close()
     yaml = tmp_path / "y.yaml"
     yaml.write_text("parameter_list: [sped]")
     with pytest.raises(UsageError, match="got sped; did you mean speed"):
-        settings_of(Options(config=yaml), None, None)
+        settings_of(RecordOptions(config=yaml), None, None)
 
 
 def read(source, tmp_path, **options):
-    options = Options(**options)
+    options = RecordOptions(**options)
     with Session(options, settings_of(options, None, options_output(tmp_path, options)), source) as session:
         states = []
         while not session.ended:

@@ -11,7 +11,8 @@ from pathlib import Path
 from trailbrake.sims.forza import settings
 from trailbrake.sims.forza.columns import DEFAULTS, Cell, row_maker
 from trailbrake.sims.forza.intake import Intake
-from trailbrake.sims.forza.settings import AUTO, Settings
+from trailbrake.sims.forza.settings import Settings
+from trailbrake.sims.forza.spec import AUTO
 from trailbrake.transport.udp import Udp
 
 EXAMPLE = "forza_motorsport/example_configuration.yaml"

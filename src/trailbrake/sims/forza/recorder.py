@@ -7,22 +7,21 @@ packets of a driven car, raw recordings everything that came.
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Self
-
-from cyclopts import Parameter
+from typing import Any, Self
 
 from trailbrake.laps import LapRecord
-from trailbrake.sims.forza import settings, spec
+from trailbrake.sims.forza import settings
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.columns import DEFAULTS, row_maker
 from trailbrake.sims.forza.intake import Intake
 from trailbrake.sims.forza.link import forward_to
 from trailbrake.sims.forza.raw import RawWriter
-from trailbrake.sims.forza.settings import AUTO, Settings
+from trailbrake.sims.forza.settings import Settings
 from trailbrake.sims.forza.sources import read_datagrams
+from trailbrake.sims.forza.spec import AUTO, RecordOptions
 from trailbrake.sims.forza.tables import TableWriter
 from trailbrake.state import CarState
 from trailbrake.transport.udp import Udp, address
@@ -31,33 +30,7 @@ SUFFIX = ".forza"  # of raw recordings
 _AT_ONCE = 512  # datagrams per take: who floods the port may not hold the loop
 
 
-@dataclass(slots=True)
-class Options:
-    """Options of `record --sim forza`.
-
-    Attributes:
-        config: YAML file with port, output_filename, format, append, packet_format, parameter_list. What it says goes
-            before the flags.
-        format: of the table: tsv or csv.
-        packet_format: what is expected: sled, dash, fh4 (or fh), fm2023, or auto for whatever comes.
-        append: go on in the table's file, without a header.
-        listen: where telemetry comes in, HOST:PORT; PORT, on the line or in the YAML file, goes before its port.
-        forward: HOST:PORT that gets every datagram too; more than one with commas between.
-        raw: file for every datagram as it came.
-        verbose: say how many packets there were, now and then.
-    """
-
-    config: Annotated[Path | None, Parameter(alias="-c")] = None
-    format: Annotated[str, Parameter(alias="-f")] = "tsv"
-    packet_format: Annotated[str, Parameter(alias="-p")] = AUTO
-    append: Annotated[bool, Parameter(alias="-a")] = False
-    listen: str = f"0.0.0.0:{spec.PORT}"
-    forward: str = ""
-    raw: Path | None = None
-    verbose: Annotated[bool, Parameter(alias="-v")] = False
-
-
-def settings_of(options: Options, port: int | None, output: Path | None) -> Settings:
+def settings_of(options: RecordOptions, port: int | None, output: Path | None) -> Settings:
     """Return what is to be written: the YAML file goes before flags and line. UsageError where it is wrong."""
     flags = settings.check(
         Settings(port, output, options.format, options.append, options.packet_format), where="record"
@@ -79,7 +52,7 @@ class Session:
         warnings: lines for the user, taken out by whoever prints them.
     """
 
-    def __init__(self, options: Options, wanted: Settings, source: Path | None = None) -> None:
+    def __init__(self, options: RecordOptions, wanted: Settings, source: Path | None = None) -> None:
         self._options, self._wanted = options, wanted
         self.intake = Intake()
         self.ended = False

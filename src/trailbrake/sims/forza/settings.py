@@ -11,8 +11,8 @@ from typing import Any
 from trailbrake.errors import UsageError, near
 from trailbrake.sims.forza import columns
 from trailbrake.sims.forza.codec import ALIASES, LENGTHS
+from trailbrake.sims.forza.spec import AUTO
 
-AUTO = "auto"
 PACKET_FORMATS = (AUTO, *LENGTHS, *ALIASES)
 TABLE_FORMATS = ("tsv", "csv")
 

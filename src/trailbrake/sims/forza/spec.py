@@ -4,7 +4,10 @@ Source: protocol page forza-data-out. Constants and options only; cheap to impor
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from trailbrake.errors import UsageError
 
@@ -16,6 +19,7 @@ PAD_PORT = 2561  # where our host takes pad reports
 TELEMETRY_DOOR, PAD_DOOR = "forza-telemetry", "forza-pad"  # names of the private doors
 LEAST_RATE, MOST_RATE = 20.0, 240.0  # 1/s, rates seen in the games
 LOST_S = 0.5  # s without a datagram after which the receiver calls the game lost (section 3.2)
+AUTO = "auto"  # whatever format comes
 SHIFTING = 11  # gear that FH6 tells while no gear is engaged
 
 # `steer` is the stick as the game took it, not the road wheels (section 3.3). Slips are normalised by a tyre that the
@@ -90,6 +94,32 @@ class LiveOptions:
     pad: str = "auto"
     forward: str = ""
     wait: float = 60.0
+
+
+@dataclass(slots=True)
+class RecordOptions:
+    """Options of `record --sim forza`.
+
+    Attributes:
+        config: YAML file with port, output_filename, format, append, packet_format, parameter_list. What it says goes
+            before the flags.
+        format: of the table: tsv or csv.
+        packet_format: what is expected: sled, dash, fh4 (or fh), fm2023, or auto for whatever comes.
+        append: go on in the table's file, without a header.
+        listen: where telemetry comes in, HOST:PORT; PORT, on the line or in the YAML file, goes before its port.
+        forward: HOST:PORT that gets every datagram too; more than one with commas between.
+        raw: file for every datagram as it came.
+        verbose: say how many packets there were, now and then.
+    """
+
+    config: Annotated[Path | None, Parameter(alias="-c")] = None
+    format: Annotated[str, Parameter(alias="-f")] = "tsv"
+    packet_format: Annotated[str, Parameter(alias="-p")] = AUTO
+    append: Annotated[bool, Parameter(alias="-a")] = False
+    listen: str = f"0.0.0.0:{PORT}"
+    forward: str = ""
+    raw: Path | None = None
+    verbose: Annotated[bool, Parameter(alias="-v")] = False
 
 
 def period(options: ServeOptions) -> float:
