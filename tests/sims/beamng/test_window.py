@@ -183,6 +183,16 @@ def test_strict_answers_take_effect_at_the_same_step_however_fast_they_come():
     assert taken[0][0] == (29, 0)
 
 
+@pytest.mark.parametrize("reply", [2.0, 3.0])
+def test_strict_a_first_answer_to_more_than_one_message_leaves_the_window_whole(reply):
+    """A client that counts the messages it has, and had two or three at hand when it came."""
+    window = strict(0.0005, 0.002)
+    assert [window.step() for _ in range(4)] == [Act.SEND] * 4
+    assert window.step() is Act.WAIT
+    window.datagram(reply)
+    assert window.in_flight == 5 - reply, "one more has been sent"
+
+
 def test_strict_does_not_take_a_copy_for_an_answer():
     window = strict()
     assert window.step() is Act.SEND

@@ -49,6 +49,7 @@ class Host:
         self._waiting: list[Coupling] = []
         self._unknown: list[int] = []  # vehicles whose controller has not been found yet
         self._steps = self._frame = self._ticks = 0
+        self._now = 0.0  # of the newest tick
         self._debug: list[DebugLog] = []
 
     @property
@@ -97,6 +98,7 @@ class Host:
 
     def tick(self, now: float) -> None:
         """Do one physics step, or go on with one that waits; with `burst` N steps in every Nth tick."""
+        self._now = now
         if self._unknown and not self._found():
             return
         for coupling in self._couplings:
@@ -149,9 +151,10 @@ class Host:
     def wait(self, seconds: float) -> None:
         """Let wall time pass until a controller says something, at most `seconds`."""
         if self.waits:
-            under_way = any(coupling.next_at is not None for coupling in self._couplings)
+            # The bad network's own deliveries, counted from the newest tick, which was a moment ago.
+            due = [coupling.next_at - self._now for coupling in self._couplings if coupling.next_at is not None]
             waiting = self._waiting or self._couplings
-            waiting[0].udp.wait(min(seconds, PHYSICS_STEP) if under_way else seconds)
+            waiting[0].udp.wait(max(min([seconds, *due]), 0.0))
 
     def counters(self) -> dict[str, Any]:
         """Return the sums over all vehicles, the figures of each, and what the two times come to."""

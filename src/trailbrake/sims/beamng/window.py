@@ -198,7 +198,8 @@ class StrictWindow:
             return None
         oldest = max(self._answered, self._given_up) + 1
         if self._offset is None:
-            return oldest
+            # No controller that is in step with our ids gives a higher one than the message's plus 1.
+            return int(reply_id) - 1 if oldest < reply_id <= self.last_id + 1 else oldest
         if reply_id > self._highest:
             answers = reply_id + self._offset
             if answers <= self.last_id:
