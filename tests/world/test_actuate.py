@@ -11,15 +11,15 @@ from trailbrake.cars.load import load
 from trailbrake.kernels import jit
 from trailbrake.units import G
 from trailbrake.world.actuate import ABS_FROM, wheel
-from trailbrake.world.layout import Control, State, Work
+from trailbrake.world.layout import Axle, Control, State, Work
 
 
 @jit
 def _wheels(block):
-    wheel(block, 0, 0, 1.0, 0)
-    wheel(block, 0, 1, -1.0, 0)
-    wheel(block, 1, 2, 1.0, 0)
-    wheel(block, 1, 3, -1.0, 0)
+    wheel(block, 0, 0, 1.0, 0, 0.001)
+    wheel(block, 0, 1, -1.0, 0, 0.001)
+    wheel(block, 1, 2, 1.0, 0, 0.001)
+    wheel(block, 1, 3, -1.0, 0, 0.001)
 
 
 def test_controls_are_held_within_their_ranges_and_nan_is_nothing(rig, roads):
@@ -122,7 +122,7 @@ def test_camber_leans_into_the_car_and_rolls_with_the_body():
     per = tyre.camber_thrust / math.tan(tyre.peak_slip_angle)
     assert block[Work.CAMBER_SLIP] == pytest.approx(per * left)
     assert block[Work.CAMBER_SLIP + 1] == pytest.approx(per * right)
-    assert block[Work.GRIP_Y] == pytest.approx(1.0 - tyre.camber_loss * left**2)
+    assert block[Work.MU_Y] / block[Axle.MU_Y] == pytest.approx(-(1.0 - tyre.camber_loss * left**2))
 
 
 def test_camber_thrust_moves_a_leaning_wheel_the_way_it_leans(rig, roads):

@@ -11,7 +11,7 @@ from trailbrake.world import layout
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import GEARS, Axle, Control, Param, State, Work
 
-WIDER = {"RATIOS": GEARS, "CURVE": 24}  # rows that no "x" in their comment counts
+WIDER = {"RATIOS": GEARS, "CURVE": 16}  # rows that no "x" in their comment counts
 
 
 @pytest.mark.parametrize("rows", [State, Control, Work, Param, Axle])
