@@ -118,7 +118,7 @@ def test_springs_without_dampers_swing_on(rig, roads):
 
 def step(block, dt):
     """A substep, by itself."""
-    substep(block, dt)
+    substep(block, LANES, dt)
 
 
 @pytest.mark.skipif(

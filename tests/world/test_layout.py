@@ -22,7 +22,7 @@ def test_rows_follow_each_other_without_overlap(rows):
     for member in rows:
         assert member == row, member.name
         each = 2 if rows is Axle else 1
-        counted = re.match(r"x(\d)", comments.get(member.name, ""))
+        counted = re.match(r"x(\d+)", comments.get(member.name, ""))
         row += WIDER.get(member.name, int(counted[1]) if counted else each)
 
 

@@ -10,7 +10,7 @@ from blocks import Block
 from trailbrake.cars.load import load, names
 from trailbrake.cars.tyre import combined
 from trailbrake.kernels import jit
-from trailbrake.world.actuate import share
+from trailbrake.world.actuate import scale
 from trailbrake.world.layout import Axle, Param, State, Work
 from trailbrake.world.tyres import friction, stretch
 
@@ -22,7 +22,7 @@ def _friction(block, a, i):
 
 @jit
 def _stretch(block, dt, steps):
-    share(block, 1, 2, 3, 0, dt)
+    scale(block, 1, 0, dt)
     for _ in range(steps):
         stretch(block, 1, 2, 1.0, 0)
 

@@ -1,7 +1,7 @@
-"""The Magic Formula's curve as a quotient of polynomials, for kernels that evaluate it a hundred million times a second.
+"""The Magic Formula's curve as a quotient of polynomials, for kernels that evaluate it millions of times a second.
 
-curve(s) = sin(C atan(B s - E (B s - atan(B s)))) rises from 0 to its peak and falls to a limit, so curve(s) / s is close
-to
+curve(s) = sin(C atan(B s - E (B s - atan(B s)))) rises from 0 to its peak and falls to a limit, so curve(s) / s is
+close to
 
     (n0 + n1 s + n2 s^2 + n3 s^3) / (1 + d1 s + d2 s^2 + d3 s^3 + d4 s^4),
 

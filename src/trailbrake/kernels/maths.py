@@ -67,6 +67,17 @@ def sincos(x: float) -> tuple[float, float]:
 
 
 @inline
+def cos_turns(x: float) -> float:
+    """Return cos(2 pi x) of |x| < 1e6, to 4e-9: a minimax polynomial of the distance to the nearest half turn."""
+    away = abs(x - np.floor(x + 0.5)) - 0.25
+    u = away * away
+    # sin(2 pi v) of |v| <= 1/4, odd; cos(2 pi x) = -sin(2 pi away).
+    high = 81.60100406304494 + u * (-76.5497820447802 + u * 39.53670407692092)
+    value: float = -away * (6.283185160088883 + u * (-41.34165503126398 + u * high))
+    return value
+
+
+@inline
 def wrap(angle: float) -> float:
     """Return `angle` (rad) in [-pi, pi)."""
     result: float = angle - TWO_PI * np.floor(angle * (1.0 / TWO_PI) + 0.5)

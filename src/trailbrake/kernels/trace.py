@@ -1,21 +1,23 @@
 """Lane code as vector instructions: a function written for one car is run once, and writes down what it does.
 
-`vectors(phase, ...)` gives a function for kernels that takes all lanes of a block through each phase in turn. A phase is
-a function of a block, a lane and numbers. In plain Python it is called for each lane. For machine code it is called
+`vectors(phase, ...)` gives a function for kernels that takes all lanes of a block through each phase in turn. A phase
+is a function of a block, a lane and numbers. In plain Python it is called for each lane. For machine code it is called
 with objects in place of numbers, whose operators append one vector instruction each to the program; so calls, loops
 and branches on constants leave nothing behind, and there is no loop that a compiler might fail to turn into vector
 code, nor types for numba to find out, which takes a hundred times as long.
 
-Lane code may use `get` and `put` with rows known at this point, arithmetic, comparisons, `a if test else b` (both are
-worked out, one is taken), `and`, `or`, `not`, `min`, `max`, `abs`, `math.sqrt`, `np.floor`, and `inline` functions of the
-same kind. A branch on a lane's value is refused when it is traced. Within a phase a row is read and written once, however
-often it is named; between phases nothing is reordered: a phase is about as long as a processor looks ahead.
+Lane code may use `get` and `put` with rows known at this point, arithmetic, comparisons, `a if test else b` (both
+are worked out, one is taken), `and`, `or`, `not`, `min`, `max`, `abs`, `math.sqrt`, `np.floor`, and `inline` functions
+of the same kind. A branch on a lane's value is refused when it is traced. Within a phase a row is read and written
+once, however often it is named; between phases nothing is reordered: a phase is about as long as a processor looks
+ahead.
 """
 
 import ast
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,30 +78,37 @@ if BACKEND == "numba":
         """The instructions of one kernel for one type of number, as they are written down."""
 
         def __init__(self, module: Any, name: str, real: Any, scalars: int) -> None:
-            size = 4 if isinstance(real, ir.FloatType) else 8
+            self.size = size = 4 if isinstance(real, ir.FloatType) else 8  # bytes; blocks need not begin on a vector
             self.freedom = ("contract", "reassoc", "nsz", "arcp", "afn") if size == 4 else ("contract",)
             self.suffix = f"v{WIDTH // size}f{8 * size}"
             self.vector = ir.VectorType(real, WIDTH // size)
-            self.function = ir.Function(module, ir.FunctionType(ir.VoidType(), [real.as_pointer(), *[real] * scalars]), name)
+            kind = ir.FunctionType(ir.VoidType(), [real.as_pointer(), _INDEX, *[real] * scalars])
+            self.function = ir.Function(module, kind, name)
             self.function.linkage = "internal"
             self.function.attributes.add("noinline")
             self.function.attributes.add("nounwind")
             self.builder = ir.IRBuilder(self.function.append_basic_block())
             self.chunks = range(0, LANES, self.vector.count)
-            self.start(0)
             self.read: set[int] = set()
 
-        def start(self, first: int) -> None:
-            """Begin a phase for the lanes from `first` on."""
+        @contextmanager
+        def where_used(self, first: int) -> Iterator[None]:
+            """Write a phase for the vector of lanes from `first` on, which is left out where they hold no car."""
             self.first = first
             self.known: dict[int, Any] = {}
             self.changed: dict[int, Any] = {}
+            if first == 0:
+                yield
+                return
+            used = self.builder.icmp_signed(">", self.function.args[1], ir.Constant(_INDEX, first))
+            with self.builder.if_then(used, likely=True):
+                yield
 
         def end(self, forgotten: frozenset[int]) -> None:
             """End the phase: write what it changed, but for rows that are `forgotten`."""
             for row, value in self.changed.items():
                 if row not in forgotten:
-                    self.builder.store(value, self.place(row), align=WIDTH)
+                    self.builder.store(value, self.place(row), align=self.size)
             # Nothing crosses this line: else the whole kernel would be one phase to the compiler.
             self.builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)
 
@@ -110,7 +119,7 @@ if BACKEND == "numba":
 
         def get(self, block: Any, row: int, lane: Any) -> _Vector:
             if row not in self.known:
-                self.known[row] = self.builder.load(self.place(row), align=WIDTH)
+                self.known[row] = self.builder.load(self.place(row), align=self.size)
                 self.read.add(row)
             return _Vector(self.known[row])
 
@@ -123,7 +132,9 @@ if BACKEND == "numba":
             return ir.Constant(self.vector, [float(value)] * self.vector.count)
 
         def splat(self, scalar: Any) -> _Vector:
-            one = self.builder.insert_element(ir.Constant(self.vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+            one = self.builder.insert_element(
+                ir.Constant(self.vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
+            )
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.vector.count), None)
             return _Vector(self.builder.shuffle_vector(one, ir.Constant(self.vector, ir.Undefined), zeros))
 
@@ -206,24 +217,28 @@ if BACKEND == "numba":
                     names[name] = _prepared(callee)
         return _traceable[source]
 
-    def _write(module: Any, name: str, real: Any, scalars: int, phases: tuple[Phase, ...], forgotten: frozenset[int]) -> Any:
+    def _write(
+        module: Any, name: str, real: Any, scalars: int, phases: tuple[Phase, ...], forgotten: frozenset[int]
+    ) -> Any:
         """Return the function `name` of the phases in `module`, and the rows that its phases read."""
         global _now
         before, _now = _now, _Program(module, name, real, scalars)
         try:
-            numbers = [_now.splat(scalar) for scalar in _now.function.args[1:]]
+            numbers = [_now.splat(scalar) for scalar in _now.function.args[2:]]
             for phase in phases:
                 for first in _now.chunks:
-                    _now.start(first)
-                    _prepared(phase)(None, 0, *numbers)
-                    _now.end(forgotten)
+                    with _now.where_used(first):
+                        _prepared(phase)(None, 0, *numbers)
+                        _now.end(forgotten)
             _now.builder.ret_void()
             return _now.function, frozenset(_now.read)
         finally:
             _now = before
 
     def vectors(*phases: Phase, scratch: range = range(0)) -> Any:
-        """Return a function of kernels, `run(block, *numbers)`, that takes all lanes of a block through the phases.
+        """Return a function of kernels, `run(block, lanes, *numbers)`, that takes a block through the phases.
+
+        The first `lanes` lanes hold cars; the others are computed or not, as it comes.
 
         Args:
             phases: functions of a block, a lane and the numbers, see above.
@@ -232,7 +247,7 @@ if BACKEND == "numba":
         scalars = len(inspect.signature(phases[0]).parameters) - 2
         name = "_".join(["lanes", *(phase.__name__ for phase in phases)])
 
-        def run(typingctx: Any, block: Any, *numbers: Any) -> Any:
+        def run(typingctx: Any, block: Any, lanes: Any, *numbers: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 real = context.get_data_type(signature.args[0].dtype)
                 full = f"{name}_{signature.args[0].dtype}"
@@ -245,9 +260,9 @@ if BACKEND == "numba":
                 builder.call(function, [data, *args[1:]])
                 return context.get_dummy_value()
 
-            return types.void(block, *[block.dtype] * scalars), codegen
+            return types.void(block, types.intp, *[block.dtype] * scalars), codegen
 
-        names = ["typingctx", "block", *(f"number{k}" for k in range(scalars))]
+        names = ["typingctx", "block", "lanes", *(f"number{k}" for k in range(scalars))]
         each = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
         run.__signature__ = inspect.Signature(each)  # type: ignore[attr-defined] # numba would take *numbers for a tuple
         return intrinsic(run)
@@ -255,11 +270,11 @@ if BACKEND == "numba":
 else:
 
     def vectors(*phases: Phase, scratch: range = range(0)) -> Any:
-        """Return a function `run(block, *numbers)` that takes all lanes of a block through the phases."""
+        """Return a function `run(block, lanes, *numbers)` that takes the lanes of a block through the phases."""
 
-        def run(block: Any, *numbers: float) -> None:
+        def run(block: Any, lanes: int, *numbers: float) -> None:
             for phase in phases:
-                for lane in range(LANES):
+                for lane in range(lanes):
                     phase(block, lane, *numbers)
 
         return run

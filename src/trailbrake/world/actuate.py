@@ -1,5 +1,7 @@
 """From the controls, as asked for, to what the substeps work with: one lane at a time, in loops of vector code."""
 
+import math
+
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp
@@ -10,6 +12,7 @@ ABS_FROM = 2.0  # m/s: below it ABS leaves the brakes alone, so that the car can
 DAMPING = 0.010  # s: stretch rate that counts as stretch at rest, so that a stopped car comes to rest (carcass damping)
 PER_DAMPED_SPEED = 1.0 / 8.0  # s/m: from 8 m/s on rolling itself damps enough
 PER_HOLD_SPEED = 1.0 / 0.3  # s/m: below it a sliding tyre's stretch is taken back to the peak's, static friction
+LEAST_PACE = 1.0  # m/s, to which drag by the tangent of the speed over its square is held
 
 
 @inline
@@ -27,9 +30,13 @@ def pedals(block: Array, j: int, dt: float) -> None:
     put(block, State.CLUTCH, j, _held(get(block, Control.CLUTCH, j), 0.0))
     put(block, State.HANDBRAKE, j, _held(get(block, Control.HANDBRAKE, j), 0.0))
     drs = _held(get(block, Control.DRS, j), 0.0)
-    put(block, Work.DRAG, j, get(block, Param.DRAG, j) * (1.0 - drs * get(block, Param.DRS_DRAG, j)))
+    drag = get(block, Param.DRAG, j) * (1.0 - drs * get(block, Param.DRS_DRAG, j))
+    vx, vy = get(block, State.VX, j), get(block, State.VY, j)
+    pace = max(math.sqrt(vx * vx + vy * vy), LEAST_PACE)
+    put(block, Work.DRAG, j, 0.5 * drag * pace)
+    put(block, Work.DRAG_SLOPE, j, 0.5 * drag / pace)
     put(block, Work.LIFT_REAR, j, get(block, Axle.LIFT + 1, j) * (1.0 - drs * get(block, Param.DRS_LIFT, j)))
-    speed = abs(get(block, State.VX, j))
+    speed = abs(vx)
     put(block, Work.PER_ABS_SLIP2, j, get(block, Param.PER_ABS_SLIP2, j) if speed > ABS_FROM else 0.0)
     put(block, Work.DAMPING, j, (DAMPING / dt) * max(0.0, 1.0 - speed * PER_DAMPED_SPEED))
     burnt = (get(block, Param.FUEL_START, j) - get(block, State.FUEL, j)) * get(block, Param.FUEL_DENSITY, j)
@@ -38,7 +45,6 @@ def pedals(block: Array, j: int, dt: float) -> None:
     put(block, State.INVERSE_MASS, j, 1.0 / mass)
     put(block, Work.INVERSE_SPRUNG, j, 1.0 / sprung)
     put(block, Work.DOWN, j, dt * get(block, State.PRESS, j))
-    put(block, Work.RACK, j, dt * get(block, Param.STEER_RATE, j))
     put(block, Work.WISH, j, get(block, State.APPLIED, j) * get(block, Param.STEER_MAX, j))
     put(block, Work.LEAN_GAIN, j, get(block, State.PRESS, j) * get(block, Param.ROLL_ARM, j) * sprung)
 
@@ -95,11 +101,8 @@ def wheel(block: Array, a: int, i: int, side: float, j: int, dt: float) -> None:
 
 
 @inline
-def share(block: Array, a: int, left: int, right: int, j: int, dt: float) -> None:
-    """Write what a step does to an axle's wheels: by sliding, rolling, forces and the differential's lock.
-
-    After `wheel`. The lock is the difference of the outputs: half is taken, half given.
-    """
+def scale(block: Array, a: int, j: int, dt: float) -> None:
+    """Write what a step does to an axle's wheels, whatever the car does: by sliding, rolling and forces."""
     per_inertia = get(block, Axle.INVERSE_INERTIA + a, j)
     put(block, Work.SPIN_STEP + a, j, dt * per_inertia * get(block, Axle.RADIUS + a, j))
     put(block, Work.SLIP_STEP_X + a, j, dt * get(block, Axle.PER_SLIP_X + a, j))
@@ -107,7 +110,24 @@ def share(block: Array, a: int, left: int, right: int, j: int, dt: float) -> Non
     put(block, Work.FADE_X + a, j, dt * get(block, Axle.PER_SIGMA_X + a, j))
     put(block, Work.FADE_Y + a, j, dt * get(block, Axle.PER_SIGMA_Y + a, j))
     put(block, Work.AGILITY + a, j, dt * get(block, Axle.INVERSE_UNSPRUNG + a, j))
-    half = 0.5 * per_inertia * (get(block, Work.OWN + left, j) * get(block, Work.OWN + right, j))
+
+
+@inline
+def scale_engine(block: Array, j: int, dt: float) -> None:
+    """Write the same of rack, engine and clutch."""
+    put(block, Work.RACK, j, dt * get(block, Param.STEER_RATE, j))
+    put(block, Work.PER_TORQUE, j, dt * get(block, Param.INVERSE_ENGINE, j))
+    put(block, Work.CLUTCH_HOLD, j, dt * get(block, Param.CLUTCH_TORQUE, j))
+
+
+@inline
+def share(block: Array, a: int, left: int, right: int, j: int, dt: float) -> None:
+    """Write what the differential of an axle may take from one wheel for the other in a step; after `wheel`.
+
+    The lock is the difference of the outputs: half is taken, half given.
+    """
+    half = 0.5 * get(block, Axle.INVERSE_INERTIA + a, j)
+    half *= get(block, Work.OWN + left, j) * get(block, Work.OWN + right, j)
     put(block, Work.LOCK_LEAST + a, j, half * dt * get(block, Axle.LOCK_PRELOAD + a, j))
     half *= get(block, Param.DRIVE_FRONT + a, j)
     put(block, Work.LOCK_DRIVING + a, j, half * get(block, Axle.LOCK_POWER + a, j))
@@ -116,13 +136,11 @@ def share(block: Array, a: int, left: int, right: int, j: int, dt: float) -> Non
 
 @inline
 def drive(block: Array, j: int, dt: float) -> None:
-    """Write what a step does to engine, clutch and centre differential; after `share` and `gearbox`."""
+    """Write what a step does to engine and centre differential; after `share` and `gearbox`."""
     own = get(block, Work.OWN, j) * get(block, Work.OWN + 1, j)
     own *= get(block, Work.OWN + 2, j) * get(block, Work.OWN + 3, j)
     put(block, Work.CENTRE_LEAST, j, 0.25 * own * dt * get(block, Param.CENTRE_PRELOAD, j))
     put(block, Work.CENTRE_SHARE, j, 0.25 * own * get(block, Param.CENTRE_LOCK, j))
     put(block, Work.IDLE_THROTTLE, j, get(block, Work.LEAST_THROTTLE, j) + IDLE_GAIN)
-    put(block, Work.PER_TORQUE, j, dt * get(block, Param.INVERSE_ENGINE, j))
     put(block, Work.FOLLOW, j, min(dt * get(block, Work.MATCH, j), 1.0))
     put(block, Work.CLUTCH_OPEN, j, get(block, Work.CLUTCH_AT, j) * get(block, Work.CLUTCH_GAIN, j))
-    put(block, Work.CLUTCH_HOLD, j, dt * get(block, Param.CLUTCH_TORQUE, j))

@@ -244,8 +244,9 @@ class Batch:
         )
 
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
+        group = self.group if self.touching else 1
         self._kernel(self.cars, self.params, self.kinds, self._maps, self._work[thread], *self._road, *self._off,
-                     self.group if self.touching else 1, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
+                     group, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
 
 
 _FIRST = int(Control.STEER)

@@ -9,8 +9,6 @@ In body axes, with gravity's components and the load by the road's curvature fou
 chapter 11: spatial twin-track model; small angles of the body against the road.)
 """
 
-import math
-
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import sincos_tiny
@@ -42,7 +40,7 @@ def body(block: Array, j: int, dt: float) -> None:
     vx, vy = get(block, State.VX, j), get(block, State.VY, j)
     rate = get(block, State.YAW_RATE, j)
     v2 = vx * vx + vy * vy
-    drag = get(block, Work.DRAG, j) * math.sqrt(v2)
+    drag = get(block, Work.DRAG, j) + get(block, Work.DRAG_SLOPE, j) * v2
     air_front = downforce(block, 0, j, get(block, Axle.LIFT, j), v2)
     air_rear = downforce(block, 1, j, get(block, Work.LIFT_REAR, j), v2)
     per_mass, per_sprung = get(block, State.INVERSE_MASS, j), get(block, Work.INVERSE_SPRUNG, j)

@@ -8,7 +8,7 @@ a car at rest has all of it at 0. Linear rates at the wheel, after Milliken and 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp, sincos_small
-from trailbrake.world.layout import Array, Axle, Param, State, Work
+from trailbrake.world.layout import Array, Axle, State, Work
 
 
 @inline

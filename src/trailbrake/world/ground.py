@@ -1,9 +1,9 @@
 """The ground under the cars: where they are on the road, how it lies and turns there, and what their wheels stand on.
 
-`settle` moves the pose by what the substeps added up. `fetch` copies the row of the road that is by a car, and `foot` works
-out from it where the car is and what the road is like there. Where the hint of the last look leads nowhere (a start, the
-ends of an open road, a place beyond the wall), `gather` does both by the whole search, which is slow. `lie` and `stand`
-turn that into the road's plane and the wheels' surfaces. `fetch` and `gather` are no vector code.
+`settle` moves the pose by what the substeps added up. `fetch` copies the row of the road that is by a car, and `foot`
+works out from it where the car is and what the road is like there. Where the hint of the last look leads nowhere (a
+start, the ends of an open road, a place beyond the wall), `gather` does both by the whole search, which is slow. `lie`
+and `stand` turn that into the road's plane and the wheels' surfaces. `fetch` and `gather` are no vector code.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""`advance`: the world's entry kernel. It takes blocks of cars through controls, substeps, a look, and their contacts."""
+"""`advance`: the world's entry kernel, which takes blocks of cars through controls, substeps, a look, and contacts."""
 
 from trailbrake.kernels import inline, lane_jit
 from trailbrake.kernels.lanes import LANES, get, prefetch
@@ -6,23 +6,26 @@ from trailbrake.world.contact import collide, walls
 from trailbrake.world.gearbox import couple, energise, shift
 from trailbrake.world.ground import fetch, gather
 from trailbrake.world.layout import Array, Control, Ints, State, Work
-from trailbrake.world.look import foot_all, pedals_all, ready_all, settle_all, surface_all
+from trailbrake.world.look import foot_all, pedals_all, ready_all, scale_all, settle_all, surface_all
 from trailbrake.world.substep import substep
 
 LINE = 8  # doubles of a line of memory
 
 
 @inline
-def copy_in(work: Array, cars: Array, params: Array, kinds: Ints, b: int, kind: int) -> int:
-    """Copy block `b` into the work block, and its parameters unless they are those of `kind`; return its kind."""
+def copy_params(work: Array, params: Array, kind: int) -> None:
+    """Copy the parameters of a kind of block into the work block."""
+    param = params[kind]
+    for k in range(param.shape[0]):
+        work[Work.COUNT * LANES + k] = param[k]
+
+
+@inline
+def copy_in(work: Array, cars: Array, b: int) -> None:
+    """Copy block `b` into the work block."""
     car = cars[b]
     for k in range(Control.COUNT * LANES):
         work[k] = car[k]
-    if kinds[b] != kind:
-        param = params[kinds[b]]
-        for k in range(param.shape[0]):
-            work[Work.COUNT * LANES + k] = param[k]
-    return int(kinds[b])
 
 
 @inline
@@ -34,9 +37,9 @@ def copy_out(work: Array, cars: Array, b: int) -> None:
 
 
 @inline
-def bring(work: Array, cars: Array, strip: Array, b: int) -> None:
+def bring(work: Array, lanes: int, cars: Array, strip: Array, b: int) -> None:
     """Have the memory fetch, during the substeps, the rows of the road by the cars in work, and block `b`."""
-    for j in range(LANES):
+    for j in range(lanes):
         row = int(get(work, State.ROW, j))
         if 0 <= row < strip.shape[0]:
             for k in range(0, strip.shape[1], LINE):
@@ -95,26 +98,31 @@ def advance(
     per_period = 1.0 / period if period > 0.0 else 0.0
     met = -(-lo * LANES // group)
     for b in range(lo, hi):
-        kind = copy_in(work, cars, params, kinds, b, kind)
+        lanes = min(LANES, n - b * LANES)
+        if kinds[b] != kind:
+            kind = kinds[b]
+            copy_params(work, params, kind)
+            scale_all(work, lanes, dt)
+        copy_in(work, cars, b)
         if substeps > 0:
-            pedals_all(work, dt)
-            for j in range(LANES):
+            pedals_all(work, lanes, dt)
+            for j in range(lanes):
                 shift(work, j, period)
                 couple(work, j)
                 energise(work, maps, j, period)
-            ready_all(work, dt)
-            bring(work, cars, strip, min(b + 1, hi - 1))
+            ready_all(work, lanes, dt)
+            bring(work, lanes, cars, strip, min(b + 1, hi - 1))
             for _ in range(substeps):
-                substep(work, dt)
-            settle_all(work, period)
-        for j in range(LANES):
+                substep(work, lanes, dt)
+            settle_all(work, lanes, period)
+        for j in range(lanes):
             fetch(work, strip, spacing, closed, j)
-        foot_all(work, spacing, spacing * (strip.shape[0] if closed else strip.shape[0] - 1))
-        for j in range(LANES):
+        foot_all(work, lanes, spacing, spacing * (strip.shape[0] if closed else strip.shape[0] - 1))
+        for j in range(lanes):
             if get(work, Work.FOUND, j) == 0.0:
                 gather(work, table, strip, spacing, closed, j)
-        surface_all(work, off_grip, off_soft, period, per_period)
-        for j in range(LANES):
+        surface_all(work, lanes, off_grip, off_soft, period, per_period)
+        for j in range(lanes):
             if get(work, Work.NEAR_WALL, j) > 0.0:
                 walls(work, table, spacing, closed, j)
         copy_out(work, cars, b)

@@ -6,7 +6,7 @@ found here and held over the substeps. Keep a call's time within 10 ms.
 
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.trace import vectors
-from trailbrake.world.actuate import drive, pedals, share, wheel
+from trailbrake.world.actuate import drive, pedals, scale, scale_engine, share, wheel
 from trailbrake.world.ground import foot, lie, settle, stand
 from trailbrake.world.layout import Array, State
 from trailbrake.world.wear import heat
@@ -37,6 +37,15 @@ def _drive(block: Array, j: int, dt: float) -> None:
 
 
 ready_all = vectors(_wheel_0, _wheel_1, _wheel_2, _wheel_3, _drive)
+
+
+def _scale(block: Array, j: int, dt: float) -> None:
+    scale(block, 0, j, dt)
+    scale(block, 1, j, dt)
+    scale_engine(block, j, dt)
+
+
+scale_all = vectors(_scale)
 settle_all = vectors(settle)
 
 

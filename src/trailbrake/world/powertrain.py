@@ -47,7 +47,9 @@ def engine(block: Array, j: int) -> None:
     spin += follow * (goal - spin) if follow > 0.0 else torque * get(block, Work.PER_TORQUE, j)
 
     ratio = get(block, State.RATIO, j)
-    closed = min(spin * get(block, Work.CLUTCH_GAIN, j) - get(block, Work.CLUTCH_OPEN, j), get(block, Work.CLUTCH_MOST, j))
+    closed = min(
+        spin * get(block, Work.CLUTCH_GAIN, j) - get(block, Work.CLUTCH_OPEN, j), get(block, Work.CLUTCH_MOST, j)
+    )
     closed = max(closed, 0.0)
     put(block, State.ENGAGED, j, closed)
     most = closed * get(block, Work.CLUTCH_HOLD, j)
