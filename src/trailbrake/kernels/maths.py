@@ -68,7 +68,7 @@ def sincos(x: float) -> tuple[float, float]:
 
 @inline
 def cos_turns(x: float) -> float:
-    """Return cos(2 pi x) of |x| < 1e6, to 4e-9: a minimax polynomial of the distance to the nearest half turn."""
+    """Return cos(2 pi x) of |x| < 1e4, to 5e-9: a minimax polynomial of the distance to the nearest half turn."""
     away = abs(x - np.floor(x + 0.5)) - 0.25
     u = away * away
     # sin(2 pi v) of |v| <= 1/4, odd; cos(2 pi x) = -sin(2 pi away).

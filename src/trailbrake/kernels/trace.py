@@ -27,7 +27,7 @@ from trailbrake.kernels.lanes import LANES
 Phase = Callable[..., None]
 
 if BACKEND == "numba":
-    from llvmlite import ir
+    from llvmlite import ir  # type: ignore[import-untyped]
     from numba.core import types
     from numba.extending import intrinsic
 
@@ -52,7 +52,8 @@ if BACKEND == "numba":
             return _Vector(_now.builder.fneg(self.value, flags=_now.freedom))
 
         def __abs__(self) -> "_Vector":
-            return _now.call("fabs", self)
+            size: _Vector = _now.call("fabs", self)
+            return size
 
     def _arithmetic(name: str, swapped: bool) -> Callable[[Any, Any], _Vector]:
         def operate(a: Any, b: Any) -> _Vector:

@@ -147,11 +147,11 @@ def near_foot(
     here: float,
     there: float,
 ) -> tuple[float, float, float]:
-    """Return the share u and the offset of the foot of a point on the curve from one row to the next, and the last step.
+    """Return the share u and the offset of the foot of a point on the curve between two rows, and the last step.
 
     f(u) = (r - p(u)) . p'(u) is nearly a straight line. What bends it is first taken from its slopes at both rows;
-    from there one Newton step is mostly below 1e-6 and what is left below 1e-9 m, since Newton squares the error and the
-    offset is stationary in u at the foot.
+    from there one Newton step is mostly below 1e-6 and what is left below 1e-9 m, since Newton squares the error and
+    the offset is stationary in u at the foot.
 
     Args:
         h: m from row to row.
