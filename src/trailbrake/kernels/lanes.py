@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     def put(block: Any, row: int, lane: int, value: float) -> None:
         """Set quantity `row` of lane `lane` of a block to `value`."""
 
-    def prefetch(array: Any, index: int) -> None:
-        """Ask for the line of memory with element `index` of a one-dimensional array, which is needed soon."""
-
 elif BACKEND == "numba":
     from llvmlite import ir
     from numba.core import types
@@ -54,21 +51,6 @@ elif BACKEND == "numba":
 
         return types.void(block, types.intp, types.intp, block.dtype), codegen
 
-    @intrinsic
-    def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-        """Ask for the line of memory with element `index` of a one-dimensional array, which is needed soon."""
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            data = context.make_array(signature.args[0])(context, builder, args[0]).data
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-            function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-            place = builder.bitcast(builder.gep(data, [args[1]]), byte)
-            builder.call(function, [place, word(0), word(3), word(1)])  # to read, into all caches, data
-            return context.get_dummy_value()
-
-        return types.void(array, types.intp), codegen
-
 else:
     LANES = 1  # plain Python computes no lane in vain
 
@@ -80,6 +62,3 @@ else:
     def put(block: Any, row: int, lane: int, value: float) -> None:
         """Set quantity `row` of lane `lane` of a block to `value`."""
         block[row * LANES + lane] = value
-
-    def prefetch(array: Any, index: int) -> None:
-        """Do nothing: plain Python has nothing to gain."""

@@ -1,15 +1,13 @@
 """`advance`: the world's entry kernel, which takes blocks of cars through controls, substeps, a look, and contacts."""
 
 from trailbrake.kernels import inline, lane_jit
-from trailbrake.kernels.lanes import LANES, get, prefetch
+from trailbrake.kernels.lanes import LANES, get
 from trailbrake.world.contact import collide, walls
 from trailbrake.world.gearbox import couple, energise, shift
 from trailbrake.world.ground import fetch, gather
 from trailbrake.world.layout import Array, Control, Ints, State, Work
 from trailbrake.world.look import foot_all, pedals_all, ready_all, scale_all, settle_all, surface_all
 from trailbrake.world.substep import substep
-
-LINE = 8  # doubles of a line of memory
 
 
 @inline
@@ -34,18 +32,6 @@ def copy_out(work: Array, cars: Array, b: int) -> None:
     car = cars[b]
     for k in range(State.COUNT * LANES):
         car[k] = work[k]
-
-
-@inline
-def bring(work: Array, lanes: int, cars: Array, strip: Array, b: int) -> None:
-    """Have the memory fetch, during the substeps, the rows of the road by the cars in work, and block `b`."""
-    for j in range(lanes):
-        row = int(get(work, State.ROW, j))
-        if 0 <= row < strip.shape[0]:
-            for k in range(0, strip.shape[1], LINE):
-                prefetch(strip[row], k)
-    for k in range(0, Control.COUNT * LANES, LINE):
-        prefetch(cars[b], k)
 
 
 @lane_jit
@@ -111,7 +97,6 @@ def advance(
                 couple(work, j)
                 energise(work, maps, j, period)
             ready_all(work, lanes, dt)
-            bring(work, lanes, cars, strip, min(b + 1, hi - 1))
             for _ in range(substeps):
                 substep(work, lanes, dt)
             settle_all(work, lanes, period)
