@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from trailbrake.kernels import jit
-from trailbrake.kernels.maths import atan_positive, clamp, sin_to_pi, sincos, sincos_small, wrap
+from trailbrake.kernels.maths import (
+    atan_positive,
+    clamp,
+    cos_turns,
+    sin_to_pi,
+    sincos,
+    sincos_small,
+    sincos_tiny,
+    wrap,
+)
 
 
 @jit
@@ -25,6 +34,18 @@ def _sin(x, out):
 def _small(x, out):
     for i in range(x.shape[0]):
         out[0, i], out[1, i] = sincos_small(x[i])
+
+
+@jit
+def _tiny(x, out):
+    for i in range(x.shape[0]):
+        out[0, i], out[1, i] = sincos_tiny(x[i])
+
+
+@jit
+def _turns(x, out):
+    for i in range(x.shape[0]):
+        out[i] = cos_turns(x[i])
 
 
 @jit
@@ -49,6 +70,19 @@ def of(kernel, x, rows=1):
     out = np.empty((rows, len(x)) if rows > 1 else len(x))
     kernel(x, out)
     return out
+
+
+def test_sine_and_cosine_of_a_tenth():
+    x = np.linspace(-0.1, 0.1, 2001)
+    sin, cos = of(_tiny, x, 2)
+    assert np.abs(sin - np.sin(x)).max() < 1e-7
+    assert np.abs(cos - np.cos(x)).max() < 1e-7
+    assert of(_tiny, np.zeros(1), 2).tolist() == [[0.0], [1.0]]
+
+
+def test_cosine_of_turns():
+    x = np.concatenate([np.linspace(-2.0, 2.0, 40_001), np.linspace(9999.0, 10_000.0, 1001)])
+    assert np.abs(of(_turns, x) - np.cos(2.0 * np.pi * x)).max() < 5e-9
 
 
 def test_atan_of_all_positive_numbers():

@@ -29,9 +29,9 @@ def started(monkeypatch):
     return made
 
 
-def test_a_cold_start_compiles_the_world_in_children_and_waits_for_them(started):
+def test_a_cold_start_compiles_the_world_in_a_child_and_waits_for_it(started):
     with warm.world_compiled_beside():
-        assert [child.words[1:] for child in started] == [["-m", "trailbrake.run.warm", part] for part in warm.PARTS]
+        assert [child.words[1:] for child in started] == [["-m", "trailbrake.run.warm"]]
         assert all(child.did == [] for child in started)
     assert all(child.did[0] == "wait" for child in started)
 
@@ -57,6 +57,5 @@ def test_without_need_or_without_a_second_core_there_is_no_child(started, monkey
     assert started == []
 
 
-@pytest.mark.parametrize("part", warm.PARTS)
-def test_what_a_child_does_works(part):
-    warm.compile_world(part)
+def test_what_the_child_does_works():
+    warm.compile_world()

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from trailbrake.cars.load import load, names
 from trailbrake.kernels import jit
 from trailbrake.units import G
+from trailbrake.world.actuate import wheel
 from trailbrake.world.corners import press
 from trailbrake.world.layout import Axle, State, Work
 
 
 @jit
 def _press(block, a, i, side):
+    wheel(block, a, i, side, 0, 0.001)  # gives the tyre's ground
     press(block, a, i, side, 0)
 
 

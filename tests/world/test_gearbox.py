@@ -8,7 +8,7 @@ import pytest
 from trailbrake.cars.load import load
 from trailbrake.cars.params import interpolate
 from trailbrake.units import RPM
-from trailbrake.world.layout import Control, State
+from trailbrake.world.layout import State
 
 PERIOD = 1.0 / 333.0
 
@@ -127,24 +127,23 @@ def test_without_fuel_there_is_no_torque(rig, roads):
     assert r.fuel == 0.0
 
 
-def motor_run(rig, roads, boost, charge=None):
+def motor_run(rig, roads, charge=None):
     r = rig("f1", roads.straight())
     r.roll_at(60.0, gear=5)
     if charge is not None:
         r.set("charge", charge)
-    r.batch.set(Control.BOOST, boost)
     return r
 
 
 def test_the_motor_takes_from_the_store_what_it_gives(rig, roads):
-    plain, boosted = motor_run(rig, roads, 0.0), motor_run(rig, roads, 1.0)
+    plain, boosted = motor_run(rig, roads), motor_run(rig, roads)
     hybrid = boosted.car.hybrid
     begin, work = boosted.charge, 0.0
     assert begin == hybrid.capacity * hybrid.start
     for _ in range(200):
         torque = min(hybrid.torque, hybrid.power / boosted.engine)
         before = boosted.engine
-        boosted.step(gear=5, throttle=0.5)
+        boosted.step(gear=5, throttle=0.5, boost=1.0)
         work += torque * 0.5 * (before + boosted.engine) * PERIOD
         plain.step(gear=5, throttle=0.5)
     assert begin - boosted.charge == pytest.approx(work, rel=0.01)
@@ -156,12 +155,11 @@ def test_the_motor_takes_from_the_store_what_it_gives(rig, roads):
 
 
 def test_an_empty_store_gives_nothing_and_braking_fills_it(rig, roads):
-    empty, plain = motor_run(rig, roads, 1.0, 0.0), motor_run(rig, roads, 0.0)
-    for r in (empty, plain):
-        r.run(0.5, gear=5, throttle=0.5)
+    empty, plain = motor_run(rig, roads, 0.0), motor_run(rig, roads)
+    for r, boost in ((empty, 1.0), (plain, 0.0)):
+        r.run(0.5, gear=5, throttle=0.5, boost=boost)
     assert empty.vx == plain.vx
     hybrid, steps = empty.car.hybrid, 100
-    empty.batch.set(Control.BOOST, 0.0)
     for _ in range(steps):
         empty.step(gear=5, brake=0.5)
     assert empty.charge == pytest.approx(0.5 * hybrid.recharge * steps * PERIOD, rel=1e-6)

@@ -11,7 +11,7 @@ from trailbrake.world import layout
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import GEARS, Axle, Control, Param, State, Work
 
-WIDER = {"RATIOS": GEARS, "CURVE": 24}  # rows that no "x" in their comment counts
+WIDER = {"RATIOS": GEARS, "CURVE": 16}  # rows that no "x" in their comment counts
 
 
 @pytest.mark.parametrize("rows", [State, Control, Work, Param, Axle])
@@ -22,7 +22,7 @@ def test_rows_follow_each_other_without_overlap(rows):
     for member in rows:
         assert member == row, member.name
         each = 2 if rows is Axle else 1
-        counted = re.match(r"x(\d)", comments.get(member.name, ""))
+        counted = re.match(r"x(\d+)", comments.get(member.name, ""))
         row += WIDER.get(member.name, int(counted[1]) if counted else each)
 
 

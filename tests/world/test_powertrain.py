@@ -10,30 +10,41 @@ from trailbrake.cars.params import Differential
 from trailbrake.kernels import jit
 from trailbrake.state import WheelTorque
 from trailbrake.units import G
+from trailbrake.world.actuate import drive, share, wheel
 from trailbrake.world.layout import Control, State, Work
-from trailbrake.world.powertrain import brakes, wheels
+from trailbrake.world.powertrain import brake, wheels
 
 DT = 0.001
 
 
 @jit
-def _wheels(block, dt):
-    wheels(block, 0, dt)
+def _ready(block, dt):
+    for i in range(4):
+        wheel(block, i // 2, i, 1.0 - 2.0 * (i % 2), 0, dt)
+    share(block, 0, 0, 1, 0, dt)
+    share(block, 1, 2, 3, 0, dt)
+    drive(block, 0, dt)
 
 
 @jit
-def _brakes(block, dt):
-    brakes(block, 0, 0, 1, 0, dt)
-    brakes(block, 1, 2, 3, 0, dt)
+def _wheels(block):
+    wheels(block, 0)
+
+
+@jit
+def _brakes(block):
+    for i in range(4):
+        brake(block, i, 0)
 
 
 def turned(car, spins, torque, ratio=10.0):
     """Return the wheels' spins after DT of `torque` (N m) out of the gearbox."""
     block = Block(car)
     for i in range(4):
-        block[State.SPIN + i], block[Work.OWN + i] = spins[i], 1.0
+        block[State.SPIN + i] = spins[i]
     block[State.RATIO], block[Work.OUT] = ratio, torque * DT
-    _wheels(block.array, DT)
+    _ready(block.array, DT)
+    _wheels(block.array)
     return block.four(State.SPIN)
 
 
@@ -200,9 +211,10 @@ def test_brakes_stop_wheels_and_never_turn_them_round():
     block = Block(car)
     spins = [50.0, -50.0, 0.01, 0.0]
     for i in range(4):
-        block[State.SPIN + i], block[Work.FIXED + i], block[State.ABS + i] = spins[i], 900.0, 1.0
+        block[State.SPIN + i], block[Control.BRAKE_TORQUE + i], block[State.ABS + i] = spins[i], 900.0, 1.0
         block[State.SOFT + i] = 0.005
-    _brakes(block.array, DT)
+    _ready(block.array, DT)
+    _brakes(block.array)
     front, rear = block[State.LOAD], block[State.LOAD + 2]
     step = DT * (900.0 + 0.005 * front) / car.tyre_front.inertia
     assert rear > front > 2000.0

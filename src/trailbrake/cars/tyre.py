@@ -1,4 +1,4 @@
-"""The one tyre law of the package: planner and world use the same functions.
+"""The one tyre law of the package. The planner uses these functions; the world the fit in `tyre_fit`, tested on them.
 
 Combined slip by normalisation (Pacejka, Tire and Vehicle Dynamics, 3rd ed. 2012, section 4.2, "similarity
 method"; the load-dependent peaks as in Perantoni and Limebeer, Vehicle System Dynamics 52:5, 2014, appendix):

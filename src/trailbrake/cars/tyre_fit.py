@@ -1,25 +1,27 @@
-"""The Magic Formula's curve as a polynomial, for kernels that evaluate it a hundred million times a second.
+"""The Magic Formula's curve as a quotient of polynomials, for kernels that evaluate it millions of times a second.
 
-curve(s) / s, with curve(s) = sin(C atan(B s - E (B s - atan(B s)))), is a smooth function of w in [-1, 1] when slips
-are mapped by
+curve(s) = sin(C atan(B s - E (B s - atan(B s)))) rises from 0 to its peak and falls to a limit, so curve(s) / s is
+close to
 
-    part = 1 / (s + at),   w = 1 - 2 at part,   so that s = 0, at, infinity become w = -1, 0, 1,
+    (n0 + n1 s + n2 s^2 + n3 s^3) / (1 + d1 s + d2 s^2 + d3 s^3 + d4 s^4),
 
-and curve(s) / s = part * (c0 + c1 w + ... + c11 w^11) is evaluated with one division and no root, sine or arctangent.
-Interpolated at Chebyshev points, the best of a few `at`; `error` says how well it fits, as a share of the peak.
+with the right limits at 0 and far out: one division, no sine, no arctangent. Fitted by linearised least squares
+(Sanathanan and Koerner, IEEE Transactions on Automatic Control 8:1, 1963) with Lawson's weights, which level the
+error; `error` says how well it fits, as a share of the peak.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-COEFFICIENTS = 12
-CANDIDATES = (0.3, 0.5, 0.7, 1.0, 1.4)
+COEFFICIENTS = 8  # n0 .. n3, d1 .. d4
+_ROUNDS, _PLAIN = 40, 8  # of the fit; how many of them before the error is levelled
+_SLIPS = np.sort(np.concatenate([np.geomspace(1e-3, 1e4, 1600), np.linspace(0.02, 4.0, 800)]))
+_NEAR_NOTHING = 0.2  # a share of the small slips' relative error that counts beside the error itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +29,18 @@ class Fit:
     """The curve of one tyre.
 
     Attributes:
-        at: the slip (over that of the peak) in the middle of the polynomial's range.
-        coefficients: (COEFFICIENTS,), of the powers 0, 1, 2, ... of w.
+        coefficients: (COEFFICIENTS,), n0 .. n3 and d1 .. d4.
         error: largest difference from the exact curve, whose peak is 1.
     """
 
-    at: float
     coefficients: Array
     error: float
 
     def curve(self, slip: Array) -> Array:
         """Return the fitted curve at slips (n,) >= 0."""
-        part = 1.0 / (slip + self.at)
-        value: Array = slip * part * np.polynomial.polynomial.polyval(1.0 - 2.0 * self.at * part, self.coefficients)
+        above = np.polynomial.polynomial.polyval(slip, self.coefficients[:4])
+        below = 1.0 + slip * np.polynomial.polynomial.polyval(slip, self.coefficients[4:])
+        value: Array = slip * above / below
         return value
 
 
@@ -53,16 +54,23 @@ def exact(slip: Array, b: float, c: float, e: float) -> Array:
 @lru_cache(maxsize=64)
 def fit(b: float, c: float, e: float) -> Fit:
     """Return the best fit of the curve with stiffness `b`, shape `c` and curvature `e`."""
-    fits = [_fit(b, c, e, at) for at in CANDIDATES]
-    return min(fits, key=lambda one: one.error)
-
-
-def _fit(b: float, c: float, e: float, at: float) -> Fit:
-    def quotient(w: Array) -> Array:
-        slip = at * (1.0 + w) / np.maximum(1.0 - w, 1e-12)
-        return 2.0 * exact(slip, b, c, e) / (1.0 + w)  # curve / (s * part): s * part = (1 + w) / 2
-
-    series = Chebyshev.interpolate(quotient, COEFFICIENTS - 1)
-    result = Fit(at, np.asarray(series.convert(kind=Polynomial).coef, np.float64), 0.0)
-    slips = np.concatenate([np.linspace(0.0, 4.0, 801)[1:], np.geomspace(4.0, 1e4, 400)])
-    return Fit(at, result.coefficients, float(np.abs(result.curve(slips) - exact(slips, b, c, e)).max()))
+    slips = _SLIPS
+    truth = exact(slips, b, c, e)
+    powers = slips[:, None] ** np.arange(5)
+    # Unknowns times these are n(s) s - curve (d(s) - 1), which is to be curve.
+    terms = np.concatenate([slips[:, None] * powers[:, :4], -truth[:, None] * powers[:, 1:]], axis=1)
+    below, level = np.ones_like(slips), np.ones_like(slips)
+    best = Fit(np.zeros(COEFFICIENTS), np.inf)
+    for turn in range(_ROUNDS):
+        weight = np.sqrt(level) / below
+        scale = np.linalg.norm(terms * weight[:, None], axis=0)
+        found = np.linalg.lstsq(terms * weight[:, None] / scale, truth * weight)[0] / scale
+        below = np.abs(1.0 + powers[:, 1:] @ found[4:])
+        one = Fit(found, np.inf)
+        errors = np.abs(one.curve(slips) - truth)
+        if errors.max() < best.error and (1.0 + powers[:, 1:] @ found[4:]).min() > 0.0:
+            best = Fit(found, float(errors.max()))
+        if turn >= _PLAIN:
+            level *= errors / errors.max() + 1e-3
+            level /= level.mean()
+    return best

@@ -9,7 +9,7 @@ from trailbrake.observe.columns import Seen
 from trailbrake.observe.derive import ask, derive
 from trailbrake.observe.fill import fill, judge
 from trailbrake.units import G
-from trailbrake.world.integrate import carry, view
+from trailbrake.world.integrate import advance
 from trailbrake.world.layout import Control, Param, State, Work
 from trailbrake.world.noise import normal, philox
 
@@ -160,7 +160,7 @@ def turn(
 
     Args:
         blocks: `Batch.cars`.
-        params: this and the next ten are those of `world.integrate.carry` and `view`.
+        params: this and the next ten are those of `world.integrate.advance`.
         kinds: see above.
         maps: see above.
         work: see above.
@@ -193,10 +193,10 @@ def turn(
         end = min(block + _CHUNK, (hi + LANES - 1) // LANES)
         last = min(hi, end * LANES)
         for _ in range(looks):
-            carry(blocks, params, kinds, maps, work, dt, look_period, substeps, block, end)
-            view(
-                blocks, params, kinds, work, table, strip, spacing, closed, off_grip, off_soft, look_period, block, end
-            )
+            advance(
+                blocks, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, 1, hi, dt,
+                look_period, substeps, block, end,
+            )  # fmt: skip
         look(blocks, params, kinds, seen, codes, values, terms, rewards, table, spacing, closed, period, limit, out,
              reward, ended, car, last)  # fmt: skip
         car = last

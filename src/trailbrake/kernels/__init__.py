@@ -30,9 +30,7 @@ if BACKEND == "numba":
     CACHE = cache.prepare()
     COLD = cache.is_cold(CACHE)
     import numba
-    from llvmlite import binding  # type: ignore[import-untyped]
     from numba.core import types
-    from numba.core.compiler_lock import global_compiler_lock
 
     from trailbrake.kernels.fold import fold
 
@@ -55,11 +53,7 @@ if BACKEND == "numba":
         return _inline(fold(function), function, FUSE)  # type: ignore[no-any-return]
 
     def lane_jit(function: Function) -> Function:
-        """Compile `function`, which holds loops over lanes, as `jit` does, but let those loops be loops.
-
-        A loop over LANES lanes is two or so vectors long, and the compiler would unroll it; all loops of a substep in
-        one straight line make it keep hundreds of values on the stack, at two thirds of the speed.
-        """
+        """Compile `function`, which works on blocks of lanes, as `jit` does; `single` gives its twin."""
         return _lane_jit(fold(function), function, FUSE)  # type: ignore[no-any-return]
 
     def single(kernel: Function) -> Function:
@@ -69,14 +63,14 @@ if BACKEND == "numba":
         single, and more freely: sums may be reordered and divisions become products. NaN keeps its meaning.
         """
         if kernel not in _twins:
-            source, remake = _sources[kernel]
+            source, remake = SOURCES[kernel], _makers[kernel]
             folded = fold(source)
             names = dict(source.__globals__)
             for name in folded.__code__.co_names:
                 value: Any = names.get(name)
                 if isinstance(value, float):
                     names[name] = np.float32(value)
-                elif value.__hash__ is not None and value in _sources:
+                elif value.__hash__ is not None and value in SOURCES:
                     names[name] = single(value)
             constants = tuple(np.float32(c) if type(c) is float else c for c in folded.__code__.co_consts)
             code = folded.__code__.replace(co_consts=constants)
@@ -89,28 +83,17 @@ if BACKEND == "numba":
         find = kernel.get_call_template
         # One compilation for all constants that it is called with, not one for each.
         kernel.get_call_template = lambda args, kws: find([plain(arg) for arg in args], kws)
-        _sources[kernel] = (source, _inline)
+        SOURCES[kernel], _makers[kernel] = source, _inline
         return kernel
 
     def _lane_jit(folded: Any, source: Any, freedom: set[str]) -> Any:
         kernel = make(folded, cache=CACHE is not None, fastmath=freedom, **COMMON)
-        compile_plainly = kernel.compile
-
-        def compile_rolled(signature: Any) -> Any:
-            with global_compiler_lock:  # the compiler's options are those of the process
-                binding.set_option("", "--unroll-full-max-count=0")
-                try:
-                    return compile_plainly(signature)
-                finally:
-                    binding.set_option("", f"--unroll-full-max-count={NO_LIMIT}")
-
-        kernel.compile = compile_rolled
-        _sources[kernel] = (source, _lane_jit)
+        SOURCES[kernel], _makers[kernel] = source, _lane_jit
         return kernel
 
-    NO_LIMIT = 2**32 - 1
     plain: Any = types.unliteral
-    _sources: dict[Any, tuple[Any, Callable[..., Any]]] = {}
+    SOURCES: dict[Any, Any] = {}  # of `inline` and `lane_jit` functions, as they were written
+    _makers: dict[Any, Callable[..., Any]] = {}
     _twins: dict[Any, Any] = {}
 
 elif BACKEND == "python":

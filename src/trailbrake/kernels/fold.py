@@ -36,8 +36,8 @@ class _Folder(ast.NodeTransformer):
         return node
 
 
-def fold(function: Function) -> Function:
-    """Return `function` with the members of IntEnums that its module names replaced by numbers."""
+def parse(function: Callable[..., Any]) -> ast.Module:
+    """Return the source of `function`, without decorators and annotations, lines numbered as in its file."""
     lines, first = inspect.getsourcelines(function)
     tree = ast.parse(textwrap.dedent("".join(lines)))
     definition = tree.body[0]
@@ -47,7 +47,12 @@ def fold(function: Function) -> Function:
     for argument in definition.args.args:
         argument.annotation = None
     ast.increment_lineno(tree, first - 1)
-    tree = ast.fix_missing_locations(_Folder(function.__globals__).visit(tree))
+    return tree
+
+
+def fold(function: Function) -> Function:
+    """Return `function` with the members of IntEnums that its module names replaced by numbers."""
+    tree = ast.fix_missing_locations(_Folder(function.__globals__).visit(parse(function)))
     scope: dict[str, Any] = {}
     exec(compile(tree, inspect.getsourcefile(function) or "<kernel>", "exec"), function.__globals__, scope)
     folded: Function = scope[function.__name__]

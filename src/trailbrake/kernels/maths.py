@@ -48,9 +48,16 @@ def sincos_small(x: float) -> tuple[float, float]:
 
 
 @inline
+def sincos_tiny(x: float) -> tuple[float, float]:
+    """Return sin(x), cos(x) of |x| <= 0.1, to 1e-7: the turn of a car between two looks. Taylor's series."""
+    u = x * x
+    return x - (x * u) * (1.0 / 6.0), 1.0 - u * (0.5 - u * (1.0 / 24.0))
+
+
+@inline
 def sincos(x: float) -> tuple[float, float]:
     """Return sin(x), cos(x) of |x| < 1e4, to 1e-10."""
-    k = np.floor(x / HALF_PI + 0.5)
+    k = np.floor(x * (1.0 / HALF_PI) + 0.5)
     s, c = sincos_small(x - k * HALF_PI)
     quadrant = k - 4.0 * np.floor(0.25 * k)
     odd = quadrant == 1.0 or quadrant == 3.0
@@ -60,9 +67,20 @@ def sincos(x: float) -> tuple[float, float]:
 
 
 @inline
+def cos_turns(x: float) -> float:
+    """Return cos(2 pi x) of |x| < 1e4, to 5e-9: a minimax polynomial of the distance to the nearest half turn."""
+    away = abs(x - np.floor(x + 0.5)) - 0.25
+    u = away * away
+    # sin(2 pi v) of |v| <= 1/4, odd; cos(2 pi x) = -sin(2 pi away).
+    high = 81.60100406304494 + u * (-76.5497820447802 + u * 39.53670407692092)
+    value: float = -away * (6.283185160088883 + u * (-41.34165503126398 + u * high))
+    return value
+
+
+@inline
 def wrap(angle: float) -> float:
     """Return `angle` (rad) in [-pi, pi)."""
-    result: float = angle - TWO_PI * np.floor(angle / TWO_PI + 0.5)
+    result: float = angle - TWO_PI * np.floor(angle * (1.0 / TWO_PI) + 0.5)
     return result
 
 

@@ -1,4 +1,4 @@
-"""The first run's compilation on two cores: the world's kernels in child processes while this one compiles the rest.
+"""The first run's compilation on two cores: the world's kernel in a child process while this one compiles the rest.
 
 Compiling holds the interpreter, so threads do not help; but machine code goes to the cache on disk, where the
 other process finds it.
@@ -14,38 +14,32 @@ from contextlib import contextmanager
 from trailbrake import kernels
 
 PATIENCE = 60.0  # s to wait for a child
-PARTS = ("carry", "view")  # the world's kernels, of about the same size
 
 
 @contextmanager
 def world_compiled_beside() -> Iterator[None]:
-    """Compile the world's kernels in child processes while the body runs, if they are not in the cache yet.
+    """Compile the world's kernel in a child process while the body runs, if they are not in the cache yet.
 
     On leaving they are there; after an exception the children are ended instead.
     """
     if not kernels.COLD or (os.cpu_count() or 1) < 2:
         yield
         return
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-m", "trailbrake.run.warm", part],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        for part in PARTS
-    ]  # fmt: skip
+    child = subprocess.Popen(
+        [sys.executable, "-m", "trailbrake.run.warm"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
     try:
         yield
-        for child in children:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # else they are compiled here after all
-                child.wait(PATIENCE)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # else it is compiled here after all
+            child.wait(PATIENCE)
     finally:
-        for child in children:
-            child.kill()
-            child.wait()
+        child.kill()
+        child.wait()
 
 
-def compile_world(part: str) -> None:
-    """Compile one of the world's entry kernels, `PARTS`, on a car that stands on a short road."""
+def compile_world() -> None:
+    """Compile the world's entry kernel on a car that stands on a short road."""
     import numpy as np
 
     from trailbrake.cars.load import load
@@ -56,8 +50,8 @@ def compile_world(part: str) -> None:
     x = np.arange(8.0)
     road = Road.from_columns(1.0, False, x, 0.0 * x, 0.0 * x, 0.0 * x)
     batch = Batch(Track("road", "road", (road,)), [load("gt3")])
-    batch.carry(0.001, 1) if part == "carry" else batch.refresh()
+    batch.refresh()
 
 
 if __name__ == "__main__":
-    compile_world(sys.argv[1])
+    compile_world()

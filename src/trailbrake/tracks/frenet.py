@@ -13,15 +13,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import inline, jit
 from trailbrake.tracks.columns import Column
 
 Array = NDArray[np.float64]
 
-_LEAP = 4.0  # rows that a hint may be off for the quick answer of `locate`
-_SETTLED = 5e-5  # rows that the one Newton step of `_near_foot` may go
+LEAP = 4.0  # rows that a hint may be off for the quick answer of `locate`
+SETTLED = 5e-5  # rows that the one Newton step of `near_foot` may go
 _WALK = 24  # rows that a local search may go before it starts over: 24-48 m, more than any car moves in a tick
-_BEYOND_WALL = 2.0  # m past the wall at which a local answer is doubted
+BEYOND_WALL = 2.0  # m past the wall at which a local answer is doubted
 _TOO_FAR = 30.0  # m past the end of an open road at which a local answer is doubted
 _NOTHING, _BETWEEN, _END = 0, 1, 2  # what a walk finds: no foot near by, one between two rows, one past an open end
 
@@ -133,8 +133,8 @@ def _foot_bracketed(table: Array, spacing: float, i: int, j: int, x: float, y: f
     return u, (dx * (y - py) - dy * (x - px)) / math.sqrt(dx * dx + dy * dy)
 
 
-@jit
-def _near_foot(
+@inline
+def near_foot(
     h: float,
     ex: float,
     ey: float,
@@ -147,11 +147,25 @@ def _near_foot(
     here: float,
     there: float,
 ) -> tuple[float, float, float]:
-    # The share u and the offset of the foot on the curve along e from a row with tangent t to one with tangent q, h
-    # (m) further; the point is r from the first row, `here` ahead of it and `there` ahead of the second. Returns the
-    # size of the last step too. f(u) = (r - p(u)) . p'(u) is nearly a straight line. What bends it is first taken from
-    # its slopes at both rows; from there one Newton step is mostly below 1e-6 and what is left below 1e-9 m, since
-    # Newton squares the error and the offset is stationary in u at the foot.
+    """Return the share u and the offset of the foot of a point on the curve between two rows, and the last step.
+
+    f(u) = (r - p(u)) . p'(u) is nearly a straight line. What bends it is first taken from its slopes at both rows;
+    from there one Newton step is mostly below 1e-6 and what is left below 1e-9 m, since Newton squares the error and
+    the offset is stationary in u at the foot.
+
+    Args:
+        h: m from row to row.
+        ex: from the first row to the second, m, world; likewise
+        ey: its y.
+        tx: unit tangent of the first row, and
+        ty: its y.
+        qx: unit tangent of the second, and
+        qy: its y.
+        rx: from the first row to the point, m, and
+        ry: its y.
+        here: m that the point is ahead of the first row, and
+        there: of the second.
+    """
     px = h * tx
     py = h * ty
     cx = px + h * qx - 2.0 * ex
@@ -181,7 +195,7 @@ def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> t
     # The share u in [0, 1] and the offset of the perpendicular's foot between rows i and j, which bracket it.
     ax = table[i, Column.X]
     ay = table[i, Column.Y]
-    u, offset, step = _near_foot(
+    u, offset, step = near_foot(
         spacing,
         table[j, Column.X] - ax,
         table[j, Column.Y] - ay,
@@ -194,7 +208,7 @@ def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> t
         _ahead(table, i, x, y),
         _ahead(table, j, x, y),
     )
-    if step < _SETTLED and 0.0 <= u <= 1.0:
+    if step < SETTLED and 0.0 <= u <= 1.0:
         return u, offset
     return _foot_bracketed(table, spacing, i, j, x, y)
 
@@ -247,7 +261,7 @@ def _plausible(table: Array, spacing: float, s: float, offset: float, i: int) ->
         wall = table[i, Column.WIDTH_LEFT] + table[i, Column.RUNOFF_LEFT]
     else:
         wall = table[i, Column.WIDTH_RIGHT] + table[i, Column.RUNOFF_RIGHT]
-    if abs(offset) > wall + _BEYOND_WALL:
+    if abs(offset) > wall + BEYOND_WALL:
         return False
     inside: bool = -_TOO_FAR < s < table.shape[0] * spacing + _TOO_FAR
     return inside
@@ -299,7 +313,7 @@ def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near:
         ax = table[near, Column.X]
         ay = table[near, Column.Y]
         leap = ((x - ax) * table[near, Column.TANGENT_X] + (y - ay) * table[near, Column.TANGENT_Y]) * (1.0 / spacing)
-        if -_LEAP < leap < _LEAP:
+        if -LEAP < leap < LEAP:
             i = near + math.floor(leap)
             if closed:
                 if i < 0:
@@ -321,11 +335,11 @@ def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near:
                 here = (x - ax) * px + (y - ay) * py
                 there = (x - bx) * qx + (y - by) * qy
                 if here >= 0.0 and there < 0.0:
-                    u, offset, step = _near_foot(spacing, bx - ax, by - ay, px, py, qx, qy, x - ax, y - ay, here, there)
+                    u, offset, step = near_foot(spacing, bx - ax, by - ay, px, py, qx, qy, x - ax, y - ay, here, there)
                     s = (i + u) * spacing
                     side = Column.WIDTH_LEFT if offset >= 0.0 else Column.WIDTH_RIGHT
-                    reach = table[i, side] + table[i, side + 2] + _BEYOND_WALL
-                    if step < _SETTLED and 0.0 <= u <= 1.0 and abs(offset) <= reach and s < n * spacing:
+                    reach = table[i, side] + table[i, side + 2] + BEYOND_WALL
+                    if step < SETTLED and 0.0 <= u <= 1.0 and abs(offset) <= reach and s < n * spacing:
                         return s, offset, i
     s, offset, row, _ = _search(table, spacing, closed, x, y, near)
     return s, offset, row

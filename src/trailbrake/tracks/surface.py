@@ -11,10 +11,8 @@ wheel on a kerb is off the track; but a lap stands while two wheels are on the t
 a kerb with two wheels loses nothing.
 """
 
-import math
-
 from trailbrake.kernels import inline, jit
-from trailbrake.kernels.maths import sincos
+from trailbrake.kernels.maths import cos_turns
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import Array, span
 from trailbrake.tracks.kerbs import WIDTH
@@ -26,7 +24,6 @@ KERB_TEETH = 0.006  # m from the foot to the top of a tooth (estimate)
 KERB_PITCH = 0.6  # m along the road from one tooth to the next (estimate)
 _KERB_GRIP = SURFACES["kerb"].grip
 _KERB_SOFT = SURFACES["kerb"].rolling
-_TURN = 2.0 * math.pi / KERB_PITCH
 
 
 @inline
@@ -36,7 +33,7 @@ def kerb_profile(s: float, across: float, width: float) -> float:
     rise = min(w * (1.0 / KERB_RISE), (1.0 - w) * (1.0 / (1.0 - KERB_RISE)))
     rise = max(rise, 0.0)
     body = rise * rise * (3.0 - 2.0 * rise) * min(width * (1.0 / WIDTH), 1.0)
-    _, cosine = sincos(_TURN * s)
+    cosine = cos_turns(s * (1.0 / KERB_PITCH))
     return body * (KERB_HEIGHT - KERB_TEETH + KERB_TEETH * (0.5 - 0.5 * cosine))
 
 

@@ -15,8 +15,7 @@ from trailbrake.kernels.lanes import LANES
 from trailbrake.state import Controls
 from trailbrake.tracks.fit import check_fit
 from trailbrake.tracks.track import Track
-from trailbrake.world.contact import collide
-from trailbrake.world.integrate import carry, view
+from trailbrake.world.integrate import advance
 from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
 from trailbrake.world.pack import engine_map, pack
 from trailbrake.world.strip import strip
@@ -78,8 +77,7 @@ class Batch:
         count = -(-n // LANES)
         self.dtype: Any = np.float32 if single else np.float64
         self._heat, self._changed, self.touching = heat, False, True
-        self._carry: Any = kernels.single(carry) if single else carry
-        self._view: Any = kernels.single(view) if single else view
+        self._kernel: Any = kernels.single(advance) if single else advance
         self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
@@ -200,7 +198,7 @@ class Batch:
         put(State.RATIO, ratio)
         put(State.ENGINE, np.clip(rolling / radius * ratio, param(Param.IDLE), param(Param.LIMITER)))
         for b in np.unique(block):
-            self._look(0, 0.0, int(b), int(b) + 1)
+            self._advance(0, 0.0, 0, int(b), int(b) + 1)
 
     def step(self, dt: float, substeps: int) -> None:
         """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate`.
@@ -214,19 +212,18 @@ class Batch:
         if pool is None or count < 2 * self.threads:
             self._advance(0, dt, substeps, 0, count)
         else:
-            cuts = np.linspace(0, count, self.threads + 1).astype(int).tolist()
-            spans = enumerate(itertools.pairwise(cuts))
+            whole = math.lcm(self.group, LANES) // LANES  # blocks that hold whole groups
+            cuts = np.linspace(0, -(-count // whole), self.threads + 1).astype(int) * whole
+            spans = enumerate(itertools.pairwise(np.minimum(cuts, count).tolist()))
             jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
             for job in jobs:
                 job.result()
-        if self.group > 1 and self.touching:
-            collide(self.cars, self.params, self.kinds, self.group, 0, self.n // self.group)
 
     def refresh(self) -> None:
         """Find the ground under all cars, after `cars` was written from outside."""
         kept = self.cars.reshape(-1, Control.COUNT, LANES)
         kept[:, State.COS_YAW], kept[:, State.SIN_YAW] = np.cos(kept[:, State.YAW]), np.sin(kept[:, State.YAW])
-        self._look(0, 0.0, 0, len(self.cars))
+        self._advance(0, 0.0, 0, 0, len(self.cars))
 
     def set_controls(self, car: int, controls: Controls) -> None:
         """Write the controls of one car; a gear of None asks for the automatic."""
@@ -246,19 +243,10 @@ class Batch:
             *torques,
         )
 
-    def carry(self, dt: float, substeps: int, thread: int = 0, lo: int = 0, hi: int | None = None) -> None:
-        """Advance blocks `lo`..`hi` - 1 without a look: a part of `step`."""
-        hi = len(self.cars) if hi is None else hi
-        self._carry(self.cars, self.params, self.kinds, self._maps, self._work[thread], self.dtype(dt),
-                    self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
-
-    def _look(self, thread: int, period: float, lo: int, hi: int) -> None:
-        self._view(self.cars, self.params, self.kinds, self._work[thread], *self._road, *self._off,
-                   self.dtype(period), lo, hi)  # fmt: skip
-
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
-        self.carry(dt, substeps, thread, lo, hi)
-        self._look(thread, dt * substeps, lo, hi)
+        group = self.group if self.touching else 1
+        self._kernel(self.cars, self.params, self.kinds, self._maps, self._work[thread], *self._road, *self._off,
+                     group, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
 
 
 _FIRST = int(Control.STEER)

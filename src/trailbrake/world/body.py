@@ -9,11 +9,9 @@ In body axes, with gravity's components and the load by the road's curvature fou
 chapter 11: spatial twin-track model; small angles of the body against the road.)
 """
 
-import math
-
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
-from trailbrake.kernels.maths import sincos_small
+from trailbrake.kernels.maths import sincos_tiny
 from trailbrake.world.layout import Array, Axle, Param, State, Work
 
 
@@ -33,33 +31,30 @@ def body(block: Array, j: int, dt: float) -> None:
     """
     x_front, x_rear = get(block, Axle.X, j), get(block, Axle.X + 1, j)
     y_front, y_rear = get(block, Axle.HALF_TRACK, j), get(block, Axle.HALF_TRACK + 1, j)
-    rise_front = get(block, Work.RISE, j) + get(block, Work.RISE + 1, j)
-    rise_rear = get(block, Work.RISE + 2, j) + get(block, Work.RISE + 3, j)
-    shove_front = get(block, Work.SHOVE, j) + get(block, Work.SHOVE + 1, j)
-    shove_rear = get(block, Work.SHOVE + 2, j) + get(block, Work.SHOVE + 3, j)
-    push_0, push_1 = get(block, Work.PUSH, j), get(block, Work.PUSH + 1, j)
-    push_2, push_3 = get(block, Work.PUSH + 2, j), get(block, Work.PUSH + 3, j)
-    push, shove = (push_0 + push_1) + (push_2 + push_3), shove_front + shove_rear
-    lift = y_front * (get(block, Work.RISE, j) - get(block, Work.RISE + 1, j))
-    lift += y_rear * (get(block, Work.RISE + 2, j) - get(block, Work.RISE + 3, j))
-    turn = x_front * shove_front + x_rear * shove_rear + y_front * (push_1 - push_0) + y_rear * (push_3 - push_2)
+    rise_front, rise_rear = get(block, Work.LIFTED, j), get(block, Work.LIFTED + 1, j)
+    shove_front, shove_rear = get(block, Work.SHOVE, j), get(block, Work.SHOVE + 1, j)
+    push, shove = get(block, Work.PUSH, j) + get(block, Work.PUSH + 1, j), shove_front + shove_rear
+    lift = y_front * get(block, Work.TILT, j) + y_rear * get(block, Work.TILT + 1, j)
+    turn = y_front * get(block, Work.TWIST, j) + y_rear * get(block, Work.TWIST + 1, j)
+    turn += x_front * shove_front + x_rear * shove_rear
     vx, vy = get(block, State.VX, j), get(block, State.VY, j)
     rate = get(block, State.YAW_RATE, j)
     v2 = vx * vx + vy * vy
-    drag = get(block, Work.DRAG, j) * math.sqrt(v2)
+    drag = get(block, Work.DRAG, j) + get(block, Work.DRAG_SLOPE, j) * v2
     air_front = downforce(block, 0, j, get(block, Axle.LIFT, j), v2)
     air_rear = downforce(block, 1, j, get(block, Work.LIFT_REAR, j), v2)
     per_mass, per_sprung = get(block, State.INVERSE_MASS, j), get(block, Work.INVERSE_SPRUNG, j)
     height = get(block, Param.HEIGHT, j)
     roll = get(block, State.ROLL, j)
-    ax = (push - drag * vx) * per_mass + get(block, State.PULL_X, j)
+    along = push - drag * vx
+    ax = along * per_mass + get(block, State.PULL_X, j)
     ay = (shove - drag * vy) * per_mass + get(block, State.PULL_Y, j)
     az = (rise_front + rise_rear - air_front - air_rear) * per_sprung - get(block, State.PRESS, j)
     lean = get(block, Work.LEAN_GAIN, j) * roll  # a rolled body's weight hangs beside the roll axis
     # The wheels take their own weight to the road: what hangs on the springs has its centre elsewhere than the car.
     ahead = get(block, Param.SPRUNG_AHEAD, j) * get(block, State.PRESS, j)
     dive = x_front * (air_front - rise_front) + x_rear * (air_rear - rise_rear) + ahead
-    dive -= height * (push - drag * vx)  # the axles' lift has the moment of the drag in it
+    dive -= height * along  # the axles' lift has the moment of the drag in it
     vx += dt * (ax + rate * vy)
     vy += dt * (ay - rate * vx)
     rate += dt * turn * get(block, Param.INVERSE_YAW, j)
@@ -83,7 +78,7 @@ def body(block: Array, j: int, dt: float) -> None:
     # Seen from above. Euler angles from body rates: dyaw/dt = (r cos(roll) + q sin(roll)) / cos(pitch), ISO 8855.
     turned = get(block, Work.DYAW, j)
     turned += dt * (rate * get(block, State.TURN, j) + get(block, State.TURN_ROAD, j))
-    sin, cos = sincos_small(turned)
+    sin, cos = sincos_tiny(turned)
     forward = vx * get(block, State.FORWARD_X, j) + vy * get(block, State.FORWARD_Y, j)
     left = vy * get(block, State.LEFT_Y, j)
     put(block, Work.DYAW, j, turned)

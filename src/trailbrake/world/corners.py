@@ -8,45 +8,38 @@ a car at rest has all of it at 0. Linear rates at the wheel, after Milliken and 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import clamp, sincos_small
-from trailbrake.world.layout import Array, Axle, Param, State, Work
+from trailbrake.world.layout import Array, Axle, State, Work
 
 
 @inline
-def axles(block: Array, j: int, dt: float) -> None:
-    """Turn the rack towards the wish at its rate; write what both wheels of an axle have in common."""
-    steer = get(block, State.STEER, j)
-    most = get(block, Param.STEER_RATE, j) * dt
-    wish = get(block, State.APPLIED, j) * get(block, Param.STEER_MAX, j)
-    steer += clamp(wish - steer, -most, most)
-    put(block, State.STEER, j, steer)
-    sin, cos = sincos_small(steer)
+def steer(block: Array, j: int) -> None:
+    """Turn the rack towards the wish at its rate."""
+    now, most = get(block, State.STEER, j), get(block, Work.RACK, j)
+    now += clamp(get(block, Work.WISH, j) - now, -most, most)
+    put(block, State.STEER, j, now)
+    sin, cos = sincos_small(now)
     put(block, Work.SIN, j, sin)
     put(block, Work.COS, j, cos)
-    heave, pitch, roll = get(block, State.HEAVE, j), get(block, State.PITCH, j), get(block, State.ROLL, j)
-    heave_rate, pitch_rate = get(block, State.HEAVE_RATE, j), get(block, State.PITCH_RATE, j)
-    roll_rate, yaw_rate, vy = get(block, State.ROLL_RATE, j), get(block, State.YAW_RATE, j), get(block, State.VY, j)
-    x, y = get(block, Axle.X, j), get(block, Axle.HALF_TRACK, j)
-    put(block, Work.ABOVE, j, heave - x * pitch)
-    put(block, Work.ABOVE_RATE, j, heave_rate - x * pitch_rate)
-    put(block, Work.LEANED, j, y * roll)
-    put(block, Work.LEANED_RATE, j, y * roll_rate)
-    put(block, Work.ASIDE, j, vy + x * yaw_rate)
+
+
+@inline
+def axle(block: Array, a: int, left: int, right: int, j: int) -> None:
+    """Write what both wheels of an axle have in common."""
+    x, y = get(block, Axle.X + a, j), get(block, Axle.HALF_TRACK + a, j)
+    leaned = y * get(block, State.ROLL, j)
+    put(block, Work.ABOVE + a, j, get(block, State.HEAVE, j) - x * get(block, State.PITCH, j))
+    put(block, Work.ABOVE_RATE + a, j, get(block, State.HEAVE_RATE, j) - x * get(block, State.PITCH_RATE, j))
+    put(block, Work.LEANED + a, j, leaned)
+    put(block, Work.LEANED_RATE + a, j, y * get(block, State.ROLL_RATE, j))
+    put(block, Work.ASIDE + a, j, get(block, State.VY, j) + x * get(block, State.YAW_RATE, j))
     # How much more the left wheel is in bump than the right one: both sides' heave and pitch are alike.
-    more = get(block, State.HOP, j) - get(block, State.HOP + 1, j) - 2.0 * y * roll
-    put(block, Work.ANTI_ROLL, j, get(block, Axle.ANTI_ROLL, j) * more)
-    x, y = get(block, Axle.X + 1, j), get(block, Axle.HALF_TRACK + 1, j)
-    put(block, Work.ABOVE + 1, j, heave - x * pitch)
-    put(block, Work.ABOVE_RATE + 1, j, heave_rate - x * pitch_rate)
-    put(block, Work.LEANED + 1, j, y * roll)
-    put(block, Work.LEANED_RATE + 1, j, y * roll_rate)
-    put(block, Work.ASIDE + 1, j, vy + x * yaw_rate)
-    more = get(block, State.HOP + 2, j) - get(block, State.HOP + 3, j) - 2.0 * y * roll
-    put(block, Work.ANTI_ROLL + 1, j, get(block, Axle.ANTI_ROLL + 1, j) * more)
+    more = get(block, State.HOP + left, j) - get(block, State.HOP + right, j) - 2.0 * leaned
+    put(block, Work.ANTI_ROLL + a, j, get(block, Axle.ANTI_ROLL + a, j) * more)
 
 
 @inline
 def press(block: Array, a: int, i: int, side: float, j: int) -> None:
-    """Write what the spring gives to the body, RISE (N, up), and the tyre's LOAD (N)."""
+    """Write what the spring gives to the body, RISE (N, up), and the tyre's LOAD (N); move the ground on by a step."""
     hop, hop_rate = get(block, State.HOP + i, j), get(block, State.HOP_RATE + i, j)
     bump = hop - get(block, Work.ABOVE + a, j) - side * get(block, Work.LEANED + a, j)
     speed = hop_rate - get(block, Work.ABOVE_RATE + a, j) - side * get(block, Work.LEANED_RATE + a, j)
@@ -56,10 +49,10 @@ def press(block: Array, a: int, i: int, side: float, j: int) -> None:
     rise += (into if speed > 0.0 else out) * speed + get(block, Axle.BUMP_STOP + a, j) * stop
     put(block, Work.RISE + i, j, rise + side * get(block, Work.ANTI_ROLL + a, j))
 
-    squash = get(block, State.BUMP + i, j) - hop
-    load = get(block, Axle.LOAD_AT_REST + a, j) + get(block, Axle.STIFFNESS + a, j) * squash
-    load += get(block, Axle.TYRE_DAMPING + a, j) * (get(block, State.BUMP_RATE + i, j) - hop_rate)
+    ground = get(block, Work.GROUND + i, j)
+    load = ground - get(block, Axle.STIFFNESS + a, j) * hop - get(block, Axle.TYRE_DAMPING + a, j) * hop_rate
     put(block, State.LOAD + i, j, max(load, 0.0))
+    put(block, Work.GROUND + i, j, ground + get(block, Work.GROUND_STEP + i, j))
 
 
 @inline
@@ -69,7 +62,7 @@ def pass_on(block: Array, a: int, left: int, right: int, j: int, dt: float) -> N
     The suspension's links carry a part of the load transfer past the springs; a force to the left presses the right
     wheel down and lifts the body over it.
     """
-    per_fx = dt * get(block, Axle.RADIUS + a, j) * get(block, Axle.INVERSE_INERTIA + a, j)
+    per_fx = get(block, Work.SPIN_STEP + a, j)
     fx_left, fx_right = get(block, State.FX + left, j), get(block, State.FX + right, j)
     put(block, State.SPIN + left, j, get(block, State.SPIN + left, j) - per_fx * fx_left)
     put(block, State.SPIN + right, j, get(block, State.SPIN + right, j) - per_fx * fx_right)
@@ -80,25 +73,21 @@ def pass_on(block: Array, a: int, left: int, right: int, j: int, dt: float) -> N
         shove_left, shove_right = fy_left * cos + fx_left * sin, fy_right * cos + fx_right * sin
     else:
         push_left, push_right, shove_left, shove_right = fx_left, fx_right, fy_left, fy_right
-    driving, braking = get(block, Axle.LINK_DRIVE + a, j), get(block, Axle.LINK_BRAKE + a, j)
-    slope = driving if push_left + push_right > 0.0 else braking
-    link = (shove_left + shove_right) * get(block, Axle.LINK_SIDE + a, j)
+    push, shove = push_left + push_right, shove_left + shove_right
+    slope = get(block, Axle.LINK_DRIVE + a, j) if push > 0.0 else get(block, Axle.LINK_BRAKE + a, j)
+    link = shove * get(block, Axle.LINK_SIDE + a, j)
     rise_left = get(block, Work.RISE + left, j) + push_left * slope - link
     rise_right = get(block, Work.RISE + right, j) + push_right * slope + link
-    put(block, Work.PUSH + left, j, push_left)
-    put(block, Work.PUSH + right, j, push_right)
-    put(block, Work.SHOVE + left, j, shove_left)
-    put(block, Work.SHOVE + right, j, shove_right)
-    put(block, Work.RISE + left, j, rise_left)
-    put(block, Work.RISE + right, j, rise_right)
-    down, agility = dt * get(block, State.PRESS, j), dt * get(block, Axle.INVERSE_UNSPRUNG + a, j)
+    put(block, Work.PUSH + a, j, push)
+    put(block, Work.TWIST + a, j, push_right - push_left)
+    put(block, Work.SHOVE + a, j, shove)
+    put(block, Work.LIFTED + a, j, rise_left + rise_right)
+    put(block, Work.TILT + a, j, rise_left - rise_right)
+    down, agility = get(block, Work.DOWN, j), get(block, Work.AGILITY + a, j)
     rate_left, rate_right = get(block, State.HOP_RATE + left, j), get(block, State.HOP_RATE + right, j)
-    rate_left += (get(block, State.LOAD + left, j) - rise_left) * agility - down
-    rate_right += (get(block, State.LOAD + right, j) - rise_right) * agility - down
+    rate_left = (rate_left - down) + (get(block, State.LOAD + left, j) - rise_left) * agility
+    rate_right = (rate_right - down) + (get(block, State.LOAD + right, j) - rise_right) * agility
     put(block, State.HOP_RATE + left, j, rate_left)
     put(block, State.HOP_RATE + right, j, rate_right)
     put(block, State.HOP + left, j, get(block, State.HOP + left, j) + dt * rate_left)
     put(block, State.HOP + right, j, get(block, State.HOP + right, j) + dt * rate_right)
-    bump_left, bump_right = get(block, State.BUMP + left, j), get(block, State.BUMP + right, j)
-    put(block, State.BUMP + left, j, bump_left + dt * get(block, State.BUMP_RATE + left, j))
-    put(block, State.BUMP + right, j, bump_right + dt * get(block, State.BUMP_RATE + right, j))

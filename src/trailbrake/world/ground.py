@@ -1,15 +1,17 @@
 """The ground under the cars: where they are on the road, how it lies and turns there, and what their wheels stand on.
 
-`settle` moves the pose by what the substeps added up, `gather` (not vector code: it reads the road's table at each
-car's own place) looks the road up, `lie` and `stand` turn that into the road's plane and the wheels' surfaces.
+`settle` moves the pose by what the substeps added up. `fetch` copies the row of the road that is by a car, and `foot`
+works out from it where the car is and what the road is like there. Where the hint of the last look leads nowhere (a
+start, the ends of an open road, a place beyond the wall), `gather` does both by the whole search, which is slow. `lie`
+and `stand` turn that into the road's plane and the wheels' surfaces. `fetch` and `gather` are no vector code.
 """
 
 import math
 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
-from trailbrake.kernels.maths import sincos, wrap
-from trailbrake.tracks.frenet import locate
+from trailbrake.kernels.maths import sincos, sincos_small, wrap
+from trailbrake.tracks.frenet import BEYOND_WALL, LEAP, SETTLED, locate, near_foot
 from trailbrake.tracks.surface import kerb_profile
 from trailbrake.tracks.track import SURFACES
 from trailbrake.units import G
@@ -23,8 +25,8 @@ KERB_SOFT = SURFACES["kerb"].rolling
 
 
 @inline
-def settle(block: Array, j: int) -> None:
-    """Add to the pose what the substeps moved, keeping what the sum loses by rounding."""
+def settle(block: Array, j: int, period: float) -> None:
+    """Add to the pose what the substeps moved, keeping what the sum loses by rounding; likewise the wheels' ground."""
     cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
     dx, dy = get(block, Work.DX, j), get(block, Work.DY, j)
     moved = dx * cos - dy * sin + get(block, State.X_LOW, j)
@@ -42,9 +44,80 @@ def settle(block: Array, j: int) -> None:
     put(block, State.YAW, j, yaw)
     put(block, State.COS_YAW, j, cos)
     put(block, State.SIN_YAW, j, sin)
-    put(block, Work.DX, j, 0.0 * dx)
-    put(block, Work.DY, j, 0.0 * dx)
-    put(block, Work.DYAW, j, 0.0 * dx)
+    for i in range(4):
+        put(block, State.BUMP + i, j, get(block, State.BUMP + i, j) + period * get(block, State.BUMP_RATE + i, j))
+    put(block, Work.DX, j, 0.0)
+    put(block, Work.DY, j, 0.0)
+    put(block, Work.DYAW, j, 0.0)
+
+
+@inline
+def fetch(block: Array, strip: Array, spacing: float, closed: bool, j: int) -> None:
+    """Copy the row of the road before the car, which is a few rows at most from that of the last look."""
+    n = strip.shape[0]
+    x, y, near = get(block, State.X, j), get(block, State.Y, j), int(get(block, State.ROW, j))
+    found = 0 <= near < n
+    i = near if found else 0
+    line = strip[i]
+    leap = ((x - line[Strip.X]) * line[Strip.TANGENT_X] + (y - line[Strip.Y]) * line[Strip.TANGENT_Y]) * (1.0 / spacing)
+    found = found and -LEAP < leap < LEAP
+    if found:
+        i += math.floor(leap)
+        if closed:
+            i += n if i < 0 else 0
+            i -= n if i >= n else 0
+        else:
+            found = 0 <= i < n - 1
+            i = i if found else 0
+    line = strip[i]
+    put(block, Work.FOUND, j, 1.0 if found else 0.0)
+    put(block, State.ROW, j, float(i) if found else float(near))
+    put(block, Work.FROM_X, j, x - line[Strip.X])
+    put(block, Work.FROM_Y, j, y - line[Strip.Y])
+    for k in range(Strip.COUNT):
+        put(block, Work.ROAD + k, j, line[k])
+
+
+@inline
+def between(block: Array, column: int, j: int, u: float) -> float:
+    """Return a column of the fetched row at the share `u` of the way to the next."""
+    return get(block, Work.ROAD + column, j) + u * get(block, Work.ROAD + column + 1, j)
+
+
+@inline
+def foot(block: Array, j: int, spacing: float, length: float) -> None:
+    """Find the car on the road by the row that was fetched; FOUND becomes 0 where that is not sure."""
+    tx, ty = get(block, Work.ROAD + Strip.TANGENT_X, j), get(block, Work.ROAD + Strip.TANGENT_Y, j)
+    qx, qy = get(block, Work.ROAD + Strip.NEXT_TANGENT_X, j), get(block, Work.ROAD + Strip.NEXT_TANGENT_Y, j)
+    ex, ey = get(block, Work.ROAD + Strip.TO_X, j), get(block, Work.ROAD + Strip.TO_Y, j)
+    rx, ry = get(block, Work.FROM_X, j), get(block, Work.FROM_Y, j)
+    here, there = rx * tx + ry * ty, (rx - ex) * qx + (ry - ey) * qy
+    u, offset, step = near_foot(spacing, ex, ey, tx, ty, qx, qy, rx, ry, here, there)
+    s = (get(block, State.ROW, j) + u) * spacing
+    wall_left, wall_right = get(block, Work.ROAD + Strip.WALL_LEFT, j), get(block, Work.ROAD + Strip.WALL_RIGHT, j)
+    inside = abs(offset) <= (wall_left if offset >= 0.0 else wall_right) + BEYOND_WALL
+    sure = here >= 0.0 and there < 0.0 and step < SETTLED and u >= 0.0 and u <= 1.0 and inside and s < length
+    put(block, Work.FOUND, j, get(block, Work.FOUND, j) if sure else 0.0)
+    sin, cos = sincos_small(between(block, Strip.BANK, j, u))
+    tan_bank, per = sin / cos, 1.0 / spacing
+    put(block, State.S, j, s)
+    put(block, State.OFFSET, j, offset)
+    put(block, State.CURVATURE, j, between(block, Strip.CURVATURE, j, u))
+    put(block, Work.ROAD_YAW, j, between(block, Strip.YAW, j, u))
+    put(block, Work.ROAD_Z, j, between(block, Strip.Z, j, u))
+    put(block, Work.ROAD_GRADE, j, between(block, Strip.GRADE, j, u))
+    put(block, Work.ROAD_GRADE_SLOPE, j, get(block, Work.ROAD + Strip.GRADE + 1, j) * per)
+    put(block, Work.ROAD_BANK, j, tan_bank)
+    put(block, Work.ROAD_BANK_SLOPE, j, get(block, Work.ROAD + Strip.BANK + 1, j) * per * (1.0 + tan_bank * tan_bank))
+    put(block, Work.ROAD_GRIP, j, between(block, Strip.GRIP, j, u))
+    put(block, Work.ROAD_LEFT, j, between(block, Strip.LEFT, j, u))
+    put(block, Work.ROAD_LEFT_SLOPE, j, get(block, Work.ROAD + Strip.LEFT + 1, j) * per)
+    put(block, Work.ROAD_RIGHT, j, between(block, Strip.RIGHT, j, u))
+    put(block, Work.ROAD_RIGHT_SLOPE, j, get(block, Work.ROAD + Strip.RIGHT + 1, j) * per)
+    put(block, Work.ROAD_KERB_LEFT, j, between(block, Strip.KERB_LEFT, j, u))
+    put(block, Work.ROAD_KERB_RIGHT, j, between(block, Strip.KERB_RIGHT, j, u))
+    put(block, Work.ROAD_WALL_LEFT, j, wall_left)
+    put(block, Work.ROAD_WALL_RIGHT, j, wall_right)
 
 
 @inline
@@ -106,7 +179,8 @@ def lie(block: Array, j: int) -> None:
     st, ct = sincos(heading)
     slope_x, slope_y = climb * ct + tan_bank * st, tan_bank * ct - climb * st
     per_norm = 1.0 / math.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
-    cp = 1.0 / math.sqrt(1.0 + slope_x * slope_x)
+    per_cp = math.sqrt(1.0 + slope_x * slope_x)
+    cp = 1.0 / per_cp
     sp = -slope_x * cp
     sr = slope_y * per_norm
     cr = math.sqrt(1.0 - sr * sr)
@@ -131,8 +205,8 @@ def lie(block: Array, j: int) -> None:
     put(block, State.FORWARD_X, j, cp)
     put(block, State.FORWARD_Y, j, sp * sr)
     put(block, State.LEFT_Y, j, cr)
-    put(block, State.TURN, j, cr / cp)
-    put(block, State.TURN_ROAD, j, pitch_rate * sr / cp)
+    put(block, State.TURN, j, cr * per_cp)
+    put(block, State.TURN_ROAD, j, pitch_rate * sr * per_cp)
     reach = get(block, Param.HALF_LENGTH, j) + abs(get(block, Param.BOX_CENTRE, j)) + get(block, Param.HALF_WIDTH, j)
     wall_left, wall_right = get(block, Work.ROAD_WALL_LEFT, j), get(block, Work.ROAD_WALL_RIGHT, j)
     wall = wall_left if offset > 0.0 else wall_right

@@ -1,79 +1,45 @@
-"""The two entry kernels: `carry` takes blocks of cars through controls and substeps, `view` looks at the ground.
-
-Two, and not one, because they are compiled by two processes at a time, which a newcomer waits for.
-"""
+"""`advance`: the world's entry kernel, which takes blocks of cars through controls, substeps, a look, and contacts."""
 
 from trailbrake.kernels import inline, lane_jit
-from trailbrake.kernels.lanes import LANES
-from trailbrake.world.layout import Array, Control, Ints, Work
-from trailbrake.world.look import act, look, settle_all
+from trailbrake.kernels.lanes import LANES, get
+from trailbrake.world.contact import collide, walls
+from trailbrake.world.gearbox import couple, energise, shift
+from trailbrake.world.ground import fetch, gather
+from trailbrake.world.layout import Array, Control, Ints, State, Work
+from trailbrake.world.look import foot_all, pedals_all, ready_all, scale_all, settle_all, surface_all
 from trailbrake.world.substep import substep
 
 
 @inline
-def copy_in(work: Array, cars: Array, params: Array, kinds: Ints, b: int, kind: int) -> int:
-    """Copy block `b` into the work block, and its parameters unless they are those of `kind`; return its kind."""
+def copy_params(work: Array, params: Array, kind: int) -> None:
+    """Copy the parameters of a kind of block into the work block."""
+    param = params[kind]
+    for k in range(param.shape[0]):
+        work[Work.COUNT * LANES + k] = param[k]
+
+
+@inline
+def copy_in(work: Array, cars: Array, b: int) -> None:
+    """Copy block `b` into the work block."""
     car = cars[b]
     for k in range(Control.COUNT * LANES):
         work[k] = car[k]
-    if kinds[b] != kind:
-        param = params[kinds[b]]
-        for k in range(param.shape[0]):
-            work[Work.COUNT * LANES + k] = param[k]
-    return int(kinds[b])
 
 
 @inline
 def copy_out(work: Array, cars: Array, b: int) -> None:
-    """Copy what is kept of the work block to block `b`."""
+    """Copy the state in the work block to block `b`."""
     car = cars[b]
-    for k in range(Control.COUNT * LANES):
+    for k in range(State.COUNT * LANES):
         car[k] = work[k]
 
 
 @lane_jit
-def carry(
+def advance(
     cars: Array,
     params: Array,
     kinds: Ints,
     maps: Array,
-    work: Array,
-    dt: float,
-    period: float,
-    substeps: int,
-    lo: int,
-    hi: int,
-) -> None:
-    """Advance the cars of blocks `lo`..`hi` - 1 by `substeps` steps of `dt` (s) under constant controls.
-
-    Args:
-        cars: (blocks, Control.COUNT * LANES), see `layout`; controls out of range are clamped, NaN counts as 0.
-        params: (kinds, (Axle.COUNT - Work.COUNT) * LANES), the rows from Work.COUNT on of each kind of block.
-        kinds: (blocks,) int64, each block's row of `params`.
-        maps: (models, TORQUES) N m, engine maps.
-        work: (Axle.COUNT * LANES,), this thread's work block.
-        dt: s.
-        period: s, `dt * substeps`.
-        substeps: how many, 1 or more.
-        lo: first block.
-        hi: one past the last block. Blocks are independent of each other: the work may be split over threads.
-    """
-    kind = -1
-    per_dt = 1.0 / dt
-    for b in range(lo, hi):
-        kind = copy_in(work, cars, params, kinds, b, kind)
-        act(work, maps, 0, LANES, period)
-        for _ in range(substeps):
-            substep(work, 0, LANES, dt, per_dt)
-        settle_all(work, 0, LANES)
-        copy_out(work, cars, b)
-
-
-@lane_jit
-def view(
-    cars: Array,
-    params: Array,
-    kinds: Ints,
     work: Array,
     table: Array,
     strip: Array,
@@ -81,29 +47,71 @@ def view(
     closed: bool,
     off_grip: float,
     off_soft: float,
+    group: int,
+    n: int,
+    dt: float,
     period: float,
+    substeps: int,
     lo: int,
     hi: int,
 ) -> None:
-    """Look at what is under the cars of blocks `lo`..`hi` - 1, and keep them inside the walls.
+    """Advance the cars of blocks `lo`..`hi` - 1 under constant controls, and look at what is under them then.
+
+    Groups of cars lie within `lo`..`hi` as a whole: then blocks are independent of those elsewhere, and the work may
+    be split over threads.
 
     Args:
-        cars: as in `carry`; likewise
-        params: and
-        kinds: and
-        work: this thread's work block.
+        cars: (blocks, Control.COUNT * LANES), see `layout`; controls out of range are clamped, NaN counts as 0.
+        params: (kinds, (Axle.COUNT - Work.COUNT) * LANES), the rows from Work.COUNT on of each kind of block.
+        kinds: (blocks,) int64, each block's row of `params`.
+        maps: (models, TORQUES) N m, engine maps.
+        work: (Axle.COUNT * LANES,), this thread's work block.
         table: the road's table, and
         strip: `strip.strip` of it, with
         spacing: m between its rows, and
         closed: whether row n is row 0.
         off_grip: friction factor beyond road and kerbs.
         off_soft: extra rolling resistance there.
-        period: s, of the `carry` before; 0 after a car was put somewhere.
+        group: how many consecutive cars may touch each other; 1: none.
+        n: how many cars there are; what fills the last block is none.
+        dt: s, a substep.
+        period: s, `dt * substeps`.
+        substeps: how many; 0 after cars were put somewhere: they are looked at only, without contacts.
         lo: first block.
         hi: one past the last block.
     """
     kind = -1
+    per_period = 1.0 / period if period > 0.0 else 0.0
+    met = -(-lo * LANES // group)
     for b in range(lo, hi):
-        kind = copy_in(work, cars, params, kinds, b, kind)
-        look(work, table, strip, spacing, closed, off_grip, off_soft, 0, LANES, period)
+        lanes = min(LANES, n - b * LANES)
+        if kinds[b] != kind:
+            kind = kinds[b]
+            copy_params(work, params, kind)
+            scale_all(work, lanes, dt)
+        copy_in(work, cars, b)
+        if substeps > 0:
+            pedals_all(work, lanes, dt)
+            for j in range(lanes):
+                shift(work, j, period)
+                couple(work, j)
+                energise(work, maps, j, period)
+            ready_all(work, lanes, dt)
+            for _ in range(substeps):
+                substep(work, lanes, dt)
+            settle_all(work, lanes, period)
+        for j in range(lanes):
+            fetch(work, strip, spacing, closed, j)
+        foot_all(work, lanes, spacing, spacing * (strip.shape[0] if closed else strip.shape[0] - 1))
+        for j in range(lanes):
+            if get(work, Work.FOUND, j) == 0.0:
+                gather(work, table, strip, spacing, closed, j)
+        surface_all(work, lanes, off_grip, off_soft, period, per_period)
+        for j in range(lanes):
+            if get(work, Work.NEAR_WALL, j) > 0.0:
+                walls(work, table, spacing, closed, j)
         copy_out(work, cars, b)
+        if group > 1 and substeps > 0:  # of the groups whose last car was in this block, while they are near
+            done = min((b + 1) * LANES, n) // group
+            collide(cars, params, kinds, group, met, done)
+            met = done

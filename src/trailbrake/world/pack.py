@@ -9,6 +9,7 @@ from trailbrake.cars.tyre import LEAST
 from trailbrake.cars.tyre_fit import fit
 from trailbrake.units import RPM, G
 from trailbrake.world.layout import GEARS, TORQUES, Array, Axle, Param, Work
+from trailbrake.world.powertrain import IDLE_GAIN, LIMITER_BAND
 from trailbrake.world.tyres import BAND
 
 RIGID = 1e9  # N m: what a spool carries; enough for any car, and no infinity to make NaN of
@@ -65,10 +66,8 @@ def pack(car: CarParams, *, heat: bool) -> Array:
         Param.TOP_GEAR: float(gearbox.top_gear),
         Param.CENTRE_PRELOAD: centre_preload,
         Param.CENTRE_LOCK: centre_lock,
-        Param.ABS_SLIP2: abs_slip**2,
-        Param.PER_ABS_SLIP2: 1.0 / (4.0 * BAND * abs_slip**2),
-        Param.TC_SLIP2: tc_slip**2,
-        Param.PER_TC_SLIP2: 1.0 / (4.0 * BAND * tc_slip**2),  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
+        Param.PER_ABS_SLIP2: 1.0 / (4.0 * BAND * abs_slip**2),  # (1 + BAND)^2 - (1 - BAND)^2 = 4 BAND
+        Param.PER_TC_SLIP2: 1.0 / (4.0 * BAND * tc_slip**2),
         Param.STEER_MAX: steering.max_angle,
         Param.STEER_RATE: steering.max_rate,
         Param.FUEL_PER_JOULE: fuel.specific_consumption / 1000.0 / 3.6e6 / fuel.density,
@@ -85,7 +84,8 @@ def pack(car: CarParams, *, heat: bool) -> Array:
         Param.HALF_WIDTH: 0.5 * body.width,
         Param.BOX_CENTRE: 0.5 * (to_front - to_rear),  # the box is centred between the axles
         Param.PER_LIMITER: 1.0 / limiter,
-        Param.PER_IDLE: 1.0 / idle,
+        Param.IDLE_SLOPE: IDLE_GAIN / idle,
+        Param.CUT_SLOPE: LIMITER_BAND / limiter,
         Param.RATIOS: gearbox.overall(-1),
     }
     for gear in range(1, min(gearbox.top_gear, GEARS - 2) + 1):
@@ -197,7 +197,6 @@ def _tyre(tyre: Tyre) -> dict[int, float]:
         Axle.MU_Y_LOAD: -tyre.mu_y * tyre.mu_y_load / tyre.nominal_load,
         Axle.PER_PEAK: 1.0 + tyre.slip_load,
         Axle.PER_PEAK_LOAD: -tyre.slip_load / tyre.nominal_load,
-        Axle.CURVE_AT: curve.at,
         Axle.CAMBER_SLIP: tyre.camber_thrust / slip_y,
         Axle.CAMBER_LOSS: tyre.camber_loss,
         Axle.STIFFNESS: tyre.vertical_stiffness,

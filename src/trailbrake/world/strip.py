@@ -1,6 +1,6 @@
 """The road's table once more, row by row as the world's look reads it: values and their changes to the next row.
 
-One line of it is three cache lines next to each other and needs no division; the road's own table has two rows to
+One line of it is four cache lines next to each other and needs no division; the road's own table has two rows to
 read, on which the same would have to be worked out for every car at every look.
 """
 
@@ -18,19 +18,27 @@ Array = NDArray[np.float64]
 class Strip(IntEnum):
     """Columns; names and units as in `tracks.columns.Column`. The column after a value holds its change per row."""
 
-    CURVATURE = 0
-    GRADE = 2
-    BANK = 4
-    Z = 6
-    YAW = 8
-    GRIP = 10
-    LEFT = 12
-    RIGHT = 14
-    KERB_LEFT = 16
-    KERB_RIGHT = 18
-    WALL_LEFT = 20  # m, the nearer of both rows' walls, from the centreline
-    WALL_RIGHT = 21  # m
-    COUNT = 22
+    X = 0  # the next eight: m, world, and unit vectors; no change per row
+    Y = 1
+    TANGENT_X = 2
+    TANGENT_Y = 3
+    TO_X = 4  # from here to the next row, m
+    TO_Y = 5
+    NEXT_TANGENT_X = 6  # of the next row
+    NEXT_TANGENT_Y = 7
+    CURVATURE = 8
+    GRADE = 10
+    BANK = 12
+    Z = 14
+    YAW = 16
+    GRIP = 18
+    LEFT = 20
+    RIGHT = 22
+    KERB_LEFT = 24
+    KERB_RIGHT = 26
+    WALL_LEFT = 28  # m, the nearer of both rows' walls, from the centreline
+    WALL_RIGHT = 29  # m
+    COUNT = 30
 
 
 def strip(road: Road) -> Array:
@@ -41,6 +49,15 @@ def strip(road: Road) -> Array:
         return after
 
     table = np.empty((len(road.table), Strip.COUNT))
+    for place, column in (
+        (Strip.X, Column.X), (Strip.Y, Column.Y), (Strip.TANGENT_X, Column.TANGENT_X),
+        (Strip.TANGENT_Y, Column.TANGENT_Y),
+    ):  # fmt: skip
+        table[:, place] = road.column(column)
+    for place, column in ((Strip.NEXT_TANGENT_X, Column.TANGENT_X), (Strip.NEXT_TANGENT_Y, Column.TANGENT_Y)):
+        table[:, place] = following(road.column(column))
+    for place, column in ((Strip.TO_X, Column.X), (Strip.TO_Y, Column.Y)):
+        table[:, place] = following(road.column(column)) - road.column(column)
     for place, column in (
         (Strip.CURVATURE, Column.CURVATURE), (Strip.GRADE, Column.GRADE), (Strip.BANK, Column.BANK),
         (Strip.Z, Column.Z), (Strip.YAW, Column.YAW), (Strip.GRIP, Column.GRIP), (Strip.LEFT, Column.WIDTH_LEFT),

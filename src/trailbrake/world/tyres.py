@@ -11,9 +11,8 @@ are kept over those of the peaks at nominal load: SLIP_X, SLIP_Y. Camber, toe an
 additional slip angles, found at the looks. The law is that of `trailbrake.cars.tyre`, the Magic Formula's
 curve in the form of `trailbrake.cars.tyre_fit`.
 
-Each function is a loop over the lanes of one wheel (`i`, on axle `a`) with a large body, or the compiler would unroll
-it and find no vectors; there are several, because a processor looks ahead over a few hundred operations only, and a
-single loop through all of this would be one long chain of operations that wait for each other.
+Each function is for one wheel (`i`, on axle `a`). Rows that hold a substep's length or a look's grip already are made
+in `actuate.py`.
 """
 
 import math
@@ -27,15 +26,16 @@ from trailbrake.world.layout import Array, Axle, Param, State, Work
 BAND = 0.2  # of the target slip: ABS and TC go from full torque to none over target * (1 -+ BAND)
 MOST_USE = (1.0 + BAND) * (1.0 + BAND)
 LEAST_ROOM = 0.111  # of the target squared: what ABS and TC leave to longitudinal slip in any slide
+MOST_HOLD = MOST_USE / (4.0 * BAND)  # share of torque left without slip, before it is held within 0..1
 
 
 @inline
-def stretch(block: Array, a: int, i: int, side: float, j: int, dt: float, per_dt: float) -> None:
-    """Advance the stretch of the tyre by `dt` (s); leave the slips over those of the peaks in FX and FY.
+def stretch(block: Array, a: int, i: int, side: float, j: int) -> None:
+    """Advance the stretch of the tyre by a step; leave the slips over those of the peaks in FX and FY.
 
     Explicit, stable up to dt = 2 sigma / |Vx|.
     """
-    ahead = get(block, State.VX, j) - side * get(block, State.YAW_RATE, j) * get(block, Axle.HALF_TRACK + a, j)
+    ahead = get(block, State.VX, j) - side * (get(block, State.YAW_RATE, j) * get(block, Axle.HALF_TRACK + a, j))
     aside = get(block, Work.ASIDE + a, j)
     if a == 0:  # the steered axle; a constant where this is compiled into
         sin, cos = get(block, Work.SIN, j), get(block, Work.COS, j)
@@ -43,21 +43,20 @@ def stretch(block: Array, a: int, i: int, side: float, j: int, dt: float, per_dt
     else:
         vx, vy = ahead, aside
     vy -= vx * get(block, Work.TURNED + i, j)
-    rolling = get(block, State.SPIN + i, j) * get(block, Axle.RADIUS + a, j)
-    away = dt * abs(vx)
+    sliding = get(block, State.SPIN + i, j) * get(block, Axle.RADIUS + a, j) - vx
+    speed = abs(vx)
     old_x, old_y = get(block, State.SLIP_X + i, j), get(block, State.SLIP_Y + i, j)
-    new_x = (dt * (rolling - vx)) * get(block, Axle.PER_SLIP_X + a, j)
-    new_y = (dt * vy) * get(block, Axle.PER_SLIP_Y + a, j)
-    new_x += old_x - old_x * (away * get(block, Axle.PER_SIGMA_X + a, j))
-    new_y += old_y - old_y * (away * get(block, Axle.PER_SIGMA_Y + a, j))
+    change_x = sliding * get(block, Work.SLIP_STEP_X + a, j) - old_x * (speed * get(block, Work.FADE_X + a, j))
+    change_y = vy * get(block, Work.SLIP_STEP_Y + a, j) - old_y * (speed * get(block, Work.FADE_Y + a, j))
+    new_x, new_y = old_x + change_x, old_y + change_y
     put(block, State.SLIP_X + i, j, new_x)
     put(block, State.SLIP_Y + i, j, new_y)
-    damping = get(block, Work.DAMPING, j) * per_dt
+    damping = get(block, Work.DAMPING, j)
     load = min(get(block, State.LOAD + i, j), get(block, Axle.LOAD_MOST + a, j))
     per_peak = get(block, Axle.PER_PEAK + a, j) + get(block, Axle.PER_PEAK_LOAD + a, j) * load
     camber = get(block, Work.CAMBER_SLIP + i, j)
-    put(block, State.FX + i, j, (new_x + damping * (new_x - old_x)) * per_peak)
-    put(block, State.FY + i, j, (new_y + damping * (new_y - old_y) + camber) * per_peak)
+    put(block, State.FX + i, j, (new_x + damping * change_x) * per_peak)
+    put(block, State.FY + i, j, ((new_y + camber) + damping * change_y) * per_peak)
 
 
 @inline
@@ -70,34 +69,25 @@ def friction(block: Array, a: int, i: int, j: int) -> None:
     """
     sx, sy = get(block, State.FX + i, j), get(block, State.FY + i, j)
     x2, y2 = sx * sx, sy * sy
-    slip = math.sqrt(x2 + y2 + LEAST_SLIP)
-    put(block, State.SLIP + i, j, slip)
-    driving, braking = get(block, Param.TC_SLIP2, j), get(block, Work.ABS_SLIP2, j)
-    per_driving, per_braking = get(block, Param.PER_TC_SLIP2, j), get(block, Work.PER_ABS_SLIP2, j)
+    s2 = x2 + (y2 + LEAST_SLIP)
+    s = math.sqrt(s2)
+    put(block, State.SLIP + i, j, s)
     forward = get(block, State.RATIO, j) * sx > 0.0
-    target = driving if forward else braking
-    per_target = per_driving if forward else per_braking
-    room = max(target - y2, LEAST_ROOM * target)
-    hold = clamp((MOST_USE * room - x2) * per_target, 0.0, 1.0)
+    per_target = get(block, Param.PER_TC_SLIP2, j) if forward else get(block, Work.PER_ABS_SLIP2, j)
+    room = max(MOST_HOLD - (MOST_USE * per_target) * y2, LEAST_ROOM * MOST_HOLD)
+    hold = clamp(room - per_target * x2, 0.0, 1.0)
     put(block, Work.HOLD_DRIVE + i, j, hold if forward else 1.0)
     put(block, State.ABS + i, j, 1.0 if forward else hold)
 
-    at = get(block, Axle.CURVE_AT + a, j)
-    part = 1.0 / (slip + at)
-    w = 1.0 - 2.0 * at * part
-    w2 = w * w
-    w4 = w2 * w2
-    c0 = get(block, Axle.CURVE + a, j) + get(block, Axle.CURVE + 2 + a, j) * w
-    c2 = get(block, Axle.CURVE + 4 + a, j) + get(block, Axle.CURVE + 6 + a, j) * w
-    c4 = get(block, Axle.CURVE + 8 + a, j) + get(block, Axle.CURVE + 10 + a, j) * w
-    c6 = get(block, Axle.CURVE + 12 + a, j) + get(block, Axle.CURVE + 14 + a, j) * w
-    c8 = get(block, Axle.CURVE + 16 + a, j) + get(block, Axle.CURVE + 18 + a, j) * w
-    c10 = get(block, Axle.CURVE + 20 + a, j) + get(block, Axle.CURVE + 22 + a, j) * w
-    curve = (c0 + c2 * w2) + w4 * ((c4 + c6 * w2) + w4 * (c8 + c10 * w2))
+    n0 = get(block, Axle.CURVE + a, j) + get(block, Axle.CURVE + 2 + a, j) * s
+    n2 = get(block, Axle.CURVE + 4 + a, j) + get(block, Axle.CURVE + 6 + a, j) * s
+    d0 = 1.0 + get(block, Axle.CURVE + 8 + a, j) * s
+    d2 = get(block, Axle.CURVE + 10 + a, j) + get(block, Axle.CURVE + 12 + a, j) * s
+    d2 = d2 + get(block, Axle.CURVE + 14 + a, j) * s2
     load = get(block, State.LOAD + i, j)
-    share = curve * part * load
+    share = (load * (n0 + n2 * s2)) / (d0 + d2 * s2)
     held = min(load, get(block, Axle.LOAD_MOST + a, j))
-    mu_x = get(block, Axle.MU_X + a, j) + get(block, Axle.MU_X_LOAD + a, j) * held
-    mu_y = get(block, Axle.MU_Y + a, j) + get(block, Axle.MU_Y_LOAD + a, j) * held
-    put(block, State.FX + i, j, (mu_x * share) * (get(block, State.GRIP + i, j) * sx))
-    put(block, State.FY + i, j, (mu_y * share) * (-get(block, Work.GRIP_Y + i, j) * sy))
+    mu_x = get(block, Work.MU_X + i, j) + get(block, Work.MU_X_LOAD + i, j) * held
+    mu_y = get(block, Work.MU_Y + i, j) + get(block, Work.MU_Y_LOAD + i, j) * held
+    put(block, State.FX + i, j, (mu_x * sx) * share)
+    put(block, State.FY + i, j, (mu_y * sy) * share)

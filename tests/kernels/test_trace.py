@@ -1,0 +1,165 @@
+"""Traced lane code against the same formulas in NumPy, and what a tracer must refuse."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trailbrake.kernels import BACKEND, inline, lane_jit
+from trailbrake.kernels.lanes import LANES, get, put
+from trailbrake.kernels.trace import vectors
+
+ROWS = 8
+NUMBA = pytest.mark.skipif(BACKEND != "numba", reason="there are no vectors in plain Python")
+
+
+@inline
+def _twice(x):
+    return x + x
+
+
+def _formula(block, j, factor):
+    a, b = get(block, 0, j), get(block, 1, j)
+    put(block, 2, j, factor * _twice(a) - b / 3.0 if a > b else -abs(a * b))
+    put(block, 3, j, math.sqrt(abs(a)) + np.floor(b))
+    near = 1.0 if a > -1.0 and a < 1.0 and not b > 0.5 else 0.0
+    put(block, 4, j, near + (2.0 if a > 2.0 or b > 2.0 else 0.0))
+    for row in range(2):
+        put(block, 5 + row, j, 1.0 - get(block, row, j))
+    put(block, 7, j, min(max(a, -0.5), b))
+
+
+_run_formula = vectors(_formula)
+
+
+@lane_jit
+def _formula_kernel(block, lanes, factor):
+    _run_formula(block, lanes, factor)
+
+
+def numbers(dtype):
+    rng = np.random.default_rng(3)
+    block = np.zeros((ROWS, LANES), dtype)
+    block[:2] = rng.normal(0.0, 2.0, (2, LANES))
+    return block
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_it_computes_what_is_written(dtype):
+    for _ in range(5):
+        block = numbers(dtype)
+        a, b = block[:2].astype(np.float64)
+        _formula_kernel(block.reshape(-1), LANES, dtype(1.5))
+        expected = [
+            np.where(a > b, 3.0 * a - b / 3.0, -np.abs(a * b)),
+            np.sqrt(np.abs(a)) + np.floor(b),
+            ((np.abs(a) < 1.0) & ~(b > 0.5)) + 2.0 * ((a > 2.0) | (b > 2.0)),
+            1.0 - a,
+            1.0 - b,
+            np.minimum(np.maximum(a, -0.5), b),
+        ]
+        assert block[2:] == pytest.approx(np.array(expected), rel=1e-14 if dtype is np.float64 else 1e-5, abs=1e-6)
+
+
+def _nan(block, j, one):
+    a = get(block, 0, j)
+    put(block, 1, j, one if a != a else 0.0)
+    put(block, 2, j, min(a, one))
+    put(block, 3, j, min(one, a))
+    put(block, 4, j, max(a, one))
+    put(block, 5, j, max(one, a))
+
+
+_run_nan = vectors(_nan)
+
+
+@lane_jit
+def _nan_kernel(block, lanes, one):
+    _run_nan(block, lanes, one)
+
+
+def test_nan_is_treated_as_python_does():
+    block = np.full((ROWS, LANES), np.nan)
+    _nan_kernel(block.reshape(-1), LANES, 1.0)
+    nan = math.nan
+    expected = [1.0, min(nan, 1.0), min(1.0, nan), max(nan, 1.0), max(1.0, nan)]
+    assert np.array_equal(block[1:6, 0], expected, equal_nan=True)
+    assert np.array_equal(block[1:6], np.repeat(block[1:6, :1], LANES, 1), equal_nan=True)
+
+
+def _first(block, j, one):
+    put(block, 1, j, get(block, 0, j) + one)
+    put(block, 2, j, get(block, 1, j) + one)
+    put(block, 3, j, one)
+
+
+def _second(block, j, one):
+    put(block, 4, j, get(block, 2, j) * 10.0)
+    put(block, 4, j, get(block, 4, j) + one)
+
+
+_run_both = vectors(_first, _second, scratch=range(1, 4))
+
+
+@lane_jit
+def _both_kernel(block, lanes, one):
+    _run_both(block, lanes, one)
+
+
+@NUMBA
+def test_phases_follow_each_other_and_leave_only_what_is_asked_for():
+    block = np.zeros((ROWS, LANES))
+    block[0] = np.arange(LANES)
+    _both_kernel(block.reshape(-1), LANES, 1.0)
+    assert block[4].tolist() == [10.0 * (k + 2.0) + 1.0 for k in range(LANES)]
+    assert block[2].tolist() == [k + 2.0 for k in range(LANES)]  # the second phase reads it
+    assert not block[[1, 3]].any()  # nobody does
+
+
+@NUMBA
+def test_vectors_without_cars_are_left_out_and_blocks_may_lie_anywhere():
+    memory = np.zeros(ROWS * LANES + 1)
+    for lanes in (1, 4, 5, LANES):
+        memory[:] = 0.0
+        block = memory[1:]
+        _both_kernel(block, lanes, 1.0)
+        done = block.reshape(ROWS, LANES)[4] != 0.0
+        assert done[:lanes].all()
+        assert done.sum() in (4, 8)
+        assert done.sum() < lanes + 4
+
+
+def _branch(block, j, one):
+    if get(block, 0, j) > one:
+        put(block, 1, j, one)
+
+
+_run_branch = vectors(_branch)
+
+
+@lane_jit
+def _branch_kernel(block, lanes, one):
+    _run_branch(block, lanes, one)
+
+
+@NUMBA
+def test_a_branch_on_a_lane_s_value_is_refused():
+    with pytest.raises(Exception, match="branches on a lane's value"):
+        _branch_kernel(np.zeros(ROWS * LANES), LANES, 1.0)
+
+
+def test_plain_python_calls_each_phase_for_each_lane():
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_trace import _both_kernel\n"
+        "block = [5.0] + [0.0] * 7\n"
+        "_both_kernel(block, 1, 1.0)\n"
+        "print(block)\n"
+    )
+    environment = {**os.environ, "TRAILBRAKE_KERNELS": "python"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[5.0, 6.0, 7.0, 1.0, 71.0, 0.0, 0.0, 0.0]\n"
