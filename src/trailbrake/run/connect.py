@@ -157,10 +157,7 @@ def embedded(options: DriveOptions, live: Any) -> Any:
     import msgspec
 
     spec = registry.part(options.sim, "spec")
-    if hasattr(spec, "suiting"):
-        base = spec.suiting(live, options.cars)
-    else:
-        base = spec.embedded(options.cars) if hasattr(spec, "embedded") else spec.ServeOptions()
+    base = spec.embedded(live, options.cars) if hasattr(spec, "embedded") else spec.ServeOptions()
     known = [item.name for item in fields(base)]
     values = {}
     for pair in options.host:

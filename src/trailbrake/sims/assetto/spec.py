@@ -112,7 +112,7 @@ def pilot(options: ServeOptions) -> str:
     return options.driver if options.cars > 1 and not options.park else ""
 
 
-def embedded(cars: int) -> ServeOptions:
+def embedded(live: LiveOptions, cars: int) -> ServeOptions:
     """Return the options of a world that is there for a drive of `cars` cars, and for nobody else."""
     return ServeOptions(cars=cars, park=True, classic=False)
 

@@ -191,9 +191,9 @@ def seat(options: LiveOptions, car: int) -> LiveOptions:
     return replace(options, vehicle=car)
 
 
-def suiting(options: LiveOptions, cars: int = 1) -> ServeOptions:
-    """Return the options of a host that suits a link's."""
+def embedded(live: LiveOptions, cars: int) -> ServeOptions:
+    """Return the options of a world that is there for a drive of `cars` cars: its times and signals are the links'."""
     return ServeOptions(
-        simulink_time=options.simulink_time, ping_time=options.ping_time, generation=options.generation,
-        contract=options.contract, vehicles=cars,
+        simulink_time=live.simulink_time, ping_time=live.ping_time, generation=live.generation,
+        contract=live.contract, vehicles=cars,
     )  # fmt: skip

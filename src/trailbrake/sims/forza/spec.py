@@ -137,7 +137,7 @@ def cars(options: ServeOptions) -> int:
     return 1
 
 
-def embedded(cars: int) -> ServeOptions:
+def embedded(live: LiveOptions, cars: int) -> ServeOptions:
     """Return the options of a world that is there for a drive of `cars` cars: its drivers' steer is a share of lock."""
     if cars != 1:
         raise UsageError("this wire shows one car", where="--cars", expected="1", got=str(cars))
