@@ -84,6 +84,7 @@ class MiniatureTrack:
         forks: in driving order.
         boards: in driving order.
         walls: (m, 5) x0, y0, x1, y1 (m) of segments, and 1 for inner walls, 0 for outer ones.
+        noses: (k, 2) x, y (m): the corners that inner walls turn towards the car where halves part or join.
     """
 
     name: str
@@ -95,6 +96,7 @@ class MiniatureTrack:
     forks: tuple[Branches, ...]
     boards: tuple[Board, ...]
     walls: Array
+    noses: Array
 
     @property
     def length(self) -> float:
@@ -129,10 +131,10 @@ def assemble(layout: Layout, name: str, source: str, where: str) -> MiniatureTra
     drawn = lines(layout, where)
     left, right = _rows(drawn.left), _rows(drawn.right)
     found = _forks(drawn, left, right, where)
-    walls = _walls(left, right, found)
+    walls, noses = _walls(left, right, found)
     track = MiniatureTrack(
         name, layout.title or name, source, drawn.main, (left, right), (drawn.left.length, drawn.right.length),
-        tuple(found), tuple(_boards(drawn.main, found)), walls,
+        tuple(found), tuple(_boards(drawn.main, found)), walls, noses,
     )  # fmt: skip
     _check_clear(track, where)
     return track
@@ -225,12 +227,12 @@ def _thinned(table: Array, points: Array, closed: bool) -> Array:
     return np.hstack([corners[:-1], corners[1:]])
 
 
-def _walls(left: Array, right: Array, forks: list[Branches]) -> Array:
+def _walls(left: Array, right: Array, forks: list[Branches]) -> tuple[Array, Array]:
     outer = [
         _thinned(left, _edge(left, HALF_WIDTH), True),
         _thinned(right, _edge(right, -HALF_WIDTH), True),
     ]
-    inner = []
+    inner, noses = [], []
     for fork in forks:
         ends = []
         for table, offset in ((left, -HALF_WIDTH), (right, HALF_WIDTH)):
@@ -239,9 +241,10 @@ def _walls(left: Array, right: Array, forks: list[Branches]) -> Array:
             inner.append(_thinned(table[here], line, False))
             ends.append(line[[0, -1]])
         inner.append(np.hstack([ends[0], ends[1]]))  # across the gap, at either end
+        noses += ends
     kinds = [np.hstack([part, np.zeros((len(part), 1))]) for part in outer]
     kinds += [np.hstack([part, np.ones((len(part), 1))]) for part in inner]
-    return np.ascontiguousarray(np.vstack(kinds))
+    return np.ascontiguousarray(np.vstack(kinds)), np.array(noses).reshape(-1, 2)
 
 
 def _bends(main: Path) -> list[tuple[float, float, float]]:
