@@ -4,8 +4,6 @@ import os
 import sys
 from typing import Any
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.errors import UsageError
 from trailbrake.kernels import COLD
 from trailbrake.roles import Host
 from trailbrake.run import rate
@@ -13,23 +11,13 @@ from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
 from trailbrake.run.score import as_json
 from trailbrake.run.signals import CHILD, on_stop
+from trailbrake.run.worlds import build_world
 from trailbrake.sims import registry
-from trailbrake.tracks.load import load as load_track
-from trailbrake.world.plant import World
 
 CATCH_UP = 5  # periods behind at which real time gives up and starts counting from now
 
 
-def build_world(sim: str, world: WorldOptions, options: Any) -> World:
-    """Return a new world for a host of `sim` with its own `spec.ServeOptions`."""
-    spec = registry.part(sim, "spec")
-    if spec.cars(options) < 1:
-        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(spec.cars(options)))
-    cars = [load_car(world.car)] * spec.cars(options)
-    return World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
-
-
-def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, plant: World | None = None) -> Host:
+def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, plant: Any = None) -> Host:
     """Return an unopened host of `sim` in front of a world.
 
     Args:
@@ -54,14 +42,15 @@ def _private_doors() -> str | None:
 
 
 def serve(
-    sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: World | None = None
+    sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: Any = None
 ) -> dict[str, Any]:
-    """Serve until stopped or until the time is over; return the counters, the laps and the loop's figures.
+    """Serve until stopped, until the time is over or a race's laps are driven; return the counters, the laps and the loop's figures.
 
     `plant` is what `build_world` makes of the same options, where somebody wants his own.
     """
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
+    world = world.named(sim)
     plant = plant or build_world(sim, world, options)
     host = build_host(sim, world, options, doors or _private_doors(), plant)
     spec = registry.part(sim, "spec")
@@ -80,7 +69,8 @@ def serve(
             print(f"ready {sim} track={world.track} car={world.car} cars={cars} rate_hz={1.0 / period:g}",
                   file=sys.stderr, flush=True)  # fmt: skip
             began = due = rate.now()
-            while not stopped and not (world.seconds and rate.now() - began >= world.seconds):
+            # A host of a race is done when its laps are driven.
+            while not (stopped or getattr(host, "is_done", False) or (world.seconds and rate.now() - began >= world.seconds)):
                 # What a client has made of the session's pace, where its wire lets it.
                 wall = getattr(host, "wall_period", period)
                 due += wall
