@@ -118,7 +118,9 @@ def test_the_line_between_the_halves_is_no_wall():
     assert drive(100, x=5.0, y=0.3, yaw=-0.2, ask=(0.1, 1.0, 0.0))[-1, Mini.CONTACTS] == 0.0
 
 
-@pytest.mark.parametrize(("aside", "contacts"), [(0.5 * CAR_WIDTH + 0.5 * CAR_WIDTH + 0.003, 0.0), (0.12, 1.0), (0.0, 1.0)])
+@pytest.mark.parametrize(
+    ("aside", "contacts"), [(0.5 * CAR_WIDTH + 0.5 * CAR_WIDTH + 0.003, 0.0), (0.12, 1.0), (0.0, 1.0)]
+)
 def test_a_parked_car_is_as_wide_as_it_is(aside, contacts):
     parked = np.array([[7.0, aside, 1.0, 0.0]])
     rows = drive(200, x=5.0, parked=parked)

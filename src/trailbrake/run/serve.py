@@ -41,9 +41,7 @@ def _private_doors() -> str | None:
     return os.environ.get("TRAILBRAKE_SHM") if os.environ.get(CHILD) else None
 
 
-def serve(
-    sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: Any = None
-) -> dict[str, Any]:
+def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: Any = None) -> dict[str, Any]:
     """Serve until stopped, until the time is over or a race's laps are driven; return the counters, the laps and the loop's figures.
 
     `plant` is what `build_world` makes of the same options, where somebody wants his own.
@@ -70,7 +68,9 @@ def serve(
                   file=sys.stderr, flush=True)  # fmt: skip
             began = due = rate.now()
             # A host of a race is done when its laps are driven.
-            while not (stopped or getattr(host, "is_done", False) or (world.seconds and rate.now() - began >= world.seconds)):
+            while not (
+                stopped or getattr(host, "is_done", False) or (world.seconds and rate.now() - began >= world.seconds)
+            ):
                 # What a client has made of the session's pace, where its wire lets it.
                 wall = getattr(host, "wall_period", period)
                 due += wall

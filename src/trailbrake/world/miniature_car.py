@@ -85,7 +85,8 @@ def _apart(x: float, y: float, cos: float, sin: float, other: Array, k: int) -> 
     reach_wide = wide + long * turn_s + wide * turn_c
     if abs(dx * cos + dy * sin) > reach_long or abs(dy * cos - dx * sin) > reach_wide:
         return True
-    return abs(dx * c + dy * s) > reach_long or abs(dy * c - dx * s) > reach_wide
+    free: bool = abs(dx * c + dy * s) > reach_long or abs(dy * c - dx * s) > reach_wide
+    return free
 
 
 @jit
@@ -93,14 +94,10 @@ def touches(
     x: float, y: float, cos: float, sin: float, left: Array, right: Array, near: Shorts, corner: Array, noses: Array,
     parked: Array,
 ) -> bool:  # fmt: skip
-    """Return whether a car at x, y (m) touches a wall or a parked car.
+    """Return whether a car at x, y (m), with `cos` and `sin` of its heading, touches a wall or a parked car.
 
-    Args:
-        x, y: m, its middle.
-        cos, sin: of its heading.
-        left, right, near, corner: the ground, see `raster.foot`.
-        noses: (k, 2) corners of inner walls.
-        parked: (m, 4) x, y, cos and sin of the heading.
+    The ground `left`, `right`, `near`, `corner` is that of `raster.foot`; `noses` (k, 2) are the corners of inner walls,
+    `parked` (m, 4) the x, y (m), cosine and sine of parked cars.
     """
     long, wide = 0.5 * CAR_LENGTH, 0.5 * CAR_WIDTH
     # The corners, and the middles of the sides: walls bend so little that nothing fits between.
@@ -116,10 +113,10 @@ def touches(
         dx, dy = noses[k, 0] - x, noses[k, 1] - y
         if abs(dx * cos + dy * sin) < long and abs(dy * cos - dx * sin) < wide:
             return True
+    hit = False
     for k in range(parked.shape[0]):
-        if not _apart(x, y, cos, sin, parked, k):
-            return True
-    return False
+        hit = hit or not _apart(x, y, cos, sin, parked, k)
+    return hit
 
 
 @jit
@@ -144,16 +141,9 @@ def step(
     cars: Array, asked: Array, dt: float, steps: int, left: Array, right: Array, near: Shorts, corner: Array,
     noses: Array, parked: Array,
 ) -> None:  # fmt: skip
-    """Advance cars (n, len(Mini)), which do not meet each other, by `steps` of `dt` (s).
+    """Advance cars (n, len(Mini)), which do not meet each other, by `steps` of `dt` (s), asked (n, len(Pedal)).
 
-    Args:
-        cars: changed.
-        asked: (n, len(Pedal)).
-        dt: s.
-        steps: number of them.
-        left, right, near, corner: the ground, see `raster.foot`.
-        noses: (k, 2) corners of inner walls.
-        parked: (m, 4) parked cars.
+    The rest is what `touches` looks at.
     """
     for i in range(cars.shape[0]):
         car = cars[i]

@@ -93,10 +93,10 @@ def test_a_place_is_on_the_road_where_it_is_asked_for():
 
 def test_a_road_that_meets_itself_is_refused():
     tight = [(0.0, 0.0, 1.5), (12.0, 0.0, 1.5), (12.0, 6.0, 1.5), (6.0, 6.0, 1.2), (6.0, 1.6, 1.2), (0.0, 1.6, 1.2)]
-    with pytest.raises(DataError, match="too near|room|crosses"):
+    with pytest.raises(DataError, match=r"too near|room|crosses"):
         made(corners=tight)
 
 
 def test_a_fork_that_reaches_another_stretch_is_refused():
-    with pytest.raises(DataError, match="too near|crosses"):
+    with pytest.raises(DataError, match=r"too near|crosses"):
         made(Fork(edge=3, half="left", out=4.6, between=(1.95, 12.05)))

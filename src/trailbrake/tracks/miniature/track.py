@@ -143,7 +143,7 @@ def assemble(layout: Layout, name: str, source: str, where: str) -> MiniatureTra
 def _rows(path: Path) -> Array:
     count = round(path.length / SPACING)
     table = np.empty((count, len(Row)))
-    s = np.arange(count) * (path.length / count)
+    s: Array = np.arange(count, dtype=np.float64) * (path.length / count)
     x, y, yaw, curvature = path.at(s).T
     columns = (x, y, np.cos(yaw), np.sin(yaw), curvature, s, s)
     for column, values in zip(Row, columns, strict=True):
@@ -154,7 +154,7 @@ def _rows(path: Path) -> Array:
 def _beside(main: Path, table: Array) -> tuple[Array, Array]:
     # s (n,) along the road and offset (n,) of a half's rows: each row's foot is looked for near the foot before.
     count = round(main.length / SPACING)
-    stations = np.arange(-count // 4, count + count // 4) * (main.length / count)
+    stations: Array = np.arange(-count // 4, count + count // 4, dtype=np.float64) * (main.length / count)
     x, y, yaw, _ = main.at(stations).T
     s, offset = np.empty(len(table)), np.empty(len(table))
     k = count // 4

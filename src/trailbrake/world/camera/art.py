@@ -34,8 +34,9 @@ def _mirrored(shapes: list[Polygon]) -> list[Polygon]:
 
 def _u_turn_right() -> list[Polygon]:
     # Up on the left, over the top, down on the right, where the head points down.
-    arc = [(165.0 + r * math.cos(a), 74.0 - r * math.sin(a)) for r, angles in
-           ((62.0, np.linspace(math.pi, 0.0, 17)), (24.0, np.linspace(0.0, math.pi, 17))) for a in angles.tolist()]  # fmt: skip
+    angles = np.linspace(math.pi, 0.0, 17).tolist()
+    rims = [(62.0, angles), (24.0, angles[::-1])]
+    arc = [(165.0 + r * math.cos(a), 74.0 - r * math.sin(a)) for r, rim in rims for a in rim]
     return [arc, _bar(122.0, 73.0, 122.0, 146.0, 38.0), _bar(208.0, 73.0, 208.0, 96.0, 38.0),
             [(172.0, 94.0), (244.0, 94.0), (208.0, 146.0)]]  # fmt: skip
 

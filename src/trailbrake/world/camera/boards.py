@@ -137,7 +137,8 @@ def _texel(arts: Bytes, art: int, pixels: float, across: float, down: float) -> 
     a, b = x - j, y - i
     upper = arts[art, level, i, j] * (1.0 - a) + arts[art, level, i, j + 1] * a
     lower = arts[art, level, i + 1, j] * (1.0 - a) + arts[art, level, i + 1, j + 1] * a
-    return (upper * (1.0 - b) + lower * b) / 255.0
+    share: float = (upper * (1.0 - b) + lower * b) / 255.0
+    return share
 
 
 @jit

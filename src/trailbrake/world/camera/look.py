@@ -101,25 +101,24 @@ def lane_colours(look: Look) -> Bytes:
     lanes = np.array(paint.lanes, np.float64)
     lane = np.clip(((2.0 * HALF_WIDTH - q) / LANE).astype(np.int64), 0, len(lanes) - 1)
     base = lanes[lane]
-    if paint.streak:
-        grains = np.random.default_rng(1).uniform(-1.0, 1.0, (round(2.0 * REACH / _STREAK_GRAIN) + 2, 1))
-        at = np.arange(len(grains)) * _STREAK_GRAIN
-        base = base + paint.streak * np.interp(REACH - q, at, grains[:, 0])[:, None]
+    # Streaks run along the lanes. They are finer than the soft borders, which must not wash them out.
+    grains = np.random.default_rng(1).uniform(-1.0, 1.0, round(2.0 * REACH / _STREAK_GRAIN) + 2)
+    streaks = paint.streak * np.interp(REACH - q, np.arange(len(grains)) * _STREAK_GRAIN, grains)[:, None]
     if paint.centre_line:
         base[np.abs(q) < 0.5 * paint.centre_line] = paint.centre_colour
     inside = np.abs(q) <= 2.0 * HALF_WIDTH
     levels = []
     for level in range(LEVELS):
-        width = max(FINEST * 2.0**level, paint.soft)
-        blurred = _box(base, width)
+        width = FINEST * 2.0**level
+        blurred = _box(base, max(width, paint.soft)) + _box(streaks, width)
         # The ground outside stays out of the lanes: the wall that stands between is not part of the paint.
         levels.append(np.where(inside[:, None], blurred, np.array(paint.outside, np.float64)))
     return np.ascontiguousarray(np.clip(np.rint(np.array(levels)), 0, 255).astype(np.uint8))
 
 
 def _box(rows: Array, width: float) -> Array:
-    # Averages of rows (n, 3) over `width` m, the ends repeated.
-    half = int(round(0.5 * width / STEP))
+    # Averages of rows (n, k) over `width` m, the ends repeated.
+    half = round(0.5 * width / STEP)
     padded = np.pad(rows, ((half + 1, half), (0, 0)), mode="edge")
     total = np.cumsum(padded, axis=0)
     span = 2 * half + 1

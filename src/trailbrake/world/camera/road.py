@@ -32,12 +32,12 @@ def _step(x: float) -> float:
 def ground_rows(height: int, eye: Array, lens: Array, nearness: Array, first: Ints) -> None:
     """Write for each block of columns the first row in which ground may be seen under the walls; see `BLOCK`."""
     width = nearness.shape[0]
-    horizon = int(math.floor(lens[2])) + 1
+    horizon = int(lens[2]) + 1
     for block in range(first.shape[0]):
         least = float(height)
         for u in range(block * BLOCK, min((block + 1) * BLOCK, width)):
             least = min(least, lens[2] + eye[4] * lens[0] * nearness[u] - 0.5)
-        first[block] = max(int(math.floor(least)), max(horizon, 0))
+        first[block] = max(int(least), horizon)
 
 
 @jit
@@ -83,7 +83,7 @@ def draw_ground(
                 table = left if half == 0 else right
                 forward = abs(cos * table[k, _COS] + sin * table[k, _SIN])
                 aside = abs(sin * table[k, _COS] - cos * table[k, _SIN])
-                spread = pixel * forward + deep * aside
+                spread = max(pixel * forward, deep * aside)
             level, size = 0, 1.5 * FINEST
             while size < spread and level < lanes.shape[0] - 1:
                 size *= 2.0

@@ -29,7 +29,7 @@ _PIPE = 0.026  # m, of pipe and posts
 _PIPE_BOTTOM = SIGN_HEIGHT + 0.5 * _SIGN_TALL
 _PIPE_COLOUR = (3, 3, 3)
 _BOX = (7, 4, 4)  # the sign's box and its red as the camera shows them, darker than the art
-_RED = (172, 28, 35)
+_RED = (175, 25, 32)
 _BODY = (64, 59, 51)
 _DARK = (14, 12, 10)
 _CAR_TALL = 0.1  # m
@@ -97,29 +97,7 @@ def build(track: MiniatureTrack, look: Look, parked: Sequence[Parked] = ()) -> S
     quads: list[list[float]] = []
     boards = [(board.sign, board.s) for board in track.boards] + [(car.sign, car.sign_s) for car in parked if car.sign]
     for sign, s in boards:
-        x, y, yaw = track.place(s, HALF_WIDTH)
-        ax, ay = -math.sin(yaw), math.cos(yaw)  # to the left
-        x, y = x - HALF_WIDTH * ax, y - HALF_WIDTH * ay
-
-        def across(
-            left: float, right: float, low: float, high: float, texture: int, face: int, ink: int, behind: int,
-            x: float = x, y: float = y, ax: float = ax, ay: float = ay,
-        ) -> list[float]:  # fmt: skip
-            return [x + left * ax, y + left * ay, x + right * ax, y + right * ay, low, high, texture, face, ink, behind]
-
-        half = 0.5 * SPAN
-        top = _PIPE_BOTTOM + _PIPE
-        quads.append(across(half, -half, _PIPE_BOTTOM, top, -1, pipe, pipe, pipe))
-        for at in (half, -half):
-            # The foot stands on the ground; the elbow is the post's and the pipe's common corner.
-            quads.append(across(at + 0.5 * _PIPE, at - 0.5 * _PIPE, 0.0, top, -1, pipe, pipe, pipe))
-        low = SIGN_HEIGHT - 0.5 * _SIGN_TALL
-        for at in look.gantry.signs:
-            quads.append(across(at + 0.5 * SIGN_WIDTH, at - 0.5 * SIGN_WIDTH, low, _PIPE_BOTTOM, names.index(sign),
-                                box, red, back))  # fmt: skip
-        for at in look.gantry.blanks:
-            quads.append(across(at + 0.5 * _BLANK_WIDTH, at - 0.5 * _BLANK_WIDTH, low, _PIPE_BOTTOM, -1, box, box,
-                                back))  # fmt: skip
+        quads += _gantry(track.place(s, HALF_WIDTH), look, names.index(sign), (pipe, box, red, back))
     for car in parked:
         quads += _car(car, len(names), body, dark)
     arts = np.zeros((len(names) + 2, len(art.SIZES), art.SIZES[0][1], art.SIZES[0][0]), np.uint8)
@@ -145,6 +123,28 @@ def build(track: MiniatureTrack, look: Look, parked: Sequence[Parked] = ()) -> S
         arts=arts,
         colours=np.array(colours, np.uint8),
     )
+
+
+def _gantry(
+    middle: tuple[float, float, float], look: Look, sign: int, colours: tuple[int, int, int, int]
+) -> list[list[float]]:
+    # Pipe and posts first: what has the same depth is drawn in this order. `middle`: of the left half.
+    x, y, yaw = middle
+    ax, ay = -math.sin(yaw), math.cos(yaw)  # to the left
+    x, y = x - HALF_WIDTH * ax, y - HALF_WIDTH * ay
+    pipe, box, red, back = colours
+    top, low, end = _PIPE_BOTTOM + _PIPE, SIGN_HEIGHT - 0.5 * _SIGN_TALL, 0.5 * SPAN
+
+    def board(at: float, width: float, low: float, high: float, art: int, *faces: int) -> list[float]:
+        left, right = at + 0.5 * width, at - 0.5 * width
+        return [x + left * ax, y + left * ay, x + right * ax, y + right * ay, low, high, art, *faces]
+
+    return [
+        board(0.0, SPAN, _PIPE_BOTTOM, top, -1, pipe, pipe, pipe),
+        *(board(at, _PIPE, 0.0, top, -1, pipe, pipe, pipe) for at in (end, -end)),
+        *(board(at, SIGN_WIDTH, low, _PIPE_BOTTOM, sign, box, red, back) for at in look.gantry.signs),
+        *(board(at, _BLANK_WIDTH, low, _PIPE_BOTTOM, -1, box, box, back) for at in look.gantry.blanks),
+    ]
 
 
 def _car(car: Parked, first_art: int, body: int, dark: int) -> list[list[float]]:

@@ -55,7 +55,7 @@ class Camera:
             raise UsageError("no such lens", where="camera.fov", expected="0.05 .. 2.8 rad", got=f"{self.fov:g}")
         if self.pitch or self.roll:
             raise UsageError("the camera is level", where="camera.pitch, camera.roll", expected="0",
-                             got=f"{self.pitch:g}, {self.roll:g}", hint="change its height or field of view")  # fmt: skip
+                             got=f"{self.pitch:g}, {self.roll:g}", hint="change height or field of view")  # fmt: skip
         if not (math.isfinite(self.forward + self.left + self.yaw) and self.above > 0.0):
             raise UsageError("no such place for a camera", where="camera", expected="above > 0 m", got=repr(self))
 
