@@ -91,6 +91,9 @@ TESTED_ELSEWHERE = {
     "tracks/layout.py": "tracks/test_build.py",
     "tracks/load.py": "tracks/test_library.py",
     "tracks/track.py": "tracks/test_library.py",
+    "world/camera/boards.py": "world/camera/test_view.py",  # the kernels behind the pictures
+    "world/camera/road.py": "world/camera/test_view.py",
+    "tracks/miniature/load.py": "tracks/miniature/test_library.py",
     "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
     "world/look.py": "world/test_ground.py",
     "world/publish.py": "world/test_plant.py",

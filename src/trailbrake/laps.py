@@ -163,7 +163,7 @@ class LapTimer:
         place = s
         if self.closed:
             place = s % self.length
-            if place > self.length - START_WINDOW:
+            if place > self.length - min(START_WINDOW, 0.5 * self.length):  # a miniature track is shorter than that
                 place -= self.length
         self._begin(time, place)
         self._time = time

@@ -6,7 +6,7 @@ from trailbrake.cars.load import load as load_car
 from trailbrake.errors import UsageError
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
-from trailbrake.run.serve import build_world
+from trailbrake.run.worlds import build_world
 from trailbrake.sims.assetto import spec
 from trailbrake.state import CarState
 from trailbrake.tracks.load import load as load_track

@@ -68,13 +68,14 @@ def tracks(*, json: Json = False) -> None:
         width = road.column(Column.WIDTH_LEFT) + road.column(Column.WIDTH_RIGHT)
         height = road.column(Column.Z)
         rows.append(
-            {"name": name, "title": track.title, "about": track.source, "closed": road.closed,
+            {"name": name, "title": track.title, "about": track.source, "world": "car", "closed": road.closed,
              "length_m": road.length, "width_m": [float(width.min()), float(width.max())],
              "min_radius_m": float(1.0 / max(np.abs(road.column(Column.CURVATURE)).max(), 1e-6)),
              "climb_m": float(height.max() - height.min())}
         )  # fmt: skip
+    small = _miniature_tracks()
     if json:
-        print_json({"tracks": rows})
+        print_json({"tracks": rows + small})
     else:
         print_table(
             "Tracks (or a CSV or TOML file of your own, or gen:SEED for a random circuit; NAME@wet in the wet)",
@@ -83,6 +84,30 @@ def tracks(*, json: Json = False) -> None:
               f"{r['min_radius_m']:.0f} m" if r["min_radius_m"] < 9e5 else "straight", f"{r['climb_m']:.0f} m",
               "circuit" if r["closed"] else "open road"] for r in rows],
         )  # fmt: skip
+        print_table(
+            "Miniature tracks, for camera drivers (--sim trend; or a TOML file of your own, or gen:SEED)",
+            ["name", "title", "length", "width", "tightest", "forks", ""],
+            [[r["name"], r["title"], f"{r['length_m']:.0f} m", f"{r['width_m'][0]:.2f} m", f"{r['min_radius_m']:.1f} m",
+              str(r["forks"]), r["about"]] for r in small],
+        )  # fmt: skip
+
+
+def _miniature_tracks() -> list[dict[str, Any]]:
+    import numpy as np
+
+    from trailbrake.tracks.miniature import load
+    from trailbrake.tracks.miniature.layout import HALF_WIDTH
+
+    rows: list[dict[str, Any]] = []
+    for name in load.names():
+        track = load.load(name)
+        rows.append(
+            {"name": name, "title": track.title, "about": track.source, "world": "miniature", "closed": True,
+             "length_m": track.length, "width_m": [4.0 * HALF_WIDTH] * 2,
+             "min_radius_m": float(1.0 / np.abs(track.main.pieces[:, 4]).max()), "climb_m": 0.0,
+             "forks": len(track.forks)}
+        )  # fmt: skip
+    return rows
 
 
 def cars(*, json: Json = False) -> None:

@@ -77,6 +77,9 @@ envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mod
 * Several cars that all learn: `cars=2` with `num_envs` a multiple of it, consecutive ones share a world; or
   `trailbrake.env.zoo.RaceParallel` for PettingZoo (`pip install "trailbrake[multi]"`). One that learns among others:
   `rivals=True`.
+* `trailbrake/Trend96-v0` is the miniature world, seen through its camera only: 96 x 96 pixels, steer and pedal, also as
+  a vector environment. Its options are those of `trailbrake.env.camera.CameraOptions` (`track`, `look`, `size`,
+  `obstacles`, `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
 * `trailbrake.env.sb3.RaceVecEnv` is for Stable-Baselines3. `examples/train_ppo.py` trains with it.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
   with `live=True`, the game itself. There is nothing but `CarState` to see there, and `Observer` makes the same

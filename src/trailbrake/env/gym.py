@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import trailbrake.env.camera_gym  # noqa: F401 - registers its own
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.catalogue import ENVIRONMENTS
 from trailbrake.env.link import LinkRace

@@ -4,8 +4,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from trailbrake.sims import registry
+
 Speed = Literal["real", "max"]
-DEFAULT_TRACK, DEFAULT_CAR = "hartmoor", "gt3"
+# What a world of each kind is made of where nothing is named: track and car. A simulator's `spec.WORLD` says its kind.
+DEFAULTS = {"car": ("hartmoor", "gt3"), "miniature": ("clover", "miniature")}
+
+
+def world_kind(sim: str) -> str:
+    """Return the kind of world behind the wire of `sim`, a key of DEFAULTS."""
+    return str(getattr(registry.part(sim, "spec"), "WORLD", "car"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +24,7 @@ class DriveOptions:
         sim: whose wire to drive through; `trailbrake sims` lists them.
         driver: a driver's name, or FILE.py, or FILE.py:Class.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
-            hartmoor; live, the game's own, where its files tell it.
+            hartmoor, in the miniature world clover; live, the game's own, where its files tell it.
         car: a car's name or file. Not named: gt3; live, the game's own, where its files tell it.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
@@ -48,7 +56,8 @@ class DriveOptions:
 
     def named(self) -> "DriveOptions":
         """Return the options with a track and a car: those of the embedded world where none are named."""
-        return replace(self, track=self.track or DEFAULT_TRACK, car=self.car or DEFAULT_CAR)
+        track, car = DEFAULTS[world_kind(self.sim)]
+        return replace(self, track=self.track or track, car=self.car or car)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,18 +65,24 @@ class WorldOptions:
     """An embedded world to serve.
 
     Attributes:
-        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet.
-        car: a car's name or file.
-        seed: seed of the world; nothing in it is random yet.
+        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
+            hartmoor; in the miniature world, clover.
+        car: a car's name or file. Not named: gt3. The miniature world has one car.
+        seed: seed of the world: where parked cars stand in the miniature world; nothing else is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.
         speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.
     """
 
-    track: str = DEFAULT_TRACK
-    car: str = DEFAULT_CAR
+    track: str = ""
+    car: str = ""
     seed: int = 0
     seconds: float = 0.0
     speed: Speed | None = None
+
+    def named(self, sim: str) -> "WorldOptions":
+        """Return the options with a track and a car: those of the world of `sim` where none are named."""
+        track, car = DEFAULTS[world_kind(sim)]
+        return replace(self, track=self.track or track, car=self.car or car)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,6 @@ import os
 import sys
 from typing import Any
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.errors import UsageError
 from trailbrake.histogram import Durations
 from trailbrake.kernels import COLD
 from trailbrake.roles import Coupled, Host
@@ -15,24 +13,14 @@ from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
 from trailbrake.run.score import as_json
 from trailbrake.run.signals import CHILD, on_stop
+from trailbrake.run.worlds import build_world
 from trailbrake.sims import registry
-from trailbrake.tracks.load import load as load_track
-from trailbrake.world.plant import World
 
 CATCH_UP = 0.015  # s behind at which real time gives up and starts counting from now
 LOOK = 0.02  # s between looks for a stop while the host waits for its client
 
 
-def build_world(sim: str, world: WorldOptions, options: Any) -> World:
-    """Return a new world for a host of `sim` with its own `spec.ServeOptions`."""
-    spec = registry.part(sim, "spec")
-    if spec.cars(options) < 1:
-        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(spec.cars(options)))
-    cars = [load_car(world.car)] * spec.cars(options)
-    return World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
-
-
-def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, plant: World | None = None) -> Host:
+def build_host(sim: str, world: WorldOptions, options: Any, doors: str | None, plant: Any = None) -> Host:
     """Return an unopened host of `sim` in front of a world.
 
     Args:
@@ -56,20 +44,20 @@ def _private_doors() -> str | None:
     return os.environ.get("TRAILBRAKE_SHM") if os.environ.get(CHILD) else None
 
 
-def serve(
-    sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: World | None = None
-) -> dict[str, Any]:
-    """Serve until stopped or until the time is over; return the counters, the laps and the loop's figures.
+def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None, plant: Any = None) -> dict[str, Any]:
+    """Serve until stopped, until the time is over or a race's laps are driven; return what happened, in figures.
 
     `plant` is what `build_world` makes of the same options, where somebody wants his own.
     """
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
+    world = world.named(sim)
     plant = plant or build_world(sim, world, options)
     host = build_host(sim, world, options, doors or _private_doors(), plant)
     spec = registry.part(sim, "spec")
     period, cars = spec.period(options), spec.cars(options)
-    real = (world.speed or getattr(spec, "SPEED", "real")) == "real"
+    own = spec.speed(options) if hasattr(spec, "speed") else "real"
+    real = (world.speed or own) == "real"
     coupled = host if isinstance(host, Coupled) else None
     work, late, ticks = Durations(), 0, 0
     stopped = False
@@ -86,7 +74,8 @@ def serve(
             print(f"ready {served}{_about(spec, options)}", file=sys.stderr, flush=True)
             began = due = rate.now()
             end = began + world.seconds if world.seconds else math.inf
-            while not stopped and rate.now() < end:
+            # A host of a race is done when its laps are driven.
+            while not stopped and not getattr(host, "is_done", False) and rate.now() < end:
                 if coupled is not None and coupled.waits:  # its simulator time stands still: no tick is due
                     coupled.wait(LOOK)
                 else:

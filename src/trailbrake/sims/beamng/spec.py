@@ -14,7 +14,6 @@ from trailbrake.transport.faults import FaultOptions
 
 NAME = "beamng"
 TITLE = "BeamNG (tight coupling over UDP)"
-SPEED = "max"  # pace of `serve` unless asked otherwise: as fast as the controller answers
 
 SEND_PORT = 64890  # the controller's: states go there
 RECEIVE_PORT = 64891  # the simulator's: commands go there
@@ -184,6 +183,11 @@ def cars(options: ServeOptions) -> int:
 def about(options: ServeOptions | LiveOptions) -> str:
     """Return for people what comes of the two times; a period that was rounded up is never silent."""
     return options.timing.sentence()
+
+
+def speed(options: ServeOptions) -> str:
+    """Return the pace of `serve` unless asked otherwise: as fast as the controller answers."""
+    return "max"
 
 
 def seat(options: LiveOptions, car: int) -> LiveOptions:

@@ -70,3 +70,8 @@ def period(options: ServeOptions) -> float:
 def cars(options: ServeOptions) -> int:
     """Return how many cars the host wants on the track."""
     return 1
+
+
+def speed(options: ServeOptions) -> str:
+    """Return the pace of `serve` unless asked otherwise: in lockstep, as fast as the agent answers."""
+    return "max" if options.pace == "lockstep" else "real"

@@ -1,0 +1,157 @@
+"""What a file of a miniature track may say, and the corner polygons of its two halves.
+
+    title = "..."
+    text = "one line for the list"
+    start = 3.0                     # m along the first edge
+    corners = [[x, y, radius], ...] # m; of the road's centre line, in driving order, not closed
+    forks = [
+        {edge = 4, half = "right", out = 1.5},                       # that half's edge lies further out
+        {edge = 7, half = "left", out = 1.0, between = [2.0, 7.0]},  # it leaves the straight and comes back
+    ]
+
+Edge k runs from corner k to the next, counted from 1. A corner's radius is the centre line's; the halves' follow.
+"""
+
+import math
+import tomllib
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError
+from trailbrake.tracks.miniature.path import Path, rounded
+
+Array = NDArray[np.float64]
+
+LANE = 0.26  # m, the pitch of the lanes: 5.2 camera heights (protocol page formula-trend, section 5)
+LANES = 3  # of a half
+HALF_WIDTH = 0.5 * LANES * LANE  # m, from a half's centre to its edge; also from the road's centre to a half's
+LEAST_RADIUS = 0.35  # m, of the centre of a half: its inner edge would fold
+LEAST_OUT = 0.3  # m between the halves of a fork
+LANE_CHANGE = math.radians(45.0)  # the angle at which a half leaves a straight
+LANE_CHANGE_RADIUS = 1.0  # m
+SIDES = ("left", "right")
+
+
+class Fork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where one half takes a way of its own. See the module's text."""
+
+    edge: int
+    half: str
+    out: float
+    between: tuple[float, float] | None = None
+
+
+class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A track as its file gives it. See the module's text."""
+
+    corners: list[tuple[float, float, float]]
+    start: float
+    title: str = ""
+    text: str = ""
+    forks: list[Fork] = []
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The centre lines of a track: of the road as if it had no forks, and of both halves."""
+
+    main: Path
+    left: Path
+    right: Path
+
+
+def parse(text: str, where: str) -> Layout:
+    """Return the layout that a TOML text holds; DataError where it is none."""
+    try:
+        layout = msgspec.convert(tomllib.loads(text), Layout)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"not TOML: {error}", where=where) from None
+    except msgspec.ValidationError as error:
+        raise DataError(f"not a miniature track: {error}", where=where) from None
+    check(layout, where)
+    return layout
+
+
+def check(layout: Layout, where: str) -> None:
+    """Raise DataError for numbers that no track can have."""
+    numbers = [value for corner in layout.corners for value in corner] + [layout.start]
+    numbers += [value for fork in layout.forks for value in (fork.out, *(fork.between or ()))]
+    if not all(math.isfinite(value) and abs(value) < 1e3 for value in numbers):
+        raise DataError("a number that is no place on a track", where=where, expected="finite, less than 1000 m")
+    if not 3 <= len(layout.corners) <= 200:
+        raise DataError(
+            "no track has so many corners", where=f"{where}: corners", expected="3 .. 200", got=str(len(layout.corners))
+        )
+    for k, fork in enumerate(layout.forks, 1):
+        at = f"{where}: fork {k}"
+        if not 2 <= fork.edge <= len(layout.corners):
+            expected = f"2 .. {len(layout.corners)}, the first edge has the start line"
+            raise DataError("no such edge for a fork", where=at, expected=expected, got=str(fork.edge))
+        if fork.half not in SIDES:
+            raise DataError("no such half", where=at, expected="left or right", got=repr(fork.half))
+        if not fork.out >= LEAST_OUT:
+            raise DataError("too little room between the ways", where=at, expected=f">= {LEAST_OUT} m",
+                            got=f"{fork.out:g} m")  # fmt: skip
+
+
+def lines(layout: Layout, where: str) -> Lines:
+    """Return the centre lines of a layout; DataError where they cannot be drawn."""
+    places = np.array([corner[:2] for corner in layout.corners])
+    radii = np.array([corner[2] for corner in layout.corners])
+    main = rounded(places, radii, layout.start, where)
+    return Lines(main, _half(layout, places, radii, "left", where), _half(layout, places, radii, "right", where))
+
+
+def _half(layout: Layout, places: Array, radii: Array, half: str, where: str) -> Path:
+    # The half's edges lie beside the road's, those of its forks further out; corners are where edges meet.
+    side = 1.0 if half == "left" else -1.0
+    edge = np.roll(places, -1, axis=0) - places
+    unit = edge / np.hypot(edge[:, 0], edge[:, 1])[:, None]
+    normal = np.column_stack([-unit[:, 1], unit[:, 0]])
+    offset = np.full(len(places), side * HALF_WIDTH)
+    own = [fork for fork in layout.forks if fork.half == half]
+    for fork in own:
+        if fork.between is None:
+            offset[fork.edge - 1] += side * fork.out
+    moved = np.empty_like(places)
+    for k in range(len(places)):
+        system = np.array([normal[k - 1], normal[k]])
+        if abs(np.linalg.det(system)) < 1e-3:
+            raise DataError("a corner that does not turn", where=f"{where}: corner {k + 1}")
+        shift = np.array([offset[k - 1], offset[k]])
+        moved[k] = places[k] + np.linalg.solve(system, shift)
+    turn = np.sign(np.roll(unit[:, 0], 1) * unit[:, 1] - np.roll(unit[:, 1], 1) * unit[:, 0])
+    own_radii = radii - turn * side * HALF_WIDTH
+    if own_radii.min() < LEAST_RADIUS:
+        raise DataError(
+            "too tight for the road's width", where=f"{where}: corner {int(own_radii.argmin()) + 1}",
+            expected=f"a radius of {LEAST_RADIUS + HALF_WIDTH:g} m or more",
+            got=f"{radii[own_radii.argmin()]:g} m",
+        )  # fmt: skip
+    corners, rounds = [], []
+    for k in range(len(places)):
+        corners.append(moved[k])
+        rounds.append(own_radii[k])
+        for fork in own:
+            if fork.between is not None and fork.edge == k + 1:
+                corners += _detour(places[k], unit[k], side * normal[k], fork, where)
+                rounds += [LANE_CHANGE_RADIUS] * 4
+    start = float((places[0] + layout.start * unit[0] - moved[0]) @ unit[0])
+    return rounded(np.array(corners), np.array(rounds), start, f"{where}: {half} half")
+
+
+def _detour(corner: Array, unit: Array, outward: Array, fork: Fork, where: str) -> list[Array]:
+    assert fork.between is not None
+    first, last = fork.between
+    ramp = fork.out / math.tan(LANE_CHANGE)
+    if last - first < 2.0 * ramp:
+        raise DataError("a fork too short to leave and come back", where=f"{where}: fork on edge {fork.edge}",
+                        expected=f"{2.0 * ramp:.2f} m or more", got=f"{last - first:.2f} m")  # fmt: skip
+    far = HALF_WIDTH + fork.out
+    return [
+        corner + along * unit + aside * outward
+        for along, aside in ((first, HALF_WIDTH), (first + ramp, far), (last - ramp, far), (last, HALF_WIDTH))
+    ]
