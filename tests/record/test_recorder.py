@@ -28,7 +28,9 @@ from trailbrake.state import Controls, WheelTorque
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row, state_row
 
 WHEELS = tuple(WheelTorque(10.0 * i, 5.0 * i) for i in range(4))
-CONTROLS = Controls(steer=0.25, throttle=0.5, gear=3, drs=1.0, boost=0.5, wheels=WHEELS)
+# Every field has a value: NaN would not equal itself.
+SETTINGS = {c.name: 0.5 for c in CONTROL_COLUMNS if "torque" not in c.name and c.name != "gear"}
+CONTROLS = Controls(**SETTINGS | {"steer": 0.25}, gear=3, wheels=WHEELS)
 
 
 def tick(recorder, i, dt=0.003):

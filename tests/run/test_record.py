@@ -19,7 +19,7 @@ from trailbrake.record.reader import Recording
 from trailbrake.run.record import record
 from trailbrake.sims.forza.blocks import Dash, Gap, Sled
 from trailbrake.sims.forza.codec import Packet, encode
-from trailbrake.sims.forza.recorder import Options
+from trailbrake.sims.forza.spec import RecordOptions
 from trailbrake.transport.udp import Udp
 
 
@@ -49,7 +49,9 @@ def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path):
     lines = []
     thread = threading.Thread(
         target=lambda: heard.update(
-            record("forza", Options(listen=f"127.0.0.1:{port}"), out=tmp_path / "live", seconds=8.0, say=lines.append)
+            record(
+                "forza", RecordOptions(listen=f"127.0.0.1:{port}"), out=tmp_path / "live", seconds=8.0, say=lines.append
+            )
         )
     )
     thread.start()
@@ -69,7 +71,9 @@ def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path):
             assert np.array_equal(live_recording.state[name], column, equal_nan=True), name
     assert file["laps"][0]["speed"] is not None
     # The lossless file beside it plays the same again.
-    again = record("forza", Options(raw=tmp_path / "again.forza"), source=Path(heard["raw"]), out=tmp_path / "again")
+    again = record(
+        "forza", RecordOptions(raw=tmp_path / "again.forza"), source=Path(heard["raw"]), out=tmp_path / "again"
+    )
     assert shown(again["recording"])[0] == file
     assert again["datagrams"] == 2785
 
