@@ -7,27 +7,13 @@ import pytest
 
 from trailbrake.kernels import jit
 from trailbrake.kernels.maths import (
-    atan_positive,
     clamp,
     cos_turns,
-    sin_to_pi,
     sincos,
     sincos_small,
     sincos_tiny,
     wrap,
 )
-
-
-@jit
-def _atan(x, out):
-    for i in range(x.shape[0]):
-        out[i] = atan_positive(x[i])
-
-
-@jit
-def _sin(x, out):
-    for i in range(x.shape[0]):
-        out[i] = sin_to_pi(x[i])
 
 
 @jit
@@ -83,19 +69,6 @@ def test_sine_and_cosine_of_a_tenth():
 def test_cosine_of_turns():
     x = np.concatenate([np.linspace(-2.0, 2.0, 40_001), np.linspace(9999.0, 10_000.0, 1001)])
     assert np.abs(of(_turns, x) - np.cos(2.0 * np.pi * x)).max() < 5e-9
-
-
-def test_atan_of_all_positive_numbers():
-    x = np.concatenate(
-        [[0.0, 1.0], np.linspace(0.0, 4.0, 40_001), np.geomspace(4.0, 1e12, 4000), 1.0 + np.geomspace(1e-15, 1e-3, 99)]
-    )
-    assert np.abs(of(_atan, x) - np.arctan(x)).max() < 6e-7
-    assert of(_atan, np.zeros(1))[0] == 0.0
-
-
-def test_sine_up_to_pi():
-    x = np.linspace(0.0, math.pi, 40_001)
-    assert np.abs(of(_sin, x) - np.sin(x)).max() < 5e-8
 
 
 @pytest.mark.parametrize(("most", "error"), [(math.pi / 4.0, 1e-10), (1.0, 4e-8)])

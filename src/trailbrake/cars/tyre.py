@@ -13,7 +13,7 @@ the right (Fy < 0). Scalars only; all functions are smooth enough at slip 0 and 
 import math
 
 from trailbrake.kernels import inline, jit
-from trailbrake.kernels.maths import atan_positive, clamp, sin_to_pi
+from trailbrake.kernels.maths import clamp
 
 LEAST_SLIP = 1e-18  # added to the squared slip, so that its direction exists at 0
 LEAST = 0.3  # mu and peak slip never leave [LEAST, 2 - LEAST] times nominal: linear laws end somewhere
@@ -26,17 +26,10 @@ def at_load(value: float, slope: float, load: float, nominal_load: float) -> flo
 
 
 @inline
-def bent(slip: float, b: float, e: float) -> float:
-    """Return the Magic Formula's inner part, B s - E (B s - atan(B s)), of slip >= 0."""
-    x = b * slip
-    return x - e * (x - atan_positive(x))
-
-
-@inline
 def curve(slip: float, b: float, c: float, e: float) -> float:
     """Return the Magic Formula sin(C atan(B s - E (B s - atan(B s)))) of slip >= 0: 0 at 0, 1 at 1."""
-    result: float = sin_to_pi(c * atan_positive(bent(slip, b, e)))
-    return result
+    x = b * slip
+    return math.sin(c * math.atan(x - e * (x - math.atan(x))))
 
 
 @jit

@@ -15,29 +15,6 @@ TWO_PI = 2.0 * math.pi
 
 
 @inline
-def atan_positive(x: float) -> float:
-    """Return atan(x) of x >= 0, to 6e-7."""
-    flip = x > 1.0
-    t = 1.0 / x if flip else x
-    u = t * t
-    # Estrin's scheme: short chains of dependent operations matter more here than few operations.
-    u2 = u * u
-    low = (0.9999994166 - 0.3332701334 * u) + u2 * (0.1988732109 - 0.1351217579 * u)
-    high = (0.08435409517 - 0.03744298933 * u) + u2 * 0.008006904664
-    a = t * (low + (u2 * u2) * high)
-    return HALF_PI - a if flip else a
-
-
-@inline
-def sin_to_pi(x: float) -> float:
-    """Return sin(x) of 0 <= x <= pi, to 5e-8."""
-    r = x - HALF_PI
-    u = r * r
-    u2 = u * u
-    return (0.9999999535 - 0.4999990535 * u) + u2 * ((0.04166358469 - 0.001385370431 * u) + u2 * 2.315393165e-05)
-
-
-@inline
 def sincos_small(x: float) -> tuple[float, float]:
     """Return sin(x), cos(x) of |x| <= pi / 4, to 1e-10; at |x| <= 1 still to 4e-8."""
     u = x * x
