@@ -109,6 +109,14 @@ def test_a_lap_begun_far_from_the_line_does_not_count():
     assert laps[0].invalid_reason == "begun away from the line"
 
 
+def test_a_miniature_track_shorter_than_the_window_of_the_start_counts_its_first_lap():
+    timer = LapTimer(50.0, True)
+    records = [timer.update(0.1 * k, 0.2 * k) for k in range(260)]
+    (lap,) = [record for record in records if record is not None]
+    assert lap.valid
+    assert lap.time_s == pytest.approx(25.0)
+
+
 def test_an_open_road_is_one_lap_and_then_over():
     timer = LapTimer(LENGTH, False)
     laps = drive(timer, steady(40.0, 40.0, start=-4.0))

@@ -5,6 +5,7 @@ from functools import partial
 from io import BytesIO
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from trailbrake.bench.rows import Row, median_of
@@ -42,7 +43,7 @@ def rows() -> list[Row]:
     return found
 
 
-def pictures(renderer: Renderer, poses: np.ndarray, jpeg: bool, seconds: float) -> float:
+def pictures(renderer: Renderer, poses: NDArray[np.float64], jpeg: bool, seconds: float) -> float:
     """Return frames per second of wall time, each drawn by a call of its own as a host does."""
     camera = renderer.camera
     out = np.empty((1, camera.height, camera.width, 3), np.uint8)
@@ -61,7 +62,7 @@ def learners(seconds: float) -> float:
     """Return environment steps per second of wall time under random actions, restarts included."""
     batch = CameraBatch(CameraOptions(track=TRACK, look=LOOK, obstacles=PARKED), CARS, seed=0)
     rng = np.random.default_rng(0)
-    actions = rng.uniform(-0.5, 0.5, (16, CARS, 2)) + np.array([0.0, 0.4])
+    actions = rng.uniform((-0.5, -0.1), (0.5, 0.9), (16, CARS, 2))
     batch.reset(0)
     steps, began = 0, rate.now()
     while (spent := rate.now() - began) < seconds or steps == 0:

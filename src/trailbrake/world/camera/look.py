@@ -1,6 +1,7 @@
 """Looks: what a track is painted with, as a file tells it, and the lane colours ready for any footprint of a pixel."""
 
 import tomllib
+from dataclasses import dataclass
 from importlib import resources
 
 import msgspec
@@ -18,7 +19,9 @@ FINEST = 0.0005  # m, the narrowest footprint of `lane_colours`; each level doub
 LEVELS = 11  # up to half a metre
 STEP = 0.00025  # m between its columns
 REACH = 0.85  # m from the road's centre at which they end
+BLOCK = 32  # pixels that are filled at once, at the most
 _STREAK_GRAIN = 0.004  # m
+_PLAIN = 40  # columns, a centimetre, of one colour that are worth it
 
 
 class Sky(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,6 +90,40 @@ def load(name: str) -> Look:
         raise UsageError("no such look", where=repr(name), hint=near(name, names()))
     text = (resources.files("trailbrake.world.camera") / "looks" / f"{name}.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), Look)
+
+
+@dataclass(frozen=True, eq=False)
+class Paint:
+    """The road's colours, and where they do not change, so that many pixels can be filled at once.
+
+    Attributes:
+        lanes: `lane_colours`, (LEVELS, n, 3).
+        same: (LEVELS, n) the last column up to which the colour stays what it is.
+        plain: (LEVELS, n) the number in `solid` of the colour there; only where more than one column has it.
+        solid: (k, 3 * BLOCK) a row of BLOCK pixels in each such colour.
+    """
+
+    lanes: Bytes
+    same: NDArray[np.int16]
+    plain: Bytes
+    solid: Bytes
+
+    @classmethod
+    def of(cls, look: Look) -> "Paint":
+        """Return a look's paint."""
+        lanes = lane_colours(look)
+        count = lanes.shape[1]
+        changes = np.ones((LEVELS, count), np.bool_)  # whether the next column differs
+        changes[:, :-1] = (lanes[:, 1:] != lanes[:, :-1]).any(axis=2)
+        ends = np.where(changes, np.arange(count), count)
+        same = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        wide = same - np.arange(count) >= _PLAIN
+        packed = lanes.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
+        colours = np.unique(packed[wide])[:256]
+        number = np.minimum(np.searchsorted(colours, packed), len(colours) - 1)
+        same = np.where(colours[number] == packed, same, -1)  # not among the plain colours: pixel by pixel
+        rgb = np.column_stack([colours >> 16, colours >> 8, colours]) & 255
+        return cls(lanes, same.astype(np.int16), number.astype(np.uint8), np.tile(rgb.astype(np.uint8), (1, BLOCK)))
 
 
 def lane_colours(look: Look) -> Bytes:

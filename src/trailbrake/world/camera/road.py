@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from trailbrake.kernels import jit
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.track import Row
-from trailbrake.world.camera.look import FINEST, REACH, STEP
-from trailbrake.world.camera.raster import foot
+from trailbrake.world.camera.look import BLOCK, FINEST, REACH, STEP
+from trailbrake.world.camera.raster import NOWHERE, foot, on_half
 
 Array = NDArray[np.float64]
 Shorts = NDArray[np.int16]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-BLOCK = 16  # pixels between exact places, at the most
 _REACH = 0.06  # m between them, at the most: on the tightest arc 0.5 mm off in the middle
-_COS, _SIN = int(Row.COS), int(Row.SIN)
+_NEAR_ROW = 0.04  # m along the road to a row that will do
+_X, _Y, _COS, _SIN = int(Row.X), int(Row.Y), int(Row.COS), int(Row.SIN)
 _EVERY, _WIDTH, _LENGTH, _SWEEP, _EVERY_RIGHT = range(5)  # of the scene's chevron
 
 
@@ -43,9 +43,12 @@ def ground_rows(height: int, eye: Array, lens: Array, nearness: Array, first: In
 @jit
 def draw_ground(
     out: Bytes, width: int, height: int, left: Array, right: Array, near: Shorts, corner: Array, lanes: Bytes,
-    chevron: Array, chevron_colour: Bytes, eye: Array, lens: Array, first: Ints,
+    same: Shorts, plain: Bytes, solid: Bytes, chevron: Array, chevron_colour: Bytes, eye: Array, lens: Array, first: Ints,
 ) -> None:  # fmt: skip
-    """Draw the road into a flat picture (height * width * 3)."""
+    """Draw the road into a flat picture (height * width * 3).
+
+    `lanes`, `same`, `plain` and `solid` are those of `look.Paint`; the rest is as in `Scene` and `foot`.
+    """
     columns = lanes.shape[1]
     cos, sin = eye[2], eye[3]
     top = height
@@ -74,7 +77,15 @@ def draw_ground(
                 half, k, s, q = foot(left, right, near, corner, x0 + u * pixel * sin, y0 - u * pixel * cos)
                 q += HALF_WIDTH if half == 0 else -HALF_WIDTH
             e = u + m
-            half1, k1, s1, q1 = foot(left, right, near, corner, x0 + e * pixel * sin, y0 - e * pixel * cos)
+            x1, y1 = x0 + e * pixel * sin, y0 - e * pixel * cos
+            half1, k1, s1, q1 = half, k, 0.0, NOWHERE
+            if half >= 0:  # most often the row that was near is near enough
+                table = left if half == 0 else right
+                ahead = (x1 - table[k, _X]) * table[k, _COS] + (y1 - table[k, _Y]) * table[k, _SIN]
+                if abs(ahead) < _NEAR_ROW:
+                    s1, q1 = on_half(table, k, x1, y1)
+            if abs(q1) > HALF_WIDTH:
+                half1, k1, s1, q1 = foot(left, right, near, corner, x1, y1)
             q1 += HALF_WIDTH if half1 == 0 else -HALF_WIDTH
             smooth = half >= 0 and half1 >= 0 and abs(q1 - q) < 1.3 * m * pixel + 0.002
             spread = pixel + deep
@@ -92,13 +103,21 @@ def draw_ground(
                 slope = (q1 - q) / m / STEP
                 at = 3 * (v * width + u)
                 column = (REACH - q) / STEP + 0.5
-                for _ in range(m):
-                    c = min(max(int(column), 0), columns - 1)
-                    out[at] = lanes[level, c, 0]
-                    out[at + 1] = lanes[level, c, 1]
-                    out[at + 2] = lanes[level, c, 2]
-                    at += 3
-                    column -= slope
+                c = min(max(int(column), 0), columns - 1)
+                other = min(max(int(column - slope * (m - 1)), 0), columns - 1)
+                if same[level, min(c, other)] >= max(c, other):
+                    # One colour: copied bytes, which a compiler does many at a time.
+                    number = plain[level, c]
+                    for i in range(3 * m):
+                        out[at + i] = solid[number, i]
+                else:
+                    for _ in range(m):
+                        c = min(max(int(column), 0), columns - 1)
+                        out[at] = lanes[level, c, 0]
+                        out[at + 1] = lanes[level, c, 1]
+                        out[at + 2] = lanes[level, c, 2]
+                        at += 3
+                        column -= slope
             else:
                 for i in range(u, e):
                     h, _, _, o = foot(left, right, near, corner, x0 + i * pixel * sin, y0 - i * pixel * cos)
@@ -109,26 +128,29 @@ def draw_ground(
                     out[at + 1] = lanes[level, c, 1]
                     out[at + 2] = lanes[level, c, 2]
             if chevron[_EVERY] > 0.0 and half == half1 and smooth and abs(s1 - s) < 1.0:
-                every = chevron[_EVERY] if half == 0 else chevron[_EVERY_RIGHT]
                 middle = HALF_WIDTH if half == 0 else -HALF_WIDTH
-                along = pixel * math.sqrt(max(1.0 - forward * forward, 0.0)) + deep * forward
-                tip = 0.5 * every
-                tail = tip - chevron[_LENGTH] - 0.5 * chevron[_SWEEP] * chevron[_WIDTH]
-                p, p1 = s % every, s1 % every
                 aside0, aside1 = q - middle, q1 - middle
                 reach = 0.5 * chevron[_WIDTH] + spread
-                if (max(p, p1) > tail - along and min(p, p1) < tip + along and
-                        min(aside0, aside1) < reach and max(aside0, aside1) > -reach):  # fmt: skip
-                    soft = along + chevron[_SWEEP] * spread
-                    for i in range(m):
-                        share = i / m
-                        here = abs(aside0 + share * (aside1 - aside0))
-                        t = tip - (s + share * (s1 - s)) % every - chevron[_SWEEP] * here
-                        cover = _step(t / soft) - _step((t - chevron[_LENGTH]) / soft)
-                        cover *= _step((0.5 * chevron[_WIDTH] - here) / spread)
-                        if cover > 0.0:
-                            at = 3 * (v * width + u + i)
-                            for j in range(3):
-                                out[at + j] = int(out[at + j] + cover * (float(chevron_colour[j]) - out[at + j]) + 0.5)
+                if min(aside0, aside1) < reach and max(aside0, aside1) > -reach:
+                    every = chevron[_EVERY] if half == 0 else chevron[_EVERY_RIGHT]
+                    along = pixel * math.sqrt(max(1.0 - forward * forward, 0.0)) + deep * forward
+                    tip = 0.5 * every
+                    tail = tip - chevron[_LENGTH] - 0.5 * chevron[_SWEEP] * chevron[_WIDTH]
+                    p = s - every * math.floor(s / every)
+                    p1 = p + s1 - s  # beyond either end there is no arrow head, so that it need not be folded again
+                    if max(p, p1) > tail - along and min(p, p1) < tip + along:
+                        sharp = 1.0 / (along + chevron[_SWEEP] * spread)
+                        at = 3 * (v * width + u)
+                        for i in range(m):
+                            share = i / m
+                            here = abs(aside0 + share * (aside1 - aside0))
+                            t = tip - p - share * (p1 - p) - chevron[_SWEEP] * here
+                            cover = _step(t * sharp) - _step((t - chevron[_LENGTH]) * sharp)
+                            if cover > 0.0:
+                                cover *= _step((0.5 * chevron[_WIDTH] - here) / spread)
+                                for j in range(3):
+                                    gap = float(chevron_colour[j]) - out[at + j]
+                                    out[at + j] = int(out[at + j] + cover * gap + 0.5)
+                            at += 3
             half, k, s, q, known = half1, k1, s1, q1, True
             u += m

@@ -12,7 +12,7 @@ from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.obstacles import CAR_LENGTH, CAR_WIDTH, Parked
 from trailbrake.tracks.miniature.track import MiniatureTrack
 from trailbrake.world.camera import art
-from trailbrake.world.camera.look import Look, lane_colours
+from trailbrake.world.camera.look import Look, Paint
 from trailbrake.world.camera.raster import Ground
 
 Array = NDArray[np.float64]
@@ -57,7 +57,7 @@ class Scene:
 
     Attributes:
         ground: of the track.
-        lanes: `look.lane_colours`.
+        paint: the road's.
         sky_rows: (k,) tangent of the angle above the horizon, falling.
         sky: (k, 3) colours there.
         walls: (m, 5) segments and kinds, as the track's.
@@ -72,7 +72,7 @@ class Scene:
     """
 
     ground: Ground
-    lanes: Bytes
+    paint: Paint
     sky_rows: Array
     sky: Array
     walls: Array
@@ -111,7 +111,7 @@ def build(track: MiniatureTrack, look: Look, parked: Sequence[Parked] = ()) -> S
         spacing[:] = even[0], chevron.width, chevron.length, chevron.sweep, even[1]
     return Scene(
         ground=Ground.of(track),
-        lanes=lane_colours(look),
+        paint=Paint.of(look),
         sky_rows=(_ROWS_ABOVE - np.array(look.sky.rows, np.float64)) / _FOCAL,
         sky=np.array(look.sky.colours, np.float64),
         walls=track.walls,

@@ -10,7 +10,8 @@ from trailbrake.errors import UsageError
 from trailbrake.kernels import jit
 from trailbrake.tracks.miniature.obstacles import CAR_LENGTH
 from trailbrake.world.camera.boards import draw_quad, draw_walls, sort_by_depth, walls_by_column
-from trailbrake.world.camera.road import BLOCK, draw_ground, ground_rows
+from trailbrake.world.camera.look import BLOCK
+from trailbrake.world.camera.road import draw_ground, ground_rows
 from trailbrake.world.camera.scene import Scene
 
 Array = NDArray[np.float64]
@@ -107,10 +108,10 @@ class Renderer:
             out = np.empty(shape, np.uint8)
         if poses.ndim != 2 or poses.shape[1] != 3 or out.shape != shape or not out.flags.c_contiguous:
             raise ValueError(f"Renderer.frames: expected poses (n, 3) and out {shape}, got {poses.shape}, {out.shape}")
-        ground = scene.ground
+        ground, paint = scene.ground, scene.paint
         _frames(
             poses, self._mount, self._lens, camera.width, camera.height, ground.left, ground.right, ground.near,
-            ground.corner, scene.lanes, self._sky, scene.walls, scene.wall_height, scene.wall_colours, scene.chevron,
+            ground.corner, paint.lanes, paint.same, paint.plain, paint.solid, self._sky, scene.walls, scene.wall_height, scene.wall_colours, scene.chevron,
             scene.chevron_colour, scene.quads, scene.arts, scene.colours, np.empty(camera.width),
             np.empty(camera.width, np.int64), np.empty(-(-camera.width // BLOCK), np.int64),
             np.empty(len(scene.quads), np.int64), np.empty(len(scene.quads)), np.empty(5),
@@ -127,7 +128,7 @@ class Renderer:
 @jit
 def _frames(
     poses: Array, mount: Array, lens: Array, width: int, height: int, left: Array, right: Array, near: Shorts,
-    corner: Array, lanes: Bytes, sky: Bytes, walls: Array, tall: float, wall_colours: Bytes, chevron: Array,
+    corner: Array, lanes: Bytes, same: Shorts, plain: Bytes, solid: Bytes, sky: Bytes, walls: Array, tall: float, wall_colours: Bytes, chevron: Array,
     chevron_colour: Bytes, quads: Array, arts: Bytes, colours: Bytes, nearness: Array, kind: Ints, first: Ints,
     order: Ints, depth: Array, eye: Array, out: Bytes,
 ) -> None:  # fmt: skip
@@ -142,7 +143,24 @@ def _frames(
             picture[k] = sky[k]
         walls_by_column(walls, eye, lens, nearness, kind)
         ground_rows(height, eye, lens, nearness, first)
-        draw_ground(picture, width, height, left, right, near, corner, lanes, chevron, chevron_colour, eye, lens, first)
+        draw_ground(
+            picture,
+            width,
+            height,
+            left,
+            right,
+            near,
+            corner,
+            lanes,
+            same,
+            plain,
+            solid,
+            chevron,
+            chevron_colour,
+            eye,
+            lens,
+            first,
+        )
         draw_walls(picture, height, tall, wall_colours, eye, lens, nearness, kind)
         count = sort_by_depth(quads, eye, order, depth)
         for k in range(count):

@@ -1,0 +1,99 @@
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from trailbrake.errors import UsageError
+from trailbrake.run.options import DriveOptions, WorldOptions
+from trailbrake.run.serve import serve
+from trailbrake.run.worlds import build_world
+from trailbrake.sims.trend.link import Link
+from trailbrake.sims.trend.spec import ServeOptions
+from trailbrake.state import Controls
+from trailbrake.tracks.miniature.track import Row
+from trailbrake.world.miniature import MiniatureWorld
+
+
+def test_a_simulator_gets_the_kind_of_world_that_it_asks_for():
+    plant = build_world("trend", WorldOptions(track="kite"), ServeOptions(look="A"))
+    assert isinstance(plant, MiniatureWorld)
+    assert plant.track.name == "kite"
+    assert plant.period == 0.04
+    assert plant.state(0).time == 0.0
+    assert (plant.state(0).image.pixels[0] == 255).all()  # look A's sky
+
+
+def test_defaults_follow_the_kind_of_world():
+    assert (DriveOptions(sim="trend").named().track, DriveOptions(sim="trend").named().car) == ("clover", "miniature")
+    assert DriveOptions().named().track == WorldOptions().named("assetto").track == "hartmoor"
+
+
+def test_the_seed_places_parked_cars():
+    places = [
+        np.array([(car.x, car.y) for car in build_world("trend", WorldOptions(seed=seed), options).parked])
+        for seed, options in (
+            (1, ServeOptions(obstacles=2)),
+            (1, ServeOptions(obstacles=2)),
+            (2, ServeOptions(obstacles=2)),
+        )
+    ]
+    assert np.array_equal(places[0], places[1])
+    assert not np.array_equal(places[0], places[2])
+
+
+@pytest.mark.parametrize(
+    ("world", "options", "words"),
+    [
+        (WorldOptions(track="clovr"), ServeOptions(), "did you mean clover"),
+        (WorldOptions(track="hartmoor"), ServeOptions(), "no such miniature track"),
+        (WorldOptions(car="gt3"), ServeOptions(), "one car"),
+        (WorldOptions(), ServeOptions(look="C"), "no such look"),
+        (WorldOptions(), ServeOptions(obstacles=-1), "parked cars"),
+        (WorldOptions(), ServeOptions(obstacles=19), "parked cars"),
+    ],
+)
+def test_what_is_not_there_is_one_line(world, options, words):
+    with pytest.raises(UsageError, match=words) as error:
+        build_world("trend", world, options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_a_race_that_is_over_ends_the_serving(tmp_path, monkeypatch):
+    # An agent that drives by the truth, round the shortest half, on the other end of the real wire.
+    plant = build_world("trend", WorldOptions(track="oval"), ServeOptions())
+    table = plant.track.halves[0]
+    link = Link(doors=tmp_path)
+    link.open(0.0)
+    step = plant.step
+
+    def steered(controls):
+        row = plant.state(0)
+        near = int(np.argmin((table[:, Row.X] - row.x) ** 2 + (table[:, Row.Y] - row.y) ** 2))
+        ahead = table[(near + 14) % len(table)]
+        angle = math.remainder(math.atan2(ahead[Row.Y] - row.y, ahead[Row.X] - row.x) - row.yaw, 2.0 * math.pi)
+        step([Controls(steer=max(min(1.5 * angle, 1.0), -1.0), throttle=controls[0].throttle)])
+
+    monkeypatch.setattr(plant, "step", steered)
+    now = iter(range(10**9))
+
+    def answer():
+        while not over.is_set():
+            link.fresh()
+            link.read(next(now) * 1e-6)
+            link.write(Controls(throttle=1.0))
+            over.wait(0.0005)
+
+    over = threading.Event()
+    agent = threading.Thread(target=answer)
+    agent.start()
+    try:
+        world = WorldOptions(track="oval", seconds=60.0, speed="max")
+        result = serve("trend", world, ServeOptions(laps=1), doors=str(tmp_path), plant=plant)
+    finally:
+        over.set()
+        agent.join()
+        link.close()
+    assert [lap["valid"] for lap in result["laps"][0]] == [True]
+    assert result["seconds"] < 60.0
