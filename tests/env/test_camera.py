@@ -99,7 +99,8 @@ def test_an_action_that_is_none_is_refused(action, words):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"steps": 0}, "no such step"), ({"limit": 0.0}, "no time"), ({"track": "x"}, "no such"), ({"look": "x"}, "no such"),
+    [({"steps": 0}, "no such step"), ({"limit": 0.0}, "no time"), ({"track": "x"}, "no such"),
+     ({"look": "x"}, "no such"),
      ({"size": (2, 2)}, "no such picture"), ({"obstacles": 99}, "parked")],
 )  # fmt: skip
 def test_options_that_cannot_be_are_one_line(options, words):

@@ -97,3 +97,4 @@ def test_a_race_that_is_over_ends_the_serving(tmp_path, monkeypatch):
         link.close()
     assert [lap["valid"] for lap in result["laps"][0]] == [True]
     assert result["seconds"] < 60.0
+    assert result["world"]["contacts"] == 0

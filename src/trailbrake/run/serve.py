@@ -108,6 +108,7 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None,
         },
         **counters,
         "late": late,
+        **({"world": plant.counters()} if hasattr(plant, "counters") else {}),
         "laps": [[as_json(lap) for lap in plant.laps(car)] for car in range(cars)],
     }
 

@@ -43,7 +43,8 @@ def ground_rows(height: int, eye: Array, lens: Array, nearness: Array, first: In
 @jit
 def draw_ground(
     out: Bytes, width: int, height: int, left: Array, right: Array, near: Shorts, corner: Array, lanes: Bytes,
-    same: Shorts, plain: Bytes, solid: Bytes, chevron: Array, chevron_colour: Bytes, eye: Array, lens: Array, first: Ints,
+    same: Shorts, plain: Bytes, solid: Bytes, chevron: Array, chevron_colour: Bytes, eye: Array, lens: Array,
+    first: Ints,
 ) -> None:  # fmt: skip
     """Draw the road into a flat picture (height * width * 3).
 

@@ -111,7 +111,8 @@ class Renderer:
         ground, paint = scene.ground, scene.paint
         _frames(
             poses, self._mount, self._lens, camera.width, camera.height, ground.left, ground.right, ground.near,
-            ground.corner, paint.lanes, paint.same, paint.plain, paint.solid, self._sky, scene.walls, scene.wall_height, scene.wall_colours, scene.chevron,
+            ground.corner, paint.lanes, paint.same, paint.plain, paint.solid, self._sky,
+            scene.walls, scene.wall_height, scene.wall_colours, scene.chevron,
             scene.chevron_colour, scene.quads, scene.arts, scene.colours, np.empty(camera.width),
             np.empty(camera.width, np.int64), np.empty(-(-camera.width // BLOCK), np.int64),
             np.empty(len(scene.quads), np.int64), np.empty(len(scene.quads)), np.empty(5),
@@ -128,7 +129,8 @@ class Renderer:
 @jit
 def _frames(
     poses: Array, mount: Array, lens: Array, width: int, height: int, left: Array, right: Array, near: Shorts,
-    corner: Array, lanes: Bytes, same: Shorts, plain: Bytes, solid: Bytes, sky: Bytes, walls: Array, tall: float, wall_colours: Bytes, chevron: Array,
+    corner: Array, lanes: Bytes, same: Shorts, plain: Bytes, solid: Bytes, sky: Bytes,
+    walls: Array, tall: float, wall_colours: Bytes, chevron: Array,
     chevron_colour: Bytes, quads: Array, arts: Bytes, colours: Bytes, nearness: Array, kind: Ints, first: Ints,
     order: Ints, depth: Array, eye: Array, out: Bytes,
 ) -> None:  # fmt: skip
