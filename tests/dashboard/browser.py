@@ -37,7 +37,9 @@ class Browser:
             port = self._port()
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
                 tab = next(t for t in json.load(answer) if t["type"] == "page")
-            self._socket = connect(tab["webSocketDebuggerUrl"], max_size=None, open_timeout=20)
+            self._open = contextlib.ExitStack()
+            channel = connect(tab["webSocketDebuggerUrl"], max_size=None, open_timeout=20, proxy=None)
+            self._socket = self._open.enter_context(channel)
             for domain in ("Page", "Runtime", "Log"):
                 self.call(f"{domain}.enable")
         except BaseException:
@@ -103,7 +105,7 @@ class Browser:
     def close(self):
         with contextlib.suppress(Exception):
             self._socket.send(json.dumps({"id": 0, "method": "Browser.close", "params": {}}))
-        self._socket.close()
+        self._open.close()
         self._end()
 
     def _end(self):

@@ -9,7 +9,7 @@ TURN_IN, LET_GO = 3.0, 6.0  # 1/s, share of the reach: how fast keys turn the wh
 PRESS, LIFT = 3.0, 12.0  # 1/s: how fast keys press a pedal, and let it up
 STANDING = 0.5  # m/s
 HOLD = 0.3  # s of brake on a standing car that ask for reverse
-PRESSED = 0.5  # of a pedal: so much of it is meant
+PRESSED = 0.2  # of a pedal: so much of it is meant
 
 
 @dataclass(frozen=True, slots=True)

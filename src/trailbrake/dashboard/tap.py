@@ -27,6 +27,7 @@ class LiveTap:
         newest: the newest state and controls, and when they came; None before the first.
         ticks: seen so far.
         lap_began: simulator time at which the lap under way began, for wires that tell no lap time.
+        restarts: how often the simulator's time ran back.
     """
 
     def __init__(self, clock: Callable[[], float], link: Link | None = None, driver: Driver | None = None) -> None:
@@ -54,9 +55,8 @@ class LiveTap:
         self.newest = (state, controls, self._clock())
         self.ticks += 1
         x, y, speed = state.x, state.y, state.speed
-        if math.dist((x, y), self._last) < STEP or not math.isfinite(
-            x + y + speed
-        ):  # NaN is not less: the first is kept
+        # NaN is not less: the first is kept.
+        if math.dist((x, y), self._last) < STEP or not math.isfinite(x + y + speed):
             return
         self._last = (x, y)
         if len(self._path) >= 3 * MOST:

@@ -19,7 +19,10 @@ from trailbrake.tracks.load import load as load_track
 
 class _Lines(Quiet):
     def __init__(self, say: Callable[[str], None]) -> None:
-        self.say = say  # type: ignore[method-assign]
+        self._say = say
+
+    def say(self, text: str) -> None:
+        self._say(text)
 
 
 def watch(options: WatchOptions, live: Any, say: Callable[[str], None]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What goes between server and page: a JSON header once, then little-endian doubles.
 
 Every binary message begins with one double, its kind. FRAME: the columns that the header names, in its order, then the
-columns of `other` for each other car. PATH: x, y, speed of each point driven so far. CAMERA and DEBUG: a picture's bytes,
-as they are. The page answers every frame with `ANSWER`: so a server knows how far a page has got, and who is there.
+columns of `other` for each other car. PATH: x, y, speed of each point driven so far. CAMERA and DEBUG: a picture's
+bytes, as they are. The page answers every frame with `ANSWER`: so a server knows how far a page has got, and who is there.
 """
 
 import json
@@ -21,8 +21,8 @@ from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row
 from trailbrake.tracks.road import Column, Road
 
 FRAME, PATH, CAMERA, DEBUG = 0.0, 1.0, 2.0, 3.0
-# Which columns are charted until the viewer chooses others; state first, the command of the same name where the simulator
-# does not tell.
+# Which columns are charted until the viewer chooses others; of the state, or the command of the same name where the
+# simulator does not tell.
 STRIPS = (("speed",), ("throttle", "brake"), ("steer",), ("gear",))
 MAP_POINTS = 3000  # of each line on the map
 ANSWER = struct.Struct("<7d")  # frame seen, wants to drive, steer, throttle, brake, handbrake, from keys
@@ -45,7 +45,7 @@ class Health:
     skipped: float = quantity("1", "frames that this page was too slow for", default=0.0)
 
 
-OTHER_NAMES = tuple(OtherCar.__slots__)  # type: ignore[attr-defined]
+OTHER_NAMES = tuple(OtherCar.__slots__)
 
 
 def _described(columns: Iterable[tuple[str, Quantity]]) -> list[dict[str, Any]]:

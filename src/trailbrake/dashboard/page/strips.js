@@ -97,7 +97,7 @@ function buildStrips() {
       width: box.clientWidth, height: HEIGHT + (isLast ? 24 : 0), legend: { show: false }, cursor: { show: false }, padding: [6, 8, 0, 0],
       scales: { x: { time: false, range: (u, lo, hi) => [hi === null ? 0 : hi - SPAN, hi === null ? SPAN : hi] }, y: { range: rangeOf(group) } },
       series: [{}, ...series],
-      axes: [{ ...axis, size: isLast ? 32 : 6, values: isLast ? (u, ticks) => ticks.map((v) => `${v} s`) : () => [] },
+      axes: [{ ...axis, size: isLast ? 32 : 6, values: isLast ? (u, ticks) => ticks.map((v) => (v < 0 ? "" : `${v} s`)) : () => [] },
         { ...axis, size: 46, space: 22, ...(whole ? { incrs: [1, 2, 5] } : {}) }],
     };
     strips.push({ group, holder, readings, plot: new uPlot(options, dataOf(group), holder) });

@@ -2,6 +2,7 @@
 // The map with the cars and the path driven, and the close-up in which the car drives upwards.
 const MOVED = 1.0, JUMP = 40;           // m: between points of the path; beyond this the car was put somewhere else
 const AHEAD = 95, BEHIND = 30;          // m of road in the close-up
+const CLOSE_HEIGHT = 380;               // px at most
 const LEVELS = 32, SPEED_STEP = 10;     // m/s: the colours' range grows in such steps
 const driven = { x: [], y: [], speed: [], fastest: SPEED_STEP };
 const map = { road: null, line: null, edges: null, box: null, scale: 1, dx: 0, dy: 0, layer: null, drawn: 0 };
@@ -144,8 +145,9 @@ function drawClose(width) {
   const x = value("state", "x"), y = value("state", "y"), yaw = value("state", "yaw");
   document.getElementById("close-box").hidden = !Number.isFinite(x + y + yaw);
   if (!Number.isFinite(x + y + yaw)) return;
-  const pen = prepare(document.getElementById("close"), width, width), scale = width / (AHEAD + BEHIND);
-  const c = Math.cos(yaw), s = Math.sin(yaw), base = (width * AHEAD) / (AHEAD + BEHIND);
+  const height = Math.min(width, CLOSE_HEIGHT), scale = height / (AHEAD + BEHIND);
+  const pen = prepare(document.getElementById("close"), width, height);
+  const c = Math.cos(yaw), s = Math.sin(yaw), base = AHEAD * scale;
   const to = (px, py) => {
     const forward = (px - x) * c + (py - y) * s, left = -(px - x) * s + (py - y) * c;
     return [width / 2 - left * scale, base - forward * scale];
@@ -162,6 +164,6 @@ function drawClose(width) {
   }
   carShape(pen, width / 2, base, Math.PI / 2, 11, css("--text"));
   pen.strokeStyle = pen.fillStyle = css("--quiet"); pen.lineWidth = 1.5;
-  pen.beginPath(); pen.moveTo(8, width - 8); pen.lineTo(8 + 20 * scale, width - 8); pen.stroke();
-  pen.font = "12px system-ui, sans-serif"; pen.fillText("20 m", 8, width - 13);
+  pen.beginPath(); pen.moveTo(8, height - 8); pen.lineTo(8 + 20 * scale, height - 8); pen.stroke();
+  pen.font = "12px system-ui, sans-serif"; pen.fillText("20 m", 8, height - 13);
 }
