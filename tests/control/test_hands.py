@@ -54,7 +54,7 @@ def test_the_brake_held_on_a_standing_car_drives_it_backwards_and_the_throttle_f
     assert not subject.backwards, "it still rolls forwards"
     held(subject, Wish(brake=1.0), 0.1, HOLD / 2)
     assert not subject.backwards
-    steer, throttle, brake = held(subject, Wish(brake=1.0), 0.1, HOLD + 0.1)
+    _, throttle, brake = held(subject, Wish(brake=1.0), 0.1, HOLD + 0.1)
     assert subject.backwards
     assert (throttle, brake) == (1.0, 0.0)
     _, throttle, brake = held(subject, Wish(throttle=1.0), 4.0, 1.0)
@@ -69,12 +69,11 @@ def test_both_pedals_are_no_wish_to_turn_round():
     assert not subject.backwards
 
 
-@given(
-    st.lists(
-        st.tuples(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.booleans(), st.floats(0, 100), st.floats(0, 1)),
-        max_size=30,
-    )
-)  # fmt: skip
+SHARE = st.floats(0, 1)
+TICK = st.tuples(st.floats(-1, 1), SHARE, SHARE, st.booleans(), st.floats(0, 100), SHARE)
+
+
+@given(st.lists(TICK, max_size=30))
 def test_the_answer_is_always_one_that_a_car_can_take(ticks):
     subject = hands()
     for steer, throttle, brake, keys, speed, dt in ticks:

@@ -1,8 +1,9 @@
 """What goes between server and page: a JSON header once, then little-endian doubles.
 
-Every binary message begins with one double, its kind. FRAME: the columns that the header names, in its order, then the
-columns of `other` for each other car. PATH: x, y, speed of each point driven so far. CAMERA and DEBUG: a picture's
-bytes, as they are. The page answers every frame with `ANSWER`: so a server knows how far a page has got, and who is there.
+Every binary message begins with one double, its kind. FRAME: the columns that the header names, in its order, then
+the columns of `other` for each other car. PATH: x, y, speed of each point driven so far. CAMERA and DEBUG: a picture's
+bytes, as they are. The page answers every frame with `ANSWER`: so a server knows how far a page has got, and who is
+there.
 """
 
 import json

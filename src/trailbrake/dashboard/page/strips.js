@@ -11,7 +11,8 @@ function shownAs(column) {
   if (column.unit === "m/s") return [KMH, "km/h", 0];
   if (column.unit === "rad") return [180 / Math.PI, "°", 1];
   if (column.unit === "1" && column.hi === 1) return [100, "%", 0];
-  return [1, column.unit === "1" ? "" : column.unit, 2];
+  const unit = { 1: "", degC: "°C", "m/s^2": "m/s²" }[column.unit];
+  return [1, unit === undefined ? column.unit : unit, 2];
 }
 const label = (name) => name.replaceAll("_", " ");
 const columnOf = (key) => live.columns[live.at[key]];
@@ -63,7 +64,12 @@ function rangeOf(group) {
   const los = columns.map((c) => c.lo), his = columns.map((c) => c.hi);
   if (los.every((v) => v !== null) && his.every((v) => v !== null)) {
     const lo = Math.min(...los) * factor, hi = Math.max(...his) * factor, room = 0.05 * (hi - lo);
-    return () => [lo - room, hi + room];
+    if (lo >= 0) return () => [lo - room, hi + room];
+    // Both signs: about zero, and no wider than what there is. At speed a tenth of the lock is a lot.
+    return (u, least, most) => {
+      const reach = Math.min(1.1 * Math.max(Math.abs(least || 0), Math.abs(most || 0), 0.1 * hi), 1.05 * hi);
+      return [-reach, reach];
+    };
   }
   return (u, lo, hi) => {
     if (lo === null || !Number.isFinite(lo)) return [0, 1];
