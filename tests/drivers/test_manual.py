@@ -3,7 +3,6 @@ import pytest
 from trailbrake.cars.load import load as load_car
 from trailbrake.control.hands import HOLD, Wish
 from trailbrake.drivers.manual import Driver
-from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState
 from trailbrake.tracks.load import load as load_track
@@ -58,6 +57,9 @@ def test_reverse(driver):
     assert answer.throttle > 0.9
 
 
-def test_without_a_car_model_it_says_so():
-    with pytest.raises(UsageError, match="car is not known"):
-        Driver().reset(Course(load_track("pinegrove"), None))
+def test_a_car_that_is_not_known_is_driven_too_and_shifts_by_itself():
+    driver = Driver()
+    driver.reset(Course(load_track("pinegrove"), None))
+    answer = driven(driver, Wish(steer=-1.0, throttle=1.0), 1.0, speed=20.0, gear=2)
+    assert (answer.throttle, answer.gear) == (1.0, None)
+    assert -0.5 < answer.steer < -0.1
