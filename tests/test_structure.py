@@ -27,7 +27,9 @@ TESTED_ELSEWHERE = {
     "cli/learn.py": "run/test_learn.py",
     "cli/pad_check.py": "run/test_pad_check.py",
     "cli/tune.py": "run/test_tune.py",
-    "cli/watch.py": "run/test_live_map.py",
+    "cli/watch.py": "dashboard/test_watch.py",
+    "dashboard/board.py": "dashboard/test_server.py",
+    "dashboard/options.py": "dashboard/test_watching.py",  # declarations
     "cli/lists.py": "cli/test_main.py",
     "drivers/brake_test_seed.py": "drivers/test_brake_test.py",
     "drivers/double_lane_change_seed.py": "drivers/test_double_lane_change.py",

@@ -185,7 +185,7 @@ def test_texts_cannot_become_markup(tmp_path):
     text, page, _ = report_of(recorder.path, tmp_path)
     assert "alert('" not in text.replace("alert(&#x27;", "")
     assert page.text.count("alert(") >= 3
-    assert page.scripts == 6
+    assert page.scripts == 7
 
 
 def test_a_restart_begins_a_new_count_of_laps(tmp_path):

@@ -1,5 +1,7 @@
 """The verb around a drive: what it prints where, and its exit codes. The drives themselves are tested in run/."""
 
+import socket
+
 import pytest
 
 from trailbrake.cli import drive as verb
@@ -25,8 +27,8 @@ def fake(monkeypatch):
     def make(**changes):
         asked = []
 
-        def drive(options, live=None, show=None):
-            asked.append((options, live))
+        def drive(options, live=None, show=None, watch=None):
+            asked.append((options, live) if watch is None else (options, live, watch))
             show.say("moving")
             return SUMMARY | changes
 
@@ -119,3 +121,34 @@ def test_a_real_drive_end_to_end(cli, tmp_path):
     report = cli("report", said.object["recording"], "--json", "--out", tmp_path / "r.html").object
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!")
     assert report == {"recording": said.object["recording"], "report": str(tmp_path / "r.html")}
+
+
+def test_a_watched_drive_runs_in_real_time_and_says_where_the_page_is(cli, fake):
+    asked = fake()
+    said = cli("drive", "--watch", "--json")
+    ((options, _, watch),) = asked
+    assert options.speed == "real"
+    assert said.err == [f"the page is at {watch.url}", "moving"]
+    assert said.object["best_s"] == 62.5
+
+
+def test_a_drive_that_nobody_watches_has_no_page(cli, fake):
+    asked = fake()
+    assert "the page" not in "".join(cli("drive").err)
+    assert asked[0][0].speed == "max"
+
+
+def test_flags_of_the_page_without_the_page(cli, fake):
+    fake()
+    assert "add --watch" in cli("drive", "--watch-port", 8000).error
+
+
+def test_a_taken_port_is_one_line(cli, fake):
+    fake()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert "cannot serve the page" in cli("drive", "--watch", "--watch-port", taken.getsockname()[1]).error
+
+
+@pytest.mark.slow
+def test_who_drives_by_hand_needs_the_page(cli):
+    assert "add --watch" in cli("drive", "--driver", "manual", "--track", "pinegrove").error

@@ -25,8 +25,8 @@ DECIMALS = {"time": 3, "x": 2, "y": 2, "speed": 2, "throttle": 3, "brake": 3, "s
 MAP_POINTS = 3000  # of each edge
 EVENTS_SHOWN = 200
 ABOUT_FIRST = ("sim", "driver", "track", "car", "seed")
-SCRIPTS = ("vendor/uPlot.iife.min.js", "common.js", "charts.js", "map.js", "main.js")
-STYLES = ("vendor/uPlot.min.css", "report.css")
+SCRIPTS = ("vendor/uPlot.iife.min.js", "basics.js", "common.js", "charts.js", "map.js", "main.js")
+STYLES = ("vendor/uPlot.min.css", "theme.css", "report.css")
 
 
 def write_report(recording: str | Path | Recording, out: str | Path | None = None) -> Path:

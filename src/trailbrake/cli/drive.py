@@ -4,11 +4,13 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from trailbrake.cli.output import Json, lap_text, print_json, print_table
+from trailbrake.dashboard.options import PageOptions
 from trailbrake.errors import UsageError
 from trailbrake.run.options import DriveOptions
 from trailbrake.sims import registry
@@ -18,10 +20,11 @@ def verb(sim: str) -> Callable[..., int]:
     """Return the verb with the live flags of `sim`."""
     live_options = registry.part(sim, "spec").LiveOptions if sim in registry.names() else None
 
-    def drive(*, options: Any = None, live_doors: Any = None, json: Json = False) -> int:
-        return run_drive(options or DriveOptions(), live_doors, json)
+    def drive(*, options: Any = None, page: Any = None, live_doors: Any = None, json: Json = False) -> int:
+        return run_drive(options or DriveOptions(), live_doors, json, page or PageOptions())
 
     drive.__annotations__["options"] = Annotated[DriveOptions | None, Parameter(name="*")]
+    drive.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*")]
     if live_options is not None:
         drive.__annotations__["live_doors"] = Annotated[live_options | None, Parameter(name="*")]
     drive.__doc__ = (
@@ -31,7 +34,7 @@ def verb(sim: str) -> Callable[..., int]:
     return drive
 
 
-def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
+def run_drive(options: DriveOptions, live: Any, json: bool, page: PageOptions) -> int:
     """Drive, print, and return the exit code."""
     from trailbrake.cli.progress import Terminal
     from trailbrake.run.session import INTERRUPTED, drive
@@ -41,11 +44,19 @@ def run_drive(options: DriveOptions, live: Any, json: bool) -> int:
                          got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
     if live is not None and not options.live and live != registry.part(options.sim, "spec").LiveOptions():
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
+    if not page.watch and page != PageOptions():
+        raise UsageError("flags of the live page without it", where="drive", hint="add --watch, or leave them out")
     if not options.live:
         options = options.named()
     # stdout is for the answer: what a driver prints goes to stderr.
     with Terminal(options) as show, contextlib.redirect_stdout(sys.stderr):
-        summary = drive(options, live, show)
+        if page.watch:
+            from trailbrake.dashboard.watching import Watching
+
+            with Watching(show, page.watch_port, page.open) as watching:
+                summary = drive(replace(options, speed="real"), live, watching, watching)
+        else:
+            summary = drive(options, live, show)
     if json:
         print_json(summary)
     else:

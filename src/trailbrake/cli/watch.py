@@ -1,4 +1,4 @@
-"""`watch`: a page with the path of a live car, coloured by its speed."""
+"""`watch`: the live page of a simulator's car while somebody else drives."""
 
 import sys
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.cli.output import Json, print_json
-from trailbrake.run.options import WatchOptions
+from trailbrake.dashboard.options import WatchOptions
 from trailbrake.sims import registry
 
 
@@ -16,7 +16,7 @@ def verb(sim: str) -> Callable[..., None]:
     live_options = registry.part(sim, "spec").LiveOptions if sim in registry.names() else None
 
     def watch(*, options: Any = None, live_doors: Any = None, json: Json = False) -> None:
-        from trailbrake.run.live_map import watch as show
+        from trailbrake.dashboard.watch import watch as show
 
         result = show(
             options or WatchOptions(sim=sim), live_doors, lambda text: print(text, file=sys.stderr, flush=True)
@@ -27,5 +27,5 @@ def verb(sim: str) -> Callable[..., None]:
     watch.__annotations__["options"] = Annotated[WatchOptions | None, Parameter(name="*")]
     if live_options is not None:
         watch.__annotations__["live_doors"] = Annotated[live_options | None, Parameter(name="*")]
-    watch.__doc__ = "Show in a browser where the car of a live simulator drives, coloured by its speed."
+    watch.__doc__ = "Show in a browser what the car of a live simulator does, whoever drives it."
     return watch

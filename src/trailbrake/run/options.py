@@ -164,18 +164,3 @@ class CheckOptions:
     live: bool = False
     pad: str = "auto"
     listen: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class WatchOptions:
-    """What to watch.
-
-    Attributes:
-        sim: whose wire.
-        port: of the page on this machine; 0 = any free one.
-        seconds: of wall time; 0 = until stopped.
-    """
-
-    sim: str = "assetto"
-    port: int = 8765
-    seconds: float = 0.0

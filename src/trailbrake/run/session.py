@@ -21,7 +21,7 @@ from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.rest import come_to_rest
-from trailbrake.run.show import Quiet, Show
+from trailbrake.run.show import Quiet, Show, Watch
 from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.run.survey import surveyed, told_by
@@ -31,13 +31,16 @@ from trailbrake.sims import registry
 INTERRUPTED = "interrupted"
 
 
-def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> dict[str, Any]:
+def drive(
+    options: DriveOptions, live: Any = None, show: Show | None = None, watch: Watch | None = None
+) -> dict[str, Any]:
     """Drive as asked and return the summary that `trailbrake drive --json` prints.
 
     Args:
         options: the drive.
         live: the simulator's `spec.LiveOptions`; None for its defaults.
         show: told how it goes.
+        watch: sees every tick, and has the hands of a driver that wants some.
 
     Raises:
         TrailbrakeError: before the drive, when something is wrong or missing. Once the car moves nothing is
@@ -56,6 +59,8 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
     course = Course(track, car_model)
     with nullcontext() if options.live else world_compiled_beside():
         drivers = _prepare(options, course, show)
+    if hasattr(drivers[0], "hands") and watch is None:
+        raise UsageError(f"{options.driver} is driven from the live page", where="--driver", hint="add --watch")
     laps = options.laps if track.road.closed else 1  # an open road has an end
     about = _about(options, laps)
     with (
@@ -63,12 +68,13 @@ def drive(options: DriveOptions, live: Any = None, show: Show | None = None) -> 
         connected(for_driver(options, drivers[0]), live, stopped) as connection,
         ExitStack() as watched,
     ):
-        drawings = _drawings(options, live, course)
+        watchers = _drawings(options, live, course)
+        if watch is not None:
+            watchers.append(watch.attend(about, connection.link, drivers[0], course))
         cars = []
         for number, (link, driver) in enumerate(zip(connection.links, drivers, strict=True)):
             own = supervisor if number == 0 else Supervisor()
-            watchers = drawings if number == 0 else []
-            car = Car(options, laps, course, link, driver, own, about, show, number, watchers)
+            car = Car(options, laps, course, link, driver, own, about, show, number, watchers if number == 0 else [])
             watched.callback(car.close)
             cars.append(car)
         first = cars[0]

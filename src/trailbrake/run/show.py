@@ -1,8 +1,10 @@
 """How a drive tells whoever watches it that it goes on."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from trailbrake.laps import LapRecord
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver, Link, Tap
 from trailbrake.state import CarState
 
 
@@ -17,6 +19,13 @@ class Show(Protocol):
 
     def progress(self, share_done: float, state: CarState, lap: int) -> None:
         """Called a few times a second."""
+
+
+class Watch(Protocol):
+    """What wants to see every tick of a drive, and may lend its driver a person's hands; the live page does."""
+
+    def attend(self, about: dict[str, Any], link: Link, driver: Driver, course: Course) -> Tap:
+        """Return the tap of the first car. A driver with an attribute `hands` gets what answers for the person."""
 
 
 class Quiet:

@@ -1,0 +1,97 @@
+"""`bench page`: what the live page costs a drive, and how soon it has a frame.
+
+The page is a client in a process of its own.
+"""
+
+import json
+import multiprocessing
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trailbrake.bench.rows import Row
+from trailbrake.dashboard import wire
+from trailbrake.dashboard.tap import LiveTap
+from trailbrake.dashboard.watching import Watching
+from trailbrake.run import rate
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session import drive
+from trailbrake.run.show import Quiet
+from trailbrake.state import CarState, Controls
+
+SECONDS = 60.0  # of the watched drive
+TICKS = 100_000  # of the tap alone
+PATIENCE = 60.0  # s that the client may take to come and to report
+
+
+def rows() -> list[Row]:
+    """Measure all rows of this bench (a good minute)."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    with tempfile.TemporaryDirectory(prefix="trailbrake-bench-") as folder:
+        with Watching(Quiet()) as page:
+            client = context.Process(target=read_frames, args=(page.url, theirs), daemon=True)
+            client.start()
+            if not ours.poll(PATIENCE):
+                raise RuntimeError("the client did not reach the page")
+            ours.recv()
+            options = DriveOptions(speed="real", laps=0, seconds=SECONDS, out=Path(folder), report=False)
+            summary = drive(options, None, page, page)
+        if not ours.poll(PATIENCE):
+            raise RuntimeError("the client did not report")
+        late = ours.recv()
+        client.join(PATIENCE)
+    loop = summary["loop"]
+    p50, p90, p99 = (float(np.percentile(late, share)) * 1e3 for share in (50.0, 90.0, 99.0))
+    return [
+        Row("page_latency_p50_ms", p50, "ms", "lower", f"server to client, {len(late)} frames; p90 {p90:.2f} ms"),
+        Row("page_latency_p99_ms", p99, "ms", "lower", "the same"),
+        Row(
+            "watched_loop_p99_us", loop["p99_us"], "us", "lower",
+            f"read-decide-write at 333 Hz for {SECONDS:g} s with one page open; p50 {loop['p50_us']:.0f} us, "
+            f"p99.9 {loop['p999_us']:.0f} us, overruns {loop['overruns']}; to compare with loop_p99_us of bench drive",
+        ),
+        Row("tap_tick_us", _tick() * 1e6, "us", "lower", f"CPU time of one tick in the drive's thread, {TICKS} ticks"),
+    ]  # fmt: skip
+
+
+def _tick() -> float:
+    tap, controls = LiveTap(rate.now), Controls()
+    states = [CarState(time=0.003 * k, x=0.15 * k, y=0.0, speed=50.0) for k in range(TICKS)]
+    began = time.thread_time()
+    for state in states:
+        tap.tick(state, controls)
+    return (time.thread_time() - began) / TICKS
+
+
+def read_frames(url: str, report: Any) -> None:
+    """Be a page: answer every frame until the drive is over, then send how late each came, s.
+
+    Args:
+        url: the page's.
+        report: our end of a pipe; hears "here" first, then the list.
+    """
+    from websockets.exceptions import ConnectionClosed
+    from websockets.sync.client import connect
+
+    late: list[float] = []
+    sent = frame = -1
+    with connect(url.replace("http", "ws", 1) + "live", max_size=None) as socket, suppress(ConnectionClosed):
+        report.send("here")
+        while True:
+            message = socket.recv()
+            if isinstance(message, str):
+                header = json.loads(message).get("header")
+                if header:
+                    names = [column["name"] for part in ("state", "controls", "health") for column in header[part]]
+                    sent, frame = 1 + names.index("sent"), 1 + names.index("frame")
+                continue
+            numbers = np.frombuffer(message, "<f8")
+            if numbers[0] == wire.FRAME:
+                late.append(time.time() - numbers[sent])
+                socket.send(wire.ANSWER.pack(numbers[frame], *[0.0] * 6))
+    report.send(late)

@@ -1,0 +1,130 @@
+"use strict";
+// Joins the parts: what is drawn, when, and the words around it.
+const byId = (id) => document.getElementById(id);
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const STRIPS_EVERY = 50, VALUES_EVERY = 200;  // ms
+const OLD = 0.25;  // s without a sample that are worth a warning: as long as the drive's own dead-man waits
+const WARMING = 20;  // frames after which it is known what the simulator tells
+let fresh = false, stripsAt = 0, valuesAt = 0, chosen = false, lastTime = NaN;
+
+heard.header = () => {
+  const { about } = live.header;
+  const words = ["driver", "car", "track", "sim"].map((key) => about[key]).filter(Boolean);
+  byId("title").textContent = words.join(" · ") || "trailbrake, live";
+  document.title = `${words[0] || "trailbrake"}, live`;
+  takeRoad(live.header);
+  clearPath();
+  forgetValues();
+  live.frames = 0;
+  chosen = false;
+  lastTime = NaN;
+  drawWords();
+};
+heard.path = (doubles) => takePath(doubles);
+heard.frame = () => {
+  fresh = true;
+  if (!chosen && (live.frames === 1 || live.frames === WARMING)) {
+    firstStrips();
+    buildStrips();
+    chosen = live.frames === WARMING;
+  }
+  const time = value("state", "time");
+  if (time === lastTime) return;
+  lastTime = time;
+  record(time);
+  const x = value("state", "x"), y = value("state", "y"), speed = value("state", "speed");
+  if (Number.isFinite(x + y + speed)) addPoint(x, y, speed);
+};
+const decoding = { camera: false, debug: false };
+heard.picture = async (which, blob) => {
+  if (decoding[which]) return;  // the next one will do
+  decoding[which] = true;
+  try {
+    const picture = await createImageBitmap(blob), canvas = byId(which);
+    if (canvas.width !== picture.width || canvas.height !== picture.height) { canvas.width = picture.width; canvas.height = picture.height; }
+    canvas.getContext("2d").drawImage(picture, 0, 0);
+    picture.close();
+    byId(`${which}-box`).hidden = false;
+  } catch { /* a damaged picture; the last good one stays */ } finally {
+    decoding[which] = false;
+  }
+};
+heard.text = () => drawWords();
+
+function drawWords() {
+  const silent = value("health", "silent"), status = byId("status");
+  const phase = ["driving", "paused", "the simulator is gone", "finished"][value("state", "phase")] || "driving";
+  let words = phase, bad = phase === "the simulator is gone";
+  if (live.over !== null) { words = live.over ? `the drive has ended: ${live.over}` : "the drive is over"; bad = live.over !== ""; }
+  else if (!live.connected) { words = "no connection to the drive; trying again"; bad = true; }
+  else if (!live.header) { words = live.log.length ? live.log[live.log.length - 1] : "the drive has not begun yet"; }
+  else if (!live.frame) words = "waiting for the first sample";
+  else if (silent > OLD) { words = `the simulator has been silent for ${silent.toFixed(1)} s`; bad = true; }
+  if (status.textContent !== words) status.textContent = words;
+  status.classList.toggle("bad", bad);
+  if (live.header) drawHands();
+  const best = live.laps.filter((lap) => lap.valid).reduce((least, lap) => Math.min(least, lap.time_s), Infinity);
+  const own = value("state", "best_lap_time");
+  byId("last-time").textContent = live.laps.length ? clock(live.laps[live.laps.length - 1].time_s) : "-";
+  byId("best-time").textContent = clock(best < Infinity ? best : own > 0 ? own : null);
+  byId("laps-box").hidden = !live.laps.length;
+  if (byId("laps").childElementCount !== live.laps.length) {
+    byId("laps").replaceChildren(...live.laps.map((lap) => element("tr", {},
+      element("td", { textContent: lap.number }), element("td", { textContent: clock(lap.time_s), className: lap.time_s === best ? "best" : "" }),
+      element("td", { textContent: lap.valid ? "yes" : `no: ${lap.reason}` }))));
+  }
+  byId("log").textContent = live.log.join("\n");
+}
+const ROWS = [
+  ["silent", () => `${(1000 * value("health", "silent")).toFixed(0)} ms`, () => value("health", "silent") > OLD],
+  ["loop", () => (Number.isFinite(value("health", "loop_rate")) ? `${value("health", "loop_rate").toFixed(0)}/s` : "-")],
+  ["received", () => value("health", "received").toFixed(0)],
+  ["lost", () => value("health", "lost").toFixed(0)],
+  ["stale", () => value("health", "stale").toFixed(0), () => value("health", "stale") > 0],
+  ["restarts", () => value("health", "resyncs").toFixed(0)],
+  ["to this page", () => `${Math.max(0, 1000 * live.latency).toFixed(1)} ms`],
+  ["frames skipped", () => value("health", "skipped").toFixed(0)],
+];
+const outputs = ROWS.map(([name]) => {
+  const output = element("dd", { textContent: "-" }), row = element("div", {}, element("dt", { textContent: name }), output);
+  byId("health").append(row);
+  return [row, output];
+});
+function drawHealth() {
+  ROWS.forEach(([, text, bad], i) => {
+    outputs[i][1].textContent = text();
+    outputs[i][0].classList.toggle("bad", bad !== undefined && bad());
+  });
+}
+function drawNumbers() {
+  const speed = value("state", "speed"), gear = value("state", "gear"), lap = value("state", "lap"), time = value("health", "lap_clock");
+  byId("speed").textContent = Number.isFinite(speed) ? (speed * KMH).toFixed(0) : "-";
+  byId("gear").textContent = gear === -1 ? "R" : gear === 0 ? "N" : Number.isFinite(gear) ? gear : "-";
+  byId("lap-number").textContent = Number.isFinite(lap) ? lap : live.laps.length + 1;
+  byId("lap-time").textContent = clock(Number.isFinite(time) ? time : null);
+}
+
+const inner = (box) => Math.max(120, Math.floor(box.clientWidth - 16));
+function draw(at) {
+  requestAnimationFrame(draw);
+  if (!fresh || !live.frame || !live.header) return;
+  fresh = false;
+  drawMap(inner(byId("map-box")));
+  if (!byId("close-box").hidden || value("state", "x") === value("state", "x")) drawClose(inner(byId("close-box")));
+  drawNumbers();
+  if (at - stripsAt >= STRIPS_EVERY) { stripsAt = at; drawStrips(); }
+  if (at - valuesAt >= VALUES_EVERY) { valuesAt = at; drawHealth(); drawValues(); drawWords(); }
+  drawHands();
+}
+function dress() {
+  theme = dark.matches ? "dark" : "light";
+  document.documentElement.dataset.theme = theme;
+  map.layer = null;
+  fresh = true;
+  if (strips.length) buildStrips();
+}
+dark.addEventListener("change", dress);
+new ResizeObserver(() => { map.layer = null; resizeStrips(); }).observe(document.querySelector("main"));
+dress();
+connect();
+requestAnimationFrame(draw);

@@ -1,0 +1,270 @@
+"""The server over a real socket, with an independent WebSocket client in the place of the page."""
+
+import json
+import struct
+import urllib.error
+import urllib.request
+from contextlib import ExitStack, suppress
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image as Picture
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from trailbrake.control.hands import Wish
+from trailbrake.dashboard import server as module
+from trailbrake.dashboard import wire
+from trailbrake.dashboard.board import SAID_MOST, Board
+from trailbrake.dashboard.server import PageServer
+from trailbrake.dashboard.tap import LiveTap
+from trailbrake.errors import SimulatorError
+from trailbrake.run import rate
+from trailbrake.state import CarState, Controls, Image
+
+TIMEOUT = 20.0
+
+
+class Driver:
+    debug = None
+
+
+class Shown:
+    """A board with a server and a tap; `tick` shows it one state."""
+
+    def __init__(self, by_hand=True):
+        self.board = Board(rate.now)
+        self.driver = Driver()
+        self.tap = LiveTap(rate.now, None, self.driver)
+        self.by_hand = by_hand
+        self.server = PageServer(self.board)
+
+    def begin(self):
+        self.board.begin(self.tap, wire.header({"sim": "test"}, None, None, self.by_hand))
+
+    def tick(self, **state):
+        self.tap.tick(CarState(**state), Controls())
+
+
+@pytest.fixture
+def shown():
+    made = Shown()
+    yield made
+    made.server.close()
+
+
+class Page:
+    """What a page does: hears until something comes, and answers frames."""
+
+    def __init__(self, url, **options):
+        self._open = ExitStack()
+        address = url.replace("http", "ws") + "live"
+        self.socket = self._open.enter_context(connect(address, open_timeout=TIMEOUT, proxy=None, **options))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *rest):
+        self._open.close()
+
+    def text(self, kind):
+        """The next text of a kind."""
+        while True:
+            message = self.socket.recv(timeout=TIMEOUT)
+            if isinstance(message, str) and kind in (found := json.loads(message)):
+                return found[kind]
+
+    def bytes(self, kind):
+        """The next binary message of a kind, without it."""
+        while True:
+            message = self.socket.recv(timeout=TIMEOUT)
+            if isinstance(message, bytes) and struct.unpack("<d", message[:8]) == (kind,):
+                return message[8:]
+
+    def answer(self, seen, wants=0.0, steer=0.0, throttle=0.0):
+        self.socket.send(struct.pack("<7d", seen, wants, steer, throttle, 0.0, 0.0, 1.0))
+
+
+def frame_number(data):
+    names = [c["name"] for part in ("state", "controls", "health") for c in wire.header({}, None, None, True)[part]]
+    return np.frombuffer(data, "<f8")[names.index("frame")]
+
+
+def get(url, **headers):
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT) as answer:
+        return answer.read().decode(), answer.headers
+
+
+def test_every_part_of_the_page_is_there_and_needs_no_network(shown):
+    text, headers = get(shown.server.url)
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    parts = [
+        piece.split('"')[1] for piece in text.split() if piece.startswith(("src=", "href=")) and "data:" not in piece
+    ]
+    assert len(parts) == 10
+    for part in parts:
+        body, _ = get(shown.server.url + part)
+        assert len(body) > 100
+        if not part.startswith("vendor"):
+            assert "http://" not in body
+            assert "https://" not in body
+
+
+def test_nothing_else_is(shown):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        get(shown.server.url + "../pyproject.toml")
+    assert caught.value.code == 404
+    caught.value.close()
+
+
+def test_it_answers_on_this_machine_only(shown):
+    assert shown.server.url.startswith("http://127.0.0.1:")
+    assert shown.server._socket.getsockname()[0] == "127.0.0.1"
+
+
+def test_a_foreign_name_for_this_address_is_refused(shown):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        get(shown.server.url, Host="evil.example")
+    assert caught.value.code == 400
+    caught.value.close()
+
+
+def test_another_site_s_script_cannot_drive(shown):
+    with pytest.raises(InvalidStatus):
+        Page(shown.server.url, origin="http://evil.example")
+    with Page(shown.server.url, origin=shown.server.url.rstrip("/")):
+        pass
+
+
+def test_a_page_hears_header_path_and_frames(shown):
+    shown.tick(time=1.0, x=0.0, y=0.0, speed=5.0)
+    shown.tick(time=2.0, x=5.0, y=0.0, speed=5.0)
+    shown.begin()
+    with Page(shown.server.url) as page:
+        assert page.text("header")["about"] == {"sim": "test"}
+        np.testing.assert_allclose(np.frombuffer(page.bytes(wire.PATH), "<f8"), [0, 0, 5, 5, 0, 5])
+        assert np.frombuffer(page.bytes(wire.FRAME), "<f8")[0] == 2.0
+
+
+def test_who_comes_before_the_drive_is_told_when_it_begins(shown):
+    with Page(shown.server.url) as page:
+        shown.board.tell("said", "compiling")
+        assert page.text("said") == "compiling"
+        shown.begin()
+        shown.tick(time=1.0)
+        assert page.text("header")["by_hand"] is True
+        assert page.bytes(wire.FRAME)
+
+
+def test_a_slow_page_gets_a_few_frames_and_then_the_newest_only(shown):
+    shown.begin()
+    shown.tick(time=1.0)
+    with Page(shown.server.url) as page:
+        numbers = [frame_number(page.bytes(wire.FRAME)) for _ in range(module.AHEAD)]
+        assert numbers == [1.0, 2.0, 3.0]
+        with pytest.raises(TimeoutError):
+            page.socket.recv(timeout=0.2)  # it has answered nothing: nothing more comes
+        shown.tick(time=77.0)
+        page.answer(numbers[-1])
+        assert np.frombuffer(page.bytes(wire.FRAME), "<f8")[0] == 77.0
+
+
+def test_a_page_that_answers_drives_and_a_second_one_watches(shown):
+    shown.begin()
+    shown.tick(time=1.0)
+    with Page(shown.server.url) as first, Page(shown.server.url) as second:
+        first.answer(0.0, wants=1.0, steer=0.5, throttle=1.0)
+        assert first.text("seat") == "free"
+        assert first.text("seat") == "you"
+        assert shown.board.seat.wish() == Wish(steer=0.5, throttle=1.0)
+        second.answer(0.0, wants=1.0, steer=-1.0)
+        for seat in iter(lambda: second.text("seat"), "another"):
+            assert seat == "free"
+        first.answer(0.0, wants=0.0)  # lets go
+        second.answer(0.0, wants=1.0, steer=-1.0)
+        for seat in iter(lambda: second.text("seat"), "you"):
+            assert seat in ("free", "another")
+
+
+def test_nobody_drives_by_hand_what_has_a_driver():
+    shown = Shown(by_hand=False)
+    try:
+        shown.begin()
+        shown.tick(time=1.0)
+        with Page(shown.server.url) as page:
+            page.answer(0.0, wants=1.0, throttle=1.0)
+            page.bytes(wire.FRAME)
+            page.answer(1.0, wants=1.0, throttle=1.0)
+            for _ in range(3):
+                page.answer(frame_number(page.bytes(wire.FRAME)), wants=1.0, throttle=1.0)
+            assert shown.board.seat.wish() is None
+    finally:
+        shown.server.close()
+
+
+@pytest.mark.parametrize("bad", [b"", b"x" * 55, "text", struct.pack("<7d", *[float("nan")] * 7)])
+def test_nonsense_is_hung_up_on_and_the_server_goes_on(shown, bad):
+    shown.begin()
+    shown.tick(time=1.0)
+    with Page(shown.server.url) as page:
+        page.socket.send(bad)
+        with suppress(ConnectionClosed):
+            for _ in page.socket:
+                pass  # what was on its way
+        assert page.socket.close_code == module.WRONG_DATA
+    with Page(shown.server.url) as page:
+        assert page.bytes(wire.FRAME)
+
+
+def test_camera_bytes_come_as_they_are_and_once(shown):
+    shown.begin()
+    image = Image(b"\xff\xd8 not looked at", decode=lambda data: pytest.fail("decoded"))
+    shown.tick(time=1.0, image=image)
+    with Page(shown.server.url) as page:
+        assert page.bytes(wire.CAMERA) == image.data
+        shown.tick(time=2.0, image=Image(b"second", decode=None))
+        page.answer(1.0)
+        assert page.bytes(wire.CAMERA) == b"second"
+
+
+def test_a_driver_s_picture_comes_as_jpeg(shown):
+    shown.begin()
+    picture = np.zeros((40, 60, 3), np.uint8)
+    picture[:, :30, 0] = 255
+    shown.driver.debug = picture
+    shown.tick(time=1.0)
+    with Page(shown.server.url) as page:
+        seen = np.asarray(Picture.open(BytesIO(page.bytes(wire.DEBUG))))
+    assert seen.shape == (40, 60, 3)
+    assert np.abs(seen.astype(int) - picture).mean() < 4.0  # JPEG loses a little at the edge
+
+
+@pytest.mark.parametrize("odd", ["text", np.zeros((4, 4)), np.zeros((4, 4, 3)), np.zeros((0, 4, 3), np.uint8), [[1]]])
+def test_what_is_no_picture_is_not_shown(odd):
+    assert module._encoded(odd) == b""
+
+
+def test_the_end_is_told_with_its_reason(shown):
+    shown.begin()
+    shown.tick(time=1.0)
+    with Page(shown.server.url) as page:
+        page.text("header")
+        shown.server.close("the driver raised")
+        assert page.text("over") == "the driver raised"
+        with pytest.raises(ConnectionClosed):
+            page.socket.recv(timeout=TIMEOUT)
+
+
+def test_a_taken_port_is_said(shown):
+    with pytest.raises(SimulatorError, match="cannot serve the page"):
+        PageServer(Board(rate.now), int(shown.server.url.rstrip("/").rsplit(":", 1)[1]))
+    with pytest.raises(SimulatorError, match="port 70000"):
+        PageServer(Board(rate.now), 70000)
+
+
+def test_a_board_does_not_grow_for_ever():
+    board = Board(rate.now)
+    for k in range(2 * SAID_MOST):
+        board.tell("said", str(k))
+    assert len(board.lines) == SAID_MOST
