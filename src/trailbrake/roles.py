@@ -24,7 +24,10 @@ class Driver(Protocol):
     NEEDS: frozenset[str]  # names of `state.tables.STATE_FIELDS` without which it cannot drive
 
     def reset(self, course: Course) -> None:
-        """Get ready for a drive from rest on `course`."""
+        """Get ready for a drive from rest on `course`.
+
+        Through a wire that shows no positions `course` is an `Unmapped` one: no car, and no track to ask for.
+        """
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Answer one state. `dt` (s) is simulator time since the last call, 0 on the first."""

@@ -79,11 +79,19 @@ def _print_summary(summary: dict[str, Any]) -> None:
         [[str(lap["number"]), lap_text(lap["time_s"]), *(lap_text(t) for t in lap["sectors_s"]),
           "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
     )  # fmt: skip
-    print(
-        f"best {lap_text(summary['best_s'])}, planned {lap_text(summary['predicted_s'])}; off the track "
-        f"{summary['off_track_s']:.1f} s, contacts {summary['contacts']:.0f}; furthest from the line "
-        f"{summary['max_abs_lateral_error_m']:.2f} m; {summary['realtime_factor']:.0f}x real time"
-    )
+    print(_figures(summary))
     print(f"recording {summary['recording']}")
     if summary["report"]:
         print(f"report    {summary['report']}")
+
+
+def _figures(summary: dict[str, Any]) -> str:
+    """Return the drive's figures in a line, without those that the wire does not show."""
+    off, contacts = summary["off_track_s"], summary["contacts"]
+    off_line, planned = summary["max_abs_lateral_error_m"], summary["predicted_s"]
+    parts = [f"best {lap_text(summary['best_s'])}" + ("" if math.isnan(planned) else f", planned {lap_text(planned)}")]
+    judged = [f"off the track {off:.1f} s"] if not math.isnan(off) else []
+    judged += [f"contacts {contacts:.0f}"] if not math.isnan(contacts) else []
+    parts += [", ".join(judged)] if judged else []
+    parts += [f"furthest from the line {off_line:.2f} m"] if not math.isnan(off_line) else []
+    return "; ".join([*parts, f"{summary['realtime_factor']:.0f}x real time"])

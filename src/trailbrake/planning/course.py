@@ -70,3 +70,15 @@ class Course:
             [line.column(Column.CURVATURE), grade, bend, line.column(Column.BANK), line.column(Column.GRIP)]
         )
         return profile(rows, line.spacing, line.closed, self.envelope, start=start, margin=margin)
+
+
+class Unmapped(Course):
+    """What a driver is told where the wire shows no positions, and a map would be of no use: nothing at all."""
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "car", None)
+
+    @property
+    def track(self) -> Track:
+        """There is none: UsageError."""
+        raise UsageError("this driver plans on a map, and where the car is cannot be told from this simulator's wire")

@@ -8,14 +8,15 @@ from typing import Any
 
 from trailbrake.config import recordings_folder
 from trailbrake.laps import LapRecord
-from trailbrake.planning.course import Course
+from trailbrake.planning.course import Course, Unmapped
 from trailbrake.record.threaded import Threaded
 from trailbrake.record.writer import Recorder
 from trailbrake.roles import Driver, Link, Tap
 from trailbrake.run import rate
+from trailbrake.run.count import LapCounter
 from trailbrake.run.loop import Seat
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.score import Scorer, as_json
+from trailbrake.run.score import Score, Scorer, as_json
 from trailbrake.run.show import Show
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.state import CarState, Controls
@@ -25,7 +26,7 @@ from trailbrake.tracks.road import Column
 class _Progress:
     """A tap that passes progress on, a few times a second of wall time, and the moment the car first moves."""
 
-    def __init__(self, show: Show, scorer: Scorer, laps: int) -> None:
+    def __init__(self, show: Show, scorer: Score, laps: int) -> None:
         self._show, self._scorer, self._laps = show, scorer, laps
         self._due, self._moving = 0.0, False
 
@@ -40,7 +41,7 @@ class _Progress:
         now = rate.now()
         if now >= self._due:
             self._due = now + 0.2
-            done = len(self._scorer.laps) + self._scorer.timer.progress
+            done = len(self._scorer.laps) + self._scorer.progress
             self._show.progress(done / self._laps if self._laps else math.nan, state, len(self._scorer.laps) + 1)
 
     def close(self) -> None:
@@ -84,7 +85,9 @@ class Car:
             if number == 0:
                 show.lap(lap)
 
-        self.scorer = Scorer(course.track, course.line, finished)
+        self.scorer: Score = (
+            LapCounter(finished) if isinstance(course, Unmapped) else Scorer(course.track, course.line, finished)
+        )
         # The recorder first: a lap is written right after the tick that ended it.
         taps: list[Tap] = [recorder, self.scorer]
         if number == 0:
@@ -107,8 +110,8 @@ class Car:
             **({"number": self.number, "ended": self.supervisor.stop_reason or "done"} if self.number else {}),
             "laps": [as_json(lap) for lap in scorer.laps],
             "best_s": min((lap.time_s for lap in scorer.laps if lap.valid), default=None),
-            "off_track_s": scorer.timer.off_track_s,
-            "contacts": scorer.timer.contacts,
+            "off_track_s": scorer.off_track_s,
+            "contacts": scorer.contacts,
             "mean_speed_mps": scorer.mean_speed,
             "max_abs_lateral_error_m": scorer.max_error,
             "supervisor": asdict(self.supervisor.counters),
@@ -119,7 +122,7 @@ class Car:
         }
 
 
-def _goal(options: DriveOptions, laps: int, scorer: Scorer) -> Any:
+def _goal(options: DriveOptions, laps: int, scorer: Score) -> Any:
     seconds = options.seconds or math.inf
     began = math.nan
 
@@ -138,11 +141,16 @@ def _goal(options: DriveOptions, laps: int, scorer: Scorer) -> Any:
 
 def _recorder(options: DriveOptions, course: Course, number: int) -> Recorder | Threaded:
     folder = options.out or recordings_folder()
-    track = course.track.name.replace(":", "-")  # no colon in file names of Windows
-    name = f"{track}_{Path(options.car).stem}_{Path(options.driver.split(':')[0]).stem}"
+    mapped = not isinstance(course, Unmapped)
+    track = course.track.name if mapped else options.track or options.sim
+    names = [track.replace(":", "-")]  # no colon in file names of Windows
+    names += [Path(name).stem for name in (options.car, options.driver.split(":")[0]) if name]
+    name = "_".join(names)
     which = f"_car{number}" if number else ""
     plain = Recorder(folder / f"{name}_{rate.stamp()}{which}.mcap")
     recorder = Threaded(plain) if options.live or options.speed == "real" else plain
+    if not mapped:
+        return recorder
     road, line = course.track.road, course.line
     left, right = road.edges()
     recorder.map(road.table[:, [Column.X, Column.Y]], left[:, :2], right[:, :2], road.closed)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.state import CarState, Controls
@@ -24,8 +24,41 @@ def as_json(lap: LapRecord) -> dict[str, Any]:
     }
 
 
+class Score(Protocol):
+    """A Tap that keeps the score, whatever the wire shows."""
+
+    laps: list[LapRecord]  # finished
+    max_error: float  # m, largest distance from the line to the side; NaN where there is none
+    time: float  # s, simulator time of the last tick; 0 before the first
+
+    def start(self, about: dict[str, Any]) -> None:
+        """Begin."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Count one tick."""
+
+    def close(self) -> None:
+        """End."""
+
+    @property
+    def mean_speed(self) -> float:
+        """Mean speed over time, m/s; NaN before the first tick."""
+
+    @property
+    def progress(self) -> float:
+        """Share of the lap under way that has been driven; 0 where it cannot be told."""
+
+    @property
+    def off_track_s(self) -> float:
+        """Time off the road so far, s; NaN where it cannot be told."""
+
+    @property
+    def contacts(self) -> float:
+        """Contacts so far; NaN where they cannot be told."""
+
+
 class Scorer:
-    """A Tap that keeps the score.
+    """A Score from positions.
 
     Attributes:
         laps: finished laps.
@@ -77,3 +110,18 @@ class Scorer:
     def mean_speed(self) -> float:
         """Mean speed over time, m/s; NaN before the first tick."""
         return self._speed_sum / self._ticks if self._ticks else math.nan
+
+    @property
+    def progress(self) -> float:
+        """Share of the lap under way that has been driven."""
+        return self.timer.progress
+
+    @property
+    def off_track_s(self) -> float:
+        """Time with more than two wheels off the road so far, s."""
+        return self.timer.off_track_s
+
+    @property
+    def contacts(self) -> float:
+        """Contacts so far."""
+        return self.timer.contacts

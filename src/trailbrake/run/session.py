@@ -2,6 +2,7 @@
 
 import math
 import platform
+from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,7 @@ from trailbrake.analysis.report import write_report
 from trailbrake.drivers.load import load as load_driver
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
 from trailbrake.kernels import COLD
-from trailbrake.planning.course import Course
+from trailbrake.planning.course import Course, Unmapped
 from trailbrake.roles import Driver, Tap
 from trailbrake.run import rate
 from trailbrake.run.car import Car
@@ -55,13 +56,13 @@ def drive(
 
     _check_cars(options, spec)
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
-        options, live, track, car_model = surveyed(options, live or spec.LiveOptions(), stopped, show.say)
-    course = Course(track, car_model)
-    with nullcontext() if options.live else world_compiled_beside():
+        options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
+    mapped = not isinstance(course, Unmapped)
+    with world_compiled_beside() if mapped and not options.live else nullcontext():
         drivers = _prepare(options, course, show)
     if hasattr(drivers[0], "hands") and watch is None:
         raise UsageError(f"{options.driver} is driven from the live page", where="--driver", hint="add --watch")
-    laps = options.laps if track.road.closed else 1  # an open road has an end
+    laps = 1 if mapped and not course.track.road.closed else options.laps  # an open road has an end
     about = _about(options, laps)
     with (
         on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
@@ -89,10 +90,22 @@ def drive(
         told = told_by(options)
     summary = _summary(options, first, course, result)
     summary["host"] = connection.host_report
+    if math.isnan(summary["contacts"]):  # the wire does not tell, the embedded world does
+        summary["contacts"] = connection.host_report.get("contacts", math.nan)
     summary["game"] = told
     summary["report"] = _report(first.recorder.path, show) if options.report and first.scorer.time > 0.0 else None
     summary["others"] = [car.summary() for car in cars[1:]]
     return summary
+
+
+def _course(
+    options: DriveOptions, live: Any, stopped: Callable[[], bool], show: Show
+) -> tuple[DriveOptions, Any, Course]:
+    """Return the drive and the live options as `surveyed` does, and what the drivers are told."""
+    if {"x", "y"} <= registry.part(options.sim, "spec").SUPPLIES:
+        options, live, track, car = surveyed(options, live, stopped, show.say)
+        return options, live, Course(track, car)
+    return options if options.live else options.named(), live, Unmapped()
 
 
 def _check_cars(options: DriveOptions, spec: Any) -> None:
@@ -129,7 +142,8 @@ def _prepare(options: DriveOptions, course: Course, show: Show) -> list[Driver]:
     try:
         for driver in drivers:
             driver.reset(course)
-        _ = course.profile  # the score and the report want the plan, whether the driver does or not
+        if not isinstance(course, Unmapped):
+            _ = course.profile  # the score and the report want the plan, whether the driver does or not
     except TrailbrakeError:
         raise
     except (Exception, SystemExit) as error:
@@ -155,6 +169,15 @@ def _about(options: DriveOptions, laps: int) -> dict[str, Any]:
     }
 
 
+def _predicted(course: Course) -> dict[str, float]:
+    if isinstance(course, Unmapped):
+        return {"predicted_s": math.nan, "predicted_from_rest_s": math.nan}
+    return {
+        "predicted_s": course.profile.lap_time,
+        "predicted_from_rest_s": course.plan(course.line, start=0.0).lap_time,
+    }
+
+
 def _summary(options: DriveOptions, first: Car, course: Course, result: LoopResult) -> dict[str, Any]:
     return {
         "sim": options.sim,
@@ -163,8 +186,7 @@ def _summary(options: DriveOptions, first: Car, course: Course, result: LoopResu
         "car": options.car,
         "seed": options.seed,
         **first.summary(),
-        "predicted_s": course.profile.lap_time,
-        "predicted_from_rest_s": course.plan(course.line, start=0.0).lap_time,
+        **_predicted(course),
         "ended": result.reason or "done",
         "realtime_factor": result.simulated / result.wall if result.wall else math.nan,
         "loop": {

@@ -189,8 +189,11 @@ class Host:
         self._call_at = now + _CALL_AGAIN_S
 
     def counters(self) -> dict[str, Any]:
-        """Return messages and bytes in and out, commands that could not be read, calls made, agents given up."""
-        return dict(self._counts)
+        """Return messages and bytes in and out, commands that could not be read, calls made, agents given up.
+
+        And the car's contacts, which the wire does not show.
+        """
+        return self._counts | {"contacts": self._plant.state(0).contacts}
 
     def close(self) -> None:
         """Say goodbye and hang up."""

@@ -1,0 +1,62 @@
+"""Where a car can go between points that it must not touch: free straight ways, and free arcs. Pure maths.
+
+Frame: the middle of the rear axle, x forward, y left, m. Bearings in rad from straight ahead, positive to the left.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def nearest_by_bearing(points: Array, bearings: Array) -> Array:
+    """Return of `points` (n, 2) the nearest one in each bin of evenly spaced `bearings`: (m, 2), m <= bins.
+
+    A few hundred points say as much as all of them, and cost less.
+    """
+    step = bearings[1] - bearings[0]
+    index = np.round((np.arctan2(points[:, 1], points[:, 0]) - bearings[0]) / step).astype(np.int64)
+    inside = (index >= 0) & (index < len(bearings))
+    points, index = points[inside], index[inside]
+    squares = (points**2).sum(axis=1)
+    order = np.lexsort((squares, index))
+    index = index[order]
+    first = np.ones(len(index), dtype=np.bool_)
+    first[1:] = index[1:] != index[:-1]
+    chosen: Array = points[order[first]]
+    return chosen
+
+
+def free_straight(points: Array, bearings: Array, clearance: float, limit: float) -> Array:
+    """Return how far (m, at most `limit`) a disc of radius `clearance` gets from the origin along each bearing.
+
+    A point that the disc covers already blocks the bearings that lead towards it, and no others.
+    """
+    c, s = np.cos(bearings)[:, None], np.sin(bearings)[:, None]
+    along = points[:, 0] * c + points[:, 1] * s
+    across = points[:, 1] * c - points[:, 0] * s
+    room = clearance**2 - across**2
+    touched = (room > 0.0) & (along > 0.0)
+    stop = np.where(touched, along - np.sqrt(np.maximum(room, 0.0)), limit)
+    free: Array = np.clip(stop.min(axis=1, initial=limit), 0.0, limit)
+    return free
+
+
+def free_arc(points: Array, curvatures: Array, half_width: float, nose: float, limit: float) -> Array:
+    """Return how far (m of arc, at most `limit`) a car gets on circles of `curvatures` (1/m, positive to the left).
+
+    The car is a strip `half_width` to both sides of its path, whose front reaches `nose` m ahead of the origin.
+    """
+    k = np.where(np.abs(curvatures) < 1e-6, 1e-6, curvatures)[:, None]
+    radius = 1.0 / k
+    to_centre = np.hypot(points[:, 0], points[:, 1] - radius)
+    touched = np.abs(to_centre - np.abs(radius)) < half_width
+    # The angle on the circle from the car's place to the point, in the direction of travel, 0..2 pi.
+    angle = np.arctan2(points[:, 0], (radius - points[:, 1]) * np.sign(radius)) % (2.0 * math.pi)
+    way = angle * np.abs(radius) - nose
+    # What lies behind is reached last of all; what is beside the body is passed already.
+    stop = np.where(touched & (angle < math.pi) & (points[:, 0] > nose - half_width), np.maximum(way, 0.0), limit)
+    free: Array = np.minimum(stop.min(axis=1, initial=limit), limit)
+    return free

@@ -1,0 +1,129 @@
+"""Drives a small camera car between walls: remembers, looks for the opening, steers clear, and backs out when stuck.
+
+Pure maths: free ground in, wheel angle and pedal out. Frame: the middle of the rear axle, x forward, y left, m.
+
+The car at its speed limit turns as tightly as it likes, so that the shortest way is the quickest: straight at the
+deepest point that a car as wide as this one could reach, which is how a string pulled tight runs round the corners.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.control.clearway import free_arc, free_straight, nearest_by_bearing
+from trailbrake.control.opening import Side, bearing_of
+from trailbrake.control.surroundings import Memory
+
+Array = NDArray[np.float64]
+
+# The car, as far as it is known (protocol page formula-trend, section 4): a bicycle with a short wheelbase, the camera
+# on its front bumper.
+WHEELBASE = 0.2  # m
+NOSE = 0.22  # m from rear axle to front bumper
+HALF_WIDTH = 0.065  # m
+LOCK = math.radians(40.0)  # wheel angle
+
+CLEARANCE = 0.06  # m kept to both sides of a planned way
+CLOSE = 0.025  # m kept to both sides of the arc that is driven now
+SIGHT = 4.5  # m: farther feet are less than three pixels below the horizon, too coarse to aim by
+KEPT_WAY, KEPT_REACH = 1.2, 2.5  # m: how long and how far around points are remembered
+AIM = (0.45, 0.5, 1.1)  # share of the free depth that is aimed at, and its bounds, m
+AHEAD = 0.9  # m of arc that must be free
+BEARINGS = np.radians(np.arange(-100.0, 100.5, 1.0))  # of remembered points
+WAYS = np.radians(np.arange(-40.0, 40.5, 0.5))  # that are weighed
+ARCS = np.tan(np.radians(np.arange(-36.0, 36.5, 1.5))) / WHEELBASE
+
+VIEW, UNSEEN = (
+    math.radians(28.0),
+    0.9,
+)  # half of what the camera sees; m that a way beyond it may be free, for all we know
+
+STUCK_SPEED, STUCK_TIME = 0.04, 0.6  # m/s, s (bots of others: below 0.04 m/s for 18 frames)
+BACK_WAY, BACK_TIME = 0.35, 2.0  # m, s: how far a stuck car backs out, and how long it tries
+
+
+class Command(NamedTuple):
+    """A wheel angle (rad, positive to the left) and a pedal: above 0 drives, below 0 brakes or backs."""
+
+    wheel_angle: float
+    pedal: float
+    backs: bool
+
+
+class Roamer:
+    """See the module.
+
+    Attributes:
+        backed: how often it has backed out.
+        depth: m that the way taken was free at the last step.
+    """
+
+    def __init__(self) -> None:
+        self._memory = Memory(KEPT_WAY, KEPT_REACH)
+        self._bearing = 0.0
+        self._still = 0.0  # s for which the car has not moved though it should
+        self._back_way = self._back_time = 0.0
+        self._backing = False
+        self._back_angle = 0.0
+        self.backed = 0
+        self.depth = SIGHT
+
+    def step(self, feet: Array, speed: float, wheel_angle: float, dt: float, side: Side = "") -> Command:
+        """Return what to do.
+
+        Args:
+            feet: (n, 2) forward and left of the camera, m: where what must not be touched meets the ground.
+            speed: m/s, without a sign, as such wires show it.
+            wheel_angle: rad, positive to the left, as it is now.
+            dt: s since the last step.
+            side: keep to this side of the road.
+        """
+        self._memory.roll(-speed * dt if self._backing else speed * dt, wheel_angle, WHEELBASE)
+        seen = feet[feet[:, 0] < SIGHT] + (NOSE, 0.0)
+        self._memory.see(seen)
+        points = nearest_by_bearing(np.concatenate([self._memory.points, seen]), BEARINGS)
+        if self._backing:
+            return self._back(points, speed, dt)
+        self._still = self._still + dt if speed < STUCK_SPEED else 0.0
+        if self._still > STUCK_TIME:
+            self._begin_to_back(points)
+            return self._back(points, speed, 0.0)
+        depths = free_straight(points, WAYS, HALF_WIDTH + CLEARANCE, SIGHT)
+        depths = np.where(np.abs(WAYS) > VIEW, np.minimum(depths, UNSEEN), depths)
+        self._bearing = bearing_of(WAYS, depths, self._bearing, side)
+        self.depth = float(np.interp(self._bearing, WAYS, depths))
+        share, nearest, farthest = AIM
+        aim = min(max(share * self.depth, nearest), farthest)
+        return Command(self._clear_of(points, 2.0 * math.sin(self._bearing) / aim), 1.0, False)
+
+    def _clear_of(self, points: Array, curvature: float) -> float:
+        """Return the wheel angle for the arc nearest to `curvature` that is free far enough, else the freest."""
+        free = free_arc(points, ARCS, HALF_WIDTH + CLOSE, NOSE, AHEAD)
+        enough = free >= min(AHEAD, float(free.max()))
+        misses = np.where(enough, np.abs(ARCS - curvature), np.inf)
+        chosen = float(ARCS[misses.argmin()])
+        step = np.interp(curvature, ARCS, np.arange(len(ARCS)))
+        low, high = math.floor(step), math.ceil(step)
+        if enough[low] and enough[high]:
+            chosen = min(max(curvature, float(ARCS[0])), float(ARCS[-1]))
+        return math.atan(WHEELBASE * chosen)
+
+    def _begin_to_back(self, points: Array) -> None:
+        self._backing = True
+        self.backed += 1
+        self._still = self._back_way = self._back_time = 0.0
+        # The nose swings towards the side that is freer, when the wheels point away from it.
+        left, right = (points[:, 1] > 0.02), (points[:, 1] < -0.02)
+        near = np.hypot(points[:, 0] - NOSE, points[:, 1]) < 0.6
+        freer_left = int((left & near).sum()) < int((right & near).sum())
+        self._back_angle = -0.8 * LOCK if freer_left else 0.8 * LOCK
+
+    def _back(self, points: Array, speed: float, dt: float) -> Command:
+        self._back_way += speed * dt
+        self._back_time += dt
+        if self._back_way > BACK_WAY or self._back_time > BACK_TIME:
+            self._backing = False
+            self._bearing = 0.0
+        return Command(self._back_angle, -1.0, True)

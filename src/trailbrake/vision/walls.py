@@ -1,0 +1,74 @@
+"""Walls in the camera's picture: how much of each half they fill, and how far the ground is free along each column.
+
+Source of the colours and of `rates`: protocol page formula-trend, sections 6 and 7.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.vision.camera import TREND, Array, Camera, Pixels
+
+Mask = NDArray[np.bool_]
+_KERNEL = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # binomial: a Gaussian of sigma 1, five wide
+TOP_ROW = 48  # of the part that `rates` looks at
+BLACK = 10  # largest value of each channel of black
+YELLOW = (160, 180)  # of red and of green; blue is exactly 0
+DARK = 95  # brightest channel of what is neither paint nor sky: walls (0) and parked cars (up to 85), anti-aliased
+_YELLOW_BLUE, _YELLOW_LOW, _YELLOW_APART = 75, 110, 40  # a yellow wall through JPEG: 165..182, 161..174, 0..30
+
+
+def blurred(pixels: Pixels) -> Pixels:
+    """Return the picture under a 5 x 5 Gaussian; beyond the border it is mirrored without repeating the edge."""
+    soft = pixels.astype(np.float32)
+    for axis in (0, 1):
+        pad = [(2, 2) if k == axis else (0, 0) for k in range(3)]
+        wide, size = np.pad(soft, pad, mode="reflect"), soft.shape[axis]
+        soft = sum(  # type: ignore[assignment]
+            np.float32(w) * wide[(slice(None),) * axis + (slice(k, k + size),)] for k, w in enumerate(_KERNEL)
+        )
+    return (soft + 0.5).astype(np.uint8)
+
+
+def rates(pixels: Pixels) -> tuple[float, float]:
+    """Return the shares of wall colour, black and yellow, in the left and the right half of a picture.
+
+    As the seed counts: the whole picture is blurred, rows from TOP_ROW on count, signs and gantries as well as walls.
+    """
+    area = blurred(pixels)[TOP_ROW:]
+    red, green, blue = area[..., 0], area[..., 1], area[..., 2]
+    low, high = YELLOW
+    black = (red <= BLACK) & (green <= BLACK) & (blue <= BLACK)
+    yellow = (blue == 0) & (red >= low) & (red <= high) & (green >= low) & (green <= high)
+    wall = black | yellow
+    half = wall.shape[1] // 2
+    return float(wall[:, :half].mean()), float(wall[:, half:].mean())
+
+
+def blocked(area: Pixels) -> Mask:
+    """Return which pixels of ground rows show no road: black and yellow walls, parked cars."""
+    wide = area.astype(np.int16)
+    red, green, blue = wide[..., 0], wide[..., 1], wide[..., 2]
+    dark = wide.max(axis=2) < DARK
+    yellow = (blue < _YELLOW_BLUE) & (red > _YELLOW_LOW) & (green > _YELLOW_LOW) & (abs(red - green) < _YELLOW_APART)
+    return dark | yellow
+
+
+def free_distance(pixels: Pixels, camera: Camera = TREND) -> Array:
+    """Return, per column, how far ahead (m, forward) the ground is free; inf where nothing stands below the horizon.
+
+    Only rows below the horizon are looked at, where a gantry's pipe and signs never are: they hang above the camera.
+    """
+    first = camera.first_ground_row
+    there = blocked(pixels[first:])[::-1]  # from the bumper outwards
+    steps = there.argmax(axis=0)
+    # The foot of what stands there lies between the last row of road and the first one of it.
+    foot = camera.height - 0.5 - steps
+    nowhere = ~there.any(axis=0)
+    distance = camera.distance(np.maximum(foot, first - 0.25))
+    return np.where(nowhere, np.inf, distance)
+
+
+def feet(distance: Array, camera: Camera = TREND) -> Array:
+    """Return the feet of what stands there as points (n, 2): forward and left, m from the camera."""
+    there = np.isfinite(distance)
+    return np.column_stack([distance[there], distance[there] * camera.slopes[there]])

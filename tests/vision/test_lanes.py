@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from trailbrake.vision import lanes
+from trailbrake.vision.lanes import Paint
+from vision import draw
+
+
+def frame(**where):
+    return draw.through_jpeg(draw.frame(**where))
+
+
+@pytest.mark.parametrize(
+    ("colour", "kind"),
+    [((255, 39, 54), Paint.RED), ((240, 92, 85), Paint.RED), ((96, 126, 160), Paint.BLUE), ((106, 176, 95), Paint.GREEN),
+     ((255, 255, 255), Paint.WHITE), ((171, 170, 0), Paint.OTHER), ((0, 0, 0), Paint.OTHER), ((40, 36, 30), Paint.OTHER)],
+)  # fmt: skip
+def test_colours_of_the_page_are_told_apart(colour, kind):
+    spread = np.array(colour) + np.arange(-8, 9)[:, None]
+    assert (lanes.paints(np.clip(spread, 0, 255).astype(np.uint8)) == kind).all()
+
+
+@pytest.mark.parametrize("y", [-0.3, 0.0, 0.2])
+def test_lanes_lie_where_they_were_painted(y):
+    found = lanes.lanes(frame(look="A", y=y), 0.8)
+    painted = [Paint.RED, Paint.BLUE, Paint.RED, Paint.GREEN, Paint.BLUE, Paint.GREEN]  # left to right, as on the page
+    assert len(found) >= 3
+    for lane in found:
+        number = 2.5 - (0.5 * (lane.left + lane.right) + y) / draw.LANE  # from the left, 0 in the middle of the first
+        assert lane.paint == painted[round(number)]
+    # A column is 3 mm here, and a JPEG's colour is blurred over some ten of them where paint changes.
+    for lane in found[1:-1]:
+        assert abs((lane.left + y) / draw.LANE - round((lane.left + y) / draw.LANE)) * draw.LANE < 0.04
+        assert lane.left - lane.right == pytest.approx(draw.LANE, abs=0.06)
+
+
+@pytest.mark.parametrize("yaw", [-0.2, 0.0, 0.2])
+def test_the_view_from_above_keeps_metres(yaw):
+    kinds, forward, left = lanes.from_above(frame(look="A", yaw=yaw))
+    across = left * np.cos(yaw) + forward * np.sin(yaw)
+    assert abs(across[(kinds == Paint.RED) & (across < 0.2)].min()) < 0.02
+    assert kinds.shape == forward.shape == left.shape
+
+
+@pytest.mark.parametrize(("yaw", "x"), [(0.0, -0.2), (0.15, -0.1), (-0.15, -0.25)])
+@pytest.mark.parametrize("lane", [1.5, -1.5])
+def test_chevrons_say_which_way_the_road_goes(yaw, x, lane):
+    y = lane * draw.LANE
+    assert lanes.chevrons(frame(look="B", x=x, y=y, yaw=yaw)) == "forward"
+    assert lanes.chevrons(frame(look="B", x=x + 1.2, y=y, yaw=yaw + np.pi)) == "backward"
+
+
+def test_no_chevrons_no_answer():
+    assert lanes.chevrons(frame(look="A")) == ""
+    assert lanes.chevrons(np.zeros((240, 320, 3), np.uint8)) == ""
+
+
+def test_the_red_lane_is_followed_to_its_own_side():
+    # Red is to the left of a car that stands on the road's middle in look A's left half.
+    assert lanes.red_angle(frame(look="B", y=1.5 * draw.LANE)) == pytest.approx(0.0, abs=0.1)
+    assert lanes.red_angle(frame(look="B", y=1.0 * draw.LANE)) < -0.1
+    assert lanes.red_angle(frame(look="B", y=2.0 * draw.LANE)) > 0.1
+    assert lanes.red_angle(np.zeros((240, 320, 3), np.uint8)) is None
