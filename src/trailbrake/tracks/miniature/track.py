@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
+from trailbrake.kernels import jit
 from trailbrake.tracks.geometry import first_crossing
 from trailbrake.tracks.miniature.layout import HALF_WIDTH, Layout, Lines, lines
 from trailbrake.tracks.miniature.path import Path
@@ -16,6 +17,7 @@ Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SPACING = 0.025  # m between rows
+_REACH = 1.5  # m along the road in which the next row's foot is looked for
 _APART = 0.02  # m between the inner edges of the halves at which walls begin
 _BEND = 0.06  # rad that one wall segment may stand for: 0.6 mm off the arc at a radius of 1.25 m
 _LONGEST = 2.0  # m of one wall segment
@@ -155,18 +157,27 @@ def _beside(main: Path, table: Array) -> tuple[Array, Array]:
     # s (n,) along the road and offset (n,) of a half's rows: each row's foot is looked for near the foot before.
     count = round(main.length / SPACING)
     stations: Array = np.arange(-count // 4, count + count // 4, dtype=np.float64) * (main.length / count)
-    x, y, yaw, _ = main.at(stations).T
     s, offset = np.empty(len(table)), np.empty(len(table))
-    k = count // 4
-    reach = round(1.5 / SPACING)
-    for i, (px, py) in enumerate(table[:, :2].tolist()):
-        lo = max(k - 4, 0)
-        near = slice(lo, min(k + reach, len(stations)))
-        k = lo + int(np.argmin((x[near] - px) ** 2 + (y[near] - py) ** 2))
-        dx, dy = px - x[k], py - y[k]
-        s[i] = stations[k] + dx * math.cos(yaw[k]) + dy * math.sin(yaw[k])
-        offset[i] = dy * math.cos(yaw[k]) - dx * math.sin(yaw[k])
+    _feet(table, stations, np.ascontiguousarray(main.at(stations)), count // 4, s, offset)
     return s, offset
+
+
+@jit
+def _feet(table: Array, stations: Array, line: Array, k: int, s: Array, offset: Array) -> None:
+    # `line`: x, y, heading and curvature (m, 4) at the stations (m,), of which `k` is near the first row.
+    reach = int(_REACH / SPACING)
+    for i in range(table.shape[0]):
+        x, y = table[i, 0], table[i, 1]
+        lo = max(k - 4, 0)
+        best = math.inf
+        for j in range(lo, min(k + reach, line.shape[0])):
+            gap = (line[j, 0] - x) ** 2 + (line[j, 1] - y) ** 2
+            if gap < best:
+                best = gap
+                k = j
+        dx, dy = x - line[k, 0], y - line[k, 1]
+        s[i] = stations[k] + dx * math.cos(line[k, 2]) + dy * math.sin(line[k, 2])
+        offset[i] = dy * math.cos(line[k, 2]) - dx * math.sin(line[k, 2])
 
 
 def _forks(drawn: Lines, left: Array, right: Array, where: str) -> list[Branches]:
