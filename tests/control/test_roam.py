@@ -62,7 +62,8 @@ def test_a_straight_is_driven_straight_without_weaving(y, yaw):
 def test_a_corner_is_cut_on_its_inside(turn):
     # A right-angled bend, 1.56 m wide: the inner corner is at (4, turn * 0.78).
     points = wall_points([((-1.0, turn * HALF), (4.0, turn * HALF)), ((4.0, turn * HALF), (4.0, turn * 9.0)),
-                          ((-1.0, -turn * HALF), (5.56, -turn * HALF)), ((5.56, -turn * HALF), (5.56, turn * 9.0))])  # fmt: skip
+                          ((-1.0, -turn * HALF), (5.56, -turn * HALF)),
+                          ((5.56, -turn * HALF), (5.56, turn * 9.0))])  # fmt: skip
     track = drive(points, 4.2)
     assert room(points, track) > roam.HALF_WIDTH + 0.01
     assert track[-1, 1] * turn > 2.0

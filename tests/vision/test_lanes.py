@@ -12,8 +12,10 @@ def frame(**where):
 
 @pytest.mark.parametrize(
     ("colour", "kind"),
-    [((255, 39, 54), Paint.RED), ((240, 92, 85), Paint.RED), ((96, 126, 160), Paint.BLUE), ((106, 176, 95), Paint.GREEN),
-     ((255, 255, 255), Paint.WHITE), ((171, 170, 0), Paint.OTHER), ((0, 0, 0), Paint.OTHER), ((40, 36, 30), Paint.OTHER)],
+    [((255, 39, 54), Paint.RED), ((240, 92, 85), Paint.RED), ((96, 126, 160), Paint.BLUE),
+     ((106, 176, 95), Paint.GREEN), ((255, 255, 255), Paint.WHITE),
+     ((171, 170, 0), Paint.OTHER), ((0, 0, 0), Paint.OTHER),
+     ((40, 36, 30), Paint.OTHER)],
 )  # fmt: skip
 def test_colours_of_the_page_are_told_apart(colour, kind):
     spread = np.array(colour) + np.arange(-8, 9)[:, None]

@@ -35,7 +35,8 @@ def hung(name, distance, left=0.0, look="B", slant=0.0):
     art = board(name).resize((width, height), Image.Resampling.BOX)
     if slant:
         art = art.transform((width, height + round(abs(slant) * width)), Image.Transform.AFFINE,
-                            (1, 0, 0, -slant, 1, min(slant, 0.0) * width), Image.Resampling.BILINEAR, fillcolor=BLACK)  # fmt: skip
+                            (1, 0, 0, -slant, 1, min(slant, 0.0) * width), Image.Resampling.BILINEAR,
+                            fillcolor=BLACK)  # fmt: skip
     picture.paste(art, (round(draw.COLUMN - left * scale - width / 2), round(draw.ROW - 0.21 * scale - height / 2)))
     return draw.through_jpeg(np.asarray(picture))
 

@@ -38,7 +38,7 @@ ARCS = np.tan(np.radians(np.arange(-36.0, 36.5, 1.5))) / WHEELBASE
 VIEW, UNSEEN = (
     math.radians(28.0),
     0.9,
-)  # half of what the camera sees; m that a way beyond it may be free, for all we know
+)  # half of what the camera sees; m that a way beyond it counts as free
 
 STUCK_SPEED, STUCK_TIME = 0.04, 0.6  # m/s, s (bots of others: below 0.04 m/s for 18 frames)
 BACK_WAY, BACK_TIME = 0.35, 2.0  # m, s: how far a stuck car backs out, and how long it tries
