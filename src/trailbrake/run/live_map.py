@@ -36,6 +36,7 @@ class LiveMap:
         url: where the page is.
 
     Raises:
+        UsageError: no number of a port.
         SimulatorError: the port is taken.
     """
 
@@ -71,6 +72,8 @@ class LiveMap:
 
         try:
             self._server = ThreadingHTTPServer(("127.0.0.1", port), Answer)
+        except OverflowError as error:
+            raise UsageError("no port", where="--port", expected="0..65535", got=str(port)) from error
         except OSError as error:
             raise SimulatorError(f"cannot serve the page: {error.strerror}", where=f"--port {port}") from error
         self._server.daemon_threads = True
@@ -123,6 +126,8 @@ def watch(options: WatchOptions, live: Any, say: Callable[[str], None]) -> dict[
         nonlocal stopped
         stopped = True
 
+    if not options.seconds >= 0.0:
+        raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{options.seconds:g}")
     live = live or registry.part(options.sim, "spec").LiveOptions()
     if not hasattr(live, "pad"):
         raise UsageError(

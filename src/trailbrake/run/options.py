@@ -176,6 +176,6 @@ class WatchOptions:
         seconds: of wall time; 0 = until stopped.
     """
 
-    sim: str = "assetto"
+    sim: str = "forza"
     port: int = 8765
     seconds: float = 0.0
