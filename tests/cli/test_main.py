@@ -33,6 +33,16 @@ from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
         ("serve assetto --cars 0", "a world needs a car"),
         ("serve assetto --track pinegrov", "did you mean pinegrove"),
         ("serve assetto --rate 5", "--rate"),
+        ("serve assetto --seconds nan", "expected 0 or more"),
+        ("serve assetto --seconds -1", "expected 0 or more"),
+        ("serve forza --pad-port -1", "no port, expected 0..65535, got -1"),
+        ("watch --seconds nan", "expected 0 or more"),
+        ("watch --port -1", "--port: no port, expected 0..65535, got -1"),
+        ("doctor forza --seconds nan", "no time to listen"),
+        ("sim assetto teleport nan 0 0", "teleport X: no place"),
+        ("sim assetto teleport 0 0 0 --z inf", "teleport --z: no place"),
+        ("replay nowhere.forza --to 127.0.0.1:9 --loops -1", "no number of loops"),
+        ("tune --trials 0", "no number of trials"),
         ("bench drvie", 'Did you mean "drive"?'),
         ("tracks --jsn", "Did you mean --json?"),
         ("export", "recording"),
@@ -42,6 +52,13 @@ from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
 )
 def test_wrong_usage_is_one_line_that_says_what_to_try(cli, words, said):
     assert said in cli(*words.split()).error
+
+
+@pytest.mark.parametrize("words", ["report none.mcap", "drive --lapz 3", "serve forza --rate nan"])
+def test_a_refusal_is_one_object_too_where_one_was_asked_for(cli, words):
+    said = cli(*words.split(), "--json")
+    assert said.code == 2
+    assert said.err == [f"trailbrake: {said.object['error']}"]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +108,8 @@ def test_help_and_version(cli):
     [
         (DataError("wrong", where="here"), 2, "trailbrake: here: wrong\n"),
         (KeyboardInterrupt(), 130, "trailbrake: interrupted\n"),
+        (OSError(28, "No space left on device"), 2, "trailbrake: No space left on device\n"),
+        (PermissionError(13, "Permission denied", "a b"), 2, "trailbrake: a b: Permission denied\n"),
         (None, 0, ""),
     ],
 )
@@ -114,7 +133,16 @@ def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
 
 @pytest.mark.parametrize(
     ("words", "sim"),
-    [([], "assetto"), (["--sim", "x"], "x"), (["drive", "--sim=y", "--laps"], "y"), (["--sim"], "assetto")],
+    [
+        ([], "assetto"),
+        (["--sim", "x"], "x"),
+        (["drive", "--sim=y", "--laps"], "y"),
+        (["--sim"], "assetto"),
+        (["learn", "--live"], "forza"),
+        (["watch"], "forza"),
+        (["record", "--live"], "forza"),
+        (["watch", "--sim", "beamng"], "beamng"),
+    ],
 )
 def test_the_simulator_is_known_before_parsing(words, sim):
     assert main._sim_in(words) == sim

@@ -25,6 +25,16 @@ def test_pause_time_scale_and_resume(page):
     assert not page.exists()
 
 
+def test_a_pause_that_no_game_hears_yet_is_said(page, capsys):
+    assert run(["sim", "assetto", "pause"]) == 0
+    assert "no game is there yet" in capsys.readouterr().out
+    assert run(["sim", "assetto", "resume"]) == 0
+    assert capsys.readouterr().out == ""
+    (page.parent / spec.public_name(0)).write_bytes(bytes(codec.PUBLIC_SIZE))
+    assert run(["sim", "assetto", "pause"]) == 0
+    assert capsys.readouterr().out == ""
+
+
 def test_restart_as_json(page, capsys):
     assert run(["sim", "assetto", "restart", "--json"]) == 0
     assert capsys.readouterr().out.startswith('{"sim": "assetto", "said": ["asked for a restart')

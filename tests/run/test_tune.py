@@ -1,5 +1,7 @@
 """The search for gains: what a trial costs, and that the search finds what it can."""
 
+import signal
+
 import pytest
 
 from trailbrake.drivers import gains
@@ -67,6 +69,27 @@ def test_tuning_finds_better_gains_and_writes_them(tmp_path):
     assert load("cruise", out).gains.speed == pytest.approx(result["gains"]["speed"], rel=1e-5)
     again = tune(TuneOptions(driver="cruise", track=str(track), trials=4, only="speed", out=out, seed=3))
     assert again["gains"] == result["gains"]
+
+
+def _interrupt_after(trials):
+    said = []
+
+    def say(line):
+        said.append(line)
+        if len(said) == trials:
+            signal.raise_signal(signal.SIGINT)
+
+    return say
+
+
+@pytest.mark.slow
+def test_an_interrupted_search_writes_what_it_has_found(tmp_path):
+    track, out = tmp_path / "short.toml", tmp_path / "found.toml"
+    track.write_text("closed = false\n[[segment]]\nstraight = 60.0\n", "utf-8")
+    options = TuneOptions(driver="cruise", track=str(track), trials=40, only="speed", out=out)
+    result = tune(options, _interrupt_after(2))
+    assert (result["trials"], result["ended"]) == (2, "interrupted")
+    assert gains.read(out)["cruise"]["speed"] == pytest.approx(result["gains"]["speed"], rel=1e-5)
 
 
 def test_what_cannot_be_tuned_is_said():

@@ -10,7 +10,11 @@ from typing import Any
 from cyclopts import App, CycloptsError, Parameter
 
 from trailbrake import __version__
+from trailbrake.cli.output import print_json
 from trailbrake.errors import TrailbrakeError
+from trailbrake.run.options import DriveOptions, LearnOptions, WatchOptions
+
+_DEFAULT_SIM = {"learn": LearnOptions.sim, "watch": WatchOptions.sim, "record": "forza"}  # of all others: drive's
 
 
 def command_line(sim: str, verb: str = "") -> App:
@@ -69,7 +73,8 @@ def _sim_in(tokens: list[str]) -> str:
             return token[6:]
         if token == "--sim" and i + 1 < len(tokens):
             return tokens[i + 1]
-    return "assetto"
+    verb = tokens[0] if tokens else ""
+    return _DEFAULT_SIM.get(verb, DriveOptions.sim)
 
 
 def run(tokens: list[str]) -> int:
@@ -79,17 +84,26 @@ def run(tokens: list[str]) -> int:
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except TrailbrakeError as error:
-        print(f"trailbrake: {error}", file=sys.stderr)
-        return 2
+        return _refuse(tokens, str(error), 2)
     except CycloptsError as error:
-        print(f"trailbrake: {' '.join(str(error).split()).rstrip('.')}; see trailbrake --help", file=sys.stderr)
-        return 2
+        return _refuse(tokens, f"{' '.join(str(error).split()).rstrip('.')}; see trailbrake --help", 2)
     except KeyboardInterrupt:
-        print("trailbrake: interrupted", file=sys.stderr)
-        return 130
+        return _refuse(tokens, "interrupted", 130)
     except BrokenPipeError:  # `trailbrake tracks | head` is no error
         sys.stderr.close()
         return 0
+    except OSError as error:  # a full disk, mostly, or a file that may not be touched
+        where = f"{error.filename}: " if error.filename is not None else ""
+        print(f"trailbrake: {where}{error.strerror or error}", file=sys.stderr)
+        return 2  # and no object with --json: it may be stdout that is full
+
+
+def _refuse(tokens: list[str], line: str, code: int) -> int:
+    """Say on stderr, and with --json on stdout too, why there is no answer; return the exit code."""
+    print(f"trailbrake: {line}", file=sys.stderr)
+    if "--json" in tokens:  # who asked for one object gets one
+        print_json({"error": line})
+    return code
 
 
 def main() -> None:

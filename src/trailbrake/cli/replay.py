@@ -24,6 +24,8 @@ def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, json: Json =
     from trailbrake.run.signals import on_stop
     from trailbrake.transport.udp import address
 
+    if loops < 0:
+        raise UsageError("no number of loops", where="--loops", expected="0 or more", got=str(loops))
     if not file.is_file():
         raise UsageError("no such file", where=str(file))
     sims = [sim for sim in registry.having("replay") if registry.part(sim, "replay").knows(file)]

@@ -1,5 +1,6 @@
 """`sim SIM ACTION`: pause a running simulator, restart it, put a car somewhere, change how fast time goes."""
 
+import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -71,6 +72,9 @@ def _actions(sim: str) -> App:
             options: which car.
             json: as everywhere.
         """
+        for name, value in (("X", x), ("Y", y), ("YAW", yaw), ("--z", z)):
+            if not math.isfinite(value):
+                raise UsageError("no place", where=f"teleport {name}", expected="a number", got=f"{value:g}")
         return _send(sim, SimCommand(teleport=Pose(x, y, z, yaw)), options, json)
 
     def time_scale(scale: float, /, *, options: Any = None, json: Json = False) -> int:

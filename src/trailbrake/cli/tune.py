@@ -1,7 +1,7 @@
 """`tune`: better gains for a driver."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -9,13 +9,20 @@ from trailbrake.cli.output import Json, print_json, print_table
 from trailbrake.run.options import TuneOptions
 
 
-def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, json: Json = False) -> None:
+def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, json: Json = False) -> int:
     """Search for better gains of a driver on the embedded world, and write them to a file for `drive --config`."""
     from trailbrake.run.tune import tune as search
 
     result = search(options or TuneOptions(), lambda text: print(text, file=sys.stderr, flush=True))
     if json:
         print_json(result)
-        return
+    else:
+        _print(result)
+    return 0 if result["ended"] == "done" else 130
+
+
+def _print(result: dict[str, Any]) -> None:
     print_table("Gains", ["gain", "value"], [[name, f"{value:.4g}"] for name, value in result["gains"].items()])
     print(f"{result['first_cost_s']:.2f} s before, {result['best_cost_s']:.2f} s now; written to {result['out']}")
+    if result["ended"] != "done":
+        print(f"trailbrake: {result['ended']} after {result['trials']} trials", file=sys.stderr)

@@ -5,6 +5,7 @@ import os
 import sys
 from typing import Any
 
+from trailbrake.errors import UsageError
 from trailbrake.histogram import Durations
 from trailbrake.kernels import COLD
 from trailbrake.roles import Coupled, Host
@@ -48,7 +49,13 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None,
     """Serve until stopped, until the time is over or a race's laps are driven; return what happened, in figures.
 
     `plant` is what `build_world` makes of the same options, where somebody wants his own.
+
+    Raises:
+        UsageError: a number that means nothing.
+        SimulatorError: the doors are taken.
     """
+    if not world.seconds >= 0.0:
+        raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{world.seconds:g}")
     if COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
     world = world.named(sim)

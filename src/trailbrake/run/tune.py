@@ -23,6 +23,8 @@ from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import Seat, run_loop
 from trailbrake.run.needs import check_needs
 from trailbrake.run.options import DriveOptions, TuneOptions
+from trailbrake.run.session import INTERRUPTED
+from trailbrake.run.signals import on_stop
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls
@@ -98,14 +100,16 @@ class Watch:
         return Outcome(time, 1.0 - left / self._length, self._edge, cost)
 
 
-def trial(driver: Driver, options: DriveOptions, course: Course) -> Outcome:
-    """Drive once in lockstep and return how it went."""
+def trial(
+    driver: Driver, options: DriveOptions, course: Course, stopped: Callable[[], bool] = lambda: False
+) -> Outcome:
+    """Drive once in lockstep, until the end or until `stopped`, and return how it went."""
     watch = Watch(course.track.road)
     spec = registry.part(options.sim, "spec")
     driver.reset(course)
     supervisor = Supervisor()
     with connected(for_driver(options, driver), spec.LiveOptions(), lambda: False) as connection:
-        seat = Seat(connection.link, driver, supervisor, [watch], lambda: "" if watch.ended else None)
+        seat = Seat(connection.link, driver, supervisor, [watch], lambda: "" if watch.ended or stopped() else None)
         result = run_loop(seat, connection.pace)
     if supervisor.stop_reason:
         raise UsageError(f"the trial broke off: {result.reason}", where=options.driver)
@@ -115,13 +119,18 @@ def trial(driver: Driver, options: DriveOptions, course: Course) -> Outcome:
 def tune(options: TuneOptions, say: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
     """Search, write the file of the best gains, and return what `trailbrake tune --json` prints.
 
+    An interrupt ends the search; what it has found until then is written.
+
     Raises:
         UsageError: Optuna is missing, the driver has no gains, or the file cannot be written.
+        KeyboardInterrupt: interrupted before the first trial was over.
     """
     try:
         import optuna
     except ImportError as error:
         raise UsageError("Optuna is missing", where="tune", hint='pip install "trailbrake[tune]"') from error
+    if options.trials < 1:
+        raise UsageError("no number of trials", where="--trials", expected="1 or more", got=str(options.trials))
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     cls, where = find(options.driver)
     if not hasattr(cls, "Gains"):
@@ -141,11 +150,25 @@ def tune(options: TuneOptions, say: Callable[[str], None] = lambda text: None) -
     check_needs(cls(first), options.driver, options.sim)
     out = options.out or Path(f"{name}.toml")
 
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+
+    def after(study: Any, asked: Any) -> None:
+        if stopped:
+            study.stop()
+        else:
+            say(_line(study, asked))
+
     def cost(values: dict[str, float]) -> float:
         made = cls(gains.make(cls.Gains, {**begin, **values}, "tune"))
         total = 0.0
         for drive, course in drives:
-            outcome = trial(made, drive, course)
+            outcome = trial(made, drive, course, lambda: stopped)
+            if stopped:
+                raise optuna.TrialPruned
             total += outcome.cost
             if outcome.driven < 1.0 and len(drives) > 1:  # the others will not save it
                 return total * len(drives)
@@ -156,18 +179,21 @@ def tune(options: TuneOptions, say: Callable[[str], None] = lambda text: None) -
 
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=options.seed, multivariate=True))
     study.enqueue_trial({n: getattr(first, n) for n in searched})
-    study.optimize(objective, n_trials=max(options.trials, 1), callbacks=[lambda s, t: say(_line(s, t))])
+    with on_stop(stop):
+        study.optimize(objective, n_trials=options.trials, callbacks=[after])
+    driven = study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.COMPLETE])
+    if not driven:
+        raise KeyboardInterrupt
     best = gains.make(cls.Gains, {**begin, **study.best_params}, "tune")
-    about = (
-        f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(study.trials)} trials, {rate.date()}"
-    )
+    about = f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(driven)} trials, {rate.date()}"
     try:
         out.write_text(gains.text(name, best, about), encoding="utf-8")
     except OSError as error:
         raise UsageError("cannot write the gains", where=str(out), got=error.strerror or str(error)) from error
     return {
         "driver": options.driver, "sim": options.sim, "track": options.track, "cars": options.cars.split(","),
-        "trials": len(study.trials), "first_cost_s": study.trials[0].value, "best_cost_s": study.best_value,
+        "trials": len(driven),
+        "ended": INTERRUPTED if stopped else "done", "first_cost_s": driven[0].value, "best_cost_s": study.best_value,
         "gains": {n: getattr(best, n) for n in of(cls.Gains)}, "out": str(out),
     }  # fmt: skip
 

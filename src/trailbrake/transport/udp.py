@@ -41,6 +41,7 @@ class Udp:
         unsent: datagrams that the system did not take: its queue was full, or there is no way to the receiver.
 
     Raises:
+        UsageError: no number of a port.
         SimulatorError: the port is taken, or the address is not this machine's.
     """
 
@@ -54,6 +55,9 @@ class Udp:
                 self._socket.ioctl(_SIO_UDP_CONNRESET, False)
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
             self._socket.bind(bind)
+        except OverflowError as error:
+            self._socket.close()
+            raise UsageError("no port", where=where, expected="0..65535", got=str(bind[1])) from error
         except OSError as error:
             self._socket.close()
             raise SimulatorError(

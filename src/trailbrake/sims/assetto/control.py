@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto import acpmf, codec, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls, SimCommand
 from trailbrake.transport.shm import Page, SharedMemory
@@ -66,6 +66,8 @@ def send(command: SimCommand, options: Options, idle: Callable[[], float], say: 
             pass
     page.write(codec.encode_sim_v1(asked))
     resumed = asked == codec.SimState()
+    if not resumed and not any(map(memory.exists, (spec.public_name(options.car_index), acpmf.PHYSICS_NAME))):
+        say("no game is there yet: a session that starts finds this; `trailbrake sim assetto resume` takes it back")
     if not LASTS and not resumed:
         say("held until this program is interrupted")
         try:

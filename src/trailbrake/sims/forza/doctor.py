@@ -4,11 +4,12 @@ Source: protocol page forza-data-out, section 1. Listens for a few seconds where
 """
 
 import ipaddress
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.findings import Finding
 from trailbrake.sims.forza import spec
 from trailbrake.sims.forza.codec import expected_lengths
@@ -50,7 +51,12 @@ def examine(options: Options, now: Callable[[], float] = monotonic) -> Iterator[
     Args:
         options: where to look, and for how long.
         now: s, any steady clock.
+
+    Raises:
+        UsageError: an address or a time that is none.
     """
+    if not 0.0 < options.seconds < math.inf:
+        raise UsageError("no time to listen", where="--seconds", expected="above 0", got=f"{options.seconds:g}")
     host, port = address(options.listen, where="--listen")
     yield _bind_address(host)
     yield _port_number(port)
