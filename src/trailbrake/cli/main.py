@@ -11,10 +11,15 @@ from cyclopts import App, CycloptsError, Parameter
 
 from trailbrake import __version__
 from trailbrake.cli.output import print_json
+from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import TrailbrakeError
-from trailbrake.run.options import DriveOptions, LearnOptions, WatchOptions
+from trailbrake.run.options import DriveOptions, LearnOptions
 
-_DEFAULT_SIM = {"learn": LearnOptions.sim, "watch": WatchOptions.sim, "record": "forza"}  # of all others: drive's
+_DEFAULT_SIM: dict[str, str] = {
+    "learn": LearnOptions.sim,
+    "watch": WatchOptions.sim,
+    "record": "forza",
+}  # of all others: drive's
 
 
 def command_line(sim: str, verb: str = "") -> App:

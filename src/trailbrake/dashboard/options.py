@@ -31,7 +31,7 @@ class WatchOptions:
         open: open the page in the browser.
     """
 
-    sim: str = "assetto"
+    sim: str = "forza"
     track: str = ""
     port: int = 8765
     seconds: float = 0.0
