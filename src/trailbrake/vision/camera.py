@@ -35,7 +35,8 @@ class Camera:
     @cached_property
     def slopes(self) -> Array:
         """Left over forward for each column's rays, positive to the left."""
-        return (self.column - np.arange(self.width)) / self.focal
+        slopes: Array = (self.column - np.arange(self.width, dtype=np.float64)) / self.focal
+        return slopes
 
     @cached_property
     def first_ground_row(self) -> int:
@@ -44,7 +45,8 @@ class Camera:
 
     def distance(self, row: Array) -> Array:
         """Return how far ahead (m) the ground shows at `row`, which must lie below the horizon."""
-        return self.focal * self.above / (row - self.row)
+        ahead: Array = self.focal * self.above / (row - self.row)
+        return ahead
 
 
 TREND = Camera()

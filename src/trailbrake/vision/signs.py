@@ -5,7 +5,7 @@ so that neither the distance nor the box around it matters.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,8 +114,8 @@ def redness(pixels: Pixels) -> tuple[Mask, Array]:
     return (wide[..., 0] >= LEAST_RED) & (lead >= LEAST_LEAD), np.where(lead > 15, wide[..., 0], 0).astype(np.float64)
 
 
-def _runs(there: Mask, gap: int) -> list[tuple[int, int]]:
-    """Return first and end of the stretches of True; those with fewer than `gap` False between them are one."""
+def _runs(there: Any, gap: int) -> list[tuple[int, int]]:
+    """Return first and end of the stretches of True in a row (n,) of bools; those with fewer than `gap` False between them are one."""
     at = np.flatnonzero(there)
     if not len(at):
         return []
