@@ -48,7 +48,8 @@ def test_full_throttle_on_a_free_road(name):
 def test_the_seed_steers_by_its_quotient_and_its_caps():
     seed = driver("wall_follow_seed")
     lock = math.radians(40.0)
-    more_right = picture(-600, 330)
+    more_right = np.full((240, 320, 3), 255, np.uint8)
+    more_right[60:100, 200:260] = more_right[60:70, 20:40] = 0
     assert seed.act(state(more_right), 0.0).steer == pytest.approx(0.15 / lock)  # to the left, at its cap
     pixels = np.full((240, 320, 3), 255, np.uint8)
     pixels[60:200, :140] = 0

@@ -45,7 +45,8 @@ class Camera:
 
     def distance(self, row: Array) -> Array:
         """Return how far ahead (m) the ground shows at `row`, which must lie below the horizon."""
-        return self.focal * self.above / (row - self.row)
+        ahead: Array = self.focal * self.above / (row - self.row)
+        return ahead
 
 
 TREND = Camera()

@@ -115,7 +115,7 @@ def redness(pixels: Pixels) -> tuple[Mask, Array]:
 
 
 def _runs(there: Any, gap: int) -> list[tuple[int, int]]:
-    """Return first and end of the stretches of True; those with fewer than `gap` False between them are one."""
+    """Return first and end of the stretches of True in a row of bools; those less than `gap` apart are one."""
     at = np.flatnonzero(there)
     if not len(at):
         return []

@@ -50,8 +50,8 @@ def blocked(area: Pixels) -> Mask:
     red, green, blue = wide[..., 0], wide[..., 1], wide[..., 2]
     dark = wide.max(axis=2) < DARK
     yellow = (blue < _YELLOW_BLUE) & (red > _YELLOW_LOW) & (green > _YELLOW_LOW) & (abs(red - green) < _YELLOW_APART)
-    result: Mask = dark | yellow
-    return result
+    found: Mask = dark | yellow
+    return found
 
 
 def free_distance(pixels: Pixels, camera: Camera = TREND) -> Array:
