@@ -286,3 +286,23 @@ def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
 def test_cars_through_a_wire_that_has_one(monkeypatch):
     with pytest.raises(UsageError, match="a drive needs a car"):
         drive(replace(SHORT, cars=0))
+
+
+def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import signal\n"
+        "class Driver:\n"
+        "    NEEDS = frozenset()\n"
+        "    def reset(self, course):\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "        open(__file__ + '.done', 'w').close()\n"
+        "    def act(self, state, dt):\n"
+        "        raise AssertionError\n",
+        "utf-8",
+    )
+    options = DriveOptions(driver=str(own), track="kartwerk", car="kart", out=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        drive(options)
+    assert (tmp_path / "own.py.done").exists()  # it was not broken off inside
+    assert not list(tmp_path.glob("*.mcap"))

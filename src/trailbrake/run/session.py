@@ -58,8 +58,12 @@ def drive(
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
         options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
     mapped = not isinstance(course, Unmapped)
-    with world_compiled_beside() if mapped and not options.live else nullcontext():
-        drivers = _prepare(options, course, show)
+    # A request as well: an exception inside of the compiler would be lost, and leave half-made kernels behind.
+    with on_stop(lambda: supervisor.request_stop(INTERRUPTED)):
+        with world_compiled_beside() if mapped and not options.live else nullcontext():
+            drivers = _prepare(options, course, show)
+        if stopped():
+            raise KeyboardInterrupt
     if hasattr(drivers[0], "hands") and watch is None:
         raise UsageError(f"{options.driver} is driven from the live page", where="--driver", hint="add --watch")
     laps = 1 if mapped and not course.track.road.closed else options.laps  # an open road has an end
