@@ -2,7 +2,6 @@ import errno
 import io
 import math
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -198,6 +197,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_drive(tmp_path, room, thread
 
 
 def test_the_kernels_own_file_size_limit(tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
     recorder = Recorder(tmp_path / "a.mcap")
     recorder.start({"sim": "synthetic"})
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
