@@ -236,6 +236,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 def test_a_killed_process_leaves_what_it_has_driven(tmp_path):
     script = KILLED.format(paths=[str(Path(__file__).parent), *sys.path], path=str(tmp_path / "a.mcap"))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
