@@ -1,7 +1,7 @@
 # `make check` is what CI runs after it has made a fresh environment. PY is the Python that has ".[dev]" installed.
 PY ?= .venv/bin/python
 
-.PHONY: check lint types imports test docs validation format
+.PHONY: check lint types imports test windows docs validation format
 
 check: lint types imports test
 
@@ -18,6 +18,10 @@ imports:
 
 test:
 	$(PY) -m pytest -n 2
+
+# Under wine, in a folder that is laid out once (1 GB). On Windows itself: `make test`, or its line.
+windows:
+	$(PY) .ci/windows.py $(or $(WINDOWS),build/windows)
 
 docs:
 	$(PY) docs/generate.py

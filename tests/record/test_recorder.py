@@ -2,7 +2,6 @@ import errno
 import io
 import math
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -200,6 +199,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_drive(tmp_path, room, thread
 
 
 def test_the_kernels_own_file_size_limit(tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
     recorder = Recorder(tmp_path / "a.mcap")
     recorder.start({"sim": "synthetic"})
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -238,6 +238,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 def test_a_killed_process_leaves_what_it_has_driven(tmp_path):
     script = KILLED.format(paths=[str(Path(__file__).parent), *sys.path], path=str(tmp_path / "a.mcap"))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from processes import children, command
 
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.reader import Recording
 from trailbrake.run.connect import connected
 from trailbrake.run.options import DriveOptions
@@ -64,6 +64,16 @@ def test_no_simulator_is_one_line_and_asking_to_stop_ends_the_wait(tmp_path, mon
     ):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_for_pages_that_is_not_there_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path / "gone"))
+    options = DriveOptions(track="kartwerk", car="hatchback")
+    with (
+        pytest.raises(UsageError, match=r"gone: cannot make a folder for the pages: .*TRAILBRAKE_SHM"),
+        connected(options, LiveOptions(), lambda: False),
+    ):
+        pass
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ _DEFAULT_SIM: dict[str, str] = {
     "learn": LearnOptions.sim,
     "watch": WatchOptions.sim,
     "record": "forza",
-}  # of all others: drive's
+}
 
 
 def command_line(sim: str, verb: str = "") -> App:

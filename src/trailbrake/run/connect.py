@@ -113,7 +113,14 @@ def nap(stopped: Callable[[], bool]) -> Callable[[], float]:
 def _private_folder() -> Iterator[str]:
     # The shared-memory file system where there is one: page writes never touch a disk.
     base = os.environ.get("TRAILBRAKE_SHM") or ("/dev/shm" if Path("/dev/shm").is_dir() else None)
-    folder = tempfile.mkdtemp(prefix="trailbrake-", dir=base)
+    try:
+        folder = tempfile.mkdtemp(prefix="trailbrake-", dir=base)
+    except OSError as error:
+        raise UsageError(
+            f"cannot make a folder for the pages: {error.strerror}",
+            where=str(base),
+            hint="make it, or set TRAILBRAKE_SHM",
+        ) from error
     try:
         yield folder
     finally:

@@ -11,7 +11,6 @@ from trailbrake.errors import SimulatorError, UsageError
 Address = tuple[str, int]
 LARGEST = 65535  # bytes, more than any datagram holds
 _BUFFER = 1 << 20  # bytes the system keeps for us: a second of every wire that we speak
-_SIO_UDP_CONNRESET = 0x9800000C  # winsock ioctl: whether an unreachable peer makes recvfrom fail
 
 
 def address(text: str, *, where: str) -> Address:
@@ -51,8 +50,6 @@ class Udp:
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
             if sys.platform == "win32":
-                # There, an answer "port unreachable" to what we sent would make the next receive fail.
-                self._socket.ioctl(_SIO_UDP_CONNRESET, False)
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
             self._socket.bind(bind)
         except OverflowError as error:
@@ -89,7 +86,7 @@ class Udp:
                 return self._socket.recvfrom(LARGEST)
             except BlockingIOError:
                 return None
-            except ConnectionError:  # an earlier datagram of ours found nobody: says nothing about this one
+            except ConnectionError:  # Windows: an earlier datagram of ours found nobody. Says nothing about this one
                 continue
 
     def newest(self, passed_over: Callable[[bytes, Address], None] | None = None) -> tuple[bytes, Address] | None:
@@ -102,7 +99,10 @@ class Udp:
         return newest
 
     def wait(self, seconds: float) -> bool:
-        """Wait until a datagram is there, at most `seconds`; return whether one is."""
+        """Wait until a datagram is there, at most `seconds`; return whether one is.
+
+        On Windows True may also mean "an earlier one of ours found nobody", after which `receive` returns None.
+        """
         return bool(select.select([self._socket], [], [], max(seconds, 0.0))[0])
 
     def close(self) -> None:

@@ -243,7 +243,7 @@ class Caller:
         return channel
 
     def _refuse(self, code: int) -> None:
-        self.failed = errno.errorcode.get(code, str(code))
+        self.failed = errno.errorcode.get(code, str(code)).removeprefix("WSA")  # Windows: its own names
         self._socket.close()
 
     def close(self) -> None:

@@ -1,11 +1,15 @@
 """The classic pages of our host, read by the independent decoder of `acpmf`."""
 
+import sys
+
 import pytest
 
 from trailbrake.cars.load import load
 from trailbrake.sims.assetto import acpmf, codec, spec
 
 from .conftest import Session  # noqa: TID252
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
 
 
 @pytest.fixture

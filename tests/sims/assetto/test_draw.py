@@ -69,7 +69,7 @@ def test_a_page_is_full_to_its_last_line_and_wiped_in_the_end(tmp_path):
     drawing.start({})
     state = CarState(x=0.0, y=0.0, z=2.0, speed=40.0)
     drawing.tick(state, Controls())
-    page = SharedMemory(tmp_path).open(spec.DEBUG_LINES)
+    page = SharedMemory(tmp_path).open(spec.DEBUG_LINES, 16384)
     raw = page.read(16384)
     (count,) = struct.unpack_from("<i", raw)
     assert count == 545 + 39 <= 585  # as many as the page holds, by the document

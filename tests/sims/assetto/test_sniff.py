@@ -1,5 +1,6 @@
 """The live pages as text, from golden bytes."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ def test_every_unit_is_of_a_field_that_there_is():
     assert set(sniff.UNITS) <= names
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a section stays while anybody holds it")
 def test_what_changes_is_seen_and_what_goes_is_left_out(memory):
     with watch(Options(), doors=memory.folder) as look:
         look()

