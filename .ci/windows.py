@@ -29,7 +29,7 @@ NOT_YET = {
     "tests/sims/forza/test_raw.py::test_whatever_came_comes_back_and_a_cut_file_gives_what_is_whole": "too slow here",
     "tests/sims/trend/test_host.py::test_nobody_is_there_yet": "the test's own server selects on a closed socket",
     "tests/sims/trend/test_link.py::test_python_socketio_is_a_modern_simulator": "the peer cannot connect; unexplained",
-    "tests/sims/assetto/test_draw.py::test_a_page_is_full_to_its_last_line_and_wiped_in_the_end": "the test holds its page",
+    "tests/sims/assetto/test_draw.py::test_a_page_is_full_to_its_last_line_and_wiped_in_the_end": "it holds its page",
 }
 # Newer ones call `crealf` and `cimagf`, which the C library of Debian's wine 8 has no code for.
 HELD_BACK = ("numpy<2.2",)
