@@ -1,5 +1,6 @@
 """`watch`: a live page of a simulator's car while somebody else drives."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -34,9 +35,13 @@ def watch(options: WatchOptions, live: Any, say: Callable[[str], None]) -> dict[
         say: takes lines for the user.
 
     Raises:
-        UsageError: a simulator whose link takes the car as soon as it listens.
+        UsageError: no number of seconds or of a port, or a simulator whose link takes the car as soon as it listens.
         SimulatorError: the simulator is not there, or the page's port is taken.
     """
+    if not 0.0 <= options.seconds < math.inf:
+        raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{options.seconds:g}")
+    if not 0 <= options.port <= 65535:
+        raise UsageError("no port", where="--port", expected="0..65535", got=str(options.port))
     stopped = False
 
     def stop() -> None:
