@@ -46,7 +46,7 @@ def test_shipped_drivers_load_by_name():
 
 
 def test_a_misspelled_name_is_told_what_it_may_have_meant():
-    assert "did you mean line_follow?" in refused("line_folow", UsageError)
+    assert "did you mean line_follow" in refused("line_folow", UsageError)
     assert "line_follow" in refused("zzzz", UsageError)
 
 
