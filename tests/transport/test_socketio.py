@@ -1,6 +1,7 @@
 """The frames of protocol page formula-trend, section 3, and each row of its tables in sections 1.1 and 1.2."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -160,6 +161,15 @@ def test_a_silent_server_is_asked_and_answers_modern():
     assert session.take() == ["3"]
     session.tick(60.0)
     assert session.take() == []  # a modern client does not ping
+
+
+@pytest.mark.parametrize(("patience", "asked"), [(0.0, ["40"]), (math.inf, [])])
+def test_who_knows_the_dialect_need_not_wait(patience, asked):
+    session = Client(0.0, patience)
+    session.receive('0{"sid":"e0f4"}', 0.0)
+    session.tick(0.0)
+    session.tick(24.0)
+    assert session.take() == asked
 
 
 def test_a_server_that_refuses():

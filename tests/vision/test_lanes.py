@@ -55,11 +55,3 @@ def test_chevrons_say_which_way_the_road_goes(yaw, x, lane):
 def test_no_chevrons_no_answer():
     assert lanes.chevrons(frame(look="A")) == ""
     assert lanes.chevrons(np.zeros((240, 320, 3), np.uint8)) == ""
-
-
-def test_the_red_lane_is_followed_to_its_own_side():
-    # Red is to the left of a car that stands on the road's middle in look A's left half.
-    assert lanes.red_angle(frame(look="B", y=1.5 * draw.LANE)) == pytest.approx(0.0, abs=0.1)
-    assert lanes.red_angle(frame(look="B", y=1.0 * draw.LANE)) < -0.1
-    assert lanes.red_angle(frame(look="B", y=2.0 * draw.LANE)) > 0.1
-    assert lanes.red_angle(np.zeros((240, 320, 3), np.uint8)) is None

@@ -205,10 +205,17 @@ class Server(Session):
 
 
 class Client(Session):
-    """The calling end, as a simulator does it in front of a bot of any age (section 1.2)."""
+    """The calling end, as a simulator does it in front of a bot of any age (section 1.2).
 
-    def __init__(self, now: float) -> None:
+    Args:
+        now: s, any steady clock; so in all methods.
+        patience: s that the server may be silent before it is asked for the modern dialect; 0 asks at once, infinity
+            never.
+    """
+
+    def __init__(self, now: float, patience: float = CONNECT_S) -> None:
         super().__init__(now)
+        self._patience = patience
         self._opened_at: float | None = None
         self._asked = False
         self._interval, self._timeout = PING_INTERVAL_S, PING_TIMEOUT_S
@@ -216,7 +223,7 @@ class Client(Session):
     def tick(self, now: float) -> None:
         """Ask a silent server for the modern dialect, ping a legacy one, give a dead one up."""
         if self._opened_at is not None and not self._asked and self.dialect is None:
-            if now - self._opened_at >= CONNECT_S:
+            if now - self._opened_at >= self._patience:
                 self._asked = True
                 self._out.append(_CONNECT)
         elif self.dialect == "legacy":

@@ -84,22 +84,6 @@ def lanes(pixels: Pixels, distance: float, camera: Camera = TREND) -> list[Lane]
     ]
 
 
-def red_angle(pixels: Pixels) -> float | None:
-    """Return how far (rad, positive to the right) the red of rows 144 to 191 lies aside, seen from the bumper.
-
-    As the official follower of the red lane looks at it; None where there is hardly any road in these rows.
-    """
-    band = pixels[144:192].astype(np.int16)
-    if int((band.max(axis=2) > 30).sum()) <= 2000:
-        return None
-    red = (band[..., 0] >= BRIGHT) & (band[..., 1] < 150) & (band[..., 2] < 150)
-    red &= band[..., 0] >= band[..., 1:].max(axis=2)
-    if not red.any():
-        return None
-    middle = float(np.nonzero(red)[1].mean())
-    return float(np.pi / 2 - np.arctan2(144.0, middle - 160.0))
-
-
 def _parts(there: Mask) -> NDArray[np.int64]:
     """Return a number for each connected part (by edges) of a small mask, 0 where it is False."""
     numbers = np.where(there, np.arange(1, there.size + 1).reshape(there.shape), 0)

@@ -106,16 +106,6 @@ def expected_lengths() -> str:
     return ", ".join(map(str, sorted(FORMATS)))
 
 
-def race_on(data: bytes) -> bool:
-    """Return whether a datagram says that somebody drives: its first integer is not 0."""
-    return data[:4] != b"\0\0\0\0"
-
-
-def gap_bytes(data: bytes) -> bytes:
-    """Return the raw 12 bytes between sled and dash of a Horizon datagram, for whoever knows what they mean."""
-    return data[_SLED.size : _HORIZON.size - (_DASH.size - _SLED.size)] if FORMATS.get(len(data)) == "fh" else b""
-
-
 def _misfit(packet: Packet) -> str:
     """Return the name of the first field that does not fit its wire type."""
     for block in packet[:4]:

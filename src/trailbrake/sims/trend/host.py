@@ -6,6 +6,7 @@ In lockstep the world stands still until every telemetry sent has been answered,
 going (each command beyond the first answer starts one) drives as freshly as one that keeps a single loop.
 """
 
+import math
 import os
 import sys
 from io import BytesIO
@@ -19,6 +20,8 @@ from trailbrake.transport import rendezvous, socketio
 from trailbrake.transport.udp import Address, address
 from trailbrake.transport.websocket import Caller, Channel, wait
 
+# s that a silent agent is waited for before it is asked for the modern dialect.
+_PATIENCE = {"auto": socketio.CONNECT_S, "legacy": math.inf, "modern": 0.0}
 _CALL_AGAIN_S = 0.02  # s between calls of an agent that is not there
 _LISTEN_S = 0.02  # s of wall time that a tick in lockstep waits for the agent, so that waiting costs no processor
 QUALITY = 75  # of the JPEG, with chroma at half size (section 2)
@@ -104,7 +107,7 @@ class Host:
 
     def _shake_hands(self, channel: Channel, now: float) -> socketio.Client | None:
         if channel.is_open:
-            self._session = socketio.Client(now)
+            self._session = socketio.Client(now, _PATIENCE[self._options.dialect])
             self._heard_at, self._begun = now, False
             self._wanted = self._unanswered = 0
             self._controls = Controls()

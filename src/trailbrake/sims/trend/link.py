@@ -128,14 +128,11 @@ class Link:
                 self.refused += 1
                 called.close()
         if self._session is None and self._channel is not None:
+            self._channel.poll()  # no text comes before the handshake is answered
             if self._channel.is_open:
                 self._greet(self._channel.path)
-            else:
-                self._channel.poll()
-                if self._channel.is_open:
-                    self._greet(self._channel.path)
-                elif self._channel.is_closed:
-                    self._channel = None
+            elif self._channel.is_closed:
+                self._channel = None
 
     def _greet(self, path: str) -> None:
         self._session = socketio.Server(path, self._now, f"trailbrake{next(self._calls)}")
