@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.load import load
+from trailbrake.kernels.team import Team
 from trailbrake.world.batch import Batch
 from trailbrake.world.contact import RESTITUTION, collide
 from trailbrake.world.layout import Control, State
@@ -71,7 +72,7 @@ def test_a_bend_s_walls_hold_too(rig, roads):
 
 def pair(roads, cars, places, group=2, threads=1):
     """Return a batch of cars on a wide level road, at places (x, y, yaw, speed)."""
-    batch = Batch(roads.straight(half_width=1000.0), cars, group=group, threads=threads)
+    batch = Batch(roads.straight(half_width=1000.0), cars, group=group, team=Team(threads))
     for car, (x, y, yaw, speed) in enumerate(places):
         batch.place(car, x, y, yaw, speed)
     batch.set(Control.GEAR, 0.0)

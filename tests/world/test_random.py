@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.cars.load import load
+from trailbrake.kernels.team import Team
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import Control, State
 
@@ -73,7 +74,7 @@ def slalom(n, threads=1, first=0):
     """Drive cars `first`, `first` + 1, ... with a swing of their own each; return their states, (rows, n)."""
     from places import circle
 
-    batch = Batch(circle(150.0), [load("gt3")], n, threads=threads)
+    batch = Batch(circle(150.0), [load("gt3")], n, team=Team(threads))
     number = first + np.arange(n)
     batch.place(np.arange(n), 0.0, -150.0, 0.001 * number, 20.0)
     batch.set(Control.THROTTLE, 0.8)

@@ -10,6 +10,7 @@ from trailbrake.bench import env_rows
 from trailbrake.bench.rows import Row, median_of
 from trailbrake.cars.load import load
 from trailbrake.kernels.lanes import LANES
+from trailbrake.kernels.team import Team
 from trailbrake.run import rate
 from trailbrake.tracks.load import load as load_track
 from trailbrake.world.batch import Batch
@@ -56,7 +57,7 @@ def physics(*, single: bool, threads: int) -> tuple[float, str]:
     Gears, ground, walls and car contact included; drawing and writing the controls is not.
     """
     track = load_track(TRACK)
-    batch = Batch(track, [load(CAR)], CARS, group=GROUP, threads=threads, single=single)
+    batch = Batch(track, [load(CAR)], CARS, group=GROUP, team=Team(threads), single=single)
     random = np.random.default_rng(0)
     race = random.uniform(0.0, track.road.length, CARS // GROUP)
     s = (race[:, None] - 8.0 * np.arange(GROUP)).ravel()

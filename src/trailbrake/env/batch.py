@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from trailbrake.cars.load import load as load_car
 from trailbrake.env.field import Field
 from trailbrake.env.options import RANDOM, RaceOptions
-from trailbrake.env.threads import Team
 from trailbrake.errors import UsageError
+from trailbrake.kernels.team import Team
 from trailbrake.observe.columns import Seen
 from trailbrake.tracks.generate import generate
 from trailbrake.tracks.load import load as load_track

@@ -1,5 +1,7 @@
 """`Field`: the cars of an environment that are on the same road, one step after the other."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,8 +9,8 @@ from trailbrake.cars.params import CarParams
 from trailbrake.env import rivals, sense
 from trailbrake.env.options import RaceOptions
 from trailbrake.env.start import Places
-from trailbrake.env.threads import Team, work_blocks
 from trailbrake.kernels.lanes import LANES
+from trailbrake.kernels.team import Team
 from trailbrake.observe.columns import Seen
 from trailbrake.observe.derive import begin
 from trailbrake.observe.program import Program
@@ -20,6 +22,8 @@ from trailbrake.world.pack import engine_map
 from trailbrake.world.randomise import Scaling
 from trailbrake.world.scanner import Scanner
 from trailbrake.world.strip import strip
+
+LEAST = 16  # blocks of cars for which another thread is worth its waking
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -67,7 +71,7 @@ class Field:
         self.stride = options.cars if options.rivals else 1
         self.learners = n // self.stride
         self._team = team
-        self.batch = Batch(track, [car], n, group=options.cars, threads=team.threads)
+        self.batch = Batch(track, [car], n, group=options.cars, team=team)
         for rows, value in ((_ZERO, 0.0), (_LEFT_ALONE, np.nan)):
             for row in rows:
                 self.batch.set(row, np.full(n, value))
@@ -96,7 +100,7 @@ class Field:
         # What `turn` takes of the world, for each thread with a work block of its own.
         table, spacing, closed = self._road
         under = table, strip(road), spacing, closed, *ground
-        self._worlds = [(*self._blocks, maps, work, *under, *steps) for work in work_blocks(team.threads)]
+        self._worlds = [(*self._blocks, maps, work, *under, *steps) for work in self.batch.work]
         limit = options.limit - 0.5 * options.period
         self._judging = self.seen, program.codes, program.values, program.terms, len(program.rewards), limit
         self._turn = (*self._worlds[0], *self._judging)
@@ -171,21 +175,28 @@ class Field:
         # Several threads, or cars that touch each other, between whose steps all must have moved.
         if self.group == 1:
 
-            def turn(part: int, lo: int, hi: int) -> None:
-                sense.turn(*self._worlds[part], *self._judging, out, reward, ended, lo, hi)
+            def turn(thread: int, lo: int, hi: int) -> None:
+                sense.turn(*self._worlds[thread], *self._judging, out, reward, ended, lo, hi)
 
-            self._team.split(turn, self.n)
+            self._share(turn)
             return
         for _ in range(self._looks):
             self.batch.step(self._dt, self._substeps)
         period = self.options.period
 
-        def look(part: int, lo: int, hi: int) -> None:
+        def look(thread: int, lo: int, hi: int) -> None:
             seen, codes, values, terms, rewards, limit = self._judging
             sense.look(*self._blocks, seen, codes, values, terms, rewards, *self._road, period, limit, out, reward,
                        ended, lo, hi)  # fmt: skip
 
-        self._team.split(look, self.n)
+        self._share(look)
+
+    def _share(self, work: Callable[[int, int, int], object]) -> None:
+        # `work(thread, lo, hi)` for cars lo..hi - 1, whole blocks at a time.
+        def blocks(thread: int, lo: int, hi: int) -> None:
+            work(thread, lo * LANES, min(hi * LANES, self.n))
+
+        self._team.share(blocks, -(-self.n // LANES), LEAST)
 
     def _rest(self, out: Rows) -> None:
         # Parts that are not made by `fill`, of all cars.
@@ -194,16 +205,16 @@ class Field:
             sense.poses(self.seen, self._poses)
         for eye in self._eyes:
 
-            def scan(part: int, lo: int, hi: int, eye: _Eye = eye) -> None:
+            def scan(thread: int, lo: int, hi: int, eye: _Eye = eye) -> None:
                 eye.scanner.scan(self._walls, self._poses, eye.ranges, self._boxes, self.group, lo, hi)
                 np.multiply(eye.ranges[lo:hi], 1.0 / eye.scanner.limit, out=out[lo:hi, eye.where], casting="same_kind")
 
-            self._team.split(scan, self.n)
+            self._share(scan)
 
-        def write(part: int, lo: int, hi: int) -> None:
+        def write(thread: int, lo: int, hi: int) -> None:
             program.write_rest(self.seen, road, out, self.group, lo, hi)
 
-        self._team.split(write, self.n)
+        self._share(write)
 
     def _see_again(self, out: Rows, cars: Ints) -> None:
         # Observe cars that were put somewhere, and hand on what learners see.

@@ -1,9 +1,7 @@
 """`Batch`: many cars on one track as arrays, and the calls of the kernel on them. One car is a batch of one."""
 
-import itertools
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import ArrayLike
 from trailbrake import kernels
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels.lanes import LANES
+from trailbrake.kernels.team import Team
 from trailbrake.state import Controls
 from trailbrake.tracks.fit import check_fit
 from trailbrake.tracks.track import Track
@@ -37,7 +36,7 @@ class Batch:
         cars: one CarParams for all, or one per car.
         n: how many cars; by default as many as there are in `cars`.
         group: how many consecutive cars race each other and may touch; n must be a multiple of it.
-        threads: how many threads share the work.
+        team: the threads that share the work; by default the caller's alone.
         heat: whether tyres warm and wear where the car file describes it; otherwise friction is that of its `mu`.
         single: float32 and freer arithmetic: half the memory and twice the speed, for training. Not repeatable to the
             bit on another machine, and positions are good to a millimetre.
@@ -48,6 +47,8 @@ class Batch:
             block and are nobody's.
         params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
         touching: whether cars of a group push each other.
+        team: as given.
+        work: a work block, (Axle.COUNT * LANES,), for each of its threads.
         kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
 
     Raises:
@@ -62,7 +63,7 @@ class Batch:
         n: int | None = None,
         *,
         group: int = 1,
-        threads: int = 1,
+        team: Team | None = None,
         heat: bool = False,
         single: bool = False,
     ) -> None:
@@ -73,7 +74,8 @@ class Batch:
             raise ValueError(f"Batch: expected n to be a multiple of group, got n = {n} and group = {group}")
         widest = max(cars, key=lambda car: car.body.width)
         check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
-        self.track, self.n, self.group, self.threads = track, n, group, threads
+        self.track, self.n, self.group = track, n, group
+        self.team = Team(1) if team is None else team
         count = -(-n // LANES)
         self.dtype: Any = np.float32 if single else np.float64
         self._heat, self._changed, self.touching = heat, False, True
@@ -92,7 +94,7 @@ class Batch:
         self.kinds: Any = kinds.reshape(count).astype(np.int64)
         stacked = np.stack(columns, axis=1)
         self.params: Any = np.stack([stacked[:, chosen].reshape(-1) for chosen in combinations]).astype(self.dtype)
-        self._work = [_aligned(1, Axle.COUNT * LANES, self.dtype)[0] for _ in range(threads)]
+        self.work = [_aligned(1, Axle.COUNT * LANES, self.dtype)[0] for _ in range(self.team.threads)]
         lanes = self.cars.reshape(count, Control.COUNT, LANES)
         lanes[:, Control.GEAR] = np.nan
         lanes[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
@@ -100,7 +102,6 @@ class Batch:
         # Plain, writable copies: numba compiles anew for a read-only array.
         self._road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
         self._off = (self.dtype(off.grip), self.dtype(off.rolling))
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
@@ -208,16 +209,13 @@ class Batch:
             substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
                 within 10 ms.
         """
-        count, pool = len(self.cars), self._pool
-        if pool is None or count < 2 * self.threads:
-            self._advance(0, dt, substeps, 0, count)
-        else:
-            whole = math.lcm(self.group, LANES) // LANES  # blocks that hold whole groups
-            cuts = np.linspace(0, -(-count // whole), self.threads + 1).astype(int) * whole
-            spans = enumerate(itertools.pairwise(np.minimum(cuts, count).tolist()))
-            jobs = [pool.submit(self._advance, thread, dt, substeps, lo, hi) for thread, (lo, hi) in spans]
-            for job in jobs:
-                job.result()
+        count = len(self.cars)
+        whole = math.lcm(self.group, LANES) // LANES  # blocks that hold whole groups
+
+        def advance(thread: int, lo: int, hi: int) -> None:
+            self._advance(thread, dt, substeps, lo * whole, min(hi * whole, count))
+
+        self.team.share(advance, -(-count // whole))
 
     def refresh(self) -> None:
         """Find the ground under all cars, after `cars` was written from outside."""
@@ -245,7 +243,7 @@ class Batch:
 
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
         group = self.group if self.touching else 1
-        self._kernel(self.cars, self.params, self.kinds, self._maps, self._work[thread], *self._road, *self._off,
+        self._kernel(self.cars, self.params, self.kinds, self._maps, self.work[thread], *self._road, *self._off,
                      group, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
 
 
