@@ -43,7 +43,7 @@ TESTED_ELSEWHERE = {
     "env/options.py": "env/test_batch.py",
     "env/sense.py": "env/test_batch.py",
     "env/start.py": "env/test_batch.py",
-    "env/threads.py": "env/test_batch.py",
+    "kernels/device.py": "world/test_cuda.py",
     "observe/actions.py": "observe/test_program.py",  # declarations
     "observe/columns.py": "observe/test_derive.py",
     "observe/fill.py": "observe/test_program.py",  # the kernels that a program runs

@@ -2,7 +2,9 @@
 
 import os
 import statistics
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from trailbrake.kernels.lanes import LANES
 from trailbrake.kernels.team import Team
 from trailbrake.run import rate
 from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import Axle, Control, State
 
@@ -58,26 +61,39 @@ def physics(*, single: bool, threads: int) -> tuple[float, str]:
     """
     track = load_track(TRACK)
     batch = Batch(track, [load(CAR)], CARS, group=GROUP, team=Team(threads), single=single)
-    random = np.random.default_rng(0)
-    race = random.uniform(0.0, track.road.length, CARS // GROUP)
-    s = (race[:, None] - 8.0 * np.arange(GROUP)).ravel()
-    places = track.road.points(s, random.uniform(-3.0, 3.0, CARS))
-    batch.place(np.arange(CARS), places[:, 0], places[:, 1], places[:, 3], random.uniform(0.0, 50.0, CARS))
-    times = []
-    for step in range(WARM_UP + STEPS):
-        batch.set(Control.STEER, random.uniform(-1.0, 1.0, CARS))
-        batch.set(Control.THROTTLE, random.uniform(0.0, 1.0, CARS))
-        batch.set(Control.BRAKE, np.maximum(random.uniform(-1.0, 1.0, CARS), 0.0))
-        began = rate.now()
-        batch.step(DT, SUBSTEPS)
-        if step >= WARM_UP:
-            times.append(rate.now() - began)
+    times = race(batch, track, lambda: batch.step(DT, SUBSTEPS))
     assert np.isfinite(batch.get(State.X)).all()
     value = CARS * SUBSTEPS / statistics.median(times)
     note = (
         f"{CARS} x {CAR} in races of {GROUP} on {TRACK}, random controls, {'float32' if single else 'float64'}, "
-        f"{threads} threads, {SUBSTEPS} substeps of {DT * 1e3:g} ms a look; per CPU-second {value / threads:.3g}; "
+        f"{threads} threads, {SUBSTEPS} substeps of {DT * 1e3:g} ms a look; {value / threads:.3g} a thread; "
         f"median of {STEPS}, {CARS * SUBSTEPS / max(times):.3g} to {CARS * SUBSTEPS / min(times):.3g}; "
         f"{batch.get(State.CONTACTS).sum():.0f} contacts"
     )
     return value, note
+
+
+def race(batch: Any, track: Track, step: Callable[[], object]) -> list[float]:
+    """Return the wall time (s) of each of STEPS steps of races of GROUP cars under random controls.
+
+    Args:
+        batch: a `Batch` or `CudaBatch` of such races.
+        track: its track.
+        step: makes a step, and returns when it is done.
+    """
+    cars, road = batch.n, track.road
+    random = np.random.default_rng(0)
+    first = random.uniform(0.0, road.length, cars // GROUP)
+    s = (first[:, None] - 8.0 * np.arange(GROUP)).ravel()
+    places = road.points(s, random.uniform(-3.0, 3.0, cars))
+    batch.place(np.arange(cars), places[:, 0], places[:, 1], places[:, 3], random.uniform(0.0, 50.0, cars))
+    times = []
+    for count in range(WARM_UP + STEPS):
+        batch.set(Control.STEER, random.uniform(-1.0, 1.0, cars))
+        batch.set(Control.THROTTLE, random.uniform(0.0, 1.0, cars))
+        batch.set(Control.BRAKE, np.maximum(random.uniform(-1.0, 1.0, cars), 0.0))
+        began = rate.now()
+        step()
+        if count >= WARM_UP:
+            times.append(rate.now() - began)
+    return times

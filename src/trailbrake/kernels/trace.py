@@ -34,6 +34,7 @@ if BACKEND == "numba":
     from trailbrake.kernels import SOURCES
     from trailbrake.kernels.fold import parse
 
+    PHASES: dict[Any, tuple[Phase, ...]] = {}  # of what `vectors` made: the same lane by lane, for `device`
     WIDTH = 32  # bytes of a vector: what processors of the last ten years have; LANES of doubles are two of them
     _INDEX = ir.IntType(64)
 
@@ -266,7 +267,9 @@ if BACKEND == "numba":
         names = ["typingctx", "block", "lanes", *(f"number{k}" for k in range(scalars))]
         each = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
         run.__signature__ = inspect.Signature(each)  # type: ignore[attr-defined] # numba would take *numbers for a tuple
-        return intrinsic(run)
+        made = intrinsic(run)
+        PHASES[made] = phases
+        return made
 
 else:
 

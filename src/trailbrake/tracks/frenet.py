@@ -314,7 +314,7 @@ def locate(table: Array, spacing: float, closed: bool, x: float, y: float, near:
         ay = table[near, Column.Y]
         leap = ((x - ax) * table[near, Column.TANGENT_X] + (y - ay) * table[near, Column.TANGENT_Y]) * (1.0 / spacing)
         if -LEAP < leap < LEAP:
-            i = near + math.floor(leap)
+            i = near + int(np.floor(leap))  # math.floor gives a float on a graphics card
             if closed:
                 if i < 0:
                     i += n

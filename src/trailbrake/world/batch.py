@@ -47,6 +47,9 @@ class Batch:
             block and are nobody's.
         params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
         touching: whether cars of a group push each other.
+        maps: (models, TORQUES) N m, engine maps.
+        road: the road's table, its `strip`, m between their rows, and whether it is closed.
+        off: grip and rolling resistance beyond the road.
         team: as given.
         work: a work block, (Axle.COUNT * LANES,), for each of its threads.
         kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
@@ -83,7 +86,7 @@ class Batch:
         self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
-        self._maps = np.stack([engine_map(car) for car in models.values()])
+        self.maps = np.stack([engine_map(car) for car in models.values()])
         columns = []
         for row, car in enumerate(models.values()):
             columns.append(pack(car, heat=heat))
@@ -100,8 +103,8 @@ class Batch:
         lanes[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
-        self._road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
-        self._off = (self.dtype(off.grip), self.dtype(off.rolling))
+        self.road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
+        self.off = (self.dtype(off.grip), self.dtype(off.rolling))
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
@@ -132,12 +135,12 @@ class Batch:
             self._changed = True
             self.own_params()
             models = self.params[:, model : model + LANES].reshape(-1).astype(np.intp)
-            self._maps = np.ascontiguousarray(self._maps[models])
+            self.maps = np.ascontiguousarray(self.maps[models])
             self.params[:, model : model + LANES] = np.arange(len(models)).reshape(-1, LANES)
         column = pack(params, heat=self._heat)
         column[Param.MODEL - Work.COUNT] = car
         self.params[car // LANES, car % LANES :: LANES] = column
-        self._maps[car] = engine_map(params)
+        self.maps[car] = engine_map(params)
 
     def param(self, row: int, cars: ArrayLike | None = None) -> Array:
         """Return parameter `row` of all cars, or of `cars`, (n,)."""
@@ -243,7 +246,7 @@ class Batch:
 
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
         group = self.group if self.touching else 1
-        self._kernel(self.cars, self.params, self.kinds, self._maps, self.work[thread], *self._road, *self._off,
+        self._kernel(self.cars, self.params, self.kinds, self.maps, self.work[thread], *self.road, *self.off,
                      group, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
 
 

@@ -8,6 +8,8 @@ and `stand` turn that into the road's plane and the wheels' surfaces. `fetch` an
 
 import math
 
+import numpy as np
+
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.maths import sincos, sincos_small, wrap
@@ -62,7 +64,7 @@ def fetch(block: Array, strip: Array, spacing: float, closed: bool, j: int) -> N
     leap = ((x - line[Strip.X]) * line[Strip.TANGENT_X] + (y - line[Strip.Y]) * line[Strip.TANGENT_Y]) * (1.0 / spacing)
     found = found and -LEAP < leap < LEAP
     if found:
-        i += math.floor(leap)
+        i += int(np.floor(leap))  # math.floor gives a float on a graphics card
         if closed:
             i += n if i < 0 else 0
             i -= n if i >= n else 0

@@ -1,0 +1,93 @@
+"""The world on a graphics card does what the world does: by numba's simulator of one, a process of its own."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from trailbrake import kernels
+from trailbrake.errors import UsageError
+from trailbrake.kernels import device
+
+COMPARE = """
+import sys
+import numpy as np
+from trailbrake.cars.load import load
+from trailbrake.tracks.columns import Column
+from trailbrake.tracks.load import load as load_track
+from trailbrake.world.batch import Batch
+from trailbrake.world.cuda import CudaBatch
+from trailbrake.world.layout import Control, State
+
+single = sys.argv[1] == "single"
+track, models = load_track("hartmoor"), [load("gt3"), load("gt3"), load("sports_awd"), load("hatchback")]
+n, rng = 4, np.random.default_rng(3)
+batches = Batch(track, models, group=2, single=single), CudaBatch(track, models, group=2, single=single)
+# Two cars side by side that touch at once, one towards the wall, one on the straight.
+beside = track.road.column(Column.WIDTH_LEFT).min() + 4.0
+places = track.road.points([50.0, 51.0, 300.0, 600.0], [0.0, 1.7, beside, 0.0])
+yaw = places[:, 3] + [0.1, -0.1, 0.9, 0.0]
+for batch in batches:
+    batch.place(np.arange(n), places[:, 0], places[:, 1], yaw, [30.0, 31.0, 35.0, 45.0])
+for look in range(12):
+    pedal = rng.uniform(-1.0, 1.0, n)
+    for batch in batches:
+        batch.set(Control.STEER, 0.3 * np.sin(0.5 * look + np.arange(n)))
+        batch.set(Control.THROTTLE, np.maximum(pedal, 0.0))
+        batch.set(Control.BRAKE, np.maximum(-pedal, 0.0))
+        batch.step(0.001, 10)
+for row in ("X", "Y", "VX", "VY", "YAW_RATE", "ENGINE", "HEAVE", "ROLL", "S", "OFFSET", "CONTACTS", "DAMAGE", "GEAR"):
+    a, b = (batch.get(State[row]) for batch in batches)
+    print(row, np.abs(a - b).max() / max(1.0, np.abs(a).max()), np.abs(a).max())
+again = batches[1]
+again.place([2], places[:1, 0], places[:1, 1], yaw[:1])
+print("PLACED", abs(again.get(State.X)[2] - places[0, 0]), abs(again.get(State.VX)[1]))
+"""
+
+
+@pytest.fixture(scope="module")
+def differences():
+    if kernels.BACKEND != "numba":
+        pytest.skip("plain Python kernels")
+
+    def compare(precision, simulated="1"):
+        environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": simulated}
+        ran = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", COMPARE, precision], env=environment, capture_output=True, text=True
+        )
+        assert ran.returncode == 0, ran.stderr
+        return {name: (float(a), float(b)) for name, a, b in (line.split() for line in ran.stdout.splitlines())}
+
+    return compare
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("precision", "far"), [("double", 1e-9), ("single", 2e-3)])
+def test_card_and_processor_agree_to_rounding(differences, precision, far):
+    judge(differences(precision), far)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("precision", "far"), [("double", 1e-6), ("single", 2e-3)])
+def test_so_does_a_real_card(differences, precision, far):
+    if not pytest.importorskip("numba.cuda").is_available():
+        pytest.skip("no graphics card here")
+    judge(differences(precision, simulated="0"), far)
+
+
+def judge(found, far):
+    assert found["CONTACTS"][1] >= 1.0
+    assert found["DAMAGE"][1] > 100.0
+    for name, (difference, _) in found.items():
+        assert difference <= far, (name, difference)
+    assert found["PLACED"][1] > 1.0  # placing one car leaves the others
+
+
+def test_without_a_card_one_line_says_so(monkeypatch):
+    monkeypatch.setattr(device, "BACKEND", "numba")
+    numba_cuda = pytest.importorskip("numba.cuda")
+    if numba_cuda.is_available():
+        pytest.skip("there is a graphics card here")
+    with pytest.raises(UsageError, match="no graphics card that numba can use"):
+        device.cuda()
