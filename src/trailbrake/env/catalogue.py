@@ -81,7 +81,7 @@ envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mod
   a vector environment. Its options are those of `trailbrake.env.camera.CameraOptions` (`track`, `look`, `size`,
   `obstacles`, `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
 * `trailbrake.world.cuda.CudaBatch` is the bare world on a graphics card (`pip install "trailbrake[gpu]"`): cars stay
-  there, `row(State.VX)` is an array that `torch.as_tensor` takes as it is. It has no observations or rewards of its own,
+  there, `row(State.VX)` is an array that `torch.as_tensor` takes as it is. It has no observations or rewards yet,
   and was checked by a simulator of a card only: `trailbrake bench cuda` would be its first run on one.
 * `trailbrake.env.sb3.RaceVecEnv` is for Stable-Baselines3. `examples/train_ppo.py` trains with it.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
