@@ -1,7 +1,9 @@
-"""Writes the matrix in the README, docs/state.md and docs/environments.md. --check compares."""
+"""Writes the matrix in the README and the pages in docs/ that are made of declarations. --check compares."""
 
 import sys
 from pathlib import Path
+
+import flags
 
 from trailbrake.drivers import load as drivers
 from trailbrake.env import catalogue
@@ -60,6 +62,7 @@ def main() -> None:
         readme: f"{head}{BEGIN}\n{matrix()}\n{END}{tail}",
         ROOT / "docs" / "state.md": state_page(),
         ROOT / "docs" / "environments.md": catalogue.page(),
+        ROOT / "docs" / "flags.md": flags.page(),
     }
     stale = [p for p, new in wanted.items() if not p.is_file() or p.read_text(encoding="utf-8") != new]
     if "--check" in sys.argv:
