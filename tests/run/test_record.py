@@ -158,3 +158,9 @@ def test_a_process_records_until_it_is_told_to_stop(tmp_path):
     assert process.returncode == 0, err
     assert (result["link"]["received"], result["datagrams"]) == (30, 30)
     assert len(Recording.open(result["recording"])) == 30
+
+
+def test_silence_is_no_recording(tmp_path, capsys):
+    command = ["record", "--sim=forza", "--live", "--listen=127.0.0.1:0", "--seconds=0.1", f"--out={tmp_path}"]
+    assert run(command) == 1
+    assert "nothing was recorded; trailbrake doctor forza says why" in capsys.readouterr().err

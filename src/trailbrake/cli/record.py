@@ -51,6 +51,10 @@ def verb(sim: str) -> Callable[..., int]:
             _print(result)
         if result["recording_error"]:
             print(f"trailbrake: {result['recording_error']}", file=sys.stderr)
+        if result["link"]["received"] == 0:
+            hint = f"; trailbrake doctor {sim} says why" if live and sim in registry.having("doctor") else ""
+            print(f"trailbrake: nothing was recorded{hint}", file=sys.stderr)
+            return 1
         return 0
 
     if spec is not None:
