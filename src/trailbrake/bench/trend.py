@@ -11,10 +11,10 @@ from PIL import Image
 from trailbrake.bench.rows import Row, median_of
 from trailbrake.env.camera import CameraBatch, CameraOptions
 from trailbrake.run import rate
-from trailbrake.sims.trend.host import QUALITY
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.load import load
 from trailbrake.tracks.miniature.obstacles import park
+from trailbrake.transport.picture import QUALITY
 from trailbrake.world.camera import look as looks
 from trailbrake.world.camera.scene import build
 from trailbrake.world.camera.view import Renderer

@@ -19,12 +19,14 @@ Dialect = Literal["legacy", "modern"]
 PATH = "/socket.io/"
 GRACE_S = 0.25  # s of silence after which an EIO=4 client counts as legacy (section 1.1: 200 to 300 ms)
 CONNECT_S = 0.5  # s that a client waits for a legacy server to speak first (section 1.2)
+HANDSHAKE_S = 0.5  # s after which a client takes a server that says nothing at all for one that never will
 PING_INTERVAL_S = 25.0
 PING_TIMEOUT_S = 60.0
 _LEAST_INTERVAL_S = 0.1  # whatever a server asks for
 
 _OPEN, _CLOSE, _PING, _PONG, _MESSAGE = "01234"
-_CONNECT, _DISCONNECT, _EVENT, _REFUSED = "40", "41", "42", "44"
+EVENT = "42"
+_CONNECT, _DISCONNECT, _REFUSED = "40", "41", "44"
 _NOTHING = "6"  # Engine.IO's no-op
 
 
@@ -50,12 +52,12 @@ def query(eio: int) -> str:
 
 def encode_event(name: str, data: Any) -> str:
     """Return the frame of an event, without spaces."""
-    return _EVENT + msgspec.json.encode([name, data]).decode()
+    return EVENT + msgspec.json.encode([name, data]).decode()
 
 
 def decode_event(text: str) -> Event | None:
     """Return the event in a frame `42...`; None where it is none that a simulator could have meant."""
-    body = text[len(_EVENT) :].lstrip("0123456789")  # an acknowledgement's number; nobody waits for one
+    body = text[len(EVENT) :].lstrip("0123456789")  # an acknowledgement's number; nobody waits for one
     try:
         parts = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):
@@ -97,7 +99,7 @@ class Session(ABC):
         """Take one frame; return the event in it, if it holds one."""
         self._heard_at = now
         kind = text[:2] if text.startswith(_MESSAGE) else text[:1]
-        if kind == _EVENT:
+        if kind == EVENT:
             event = decode_event(text)
             if event is None:
                 self.rejected += 1
@@ -215,14 +217,21 @@ class Client(Session):
 
     def __init__(self, now: float, patience: float = CONNECT_S) -> None:
         super().__init__(now)
-        self._patience = patience
+        self._patience, self._called_at = patience, now
         self._opened_at: float | None = None
         self._asked = False
         self._interval, self._timeout = PING_INTERVAL_S, PING_TIMEOUT_S
 
     def tick(self, now: float) -> None:
-        """Ask a silent server for the modern dialect, ping a legacy one, give a dead one up."""
-        if self._opened_at is not None and not self._asked and self.dialect is None:
+        """Ask a silent server for the modern dialect, ping a legacy one, give a dead one up.
+
+        A server that does not even open its end (Udacity's C++ agents) is shown events all the same: as the Unity
+        client does, which waits for nothing.
+        """
+        if self._opened_at is None and self.dialect is None:
+            if now - self._called_at >= HANDSHAKE_S:
+                self._legacy(now)
+        elif self._opened_at is not None and not self._asked and self.dialect is None:
             if now - self._opened_at >= self._patience:
                 self._asked = True
                 self._out.append(_CONNECT)

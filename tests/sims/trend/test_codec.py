@@ -36,21 +36,6 @@ def test_the_golden_answer_both_ways():
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("0.5", 0.5), ("0,5000", 0.5), ("-0,0000", 0.0), ("1,234.5", 1234.5), ("1.234,5", 1234.5), (" 2 ", 2.0),
-     ("1.083751E-06", 1.083751e-6), (0.25, 0.25), (3, 3.0)],
-)  # fmt: skip
-def test_numbers_of_all_locales(text, value):
-    assert codec.number(text, "speed") == value
-
-
-@pytest.mark.parametrize("value", [None, "", "fast", "nan", "inf", math.inf, math.nan, True, [], {}, "1:2"])
-def test_what_is_no_number_is_named(value):
-    with pytest.raises(WireError, match="speed: not a number"):
-        codec.number(value, "speed")
-
-
-@pytest.mark.parametrize(
     ("text", "value"), [("33.041", 33.041), ("1:02.5", 62.5), ("1:00:01", 3601.0), (7, 7.0), ("0:33,041", 33.041)]
 )
 def test_clocks(text, value):

@@ -16,6 +16,7 @@ from websockets.sync.client import connect
 
 from sims.trend.toy import Ends
 from trailbrake.errors import SimulatorError
+from trailbrake.exchange.link import STALE_S
 from trailbrake.sims.trend import spec
 from trailbrake.sims.trend.link import Link
 from trailbrake.state import Controls, Phase, SimCommand
@@ -108,7 +109,7 @@ def test_nobody_calls(tmp_path):
 
 def test_a_simulator_that_falls_silent_is_lost_and_may_come_back(ends, tmp_path):
     drive(ends, 10, Controls())
-    state = ends.link.read(ends.now + 1.5 * spec.STALE_S)
+    state = ends.link.read(ends.now + 1.5 * STALE_S)
     assert state.phase is Phase.LOST
     assert ends.link.counters.stale == 1
     ends.host.close()

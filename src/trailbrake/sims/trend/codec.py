@@ -4,14 +4,13 @@ Source: protocol page formula-trend, section 2. Numbers are read leniently: stri
 locales write it, a clock as h:mm:ss. What cannot be read is a WireError that names the key.
 """
 
-import base64
-import binascii
-import math
 from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
+from trailbrake.transport.numbers import data_of, number, within
+from trailbrake.transport.picture import from_base64, to_base64
 
-TELEMETRY, STEER, RESTART, MANUAL = "telemetry", "steer", "restart", "manual"
+TELEMETRY, STEER, RESTART = "telemetry", "steer", "restart"
 MAX_ANGLE = 40.0  # degrees, where the simulator stops the wheels
 _CLOCK = (1.0, 60.0, 3600.0)
 
@@ -36,24 +35,6 @@ class Steer(NamedTuple):
     throttle: float
 
 
-def number(value: Any, key: str) -> float:
-    """Return a number of the wire: 0.5, "0.5", "0,5", "1,234.5" or "1.234,5"; WireError for anything else."""
-    if isinstance(value, str):
-        text = value.strip()
-        dot, comma = text.rfind("."), text.rfind(",")
-        if comma > dot:  # the last of the two is the decimal one
-            text = text.replace(".", "").replace(",", ".")
-        elif comma >= 0:
-            text = text.replace(",", "")
-        try:
-            value = float(text)
-        except ValueError:
-            raise WireError("not a number", where=key, got=value[:40]) from None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
-        raise WireError("not a number", where=key, got=str(value)[:40])
-    return float(value)
-
-
 def seconds(value: Any, key: str) -> float:
     """Return a clock of the wire in s: a number, mm:ss or h:mm:ss."""
     if not isinstance(value, str) or ":" not in value:
@@ -74,7 +55,7 @@ def encode_telemetry(message: Telemetry) -> dict[str, str]:
         "time": f"{message.time:.3f}",
         "lap": str(message.lap),
         "status": str(message.status),
-        "image": base64.b64encode(message.image).decode("ascii"),
+        "image": to_base64(message.image),
     }
 
 
@@ -82,15 +63,8 @@ def decode_telemetry(data: Any) -> Telemetry | None:
     """Return the telemetry in an event's data; None for null or {}: driven by hand. WireError where unreadable."""
     if data is None or data == {}:
         return None
-    if not isinstance(data, dict):
-        raise WireError("not an object", where=TELEMETRY, got=str(data)[:40])
-    image = data.get("image", "")
-    if not isinstance(image, str):
-        raise WireError("not base64", where="image", got=str(image)[:40])
-    try:
-        picture = base64.b64decode(image, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise WireError(f"not base64: {error}", where="image", got=image[:40]) from None
+    data = data_of(data, TELEMETRY)
+    picture = from_base64(data.get("image", ""), "image")
     return Telemetry(
         number(data.get("steering_angle", 0.0), "steering_angle"),
         number(data.get("throttle", 0.0), "throttle"),
@@ -110,8 +84,7 @@ def encode_steer(message: Steer) -> dict[str, str]:
 
 def decode_steer(data: Any) -> Steer:
     """Return the command in an event's data, within what the simulator takes. WireError if unreadable."""
-    if not isinstance(data, dict):
-        raise WireError("not an object", where=STEER, got=str(data)[:40])
+    data = data_of(data, STEER)
     angle = number(data.get("steering_angle"), "steering_angle")
     throttle = number(data.get("throttle"), "throttle")
-    return Steer(min(max(angle, -MAX_ANGLE), MAX_ANGLE), min(max(throttle, -1.0), 1.0))
+    return Steer(within(angle, MAX_ANGLE), within(throttle, 1.0))

@@ -15,7 +15,6 @@ STEP_S = 0.02  # s, the simulator's physics step
 COMMAND_STEPS = 2  # steps that one command is worth in lockstep: about as far as real time goes between two frames
 LOCK = math.radians(40.0)  # rad, wheel angle at full lock
 PORT = 4567
-STALE_S = 1.0  # s of wall time without a telemetry after which the simulator counts as gone
 
 SUPPLIES: frozenset[str] = frozenset(
     {"time", "sequence", "age", "phase", "speed", "steer", "throttle", "brake", "lap", "lap_time", "best_lap_time",

@@ -1,0 +1,1 @@
+"""What the simulators have in common that trade one telemetry for one command as Socket.IO events."""
