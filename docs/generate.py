@@ -34,7 +34,8 @@ def state_page() -> str:
     parts = [
         "# The state\n\nGenerated from `src/trailbrake/state/`; do not edit. SI units; body frame ISO 8855 (x forward,"
         " y left, z up); NaN or None means that the simulator does not supply it. Besides the fields in the tables"
-        " `CarState` has `sequence`, `phase`, `gear`, four `wheels` (FL, FR, RL, RR), `others` and `image`.",
+        " `CarState` has `sequence`, `phase`, `gear`, four `wheels` (FL, FR, RL, RR), `others`, `image`"
+        " and `line_ahead`, x and y of points of the simulator's line (m, world), from the one just behind the car on.",
         *(f"## {cls.__name__}\n\n{markdown(cls)}" for cls in (CarState, WheelState, OtherCar, Controls, WheelTorque)),
         "## SimCommand\n\n" + ", ".join(f"`{name}`" for name in sorted(COMMAND_FIELDS)),
         "## Who supplies what\n\n" + supplies(),

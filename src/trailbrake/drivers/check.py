@@ -3,6 +3,8 @@
 import math
 from numbers import Integral, Real
 
+import numpy as np
+
 from trailbrake.cars.load import load as load_car
 from trailbrake.drivers.load import load, needs_of
 from trailbrake.errors import TrailbrakeError, raised_at
@@ -17,6 +19,7 @@ from trailbrake.tracks.road import Column
 TRACK, CAR = "pinegrove", "gt3"
 TICKS = 400
 DT = 1.0 / 333.0
+_POINTS_AHEAD = np.arange(-3.0, 70.0, 12.0)  # m
 
 
 def check_driver(driver: Driver | str) -> list[str]:
@@ -104,6 +107,7 @@ def _state(course: Course, tick: int, needs: frozenset[str]) -> CarState:
         brake=0.0, clutch=0.0, handbrake=0.0, gear=min(1 + tick // 80, 5), engine_speed=500.0, fuel_litres=30.0,
         abs_active=0.0, tc_active=0.0, lap_time=tick * DT, best_lap_time=60.0, lap_progress=s / road.length,
         driving_line=offset / float(road.at(s, Column.WIDTH_LEFT)), contacts=0.0, contact_depth=0.0,
+        line_ahead=tuple((px, py) for px, py, _, _ in road.points(_POINTS_AHEAD + s).tolist()),
     )  # fmt: skip
     shown = CarState(time=full.time, sequence=tick)
     for name in needs & STATE_FIELDS:

@@ -8,7 +8,11 @@ from trailbrake.sims import registry
 
 Speed = Literal["real", "max"]
 # What a world of each kind is made of where nothing is named: track and car. A simulator's `spec.WORLD` says its kind.
-DEFAULTS = {"car": ("hartmoor", "gt3"), "miniature": ("clover", "miniature")}
+DEFAULTS = {
+    "car": ("hartmoor", "gt3"),
+    "road": ("lakeside", "hatchback"),
+    "miniature": ("clover", "miniature"),
+}
 
 
 def world_kind(sim: str) -> str:
@@ -24,8 +28,9 @@ class DriveOptions:
         sim: whose wire to drive through; `trailbrake sims` lists them.
         driver: a driver's name, or FILE.py, or FILE.py:Class.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
-            hartmoor, in the miniature world clover; live, the game's own, where its files tell it.
-        car: a car's name or file. Not named: gt3; live, the game's own, where its files tell it.
+            hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
+            tell it.
+        car: a car's name or file. Not named: gt3 or hatchback; live, the game's own, where its files tell it.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
@@ -66,8 +71,8 @@ class WorldOptions:
 
     Attributes:
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
-            hartmoor; in the miniature world, clover.
-        car: a car's name or file. Not named: gt3. The miniature world has one car.
+            hartmoor, on public roads lakeside, in the miniature world clover.
+        car: a car's name or file. Not named: gt3, on public roads hatchback. The miniature world has one.
         seed: seed of the world: where parked cars stand in the miniature world; nothing else is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.
         speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.

@@ -106,7 +106,9 @@ def _course(
     options: DriveOptions, live: Any, stopped: Callable[[], bool], show: Show
 ) -> tuple[DriveOptions, Any, Course]:
     """Return the drive and the live options as `surveyed` does, and what the drivers are told."""
-    if {"x", "y"} <= registry.part(options.sim, "spec").SUPPLIES:
+    spec = registry.part(options.sim, "spec")
+    elsewhere = options.live and not options.track and getattr(spec, "OWN_ROADS", False)
+    if {"x", "y"} <= spec.SUPPLIES and not elsewhere:
         options, live, track, car = surveyed(options, live, stopped, show.say)
         return options, live, Course(track, car)
     return options if options.live else options.named(), live, Unmapped()

@@ -12,6 +12,7 @@ from trailbrake.tracks.miniature.load import load as load_miniature
 from trailbrake.tracks.miniature.obstacles import park
 from trailbrake.world.miniature import MiniatureWorld
 from trailbrake.world.plant import World
+from trailbrake.world.seen import SeenWorld
 
 
 def build_world(sim: str, world: WorldOptions, options: Any) -> Any:
@@ -35,6 +36,12 @@ def _cars(world: WorldOptions, options: Any, spec: Any) -> World:
     return World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
 
 
+def _road(world: WorldOptions, options: Any, spec: Any) -> SeenWorld:
+    cars = [load_car(world.car)] * spec.cars(options)
+    camera = spec.camera() if hasattr(spec, "camera") else None
+    return SeenWorld(load_track(world.track), cars, world.seed, spec.period(options), camera)
+
+
 def _miniature(world: WorldOptions, options: Any, spec: Any) -> MiniatureWorld:
     own = DEFAULTS["miniature"][1]
     if world.car != own:
@@ -49,4 +56,4 @@ def _miniature(world: WorldOptions, options: Any, spec: Any) -> MiniatureWorld:
     return plant
 
 
-_WORLDS = {"car": _cars, "miniature": _miniature}
+_WORLDS = {"car": _cars, "road": _road, "miniature": _miniature}

@@ -14,6 +14,7 @@ from trailbrake.state.fields import quantity
 
 FL, FR, RL, RR = 0, 1, 2, 3  # wheel order everywhere
 WHEEL_NAMES = ("fl", "fr", "rl", "rr")
+Line = tuple[tuple[float, float], ...]  # x, y of points in driving order, m, world
 INF = float("inf")
 PI = 3.141592653589793
 
@@ -140,3 +141,4 @@ class CarState:
     wheels: list[WheelState] = field(default_factory=_four_wheels)
     others: list[OtherCar] = field(default_factory=list)
     image: Image | None = None
+    line_ahead: Line = ()  # points of the simulator's line, from the one just behind the car on

@@ -57,7 +57,7 @@ CONTROL_COLUMNS: tuple[Column, ...] = _columns(Controls) + _wheel_columns(WheelT
 
 # What SUPPLIES, ACCEPTS and NEEDS may name.
 STATE_FIELDS: frozenset[str] = frozenset(
-    [c.name for c in _columns(CarState)] + [f"wheels.{n}" for n in of(WheelState)] + ["others", "image"]
+    [c.name for c in _columns(CarState)] + [f"wheels.{n}" for n in of(WheelState)] + ["others", "image", "line_ahead"]
 )
 CONTROL_FIELDS: frozenset[str] = frozenset(
     [c.name for c in _columns(Controls)] + [f"wheels.{n}" for n in of(WheelTorque)]
@@ -86,7 +86,7 @@ controls_row: Callable[[Controls], tuple[float, ...]] = _row_function(CONTROL_CO
 
 
 def state_from_row(row: "tuple[float, ...] | list[float]") -> CarState:
-    """Rebuild a CarState from a row in STATE_COLUMNS order (others and image are not in rows)."""
+    """Rebuild a CarState from a row in STATE_COLUMNS order (others, image and line_ahead are not in rows)."""
     state = CarState()
     for column, value in zip(STATE_COLUMNS, row, strict=True):
         if column.path.startswith("wheels["):

@@ -297,7 +297,7 @@ def test_pictures_repeat_and_come_in_batches():
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"pitch": 0.1}, "level"), ({"roll": -0.1}, "level"), ({"width": 4}, "no such picture"),
+    [({"pitch": 1.6}, "hangs so"), ({"roll": -0.1}, "hangs so"), ({"width": 4}, "no such picture"),
      ({"height": 10**6}, "no such picture"), ({"fov": 3.1}, "no such lens"), ({"above": 0.0}, "no such place"),
      ({"forward": math.nan}, "no such place")],
 )  # fmt: skip
@@ -309,6 +309,11 @@ def test_a_camera_that_cannot_be_drawn_is_refused(wrong, words):
 def test_a_camera_over_the_walls_is_refused():
     with pytest.raises(UsageError, match="over the walls"):
         Renderer(renderer("straight", "B")[1].scene, Camera(above=0.3))
+
+
+def test_a_camera_that_looks_up_or_down_is_refused_between_walls():
+    with pytest.raises(UsageError, match="level"):
+        Renderer(renderer("straight", "B")[1].scene, Camera(pitch=0.1))
 
 
 @pytest.mark.parametrize("place", [(1e4, 1e4), (-500.0, 3.0), (5.0, 30.0), (math.nan, 0.0)])

@@ -5,6 +5,7 @@ Source: protocol page formula-trend, sections 2 and 4.
 
 import math
 
+from trailbrake.exchange.one_pedal import joined, parted
 from trailbrake.sims.trend import spec
 from trailbrake.sims.trend.codec import Steer, Telemetry
 from trailbrake.state import CarState, Controls, Image, Phase
@@ -41,21 +42,12 @@ def state_to_wire(state: CarState, jpeg: bytes, *, finished: bool) -> Telemetry:
 
 
 def controls_to_wire(controls: Controls, speed: float) -> Steer:
-    """Return the command for `controls` of a car at `speed` m/s.
-
-    A pedal under 0 brakes a rolling car and reverses a standing one, so that a brake held at rest is sent as 0.
-    """
-    pedal = controls.throttle - (controls.brake if speed > STANDING else 0.0)
-    if controls.gear is not None and controls.gear < 0:
-        pedal = -controls.throttle
-    return Steer(math.degrees(-controls.steer * spec.LOCK), pedal)
+    """Return the command for `controls` of a car at `speed` m/s."""
+    return Steer(math.degrees(-controls.steer * spec.LOCK), joined(controls, speed, STANDING))
 
 
 def controls_from_wire(message: Steer, forward: float) -> Controls:
     """Return the controls behind a command for a car that rolls forward at `forward` m/s, negative in reverse."""
+    throttle, brake, reverse = parted(message.throttle, forward, STANDING)
     steer = -math.radians(message.steering_angle) / spec.LOCK
-    if message.throttle >= 0.0:
-        return Controls(steer=steer, throttle=message.throttle, gear=1)
-    if forward > STANDING:
-        return Controls(steer=steer, brake=-message.throttle, gear=1)
-    return Controls(steer=steer, throttle=-message.throttle, gear=-1)
+    return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else 1)

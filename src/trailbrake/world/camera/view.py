@@ -27,14 +27,15 @@ _SMALLEST, _LARGEST = 8, 4096  # pixels
 
 @dataclass(frozen=True, kw_only=True)
 class Camera:
-    """A pinhole camera on a car, level: the principal point is the middle of the picture.
+    """A pinhole camera on a car: the principal point is the middle of the picture.
 
     Attributes:
         width, height: pixels.
         fov: horizontal field of view, rad.
         forward, left, above: place, m from the car's middle on the ground; the default is the middle of the bumper.
         yaw: rad, to the left of straight ahead.
-        pitch, roll: rad; only 0 can be drawn.
+        pitch: rad, positive down; between walls only 0 can be drawn.
+        roll: rad; only 0 can be drawn.
     """
 
     width: int = WIDTH
@@ -54,9 +55,9 @@ class Camera:
                                  got=str(value))  # fmt: skip
         if not 0.05 < self.fov < 2.8:
             raise UsageError("no such lens", where="camera.fov", expected="0.05 .. 2.8 rad", got=f"{self.fov:g}")
-        if self.pitch or self.roll:
-            raise UsageError("the camera is level", where="camera.pitch, camera.roll", expected="0",
-                             got=f"{self.pitch:g}, {self.roll:g}", hint="change height or field of view")  # fmt: skip
+        if self.roll or not abs(self.pitch) < 1.5:
+            raise UsageError("no camera hangs so", where="camera.pitch, camera.roll", expected="-1.5 .. 1.5 rad and 0",
+                             got=f"{self.pitch:g}, {self.roll:g}")  # fmt: skip
         if not (math.isfinite(self.forward + self.left + self.yaw) and self.above > 0.0):
             raise UsageError("no such place for a camera", where="camera", expected="above > 0 m", got=repr(self))
 
@@ -74,12 +75,15 @@ class Renderer:
         camera: None for the car's own.
 
     Raises:
-        UsageError: a camera that looks over the walls: what lies behind them is not drawn.
+        UsageError: a camera that looks over the walls, behind which nothing is drawn, or up or down.
     """
 
     def __init__(self, scene: Scene, camera: Camera | None = None) -> None:
         self.scene, self.camera = scene, camera or Camera()
         camera = self.camera
+        if camera.pitch:
+            raise UsageError("the camera is level", where="camera.pitch", expected="0", got=f"{camera.pitch:g}",
+                             hint="change height or field of view")  # fmt: skip
         if not camera.above < scene.wall_height:
             raise UsageError("the camera looks over the walls", where="camera.above",
                              expected=f"less than {scene.wall_height:g} m", got=f"{camera.above:g} m")  # fmt: skip

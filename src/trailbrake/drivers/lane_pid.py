@@ -1,0 +1,39 @@
+"""Lane keeping by the place across the road and the speed, where the wire tells nothing else."""
+
+from dataclasses import dataclass
+
+from trailbrake.control.lane import LaneGains, LaneKeeper
+from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.planning.course import Course
+from trailbrake.state import CarState, Controls
+from trailbrake.state.fields import quantity
+
+
+@dataclass(frozen=True)
+class LanePidGains(LaneGains, PaceGains):
+    """Gains of `lane_pid`: for wheels that turn as they are told, and a place that comes 25 times a second."""
+
+    speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=100.0, default=12.0)
+    steer_p: float = quantity("1", "steer per half road off the line", lo=0.05, hi=4.0, default=0.6)
+    steer_i: float = quantity("1/s", "the same, per s that it lasts", lo=0.0, hi=2.0, default=0.25)
+    steer_d: float = quantity("s", "steer per half road per s", lo=0.05, hi=6.0, default=0.7)
+
+
+class Driver:
+    """Holds 12 m/s and the simulator's line by a PID on the distance to it; slows where it drifts to an edge."""
+
+    NEEDS = frozenset({"driving_line", "speed"})
+    Gains = LanePidGains
+
+    def __init__(self, gains: LanePidGains | None = None) -> None:
+        self.gains = gains or LanePidGains()
+
+    def reset(self, course: Course) -> None:
+        """Begin anew."""
+        self.lane, self.pace = LaneKeeper(self.gains), Pace(self.gains)
+
+    def act(self, state: CarState, dt: float) -> Controls:
+        """Answer one state."""
+        steer = self.lane.steer(state.driving_line, state.speed, 0.0, dt)  # no yaw rate: the line is taken for true
+        throttle, brake = self.pace.pedals(self.gains.speed * self.lane.ease(), state.speed, dt)
+        return Controls(steer=steer, throttle=throttle, brake=brake)

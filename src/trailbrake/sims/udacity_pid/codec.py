@@ -1,0 +1,83 @@
+"""The events of Udacity's PID build as named tuples: text from the simulator, numbers from the agent.
+
+Source: protocol page formula-trend, section 9. Numbers are read leniently, since .NET writes them in the user's locale.
+"""
+
+from typing import Any, NamedTuple
+
+from trailbrake.errors import WireError
+from trailbrake.transport.numbers import data_of, number, within
+
+RESET = "reset"  # back to the start; the track is loaded again
+
+
+class Telemetry(NamedTuple):
+    """What the simulator tells. Angle in degrees, positive to the right; speed in mph.
+
+    `cte` is the distance to the line in m, positive where the car is to the right of it. The real simulator has neither
+    clock nor laps; our host tells `time` (s) and `lap` (from 1) under Formula Trend's names.
+    """
+
+    cte: float
+    speed: float
+    steering_angle: float
+    throttle: float
+    time: float | None = None
+    lap: int | None = None
+
+
+class Steer(NamedTuple):
+    """The agent's answer. Angle as a share of the lock, positive to the right; throttle -1..1: see `convert`."""
+
+    steering_angle: float
+    throttle: float
+
+
+def encode_telemetry(message: Telemetry, *, browser: bool = False) -> dict[str, str]:
+    """Return the event's data. The build for the browser says besides that the car is not driven by hand."""
+    data = {
+        "steering_angle": f"{message.steering_angle:.4f}",
+        "throttle": f"{message.throttle:.4f}",
+        "speed": f"{message.speed:.4f}",
+        "cte": f"{message.cte:.4f}",
+    }
+    if browser:
+        data["process"] = "1"
+    if message.time is not None:
+        data["time"] = f"{message.time:.3f}"
+    if message.lap is not None:
+        data["lap"] = str(message.lap)
+    return data
+
+
+def decode_telemetry(data: Any) -> Telemetry | None:
+    """Return the telemetry in an event's data; None for null, {} or process 0: driven by hand. WireError otherwise."""
+    if data is None or data == {}:
+        return None
+    data = data_of(data, "telemetry")
+    if data.get("process") in ("0", 0):
+        return None
+    return Telemetry(
+        number(data.get("cte"), "cte"),
+        number(data.get("speed"), "speed"),
+        number(data.get("steering_angle", 0.0), "steering_angle"),
+        number(data.get("throttle", 0.0), "throttle"),
+        number(data["time"], "time") if "time" in data else None,
+        int(number(data["lap"], "lap")) if "lap" in data else None,
+    )
+
+
+def encode_steer(message: Steer) -> dict[str, float]:
+    """Return the event's data: JSON numbers; the simulator fails on text."""
+    return message._asdict()
+
+
+def decode_steer(data: Any) -> Steer:
+    """Return the command in an event's data, within what the simulator takes. WireError if unreadable."""
+    data = data_of(data, "steer")
+    values = []
+    for key in Steer._fields:
+        if isinstance(data.get(key), str):
+            raise WireError("text instead of a number", where=key, got=repr(data[key])[:40])
+        values.append(within(number(data.get(key), key), 1.0))
+    return Steer(*values)

@@ -1,0 +1,48 @@
+"""Our agent's end of the wire of Udacity's PID build; see `exchange.link`.
+
+Source: protocol page formula-trend, section 9.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from trailbrake.errors import UsageError
+from trailbrake.exchange.link import EventLink
+from trailbrake.sims.udacity_pid import codec, convert, spec
+from trailbrake.state import CarState, Controls
+from trailbrake.units import MPH
+
+
+class Link(EventLink[codec.Telemetry]):
+    """Waits for the simulator's call and drives its car; see `exchange.link.EventLink`."""
+
+    NAME = spec.NAME
+    SUPPLIES = spec.SUPPLIES
+    ACCEPTS = spec.ACCEPTS
+    RESTART = codec.RESET
+    period = spec.STEP_S * spec.COMMAND_STEPS
+
+    def __init__(
+        self,
+        options: spec.LiveOptions | None = None,
+        *,
+        doors: "str | os.PathLike[str] | None" = None,
+        idle: Callable[[], float] | None = None,
+    ) -> None:
+        options = options or spec.LiveOptions()
+        if not options.half_width > 0.0:
+            got = f"{options.half_width:g}"
+            raise UsageError("no width of a road", where="--half-width", expected="> 0 m", got=got)
+        self._half_width = options.half_width
+        super().__init__(options, doors=doors, idle=idle)
+
+    def _decode(self, data: Any) -> codec.Telemetry | None:
+        return codec.decode_telemetry(data)
+
+    def _state(self, message: codec.Telemetry) -> CarState:
+        return convert.state_from_wire(message, self._half_width)
+
+    def _answer(self, controls: Controls, message: codec.Telemetry | None) -> dict[str, Any]:
+        speed = message.speed * MPH if message else 0.0
+        return codec.encode_steer(convert.controls_to_wire(controls, speed))
