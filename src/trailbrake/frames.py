@@ -52,6 +52,11 @@ def forza_from_turn(vector: Vector) -> Vector:
     return (vector[1], -vector[2], -vector[0])
 
 
+# Unity's axes are Forza's: X right, Y up, Z forward, left-handed, angles as (pitch, yaw, roll) about them.
+iso_from_unity, unity_from_iso = iso_from_forza, forza_from_iso
+turn_from_unity, unity_from_turn = turn_from_forza, forza_from_turn
+
+
 def iso_from_beamng(vector: Vector) -> Vector:
     """Turn a body vector of BeamNG (left, backward, up; right-handed) into ours. World axes need no map.
 

@@ -101,6 +101,14 @@ class Plant(Protocol):
 
 
 @runtime_checkable
+class Seeing(Protocol):
+    """What a Plant is besides, where its car carries a camera that a client may choose."""
+
+    def aim(self, camera: dict[str, Any]) -> None:
+        """Change the camera: fields of `world.camera.view.Camera` by name; UsageError for one that cannot be."""
+
+
+@runtime_checkable
 class Host(Protocol):
     """The simulator's end of a wire in front of a Plant. Made as `Host(plant, options, doors=None)`."""
 
