@@ -8,7 +8,7 @@ from trailbrake.tracks.load import load, names
 from trailbrake.tracks.road import Column
 from trailbrake.tracks.track import SURFACES
 
-CIRCUITS = ("copperbowl", "hartmoor", "kartwerk", "pinegrove")
+CIRCUITS = ("copperbowl", "hartmoor", "kartwerk", "lakeside", "pinegrove")
 KNOWN = {
     "hartmoor": (4000.0, 5000.0, 20.0),
     "pinegrove": (1700.0, 2300.0, 20.0),
@@ -16,6 +16,7 @@ KNOWN = {
     "kartwerk": (950.0, 1150.0, 10.0),
     "serpent_pass": (9700.0, 10300.0, 29.0),
     "proving_ground": (1499.0, 1501.0, 1e6),
+    "lakeside": (1300.0, 1400.0, 27.0),
     "plain": (3999.0, 4001.0, 1e6),
 }
 

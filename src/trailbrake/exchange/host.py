@@ -157,7 +157,7 @@ class EventHost(ABC):
         if session.is_connected and not self._begun:
             # The Unity client opens twice, once for the socket and once for the engine, and shows itself each time.
             self._begun = True
-            self._wanted += 2 if session.dialect == "legacy" else 1
+            self._wanted += 2 if session.dialect == "legacy" and session.is_opened else 1
 
     def _obey(self, event: socketio.Event) -> None:
         if self.RESTART and event.name == self.RESTART:

@@ -22,6 +22,7 @@ class _Plain:
         rejected: frames that were not understood.
     """
 
+    is_opened = False  # there is no engine
     is_over = False  # nobody says goodbye here, and silence means nothing
     why = ""
 

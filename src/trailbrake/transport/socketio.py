@@ -222,6 +222,11 @@ class Client(Session):
         self._asked = False
         self._interval, self._timeout = PING_INTERVAL_S, PING_TIMEOUT_S
 
+    @property
+    def is_opened(self) -> bool:
+        """Whether the server has opened its end; those that speak frames alone never do."""
+        return self._opened_at is not None
+
     def tick(self, now: float) -> None:
         """Ask a silent server for the modern dialect, ping a legacy one, give a dead one up.
 

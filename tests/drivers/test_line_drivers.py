@@ -1,0 +1,57 @@
+"""`lane_pid` and `waypoint_follow`: signs by hand-made states, and laps through the wires that they are for."""
+
+import pytest
+
+from trailbrake.drivers.load import load
+from trailbrake.planning.course import Unmapped
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session import drive
+from trailbrake.state import CarState
+
+
+def answer(name, state, times=1):
+    driver = load(name)
+    driver.reset(Unmapped())
+    for k in range(times):
+        controls = driver.act(state, 0.04 if k else 0.0)
+    return controls
+
+
+def test_lane_pid_steers_to_the_line():
+    assert answer("lane_pid", CarState(driving_line=0.5, speed=10.0)).steer < -0.2  # left of it: to the right
+    assert answer("lane_pid", CarState(driving_line=-0.5, speed=10.0)).steer > 0.2
+    slow, fast = (answer("lane_pid", CarState(driving_line=0.1, speed=v)) for v in (5.0, 20.0))
+    assert slow.throttle > 0.5
+    assert fast.brake > 0.5
+
+
+def straight(y):
+    return tuple((15.0 * k - 5.0, y) for k in range(6))
+
+
+def test_waypoint_follow_aims_at_the_line_and_slows_for_its_bends():
+    def state(line, speed=10.0):
+        return CarState(x=0.0, y=0.0, yaw=0.0, speed=speed, line_ahead=line)
+
+    assert answer("waypoint_follow", state(straight(2.0))).steer > 0.1  # the line is to the left
+    assert answer("waypoint_follow", state(straight(-2.0))).steer < -0.1
+    free = answer("waypoint_follow", state(straight(0.0), 15.0))
+    assert (free.steer, free.brake) == (0.0, 0.0)
+    assert free.throttle > 0.5
+    corner = ((-5.0, 0.0), (10.0, 0.0), (20.0, 5.0), (22.0, 18.0), (22.0, 33.0), (22.0, 48.0))
+    assert answer("waypoint_follow", state(corner, 15.0)).brake > 0.2
+    assert answer("waypoint_follow", state(())).brake > 0.2  # no line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sim", "driver", "least", "most"),
+    [("udacity_pid", "lane_pid", 110.0, 116.0), ("udacity_mpc", "waypoint_follow", 73.0, 80.0),
+     ("donkeycar", "lane_pid", 111.0, 119.0)],
+)  # fmt: skip
+def test_a_lap_of_lakeside(sim, driver, least, most, tmp_path):
+    summary = drive(DriveOptions(sim=sim, driver=driver, laps=1, out=tmp_path, report=False))
+    assert (summary["ended"], summary["contacts"]) == ("done", 0)
+    (lap,) = summary["laps"]
+    assert lap["valid"]
+    assert least < lap["time_s"] < most

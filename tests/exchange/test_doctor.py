@@ -1,0 +1,43 @@
+"""One doctor for all simulators of this kind; what it finds at Formula Trend is tested there."""
+
+import socket
+
+import pytest
+from pairs import Ends
+
+from trailbrake.sims import registry
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.parametrize("sim", ["udacity", "udacity_pid", "udacity_mpc"])
+def test_nobody_calls_and_then_somebody_does(sim, tmp_path):
+    doctor, port = registry.part(sim, "doctor"), free_port()
+    clock = iter(range(1000))
+    options = doctor.Options(listen=f"127.0.0.1:{port}", seconds=3.0)
+    said = {f.name: f for f in doctor.examine(options, lambda: float(next(clock)), {"DISPLAY": ":0"})}
+    assert (said["port"].verdict, said["call"].verdict) == ("ok", "problem")
+    assert f"trailbrake serve {sim} --connect 127.0.0.1:{port}" in said["call"].advice
+    ends = Ends(sim, tmp_path)
+    ends.link.close()
+    host = registry.part(sim, "host").Host(
+        ends.plant, registry.part(sim, "spec").ServeOptions(connect=f"127.0.0.1:{port}", pace="lockstep")
+    )
+    host.open(0.0)
+    try:
+
+        def idle():
+            ends.now += 0.02
+            host.tick(ends.now)
+            return ends.now
+
+        found = list(doctor.examine(options, idle, {"DISPLAY": ":0"}))
+    finally:
+        host.close()
+        ends.close()
+    assert [finding.verdict for finding in found] == ["ok"] * len(found)
+    assert {"call", "telemetry"} <= {finding.name for finding in found}

@@ -1,0 +1,116 @@
+"""Lines of protocol page formula-trend, section 10, by hand: numbers from the simulator, text from clients."""
+
+import base64
+import contextlib
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.donkeycar import codec
+from trailbrake.sims.donkeycar.codec import CamConfig, Control, Telemetry
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACklEQVQIHWMAAgAABAABDTukuQAAAABJRU5ErkJggg=="
+OLD = (
+    '{"msg_type":"telemetry","steering_angle":-0.5,"throttle":0.25,"speed":3.5,"image":"' + PNG + '","hit":"none",'
+    '"time":12.25,"pos_x":49.5,"pos_y":0.75,"pos_z":51.0,"cte":-0.75}'
+)
+NEW = (
+    OLD[:-1].replace(',"cte":-0.75', "")
+    + ',"vel_x":1.0,"vel_y":0.0,"vel_z":3.0,"gyro_x":0.0,"gyro_y":0.5,"gyro_z":0.0,'
+    '"pitch":358.0,"yaw":20.0,"roll":1.0,"cte":-0.75}'
+)
+AT_OLD = Telemetry(-0.5, 0.25, 3.5, base64.b64decode(PNG), "none", (49.5, 0.75, 51.0), 12.25, -0.75)
+AT_NEW = AT_OLD._replace(vel=(1.0, 0.0, 3.0), gyro=(0.0, 0.5, 0.0), angles=(358.0, 20.0, 1.0))
+
+
+@pytest.mark.parametrize(("line", "message"), [(OLD, AT_OLD), (NEW, AT_NEW)])
+def test_the_golden_telemetry_of_older_and_newer_simulators_both_ways(line, message):
+    kind, data = codec.decode(line)
+    assert (kind, codec.decode_telemetry(data)) == ("telemetry", message)
+    assert json.loads(codec.encode("telemetry", codec.encode_telemetry(message))) == json.loads(line)
+
+
+def test_a_scene_without_a_line_and_a_locale_with_commas():
+    data = json.loads(OLD)
+    del data["cte"], data["msg_type"]
+    assert codec.decode_telemetry(data | {"speed": "3,5"}) == AT_OLD._replace(cte=None)
+
+
+def test_the_golden_control_both_ways_is_text():
+    line = '{"msg_type":"control","steering":"-0.25","throttle":"0.5","brake":"0.0"}'
+    assert codec.encode("control", codec.encode_control(Control(-0.25, 0.5, 0.0))) == line
+    kind, data = codec.decode(line)
+    assert (kind, codec.decode_control(data)) == ("control", Control(-0.25, 0.5, 0.0))
+    assert codec.decode_control({"steering": "2", "throttle": "-3", "brake": "-1"}) == Control(1.0, -1.0, 0.0)
+
+
+def test_the_golden_camera_of_a_gym_client():
+    line = (
+        '{"msg_type":"cam_config","fov":"100","fish_eye_x":"0.0","fish_eye_y":"0.0","img_w":"256","img_h":"256",'
+        '"img_d":"3","img_enc":"PNG","offset_x":"0.0","offset_y":"1.5","offset_z":"-1.0","rot_x":"10.0","rot_y":"0.0",'
+        '"rot_z":"0.0"}'
+    )
+    kind, data = codec.decode(line)
+    assert (kind, codec.decode_cam_config(data)) == (
+        "cam_config", CamConfig("PNG", 256.0, 256.0, 100.0, 0.0, 1.5, -1.0, 10.0, 0.0),
+    )  # fmt: skip
+    assert codec.decode_cam_config({"img_enc": "0"}) == CamConfig()
+    with pytest.raises(WireError, match="img_enc: no such encoding, expected JPG, PNG or TGA, got BMP"):
+        codec.decode_cam_config({"img_enc": "BMP"})
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("", "message: no JSON"), ("{", "message: no JSON"), ("[1]", "message: not an object"),
+     ("{}", "msg_type: not a kind"), ('{"msg_type":5}', "msg_type: not a kind")],
+)  # fmt: skip
+def test_what_is_no_message(line, words):
+    with pytest.raises(WireError, match=words):
+        codec.decode(line)
+
+
+@pytest.mark.parametrize("change", [{"image": None}, {"hit": 5}, {"pos_y": "high"}, {"time": None}, {"vel_y": None}])
+def test_an_unreadable_key_is_named(change):
+    _, data = codec.decode(NEW)
+    with pytest.raises(WireError, match=f"^{next(iter(change))}: "):
+        codec.decode_telemetry(data | change)
+
+
+@pytest.mark.parametrize("names", [None, "road", [1], {"a": 1}])
+def test_scenes_are_names(names):
+    assert codec.decode_scene_names({"scene_names": ["road", "lake"]}) == ["road", "lake"]
+    with pytest.raises(WireError, match="scene_names: not a list of names"):
+        codec.decode_scene_names({"scene_names": names})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(
+    ["steering_angle", "throttle", "speed", "image", "hit", "time", "pos_x", "pos_y", "pos_z", "cte", "vel_x", "yaw",
+     "steering", "brake", "img_w", "img_enc", "scene_names"]
+)  # fmt: skip
+
+
+@given(st.dictionaries(KEYS, json_values))
+def test_any_data_is_a_message_or_a_wire_error(data):
+    for decode in (codec.decode_telemetry, codec.decode_control, codec.decode_cam_config, codec.decode_scene_names):
+        try:
+            message = decode(data)
+        except WireError:
+            continue
+        assert all(not isinstance(v, float) or math.isfinite(v) for v in message)
+
+
+@given(st.integers(0, len(NEW)), st.text(max_size=6))
+def test_any_line_is_a_message_or_a_wire_error(cut, junk):
+    for line in (NEW[:cut] + junk, junk):
+        with contextlib.suppress(WireError):
+            kind, _ = codec.decode(line)
+            assert isinstance(kind, str)

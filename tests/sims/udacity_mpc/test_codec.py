@@ -1,0 +1,92 @@
+"""Frames of protocol page formula-trend, section 9, by hand: JSON numbers both ways, all four lines in the answer."""
+
+import contextlib
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.udacity_mpc import codec
+from trailbrake.sims.udacity_mpc.codec import Steer, Telemetry
+from trailbrake.transport import plain, socketio
+
+DATA = (
+    '{"ptsx":[-32.16,-43.49,-61.09],"ptsy":[113.36,105.94,92.88],"x":-40.62,"y":108.73,"psi":3.733651,'
+    '"psi_unity":4.120927,"speed":12.5,"steering_angle":0.0436,"throttle":0.3}'
+)
+FRAME = f'42["telemetry",{DATA}]'
+MESSAGE = Telemetry((-32.16, -43.49, -61.09), (113.36, 105.94, 92.88), -40.62, 108.73, 3.733651, 4.120927, 12.5, 0.0436,
+                    0.3)  # fmt: skip
+ANSWER = '42["steer",{"steering_angle":-0.25,"throttle":0.5,"mpc_x":[1.0],"mpc_y":[0.5],"next_x":[],"next_y":[]}]'
+
+
+def test_the_golden_telemetry_both_ways_and_in_both_framings():
+    assert socketio.encode_event("telemetry", codec.encode_telemetry(MESSAGE)) == FRAME
+    assert codec.decode_telemetry(socketio.decode_event(FRAME).data) == MESSAGE
+    assert codec.decode_telemetry(plain.Server().receive(f'{{"telemetry":{DATA}}}', 0.0).data) == MESSAGE
+
+
+def test_the_golden_answer_both_ways():
+    message = Steer(-0.25, 0.5, (1.0,), (0.5,))
+    assert socketio.encode_event("steer", codec.encode_steer(message)) == ANSWER
+    assert codec.decode_steer(socketio.decode_event(ANSWER).data) == message
+
+
+@pytest.mark.parametrize("data", [None, {}])
+def test_driven_by_hand(data):
+    assert codec.decode_telemetry(data) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"ptsx": None}, "^ptsx: not a list"), ({"ptsy": [1.0]}, "^ptsy: not as many as ptsx, expected 3, got 1"),
+     ({"ptsx": [1.0, "a", 2.0]}, "^ptsx: not a number"), ({"psi": None}, "^psi: not a number")],
+)  # fmt: skip
+def test_an_unreadable_telemetry_is_named(change, words):
+    with pytest.raises(WireError, match=words):
+        codec.decode_telemetry(socketio.decode_event(FRAME).data | change)
+
+
+@pytest.mark.parametrize("missing", ["steering_angle", "throttle", "mpc_x", "mpc_y", "next_x", "next_y"])
+def test_an_answer_lacks_nothing(missing):
+    data = socketio.decode_event(ANSWER).data
+    del data[missing]
+    with pytest.raises(WireError, match=f"^{missing}: not a"):
+        codec.decode_steer(data)
+
+
+def test_lines_have_as_many_x_as_y_and_numbers_are_no_text():
+    data = socketio.decode_event(ANSWER).data
+    with pytest.raises(WireError, match=r"^next_y: not as many as next_x"):
+        codec.decode_steer(data | {"next_x": [1.0]})
+    with pytest.raises(WireError, match=r"^throttle: text instead of a number"):
+        codec.decode_steer(data | {"throttle": "0.5"})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(list(Telemetry._fields + Steer._fields))
+
+
+@given(json_values | st.dictionaries(KEYS, json_values))
+def test_any_data_is_a_message_or_a_wire_error(data):
+    for decode in (codec.decode_telemetry, codec.decode_steer):
+        try:
+            message = decode(data)
+        except WireError:
+            continue
+        for value in message or ():
+            assert all(math.isfinite(v) for v in (value if isinstance(value, tuple) else (value or 0.0,)))
+
+
+@given(st.integers(0, len(FRAME)), st.text(max_size=5))
+def test_a_cut_or_spoilt_frame_is_no_message(cut, junk):
+    event = socketio.decode_event(FRAME[:cut] + junk)
+    if event is not None and event.data is not None:
+        with contextlib.suppress(WireError):
+            codec.decode_telemetry(event.data)

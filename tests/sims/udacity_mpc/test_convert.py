@@ -1,0 +1,44 @@
+import math
+
+import pytest
+
+from trailbrake.sims.udacity_mpc import convert
+from trailbrake.sims.udacity_mpc.codec import Steer, Telemetry
+from trailbrake.state import CarState, Controls
+
+LOCK = 0.58  # rad, of the car in our world
+
+
+def test_signs_and_units():
+    message = Telemetry((1.0, 2.0), (3.0, 4.0), -40.0, 108.0, 1.5 * math.pi, math.pi, 30.0, math.radians(12.5), 0.25)
+    state = convert.state_from_wire(message)
+    assert (state.x, state.y, state.line_ahead) == (-40.0, 108.0, ((1.0, 3.0), (2.0, 4.0)))
+    assert state.yaw == pytest.approx(-0.5 * math.pi)
+    assert (state.speed, state.steer, state.throttle) == pytest.approx((13.4112, -0.5, 0.25))
+
+
+def test_what_our_simulator_shows_is_what_the_agent_sees():
+    shown = CarState(time=2.5, x=5.0, y=-3.0, yaw=-0.25 * math.pi, speed=10.0, steer=0.3, throttle=0.5, lap=2,
+                     line_ahead=((6.0, -4.0), (16.0, -9.0)))  # fmt: skip
+    message = convert.state_to_wire(shown, LOCK)
+    assert message.psi == pytest.approx(1.75 * math.pi)
+    assert message.psi_unity == pytest.approx(0.75 * math.pi)  # 90 degrees less psi
+    assert message.steering_angle == pytest.approx(-0.3 * LOCK)
+    seen = convert.state_from_wire(message)
+    assert (seen.x, seen.y, seen.yaw, seen.speed) == pytest.approx((5.0, -3.0, -0.25 * math.pi, 10.0))
+    assert seen.line_ahead == shown.line_ahead
+
+
+def test_the_yellow_line_is_where_the_waypoints_are_seen_from_the_car():
+    # Heading along the map's y axis: what lies 10 m up the map is 10 m ahead, 2 m down x is 2 m to the left.
+    state = CarState(x=100.0, y=50.0, yaw=0.5 * math.pi, speed=5.0, line_ahead=((98.0, 60.0),))
+    sent = convert.controls_to_wire(Controls(steer=0.5, throttle=0.4), state)
+    assert (sent.steering_angle, sent.throttle) == (-0.5, 0.4)
+    assert (*sent.next_x, *sent.next_y) == pytest.approx((10.0, 2.0))
+    assert (sent.mpc_x, sent.mpc_y) == ((), ())
+
+
+def test_controls_from_wire():
+    got = convert.controls_from_wire(Steer(0.5, -0.5), 6.0, LOCK)
+    assert (got.steer, got.throttle, got.brake, got.gear) == pytest.approx((-math.radians(12.5) / LOCK, 0.0, 0.5, None))
+    assert convert.controls_from_wire(Steer(0.0, -0.5), 0.0, LOCK).gear == -1

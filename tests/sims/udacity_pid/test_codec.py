@@ -1,0 +1,102 @@
+"""Frames of protocol page formula-trend, section 9, by hand: text from the simulator, numbers from the agent."""
+
+import contextlib
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trailbrake.errors import WireError
+from trailbrake.sims.udacity_pid import codec
+from trailbrake.sims.udacity_pid.codec import Steer, Telemetry
+from trailbrake.transport import plain, socketio
+
+FRAME = '42["telemetry",{"steering_angle":"-1.2500","throttle":"0.3000","speed":"0.4380","cte":"0.7598"}]'
+BARE = '{"telemetry":{"steering_angle":"-1.2500","throttle":"0.3000","speed":"0.4380","cte":"0.7598","process":"1"}}'
+MESSAGE = Telemetry(0.7598, 0.438, -1.25, 0.3)
+
+
+def test_the_golden_telemetry_both_ways_and_in_both_framings():
+    assert socketio.encode_event("telemetry", codec.encode_telemetry(MESSAGE)) == FRAME
+    assert codec.decode_telemetry(socketio.decode_event(FRAME).data) == MESSAGE
+    browser = plain.Client()
+    browser.emit("telemetry", codec.encode_telemetry(MESSAGE, browser=True))
+    assert browser.take() == [BARE]
+    assert codec.decode_telemetry(plain.Server().receive(BARE, 0.0).data) == MESSAGE
+
+
+def test_the_golden_answer_both_ways():
+    frame = '42["steer",{"steering_angle":-0.15,"throttle":0.3}]'
+    assert socketio.encode_event("steer", codec.encode_steer(Steer(-0.15, 0.3))) == frame
+    assert codec.decode_steer(socketio.decode_event(frame).data) == Steer(-0.15, 0.3)
+
+
+def test_our_host_adds_a_clock_and_laps():
+    data = codec.encode_telemetry(MESSAGE._replace(time=1.04, lap=2))
+    assert {key: data[key] for key in ("time", "lap")} == {"time": "1.040", "lap": "2"}
+    assert codec.decode_telemetry(data) == MESSAGE._replace(time=1.04, lap=2)
+
+
+@pytest.mark.parametrize("data", [None, {}, {"process": "0"}])
+def test_driven_by_hand(data):
+    assert codec.decode_telemetry(data) is None
+
+
+def test_a_decimal_comma():
+    assert codec.decode_telemetry({"cte": "-0,5000", "speed": "1.234,5"}) == Telemetry(-0.5, 1234.5, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("cte", None), ("cte", "left"), ("speed", []), ("time", "soon"), ("lap", {})]
+)
+def test_an_unreadable_key_is_named(key, value):
+    with pytest.raises(WireError, match=f"^{key}: "):
+        codec.decode_telemetry(codec.encode_telemetry(MESSAGE) | {key: value})
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [({"steering_angle": "0.1", "throttle": 0.3}, "steering_angle: text instead of a number"),
+     ({"steering_angle": 0.1}, "throttle: not a number"), (None, "steer: not an object"), ([], "steer: not an object")],
+)  # fmt: skip
+def test_a_command_that_the_simulator_could_not_read(data, words):
+    with pytest.raises(WireError, match=words):
+        codec.decode_steer(data)
+
+
+def test_commands_are_held_within_what_the_simulator_takes():
+    assert codec.decode_steer({"steering_angle": 7, "throttle": -2.5}) == Steer(1.0, -1.0)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(["cte", "speed", "steering_angle", "throttle", "time", "lap", "process"])
+
+
+@given(json_values | st.dictionaries(KEYS, json_values))
+def test_any_data_is_a_message_or_a_wire_error(data):
+    for decode in (codec.decode_telemetry, codec.decode_steer):
+        try:
+            message = decode(data)
+        except WireError:
+            continue
+        if message is not None:
+            assert all(v is None or math.isfinite(v) for v in message)
+
+
+@given(st.integers(0, len(FRAME)), st.text(max_size=5))
+def test_a_cut_or_spoilt_frame_is_no_message(cut, junk):
+    event = socketio.decode_event(FRAME[:cut] + junk)
+    if event is not None and event.data is not None:
+        with contextlib.suppress(WireError):
+            codec.decode_telemetry(event.data)
+
+
+def test_the_answer_is_json_that_any_parser_reads():
+    said = json.loads(socketio.encode_event("steer", codec.encode_steer(Steer(1e-9, -1.0)))[2:])
+    assert said == ["steer", {"steering_angle": 1e-9, "throttle": -1.0}]
