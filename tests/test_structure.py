@@ -62,6 +62,7 @@ TESTED_ELSEWHERE = {
     "drivers/lane_keep.py": "drivers/test_lane_drivers.py",
     "drivers/lane_keep_seed.py": "drivers/test_seeds.py",
     "drivers/lane_pid.py": "drivers/test_line_drivers.py",
+    "drivers/road_sight.py": "drivers/test_line_drivers.py",
     "drivers/waypoint_follow.py": "drivers/test_line_drivers.py",
     "drivers/lane_sign.py": "drivers/test_camera_drivers.py",
     "drivers/wall_follow.py": "drivers/test_camera_drivers.py",

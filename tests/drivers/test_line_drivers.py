@@ -1,12 +1,13 @@
-"""`lane_pid` and `waypoint_follow`: signs by hand-made states, and laps through the wires that they are for."""
+"""`lane_pid`, `waypoint_follow` and `road_sight`: signs by hand-made states, and laps through the wires that they are for."""
 
+import numpy as np
 import pytest
 
 from trailbrake.drivers.load import load
 from trailbrake.planning.course import Unmapped
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import drive
-from trailbrake.state import CarState
+from trailbrake.state import CarState, Image
 
 
 def answer(name, state, times=1):
@@ -43,11 +44,25 @@ def test_waypoint_follow_aims_at_the_line_and_slows_for_its_bends():
     assert answer("waypoint_follow", state(())).brake > 0.2  # no line
 
 
+def test_road_sight_steers_to_the_grey_and_stops_where_there_is_none():
+    def state(start, end):
+        pixels = np.full((120, 160, 3), (90, 130, 60), np.uint8)
+        pixels[:, start:end] = 95
+        return CarState(speed=8.0, image=Image(b"", lambda _: pixels))
+
+    assert answer("road_sight", state(0, 60)).steer > 0.3  # the road is to the left
+    assert answer("road_sight", state(100, 160)).steer < -0.3
+    ahead = answer("road_sight", state(60, 100))
+    assert abs(ahead.steer) < 0.02
+    assert ahead.throttle > 0.5
+    assert answer("road_sight", state(0, 0)).brake > 0.2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("sim", "driver", "least", "most"),
     [("udacity_pid", "lane_pid", 110.0, 116.0), ("udacity_mpc", "waypoint_follow", 73.0, 80.0),
-     ("donkeycar", "lane_pid", 111.0, 119.0)],
+     ("donkeycar", "lane_pid", 111.0, 119.0), ("udacity", "road_sight", 134.0, 145.0)],
 )  # fmt: skip
 def test_a_lap_of_lakeside(sim, driver, least, most, tmp_path):
     summary = drive(DriveOptions(sim=sim, driver=driver, laps=1, out=tmp_path, report=False))
