@@ -13,7 +13,8 @@ _LEAST = 3  # pixels of road in a row that are worth looking at
 def is_road(pixels: Bytes) -> NDArray[np.bool_]:
     """Return which pixels (..., 3) uint8 RGB have the colour of asphalt."""
     high, low = pixels.max(axis=-1), pixels.min(axis=-1)
-    return (high - low < _GREY) & (high > _DARK) & (high < _BRIGHT)
+    found: NDArray[np.bool_] = (high - low < _GREY) & (high > _DARK) & (high < _BRIGHT)
+    return found
 
 
 def middle(pixels: Bytes, row: float) -> float:
@@ -32,4 +33,5 @@ def middle(pixels: Bytes, row: float) -> float:
         return float("nan")
     parts = np.split(grey, np.flatnonzero(np.diff(grey) > 1 + width // 24) + 1)
     widest = max(parts, key=lambda part: int(part[-1] - part[0]))
-    return float(widest[0] + widest[-1]) / (width - 1) - 1.0
+    found: float = (int(widest[0]) + int(widest[-1])) / (width - 1) - 1.0
+    return found
