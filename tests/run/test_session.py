@@ -10,10 +10,12 @@ import pytest
 
 from trailbrake import record
 from trailbrake.errors import DriverError, UsageError
+from trailbrake.planning.course import Unmapped
 from trailbrake.record.reader import Recording
 from trailbrake.run import session
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import drive
+from trailbrake.run.show import Quiet
 
 pytestmark = pytest.mark.slow
 
@@ -306,3 +308,13 @@ def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
         drive(options)
     assert (tmp_path / "own.py.done").exists()  # it was not broken off inside
     assert not list(tmp_path.glob("*.mcap"))
+
+
+@pytest.mark.parametrize("sim", ["udacity_mpc", "donkeycar"])
+def test_a_simulator_with_roads_of_its_own_has_a_map_only_where_one_is_named(sim):
+    def course(**options):
+        return session._course(DriveOptions(sim=sim, **options), None, lambda: False, Quiet())[2]
+
+    assert isinstance(course(live=True), Unmapped)
+    assert course(live=True, track="lakeside", car="hatchback").track.name == "lakeside"
+    assert course().track.name == "lakeside"  # the embedded world's

@@ -8,6 +8,7 @@ from trailbrake.errors import UsageError
 from trailbrake.run.options import DriveOptions, WorldOptions
 from trailbrake.run.serve import serve
 from trailbrake.run.worlds import build_world
+from trailbrake.sims import registry
 from trailbrake.sims.trend.link import Link
 from trailbrake.sims.trend.spec import ServeOptions
 from trailbrake.state import Controls
@@ -22,6 +23,14 @@ def test_a_simulator_gets_the_kind_of_world_that_it_asks_for():
     assert plant.period == 0.04
     assert plant.state(0).time == 0.0
     assert (plant.state(0).image.pixels[0] == 255).all()  # look A's sky
+
+
+@pytest.mark.parametrize(("sim", "shape"), [("udacity", (160, 320, 3)), ("donkeycar", (120, 160, 3))])
+def test_by_the_road_the_camera_is_the_simulator_s(sim, shape):
+    spec = registry.part(sim, "spec")
+    plant = build_world(sim, WorldOptions(), spec.ServeOptions())
+    assert (plant.track.name, plant.cars[0].name) == ("lakeside", "hatchback")
+    assert plant.state(0).image.pixels.shape == shape
 
 
 def test_defaults_follow_the_kind_of_world():
