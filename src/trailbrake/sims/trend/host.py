@@ -23,8 +23,8 @@ from trailbrake.transport.websocket import Caller, Channel, wait
 # s that a silent agent is waited for before it is asked for the modern dialect.
 _PATIENCE = {"auto": socketio.CONNECT_S, "legacy": math.inf, "modern": 0.0}
 _CALL_AGAIN_S = 0.02  # s between calls of an agent that is not there
-# s without a command after which a greeting is over. What an agent says when it is called counts as one round of commands,
-# however the system cuts it up: else a drive in lockstep would not repeat.
+# s without a command after which a greeting is over. What an agent says when it is called counts as one round of
+# commands, however the system cuts it up: else a drive in lockstep would not repeat.
 _SETTLED_S = 0.1
 _LISTEN_S = 0.02  # s of wall time that a tick in lockstep waits for the agent, so that waiting costs no processor
 QUALITY = 75  # of the JPEG, with chroma at half size (section 2)
