@@ -35,6 +35,7 @@ from trailbrake.run.worlds import build_world
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.columns import Column
+from trailbrake.tracks.miniature.track import MiniatureTrack
 
 RESULT, BOT_LOG = "result.json", "bot.log"
 _WAKE_S = 0.005  # s between looks for a program that is not there yet
@@ -79,9 +80,7 @@ class Observer:
             {"sim": heat.sim, "driver": entry.name, "track": heat.track, "car": heat.car, "seed": heat.seed,
              "race": heat.race, "host": list(heat.host), "place_on_grid": place + 1, "trailbrake": __version__}
         )  # fmt: skip
-        if (road := getattr(plant.track, "road", None)) is not None:
-            left, right = road.edges()
-            self.recorder.map(road.table[:, [Column.X, Column.Y]], left[:, :2], right[:, :2], road.closed)
+        self.recorder.map(*_map(plant.track))
         self._sequence = -1
         self._over = False
 
@@ -113,6 +112,15 @@ class Observer:
             except TrailbrakeError as error:
                 print(f"no report: {error}", flush=True)
         return self.judge.result(self.recorder.path.name, report)
+
+
+def _map(track: Any) -> tuple[Any, Any, Any, bool]:
+    """Return a road's centre, left and right edge, and whether it is a circuit, as a recording has them."""
+    if isinstance(track, MiniatureTrack):
+        return track.centre(), *track.edges(), True
+    road = track.road
+    left, right = road.edges()
+    return road.table[:, [Column.X, Column.Y]], left[:, :2], right[:, :2], road.closed
 
 
 def _echo(state: CarState) -> Controls:
