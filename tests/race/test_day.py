@@ -158,6 +158,12 @@ def test_what_is_not_there_is_one_line_before_anything_has_run(change, said, tmp
     assert "\n" not in str(error.value)
 
 
+def test_an_open_road_is_driven_once(tmp_path):
+    rounds = (Round(track="serpent_pass", laps=4), Round(track="kartwerk", laps=4))
+    asked = plan(sim="forza", entries=(Entry(name="X", driver="lane_keep"),), schedule=rounds)
+    assert [item.laps for item in check(asked, tmp_path).schedule] == [1, 4]
+
+
 def test_a_port_that_another_program_has(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

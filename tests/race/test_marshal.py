@@ -11,12 +11,14 @@ from trailbrake.race.schedule import Heat
 
 DRIVERS = """
 import os, threading
-from trailbrake.drivers.line_follow import Driver as Line
 from trailbrake.state import Controls
 
-class Hangs:
+class Goes:
     NEEDS = frozenset({"speed"})
     def reset(self, course): pass
+    def act(self, state, dt): return Controls(throttle=1.0, gear=1)
+
+class Hangs(Goes):
     def act(self, state, dt):
         if state.time > 0.3: threading.Event().wait()
         return Controls(throttle=1.0, gear=1)
@@ -51,7 +53,7 @@ def go(tmp_path, *entries, **others):
 
 @pytest.mark.slow
 def test_who_hangs_or_ends_the_process_is_out_and_the_others_on_the_track_drive_on(tmp_path):
-    entries = ("line_follow", "mine.py:Hangs", "mine.py:HangsAtOnce", "mine.py:Dies")
+    entries = ("mine.py:Goes", "mine.py:Hangs", "mine.py:HangsAtOnce", "mine.py:Dies")
     outcome = go(tmp_path, *entries, sim="assetto", track="proving_ground", start=6.0)
     assert [result.ended for result in outcome.results] == [
         "out of time after 1 s", "no answer for 1.5 s", "no answer for 6 s",

@@ -54,7 +54,7 @@ def run_day(plan: Plan, folder: Path, options: DayOptions, say: Callable[[str], 
     if options.jobs < 0:
         raise UsageError("no number of heats", where="--jobs", expected="0 or more", got=str(options.jobs))
     plan = msgspec.structs.replace(plan, day=plan.day or rate.date()[:10])
-    check(plan, folder)
+    plan = check(plan, folder)
     path = options.db or database()
     out = options.out or path.parent / safe_name(plan.season) / safe_name(plan.day)
     began = rate.now()
@@ -141,8 +141,8 @@ def _line(result: Any) -> str:
     return f"{result.entry}: {laps}{best}" + (f"; {result.ended}" if result.ended else "")
 
 
-def check(plan: Plan, folder: Path) -> None:
-    """Look for everything that the day needs before it begins.
+def check(plan: Plan, folder: Path) -> Plan:
+    """Look for everything that the day needs before it begins; return it with one lap on roads that are no circuits.
 
     Raises:
         UsageError: a simulator, track, driver, file, program or option that is not there; a port that is taken.
@@ -154,14 +154,19 @@ def check(plan: Plan, folder: Path) -> None:
                          got=str(plan.cars))  # fmt: skip
     for entry in plan.entries:
         _check_entry(entry, plan, spec, folder)
-    seen = set()
+    seen, once = set(), set()
     for heat in heats(plan):
         if (key := (heat.track, heat.host, len(heat.grid))) not in seen:
             seen.add(key)
             whole = located(heat, folder)
             drive = DriveOptions(sim=heat.sim, track=whole.track, car=whole.car, cars=len(heat.grid), host=heat.host)
             world = WorldOptions(track=whole.track, car=whole.car, seed=heat.seed)
-            build_world(heat.sim, world, embedded(drive, spec.LiveOptions()))  # compiles too, before anybody is timed
+            # Compiles too, before anybody is timed.
+            plant = build_world(heat.sim, world, embedded(drive, spec.LiveOptions()))
+            if not getattr(getattr(plant.track, "road", None), "closed", True):
+                once.add(heat.track)
+    rounds = (msgspec.structs.replace(item, laps=1) if item.track in once else item for item in plan.schedule)
+    return msgspec.structs.replace(plan, schedule=tuple(rounds))
 
 
 def _check_entry(entry: Entry, plan: Plan, spec: Any, folder: Path) -> None:
