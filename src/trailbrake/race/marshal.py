@@ -121,7 +121,7 @@ def _watched(process: "subprocess.Popen[bytes]", pulse: Pulse, job: Job, stopped
         if seen != last:
             last, since = seen, rate.now()
         seat, tick = last
-        limit = SETUP if seat == NOBODY else rules.patience if tick else rules.start
+        limit = SETUP if seat == NOBODY else rules.patience if tick > 1 else rules.start
         if seat == NOBODY and (tick or job.heat.grid[0].command):
             limit = max(rules.wall, SETUP)  # the heat's own business: a program's silence, a report's time
         if rate.now() - since > limit:

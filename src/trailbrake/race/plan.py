@@ -23,7 +23,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         contacts: contacts with walls and cars that an entry may have in a race; left out, any number.
         clean: whether only laps without contact, on the road, count as best laps.
         patience: s of wall time that one answer may take. Who takes longer hangs, and is out of that race.
-        start: s of wall time that an entry may take to get ready.
+        start: s of wall time that an entry may take to get ready, its first answer included.
         wall: s of wall time that a race may take as a whole.
         score: what gets the points: the best lap of the day on each track, or the place in each race.
         points: for the first, the second, and so on.
