@@ -23,9 +23,10 @@ def test_flags_make_a_day():
     assert (plan.rules.laps, plan.rules.score, plan.seed) == (2, "finish", 4)
 
 
-def test_one_driver_twice_is_two_entries():
-    plan = plan_of(RaceOptions(entry=("cruise", "cruise"), track=("oval",)))
-    assert [entry.name for entry in plan.entries] == ["cruise", "cruise 2"]
+def test_entries_are_named_for_their_files_and_told_apart():
+    texts = ("cruise", "cruise", "a/mine.py", "b\\mine.py", "policy:nets/best.npz", "./bot {port}")
+    plan = plan_of(RaceOptions(entry=texts, track=("oval",)))
+    assert [e.name for e in plan.entries] == ["cruise", "cruise 2", "mine.py", "mine.py 4", "best.npz", "bot"]
 
 
 @pytest.mark.parametrize("options", [RaceOptions(), RaceOptions(entry=("a",)), RaceOptions(track=("oval",))])

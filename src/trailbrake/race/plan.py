@@ -1,6 +1,7 @@
 """What a race day is: its rules, its schedule and its entries, as a TOML file or the command line's flags say."""
 
 import math
+import re
 import tomllib
 from pathlib import Path
 
@@ -195,7 +196,7 @@ def plan_of(options: RaceOptions) -> Plan:
         host[name] = value
     rules = Rules(laps=options.laps, score=options.score)
     plan = Plan(
-        entries=tuple(_entry(text, options.entry.index(text) != k, k) for k, text in enumerate(options.entry)),
+        entries=_told_apart([_entry(text) for text in options.entry]),
         schedule=tuple(Round(track=track, races=options.races, host=dict(host)) for track in options.track),
         season=options.season, day=options.day, sim=options.sim, car=options.car, cars=options.cars,
         seed=options.seed, rules=rules,
@@ -203,11 +204,19 @@ def plan_of(options: RaceOptions) -> Plan:
     return checked(plan, "race")
 
 
-def _entry(text: str, again: bool, place: int) -> Entry:
-    """Return the entry that a text means; a second one of the same text gets a name of its own."""
-    name = text
-    if _PORT in text:  # named for its script, else for its program
-        words = text.split()
-        name = Path(next((word for word in words if word.endswith((".py", ".js", ".sh"))), words[0])).stem
-    name = f"{name} {place + 1}" if again else name
-    return Entry(name=name, command=text) if _PORT in text else Entry(name=name, driver=text)
+def _entry(text: str) -> Entry:
+    """Return the entry that a text means, named for its file, its script or its program where it has one."""
+    if _PORT not in text:
+        return Entry(name=re.split(r"[/\\]", text)[-1], driver=text)
+    words = text.split()
+    return Entry(name=Path(next((word for word in words if word.endswith((".py", ".js", ".sh"))), words[0])).stem,
+                 command=text)  # fmt: skip
+
+
+def _told_apart(entries: list[Entry]) -> tuple[Entry, ...]:
+    """Return the entries with numbers behind names that were there before."""
+    names = [entry.name for entry in entries]
+    return tuple(
+        msgspec.structs.replace(entry, name=f"{entry.name} {k + 1}") if entry.name in names[:k] else entry
+        for k, entry in enumerate(entries)
+    )
