@@ -11,9 +11,8 @@ from trailbrake.sims.assetto import bridge
 
 def test_it_needs_nothing_but_the_standard_library():
     tree = ast.parse(Path(bridge.__file__).read_text(encoding="utf-8"), feature_version=(3, 8))
-    imported = {
-        alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    }
+    nodes = list(ast.walk(tree))
+    imported = {alias.name.split(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module.split(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
     assert imported <= set(sys.stdlib_module_names)
 
