@@ -3,6 +3,7 @@
 Source: protocol page formula-trend, section 1: the agent is the server, the simulator calls it.
 """
 
+import ipaddress
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -90,6 +91,14 @@ def _heard(link: Link, frames: int, phase: str, options: Options, flags: str) ->
             f"start the simulator with {flags}; to see whether that is it: trailbrake serve trend --connect "
             f"{options.listen}",
         )  # fmt: skip
+        host, port = address(options.listen, where="--listen")
+        if ipaddress.IPv4Address(host).is_loopback:
+            yield Finding("firewall", "ok", "none stands between programs of one machine")
+        else:
+            yield Finding(
+                "firewall", "unknown", "it cannot be seen from here whether a firewall holds the call back",
+                f"let TCP port {port} in; Windows asks when a program listens for the first time, and remembers a no",
+            )  # fmt: skip
         return
     yield Finding("call", "ok", f"a simulator called; it speaks the {link.dialect} dialect of Socket.IO")
     if link.refused:
