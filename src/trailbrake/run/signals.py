@@ -20,9 +20,9 @@ if sys.platform == "win32":
 def on_stop(request: Callable[[], None]) -> Iterator[None]:
     """Call `request` on the first SIGINT or SIGTERM; a second one raises KeyboardInterrupt as usual.
 
-    On Windows Ctrl-Break is one, too. Outside the main thread, where Python allows no handlers, it does nothing. In a process with TRAILBRAKE_CHILD set
-    the end of standard input is such a request too: it comes even when the parent was killed, and on Windows, where
-    there is no SIGTERM to send.
+    On Windows Ctrl-Break is one, too. Outside the main thread, where Python allows no handlers, it does nothing. In a
+    process with TRAILBRAKE_CHILD set the end of standard input is such a request as well: it comes even when the parent
+    was killed, and on Windows, where there is no SIGTERM to send.
     """
     if os.environ.get(CHILD):
         threading.Thread(target=_at_end_of_input, args=(request,), daemon=True).start()
