@@ -46,6 +46,7 @@ def game(golden):
             say("taken")
         if held:
             packet += 1
+            physics[:4] = struct.pack("<i", 5000 + packet)
             held[CAR][4:672] = message[4:]
             held[CAR][:4] = struct.pack("<i", packet)
             if (now := held[CONTROLS][:72]) != seen:

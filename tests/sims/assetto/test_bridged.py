@@ -175,6 +175,28 @@ def test_a_game_that_was_there_first_is_said_once(made, tmp_path):
     assert seen == bridged.BridgeLook(LockState.HELD, 3, 4, (("acpmf_physics", why),))
 
 
+@pytest.mark.parametrize("clients", [False, True])
+def test_after_a_kill_the_same_files_go_on(made, tmp_path, clients):
+    killed, paper, _ = made(clients=clients)
+    (tmp_path / SIM).write_bytes(b"")  # of a client of Linux
+    paper.look(CarControls0=1)
+    killed.look()
+    paper.look(CarControls0=1)
+    killed.look()
+    before = dict(paper.tied)
+    killed._lock.close()  # what the system does for the dead
+    ropes, paper, said = made(clients=clients)
+    for _ in range(2):
+        paper.look(CarControls0=1)
+        ropes.look()
+    paper.look(CarControls0=1)
+    assert {name: paper.tied[name] for name in before} == before
+    assert said == []
+    assert (tmp_path / CONTROLS).exists() is clients
+    killed._lock = None
+    killed.ropes = []
+
+
 def test_one_bridge_at_a_time_and_nothing_left(made, tmp_path):
     ropes, _, _ = made(clients=False)
     with pytest.raises(SimulatorError, match=f"{tmp_path}: another bridge has these names; stop that one"):

@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.assetto import bridge, codec, proton, spec
+from trailbrake.sims.assetto.doctor import Options, examine
 from trailbrake.sims.assetto.host import Host
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls, Phase
@@ -328,6 +330,62 @@ def test_a_client_in_the_prefix_and_our_host(prefix, tmp_path):
             client.kill()
         between.close()
     assert [path.name for path in tmp_path.iterdir() if spec.public_name(0) not in path.name] == []
+
+
+@pytest.mark.wine
+def test_the_command_is_killed_and_started_again(prefix, tmp_path):
+    runs, python = prefix
+    golden = bytes.fromhex((GOLDEN / "car.hex").read_text())
+    words = ["--proton", f"--prefix={runs.environ['WINEPREFIX']}", f"--python={python}", "--cars=2"]
+    command = [sys.executable, "-m", "trailbrake", "setup", "assetto", *words]
+
+    started = []
+
+    def start(tied):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        started.append(process)
+        lines = iter(process.stdout.readline, "")
+        assert "the bridge runs" in next(lines)
+        assert f"ready: {tied} pages tied" in next(lines)
+        return process
+
+    clock, game = Clock(), None
+    link = Link(spec.LiveOptions(wait=30.0), idle=clock)
+    try:
+        first = start(7)
+        game = Lines(*prefix, "game", golden.hex())
+        link.open(clock())
+        first.kill()
+        first.wait()
+        assert {f.name: f for f in examine(Options(), clock_wait(link, clock))}["bridge"].verdict == "problem"
+        second = start(8)  # with the controls that the link has made
+        found = {f.name: f for f in examine(Options(), clock_wait(link, clock))}
+        assert (found["bridge"].verdict, found["bridge"].found) == ("ok", "8 pages tied")
+        assert found["car"].verdict == "ok"
+        assert link.read(clock()).phase is Phase.DRIVING
+        second.send_signal(signal.SIGINT)
+        assert second.wait(20.0) == 0
+        assert second.stdout.read().splitlines()[-1] == "the bridge ends"
+    finally:
+        link.close()
+        if game is not None:
+            game.kill()
+        for process in started:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def clock_wait(link, clock):
+    """Let time pass for the doctor, reading on."""
+
+    def wait(seconds):
+        until = clock() + seconds
+        while (now := clock()) < until:
+            link.read(now)
+
+    return wait
 
 
 @pytest.mark.wine

@@ -106,15 +106,20 @@ class Rope:
         kind = self.page.kind
         if kind is Kind.FOLLOWED:
             return
-        self.staged.write_bytes(bytes(self.page.size))
+        # A file that a killed one of us has left is kept: programs in the prefix may hold the section over it.
+        if not self.staged.is_file() or self.staged.stat().st_size != self.page.size:
+            self.staged.unlink(missing_ok=True)
+            self.staged.write_bytes(bytes(self.page.size))
         self._inode = _inode(self.staged)
-        if kind is Kind.STEADY:
+        self._published = kind is Kind.OFFERED and _inode(self.public) == self._inode
+        if kind is Kind.STEADY and _inode(self.public) != self._inode:
             self._name_it()
         self._order(tie=True)
 
     def _name_it(self) -> None:
         # In one step, over what an earlier bridge or host has left: nobody may find the name missing, or half of it.
         part = self.staged.with_name(f"{self.page.name}.part")
+        part.unlink(missing_ok=True)
         os.link(self.staged, part)
         os.replace(part, self.public)
 
@@ -212,11 +217,13 @@ class Ropes:
         if self._lock is None:
             raise SimulatorError("another bridge has these names", where=self._memory.folder, hint="stop that one")
         try:
-            shutil.rmtree(self.staging, ignore_errors=True)
-            self.staging.mkdir()
+            self.staging.mkdir(exist_ok=True)
             listed = "".join(f"{page.size} {page.name}\n" for page in self._bridged)
             (self.staging / bridge.PAGES).write_text(listed, encoding="utf-8")
             board = self.staging / bridge.BOARD
+            board.unlink(
+                missing_ok=True
+            )  # a killed one's bridge has the old, and soon sees that it is alone
             board.write_bytes(bytes(bridge.BOARD_SIZE))
             with board.open("r+b") as file:
                 self._board = mmap.mmap(file.fileno(), bridge.BOARD_SIZE)
