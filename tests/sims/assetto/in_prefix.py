@@ -75,15 +75,20 @@ def client(controls):
         time.sleep(0.001)
 
 
-def echo(times):
-    """Write a number, wait for it to come back, `times` over; say the quantiles of the way there and back, in us."""
+def echo(times, at):
+    """Write a number, wait for it to come back, `times` over; say the quantiles of the way there and back, in us.
+
+    The number is the float at `at` of the controls, and of the car where the host answers by what it applies.
+    """
     out, back = section(CONTROLS, 72), section(CAR, 672)
+    at, there = (int(number) for number in at.split(":"))
+    out[8:12] = struct.pack("<f", 1.0)  # the clutch is let go
     took = []
     for number in range(1, int(times) + 1):
-        word = struct.pack("<I", number)
+        word = struct.pack("<f", number / 65536 % 1.0)
         began = time.perf_counter()
-        out[:4] = word
-        while back[:4] != word:
+        out[at : at + 4] = word
+        while back[there : there + 4] != word:
             if time.perf_counter() - began > 20.0:
                 say("no answer to", number)
                 return

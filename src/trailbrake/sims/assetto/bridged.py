@@ -221,9 +221,7 @@ class Ropes:
             listed = "".join(f"{page.size} {page.name}\n" for page in self._bridged)
             (self.staging / bridge.PAGES).write_text(listed, encoding="utf-8")
             board = self.staging / bridge.BOARD
-            board.unlink(
-                missing_ok=True
-            )  # a killed one's bridge has the old, and soon sees that it is alone
+            board.unlink(missing_ok=True)  # a killed one's bridge has the old, and soon sees that it is alone
             board.write_bytes(bytes(bridge.BOARD_SIZE))
             with board.open("r+b") as file:
                 self._board = mmap.mmap(file.fileno(), bridge.BOARD_SIZE)
