@@ -208,6 +208,15 @@ def test_one_bridge_at_a_time_and_nothing_left(made, tmp_path):
     assert bridged.look(SharedMemory()) == bridged.BridgeLook(LockState.FREE)
 
 
+def test_a_folder_that_is_another_s_is_not_touched(made, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "trailbrake-bridge").symlink_to(elsewhere)
+    with pytest.raises(SimulatorError, match="trailbrake-bridge: somebody else's folder is in the way"):
+        made(clients=False)
+    assert list(elsewhere.iterdir()) == []
+
+
 @pytest.mark.parametrize("junk", [b"", b"x", b"no number\n", b"4096 a\n" * 1000])
 def test_a_look_at_junk_is_no_bridge(tmp_path, junk):
     folder = tmp_path / "trailbrake-bridge"

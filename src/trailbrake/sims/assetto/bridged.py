@@ -18,6 +18,7 @@ import errno
 import mmap
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -218,6 +219,9 @@ class Ropes:
             raise SimulatorError("another bridge has these names", where=self._memory.folder, hint="stop that one")
         try:
             self.staging.mkdir(exist_ok=True)
+            there = self.staging.stat(follow_symlinks=False)
+            if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():  # anybody may write to /dev/shm
+                raise SimulatorError("somebody else's folder is in the way", where=str(self.staging))
             listed = "".join(f"{page.size} {page.name}\n" for page in self._bridged)
             (self.staging / bridge.PAGES).write_text(listed, encoding="utf-8")
             board = self.staging / bridge.BOARD
