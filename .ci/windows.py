@@ -187,7 +187,7 @@ def main(folder: Path, words: list[str]) -> int:
     if words:
         return code
     print("the Proton bridge, from Linux:", flush=True)
-    return code or beside(folder, python, env)
+    return beside(folder, python, env) or code
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def test_a_recording_can_be_read_while_it_is_written_and_not_be_taken_away(tmp_p
 
 
 def test_a_path_too_long_is_told_in_one_line(tmp_path, monkeypatch):
-    def refused(*_):
+    def refused(*_, **__):
         raise FileNotFoundError(2, "No such file or directory")
 
     long = tmp_path / ("x" * 120) / ("y" * 120)
