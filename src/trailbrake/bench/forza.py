@@ -98,7 +98,7 @@ def decoding(packets: list[bytes]) -> tuple[float, str]:
     for _ in range(BATCHES):
         began = rate.now()
         for i, data in enumerate(packets):
-            convert.state_from_wire(codec.decode(data), 0.0, i)
+            convert.state_from_seen(codec.decode_seen(data), 0.0, i)
         values.append((rate.now() - began) / len(packets) * 1e6)
     values.sort()
     note = f"324 bytes to CarState with its wheels; median of {BATCHES} batches of {len(packets)}"
