@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 from trailbrake.cars.params import CarParams, interpolate
 from trailbrake.frames import beamng_from_iso, iso_from_beamng
-from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, StateMessage, Values
+from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, Seen, StateMessage, Values, seen
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelState, WheelTorque
 from trailbrake.units import DEG, RPM
 
 NAN = math.nan
 GRAVITY = 9.81  # m/s^2, the game's
+DRIVING = Phase.DRIVING
 QUARTER = 0.5 * math.pi  # rad: yaw on the wire is 0 when facing world -Y
 IGNITION_ON = 2.0
 TORQUES, PEDALS = 1.0, 0.0  # drive mode
@@ -54,9 +55,16 @@ def state_from_wire(message: StateMessage, step: float, before: CarState | None 
         before: the state of an earlier message, from which the yaw rate follows; without one it is 0 at a standstill
             and else NaN.
     """
-    m = message
-    vx, vy, vz = m.velX, m.velY, m.velZ
-    yaw, pitch, roll = our_yaw(m.yaw), m.pitch, -m.roll
+    return state_from_seen(seen(message), step, before)
+
+
+def state_from_seen(numbers: Seen, step: float, before: CarState | None = None) -> CarState:
+    """Return the state that `numbers` tell, as `state_from_wire` does."""
+    (
+        message_id, throttle, brake, clutch, parkingbrake, steering, x, y, z, vx, vy, vz, speed, acc_x, acc_y, acc_z,
+        roll, pitch, yaw, gear, rpm, spin_fl, load_fl, spin_fr, load_fr, spin_rl, load_rl, spin_rr, load_rr, _,
+    ) = numbers  # fmt: skip
+    yaw, roll = our_yaw(yaw), -roll
     if math.inf in (abs(yaw), abs(pitch), abs(roll)):
         yaw = pitch = roll = NAN
     cy, sy, cp, sp, cr, sr = (
@@ -66,54 +74,26 @@ def state_from_wire(message: StateMessage, step: float, before: CarState | None 
     ahead = cy * vx + sy * vy
     aside = cy * vy - sy * vx
     low = sp * ahead + cp * vz
-    forward, left, up = iso_from_beamng((m.accX, m.accY, m.accZ))
-    # Gravity, which the wire counts as an acceleration, is taken away.
+    forward, left, up = iso_from_beamng((acc_x, acc_y, acc_z))
+    n, wheel = NAN, WheelState
+    # By place: this runs for every message. Gravity, which the wire counts as an acceleration, is taken away.
     return CarState(
-        (m.message_id + 1.0) * step,
-        int(m.message_id) if math.isfinite(m.message_id) else -1,
-        0.0,
-        Phase.DRIVING,
-        m.posX,
-        m.posY,
-        m.posZ,
-        yaw,
-        pitch,
-        roll,
-        m.groundspeed,
-        cp * ahead - sp * vz,
-        cr * aside + sr * low,
-        cr * low - sr * aside,
-        forward - GRAVITY * sp,
-        left + GRAVITY * cp * sr,
-        up + GRAVITY * cp * cr,
-        NAN,
-        NAN,
-        _yaw_rate(m, yaw, step, before),
-        NAN,
-        m.steering * DEG,
-        m.throttle,
-        m.brake,
-        m.clutch,
-        m.parkingbrake,
-        int(m.gear) if math.isfinite(m.gear) else None,
-        m.rpm * RPM,
-        wheels=[
-            _wheel(m.wheelFL_angularVelocity, m.wheelFL_downForce),
-            _wheel(m.wheelFR_angularVelocity, m.wheelFR_downForce),
-            _wheel(m.wheelRL_angularVelocity, m.wheelRL_downForce),
-            _wheel(m.wheelRR_angularVelocity, m.wheelRR_downForce),
-        ],
-    )
+        (message_id + 1.0) * step, int(message_id) if math.isfinite(message_id) else -1, 0.0, DRIVING,
+        x, y, z, yaw, pitch, roll, speed,
+        cp * ahead - sp * vz, cr * aside + sr * low, cr * low - sr * aside,
+        forward - GRAVITY * sp, left + GRAVITY * cp * sr, up + GRAVITY * cp * cr,
+        n, n, _yaw_rate(message_id, speed, yaw, step, before),
+        n, steering * DEG, throttle, brake, clutch, parkingbrake, int(gear) if math.isfinite(gear) else None, rpm * RPM,
+        n, n, n, n, n, n, n, n, n, n,
+        [wheel(n, n, n, spin_fl, n, n, n, load_fl), wheel(n, n, n, spin_fr, n, n, n, load_fr),
+         wheel(n, n, n, spin_rl, n, n, n, load_rl), wheel(n, n, n, spin_rr, n, n, n, load_rr)],
+    )  # fmt: skip
 
 
-def _wheel(spin: float, load: float) -> WheelState:
-    return WheelState(NAN, NAN, NAN, spin, NAN, NAN, NAN, load)
-
-
-def _yaw_rate(m: StateMessage, yaw: float, step: float, before: CarState | None) -> float:
-    if before is None or not m.message_id > before.sequence:
-        return 0.0 if abs(m.groundspeed) < 0.01 else NAN
-    return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((m.message_id - before.sequence) * step)
+def _yaw_rate(message_id: float, speed: float, yaw: float, step: float, before: CarState | None) -> float:
+    if before is None or not message_id > before.sequence:
+        return 0.0 if abs(speed) < 0.01 else NAN
+    return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((message_id - before.sequence) * step)
 
 
 def stair(message: StateMessage, frame: StateMessage) -> StateMessage:
@@ -222,29 +202,27 @@ class Held:
 
 def take(message: CommandMessage, held: Held) -> None:
     """Bring `held` up to date with a command; what is NaN, or infinite, is left alone. Pedals are clamped."""
-    held.throttle = _clamped(message.throttle, 0.0, held.throttle)
-    held.brake = _clamped(message.brake, 0.0, held.brake)
-    held.steer = _clamped(-message.steering, -1.0, held.steer)
-    if message.drive_mode == message.drive_mode:
-        held.torque_mode = message.drive_mode >= 0.5
-    b, d = held.brake_torques, held.drive_torques
-    asked = (
-        _told(-message.wheelFL_brakingTorque, b[0]),
-        _told(-message.wheelFR_brakingTorque, b[1]),
-        _told(-message.wheelRL_brakingTorque, b[2]),
-        _told(-message.wheelRR_brakingTorque, b[3]),
-    )
-    wrong = sum(1 for torque in asked if torque < 0.0)
-    if wrong:
-        held.wrong_signs += wrong
-        asked = (max(asked[0], 0.0), max(asked[1], 0.0), max(asked[2], 0.0), max(asked[3], 0.0))
-    held.brake_torques = asked
-    held.drive_torques = (
-        _told(message.wheelFL_propulsionTorque, d[0]),
-        _told(message.wheelFR_propulsionTorque, d[1]),
-        _told(message.wheelRL_propulsionTorque, d[2]),
-        _told(message.wheelRR_propulsionTorque, d[3]),
-    )
+    # Cut into a plain tuple first: only those are taken apart fast, and this runs for every command.
+    _, throttle, brake, steering, _, b0, b1, b2, b3, d0, d1, d2, d3, drive_mode, _ = message[:]
+    if throttle == throttle:  # not NaN
+        held.throttle = _clamped(throttle, 0.0)
+    if brake == brake:
+        held.brake = _clamped(brake, 0.0)
+    if steering == steering:
+        held.steer = _clamped(-steering, -1.0)
+    if drive_mode == drive_mode:
+        held.torque_mode = drive_mode >= 0.5
+    if not (b0 != b0 and b1 != b1 and b2 != b2 and b3 != b3):
+        b = held.brake_torques
+        asked = _told(-b0, b[0]), _told(-b1, b[1]), _told(-b2, b[2]), _told(-b3, b[3])
+        wrong = sum(1 for torque in asked if torque < 0.0)
+        if wrong:
+            held.wrong_signs += wrong
+            asked = max(asked[0], 0.0), max(asked[1], 0.0), max(asked[2], 0.0), max(asked[3], 0.0)
+        held.brake_torques = asked
+    if not (d0 != d0 and d1 != d1 and d2 != d2 and d3 != d3):
+        d = held.drive_torques
+        held.drive_torques = _told(d0, d[0]), _told(d1, d[1]), _told(d2, d[2]), _told(d3, d[3])
 
 
 def controls_from_wire(message: CommandMessage, held: Held) -> Controls:
@@ -255,6 +233,8 @@ def controls_from_wire(message: CommandMessage, held: Held) -> Controls:
 
 def controls_of(held: Held) -> Controls:
     """Return what is held as controls of a car; gears are the automatic's."""
+    if not held.torque_mode:
+        return Controls(held.steer, held.throttle, held.brake)
     return Controls(held.steer, held.throttle, held.brake, wheels=torques_of(held))
 
 
@@ -287,5 +267,5 @@ def _told(value: float, before: float) -> float:
     return value if math.isfinite(value) else before
 
 
-def _clamped(value: float, least: float, before: float) -> float:
-    return min(max(value, least), 1.0) if value == value else before
+def _clamped(value: float, least: float) -> float:
+    return least if value < least else 1.0 if value > 1.0 else value
