@@ -13,6 +13,7 @@ The wire tells neither lap times nor contacts, and no time: `state_from_wire` co
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from trailbrake.cars.params import CarParams, interpolate
 from trailbrake.frames import beamng_from_iso, iso_from_beamng
@@ -119,12 +120,13 @@ def state_to_wire(
         custom: the 50 free values.
     """
     s, held = state, held or Held()
+    pitch, roll, vx, vy, vz, throttle = s.pitch, s.roll, s.velocity_x, s.velocity_y, s.velocity_z, s.throttle
     cy, sy, cp, sp, cr, sr = (
-        math.cos(s.yaw), math.sin(s.yaw), math.cos(s.pitch), math.sin(s.pitch), math.cos(s.roll), math.sin(s.roll),
+        math.cos(s.yaw), math.sin(s.yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),
     )  # fmt: skip
-    low = sr * s.velocity_y + cr * s.velocity_z
-    ahead = cp * s.velocity_x + sp * low
-    aside = cr * s.velocity_y - sr * s.velocity_z
+    low = sr * vy + cr * vz
+    ahead = cp * vx + sp * low
+    aside = cr * vy - sr * vz
     acceleration = beamng_from_iso(
         (
             s.acceleration_x + GRAVITY * sp,
@@ -134,45 +136,50 @@ def state_to_wire(
     )
     rpm, gear = s.engine_speed / RPM, s.gear or 0
     w0, w1, w2, w3 = s.wheels
-    front, rear = car.tyre_front.radius, car.tyre_rear.radius
-    v0, v1 = front * w0.angular_velocity, front * w1.angular_velocity
-    v2, v3 = rear * w2.angular_velocity, rear * w3.angular_velocity
+    s0, s1, s2, s3 = w0.angular_velocity, w1.angular_velocity, w2.angular_velocity, w3.angular_velocity
+    l0, l1, l2, l3 = w0.load, w1.load, w2.load, w3.load
+    tyre_front, tyre_rear = car.tyre_front, car.tyre_rear
+    front, rear = tyre_front.radius, tyre_rear.radius
+    v0, v1, v2, v3 = front * s0, front * s1, rear * s2, rear * s3
     b0, b1, b2, b3 = held.brake_torques if held.torque_mode else _brake_torques(s, car)
     d0, d1, d2, d3 = held.drive_torques if held.torque_mode else _drive_torques(s, car, rpm, gear)
-    drag_front, drag_rear = car.tyre_front.rolling_resistance * front, car.tyre_rear.rolling_resistance * rear
-    values: Values = (
-        float(message_id), s.throttle, held.throttle, s.brake, held.brake, s.clutch, 0.0, s.handbrake, 0.0,
+    drag_front, drag_rear = tyre_front.rolling_resistance * front, tyre_rear.rolling_resistance * rear
+    values: tuple[Any, ...] = (
+        float(message_id), throttle, held.throttle, s.brake, held.brake, s.clutch, 0.0, s.handbrake, 0.0,
         s.steering_wheel_angle / DEG, -held.steer, s.x, s.y, s.z,
-        cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * s.velocity_x, s.speed,
-        *acceleration, -s.roll, s.pitch, wire_yaw(s.yaw), s.z,
-        IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, s.throttle, 0.0, 0.0,
+        cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * vx, s.speed,
+        *acceleration, -roll, pitch, wire_yaw(s.yaw), s.z,
+        IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, throttle, 0.0, 0.0,
         car.engine.limiter_rpm, 1.0 if gear < 0 else 0.0, rpm, 0.0, 0.0,
         0.25 * (abs(v0) + abs(v1) + abs(v2) + abs(v3)),
-        w0.angular_velocity, v0, b0, d0, drag_front * w0.load, w0.load,
-        w1.angular_velocity, v1, b1, d1, drag_front * w1.load, w1.load,
-        w2.angular_velocity, v2, b2, d2, drag_rear * w2.load, w2.load,
-        w3.angular_velocity, v3, b3, d3, drag_rear * w3.load, w3.load,
+        s0, v0, b0, d0, drag_front * l0, l0,
+        s1, v1, b1, d1, drag_front * l1, l1,
+        s2, v2, b2, d2, drag_rear * l2, l2,
+        s3, v3, b3, d3, drag_rear * l3, l3,
+        custom,
     )  # fmt: skip
-    if math.isnan(sum(values)):
-        values = tuple(0.0 if value != value else value for value in values)
-    return _new(StateMessage, (*values, custom))
+    if math.isnan(sum(values[:-1])):
+        values = (*(0.0 if value != value else value for value in values[:-1]), custom)
+    return _new(StateMessage, values)
 
 
 def _brake_torques(s: CarState, car: CarParams) -> tuple[float, float, float, float]:
-    front = 0.5 * s.brake * car.brakes.torque_front
-    rear = 0.5 * (s.brake * car.brakes.torque_rear + s.handbrake * car.brakes.handbrake_torque)
+    brakes = car.brakes
+    front = 0.5 * s.brake * brakes.torque_front
+    rear = 0.5 * (s.brake * brakes.torque_rear + s.handbrake * brakes.handbrake_torque)
     return front, front, rear, rear
 
 
 def _drive_torques(s: CarState, car: CarParams, rpm: float, gear: int) -> tuple[float, float, float, float]:
     engine = car.engine
     full = interpolate(rpm, engine.rpm, engine.torque)
-    share = (rpm - engine.idle_rpm) / (engine.limiter_rpm - engine.idle_rpm)
-    drag = engine.braking_torque_idle + share * (engine.braking_torque_limiter - engine.braking_torque_idle)
+    idle, idle_drag = engine.idle_rpm, engine.braking_torque_idle
+    drag = idle_drag + (rpm - idle) / (engine.limiter_rpm - idle) * (engine.braking_torque_limiter - idle_drag)
     crank = s.throttle * full - (1.0 - s.throttle) * drag
     half = 0.5 * crank * (1.0 - s.clutch) * car.gearbox.overall(gear) * car.gearbox.efficiency
     to_front = car.drive.front_share
-    return half * to_front, half * to_front, half * (1.0 - to_front), half * (1.0 - to_front)
+    front, rear = half * to_front, half * (1.0 - to_front)
+    return front, front, rear, rear
 
 
 # ---- Controller to simulator -------------------------------------------------------------------------------
