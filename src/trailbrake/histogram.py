@@ -18,7 +18,7 @@ class Durations:
     def add(self, seconds: float) -> None:
         """Count one duration."""
         index = int(math.log(seconds / self._FLOOR) * self._PER_E) if seconds > self._FLOOR else 0
-        self._bins[min(index, 2399)] += 1
+        self._bins[index if index < 2400 else 2399] += 1
         self.count += 1
         if seconds > self.longest:
             self.longest = seconds

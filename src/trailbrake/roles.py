@@ -159,7 +159,7 @@ class Tap(Protocol):
 
 @runtime_checkable
 class Coupled(Protocol):
-    """What a Link or a Host is besides, where the two ends of a wire wait for each other."""
+    """What a Link or a Host is besides, where the other end's word can wake it."""
 
     @property
     def waits(self) -> bool:

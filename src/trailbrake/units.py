@@ -9,6 +9,8 @@ RPM = 2.0 * math.pi / 60.0  # rad/s per revolution per minute
 DEG = math.pi / 180.0  # rad per degree
 PSI = 6894.757293168  # Pa per pound-force per square inch
 KELVIN_AT_0_C = 273.15  # K
+FREEZING_F = 32.0  # degF at 0 degC
+FAHRENHEIT_PER_CELSIUS = 1.8  # degF
 
 
 def wrap_angle(angle: float) -> float:
@@ -16,11 +18,6 @@ def wrap_angle(angle: float) -> float:
     return (angle + math.pi) % (2.0 * math.pi) - math.pi
 
 
-def celsius_from_fahrenheit(temperature: float) -> float:
-    """Return degC for degF."""
-    return (temperature - 32.0) / 1.8
-
-
 def fahrenheit_from_celsius(temperature: float) -> float:
     """Return degF for degC."""
-    return temperature * 1.8 + 32.0
+    return temperature * FAHRENHEIT_PER_CELSIUS + FREEZING_F

@@ -7,8 +7,11 @@ import pytest
 
 from trailbrake.drivers import speed_hold
 from trailbrake.errors import DataError, UsageError
+from trailbrake.record.reader import Recording
 from trailbrake.run import fmi
 from trailbrake.run.fmi import DriverModel, export_fmu
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session import drive
 from trailbrake.state import CarState
 
 USER = """
@@ -128,3 +131,21 @@ def test_a_user_s_file_goes_into_the_fmu(mine, tmp_path):
     result = simulate_fmu(str(path), stop_time=0.2, step_size=0.1, start_values={"driver.share": 0.75},
                           output=["controls.throttle"])  # fmt: skip
     assert result["controls.throttle"][-1] == 0.75
+
+
+@pytest.mark.fmi
+@pytest.mark.slow
+def test_a_driver_as_an_fmu_drives_beamng_s_wire_alike(tmp_path):
+    """Through the bytes of the coupling, a message every 5 ms: the block in the FMU and the driver as it is."""
+    path = export_fmu("speed_hold_torque", tmp_path, "proving_ground", "hatchback")
+    driven = []
+    for driver in ("speed_hold_torque", str(path)):
+        options = DriveOptions(sim="beamng", driver=driver, track="proving_ground", car="hatchback", laps=0,
+                               seconds=3.0, report=False, out=tmp_path / "out")  # fmt: skip
+        driven.append(Recording.open(drive(options)["recording"]))
+    ours, through = driven
+    assert ours.state["speed"][-1] > 5.0
+    assert len(ours.state["time"]) == len(through.state["time"]) > 500
+    for name in ("x", "y", "yaw", "speed", "fl_angular_velocity"):
+        assert np.allclose(ours.state[name], through.state[name], rtol=0.0, atol=1e-9), name
+    assert np.nanmax(through.controls["rr_drive_torque"]) > 100.0

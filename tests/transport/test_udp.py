@@ -24,6 +24,21 @@ def test_a_datagram_arrives_whole_with_its_sender(pair):
     assert b.receive() is None
 
 
+@pytest.mark.parametrize("patience", [0.0, 0.001, 2.0])
+def test_what_a_wait_has_taken_comes_first_and_once(pair, patience):
+    a, b = pair
+    for data in (b"one", b"two", b"three"):
+        a.send(data, (LOCAL, b.port))
+    assert b.wait(2.0)
+    assert b.wait(patience), "a second wait takes no second one"
+    assert b.receive_data() == b"one"
+    assert b.wait(patience)
+    assert b.receive() == (b"two", (LOCAL, a.port))
+    assert b.receive_data() == b"three"
+    assert b.receive_data() is None
+    assert not b.wait(min(patience, 0.03))
+
+
 def test_an_empty_datagram_is_one(pair):
     a, b = pair
     a.send(b"", (LOCAL, b.port))

@@ -4,6 +4,7 @@ Torques in N m; engine speeds are in rpm, as data sheets print them.
 """
 
 import math
+from bisect import bisect_left
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -123,7 +124,7 @@ def interpolate(x: float, xs: tuple[float, ...], ys: tuple[float, ...]) -> float
     """Return the piecewise linear value at `x`, held constant beyond the ends."""
     if x <= xs[0]:
         return ys[0]
-    for i in range(1, len(xs)):
-        if x <= xs[i]:
-            return ys[i - 1] + (ys[i] - ys[i - 1]) * (x - xs[i - 1]) / (xs[i] - xs[i - 1])
-    return ys[-1]
+    if not x <= xs[-1]:
+        return ys[-1]
+    i = bisect_left(xs, x)
+    return ys[i - 1] + (ys[i] - ys[i - 1]) * (x - xs[i - 1]) / (xs[i] - xs[i - 1])

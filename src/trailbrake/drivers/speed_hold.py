@@ -28,6 +28,11 @@ class Driver:
         """Answer one state."""
         if self.heading is None:
             self.heading = state.yaw
-        throttle, brake = self.pedals.update(self.speed - state.speed, dt)
-        steer = self.wheel.update(self.heading, state.yaw, state.speed, dt)
-        return Controls(steer=steer, throttle=throttle, brake=brake)
+        controls = self.push(self.speed - state.speed, dt)
+        controls.steer = self.wheel.update(self.heading, state.yaw, state.speed, dt)
+        return controls
+
+    def push(self, error: float, dt: float) -> Controls:
+        """Return what drives or brakes for `error`, m/s that are missing."""
+        throttle, brake = self.pedals.update(error, dt)
+        return Controls(throttle=throttle, brake=brake)

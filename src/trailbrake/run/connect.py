@@ -19,6 +19,7 @@ from trailbrake.run import rate
 from trailbrake.run.children import own_group
 from trailbrake.run.loop import Lockstep, Pace, RealTime
 from trailbrake.run.options import DriveOptions, WorldOptions
+from trailbrake.run.prompt import prompt
 from trailbrake.run.punctual import punctual
 from trailbrake.run.serve import build_host
 from trailbrake.run.signals import CHILD
@@ -73,7 +74,7 @@ def connected(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> 
 
 @contextmanager
 def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
-    with punctual(), _links(options, live, None, nap(stopped)) as links:
+    with punctual(), _links(options, live, None, nap(stopped)) as links, prompt():
         yield Connection(links, RealTime())
 
 
@@ -95,6 +96,7 @@ def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> It
         private_folder() as doors,
         _host_process(options, live, doors) as (process, host_report),
         _links(options, live, doors, nap(stopped)) as links,
+        prompt(),
     ):
 
         def gone() -> str:

@@ -54,13 +54,17 @@ class RealTime:
 
     def __init__(self, gone: Callable[[], str] = lambda: "") -> None:
         self._likely = rate.now()
+        self._link: Link | None = None
+        self._wakes: Coupled | None = None  # `_link`, where it can tell when there is something
         self.gone = gone
 
     def wait(self, link: Link) -> float:
         """Wait for the next sample, at most SILENT_WAIT."""
-        if isinstance(link, Coupled):
+        if link is not self._link:  # such a look at what it can do takes as long as a read
+            self._link, self._wakes = link, link if isinstance(link, Coupled) else None
+        if self._wakes is not None:
             if not link.fresh():
-                link.wait(SILENT_WAIT)
+                self._wakes.wait(SILENT_WAIT)
             return rate.now()
         if rate.wait_for(link.fresh, self._likely, rate.now() + SILENT_WAIT):
             self._likely = rate.now() + link.period

@@ -9,6 +9,7 @@ receiver of UDP reports gives up after a second, vgamepad keeps the last report)
 import atexit
 import sys
 import threading
+import time
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -91,7 +92,8 @@ class Pad:
         self.let_go = 0
         self._backend, self._dead_man = backend, dead_man
         self._lock = threading.Lock()
-        self._fed = threading.Event()
+        self._fed_at = 0.0  # s of steady time: a number costs a driver's tick less than waking the watcher would
+        self._closing = threading.Event()
         self._closed = False
         self._watcher: threading.Thread | None = None
         atexit.register(self.close)
@@ -114,7 +116,7 @@ class Pad:
             if self._closed:
                 raise SimulatorError("the pad is closed", where="pad")
             self._backend.send(report)
-        self._fed.set()
+        self._fed_at = time.monotonic()
         if self._watcher is None and self._dead_man > 0.0:
             self._watcher = threading.Thread(target=self._watch, name="pad dead-man", daemon=True)
             self._watcher.start()
@@ -124,13 +126,16 @@ class Pad:
         self.send(NEUTRAL)
 
     def _watch(self) -> None:
-        held = True  # whether the last report may be another than neutral
-        while not self._closed:
-            if self._fed.wait(self._dead_man):
-                self._fed.clear()
-                held = True
-            elif held:
-                held = False
+        let_go_at = -1.0  # `_fed_at` of the report that was taken back last
+        wait = self._dead_man
+        while not self._closing.wait(wait):
+            fed_at = self._fed_at
+            wait = fed_at + self._dead_man - time.monotonic()
+            if wait > 0.0:
+                continue
+            wait = self._dead_man
+            if fed_at != let_go_at:
+                let_go_at = fed_at
                 with self._lock:
                     if not self._closed:
                         self.let_go += 1
@@ -146,7 +151,7 @@ class Pad:
                 self._backend.send(NEUTRAL)
             finally:
                 self._backend.close()
-        self._fed.set()
+        self._closing.set()
         if self._watcher is not None and self._watcher is not threading.current_thread():
             self._watcher.join()
         atexit.unregister(self.close)

@@ -1,7 +1,9 @@
 """From one car's column of the batch to a `CarState`."""
 
 import math
+from collections.abc import Callable
 from operator import itemgetter
+from typing import Any
 
 from trailbrake.cars.params import CarParams
 from trailbrake.state import CarState, Phase, WheelState
@@ -9,6 +11,7 @@ from trailbrake.units import G
 from trailbrake.world.layout import State
 
 NAN = math.nan
+DRIVING = Phase.DRIVING
 
 _SCALARS = itemgetter(
     State.X, State.Y, State.YAW, State.VX, State.VY, State.HEAVE_RATE, State.YAW_RATE, State.ENGINE, State.STEER,
@@ -33,14 +36,16 @@ class Publisher:
         body = car.body
         self._height = body.cg_height
         self._max_steer, self._ratio = car.steering.max_angle, car.steering.ratio
-        self._wheels = []
+        self._wheels: list[tuple[Callable[[list[float]], tuple[float, ...]], tuple[Any, ...]]] = []
         for x, track, tyre, links in (
             (body.cg_to_front, body.track_front, car.tyre_front, car.suspension_front),
             (-body.cg_to_rear, body.track_rear, car.tyre_rear, car.suspension_rear),
         ):
             slips = tyre.peak_slip_ratio, math.tan(tyre.peak_slip_angle)
             for side in (1.0, -1.0):
-                self._wheels.append((x, side * 0.5 * track, side, *slips, links, tyre.thermal is not None))
+                figures = (x, side * 0.5 * track, side, *slips, links.camber, links.camber_gain,
+                           tyre.thermal is not None)  # fmt: skip
+                self._wheels.append((_WHEELS[len(self._wheels)], figures))
 
     def state(self, row: list[float], time: float, sequence: int, laps: tuple[float, float, float, float]) -> CarState:
         """Return a fresh CarState.
@@ -61,22 +66,22 @@ class Publisher:
         xx, xy, xz = cy * cp, sy * cp, -sp
         yx, yy, yz = cy * sp * sr - sy * cr, sy * sp * sr + cy * cr, cp * sr
         zx, zy, zz = cy * sp * cr + sy * sr, sy * sp * cr - cy * sr, cp * cr
-        wheels = []
-        for read, (bx, by, side, peak_x, peak_y, links, warms) in zip(_WHEELS, self._wheels, strict=True):
+        wheels, wheel, n = [], WheelState, NAN
+        for read, (bx, by, side, peak_x, peak_y, camber, camber_gain, warms) in self._wheels:
             spin, slip_x, slip_y, load, slip, on_track, bump, hop, temperature, wear = read(row)
             travel = hop - heave + bx * pitch_on - by * roll_on
             wheels.append(
-                WheelState(
+                wheel(
                     x + bx * xx + by * yx + bump * zx, y + bx * xy + by * yy + bump * zy,
                     z + bx * xz + by * yz + bump * zz, spin,
                     slip_x * peak_x, math.atan(slip_y * peak_y), slip, load,
-                    roll_on - side * (links.camber + links.camber_gain * travel), NAN,
-                    temperature if warms else NAN, NAN, wear if warms else NAN, on_track,
+                    roll_on - side * (camber + camber_gain * travel), n,
+                    temperature if warms else n, n, wear if warms else n, on_track,
                 )
             )  # fmt: skip
         height = self._height + heave
         return CarState(
-            time, sequence, 0.0, Phase.DRIVING,
+            time, sequence, 0.0, DRIVING,
             x + height * zx, y + height * zy, z + height * zz,
             yaw, math.asin(sp) + pitch_on, math.asin(sr) + roll_on,
             math.hypot(vx, vy), vx, vy, vz, ax, ay, az + press - G * cp * cr,

@@ -297,7 +297,7 @@ def test_what_is_seen_of_a_car_is_a_part_of_the_whole_page():
         data, _ = golden(case)
         brief = codec.decode_seen_car(data)
         assert brief == codec.seen(codec.decode_car(data))
-        assert (brief.packet_id, brief.gear) == (777, 3)
+        assert (brief[codec.SEEN_PACKET_ID], brief[codec.SEEN_GEAR]) == (777, 3)
         assert len(set(brief)) > 70  # the golden page has another number in nearly every place
 
 

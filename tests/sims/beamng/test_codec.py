@@ -116,3 +116,22 @@ def test_one_byte_too_few_or_too_many(decode, encode, size):
     for wrong in (0, 7, size - 1, size + 1, 2 * size):
         with pytest.raises(WireError):
             decode(bytes(wrong))
+
+
+def test_what_is_seen_of_a_state_are_these_slots_and_the_free_values():
+    seen = codec.decode_seen_state(golden("state_count")[0])
+    slots = [0, 1, 3, 5, 7, 9, *range(11, 24), 26, 33, 37, 42, 43, 48, 49, 54, 55, 60]
+    assert seen == (*slots, tuple(range(61, 111)))
+
+
+@given(data=st.binary(min_size=8, max_size=64))
+def test_any_state_is_seen_as_the_whole_message_would_be(data):
+    data = (data * 200)[:888]
+    seen, whole = codec.decode_seen_state(data), codec.seen(codec.decode_state(data))
+    assert same(flat(seen), flat(whole))
+
+
+@given(data=st.binary(max_size=1000).filter(lambda data: len(data) != 888))
+def test_a_state_of_another_size_is_not_seen(data):
+    with pytest.raises(WireError, match=f"expected 888 bytes, got {len(data)}"):
+        codec.decode_seen_state(data)

@@ -1,21 +1,21 @@
 """The packets' clock: wrap, duplicates, late ones, rewinds, two clocks of different fineness."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.sims.forza.blocks import Dash, Sled
 from trailbrake.sims.forza.clock import Clock, Kind, milliseconds_between
-from trailbrake.sims.forza.codec import Packet
 
 
-def packet(ms, race=None):
-    return Packet(Sled(1, ms % 2**32), dash=None if race is None else Dash(cur_race_time=race))
+def clocks(ms, race=math.nan):
+    return ms % 2**32, race
 
 
 def steps(*packets):
     clock = Clock()
-    return [clock.step(packet(*p) if isinstance(p, tuple) else packet(p)) for p in packets]
+    return [clock.step(*(clocks(*p) if isinstance(p, tuple) else clocks(p))) for p in packets]
 
 
 def kinds(*packets):

@@ -135,6 +135,43 @@ def test_any_bytes_of_a_known_length_mean_what_the_structures_say(data):
 
 
 @given(known)
+def test_what_is_seen_of_any_bytes_are_those_numbers_of_the_structures(data):
+    there = {}
+    for offset, cls in STRUCTURES[codec.decode(data).format]:
+        block = {CSled: Sled, CGap: Gap, CDash: Dash, CExtra: Extra}[cls]
+        there |= dict(zip(block._fields, flat(cls.from_buffer_copy(data, offset)), strict=True))
+    names = codec.SEEN_SLED + (() if codec.FORMATS[len(data)] == "sled" else codec.SEEN_DASH)
+    seen = codec.decode_seen(data)
+    assert len(seen) == len(names)
+    assert same(seen, [there[name] for name in names])
+    assert same(seen, codec.seen(codec.decode(data)))
+
+
+def test_what_is_seen_has_names():
+    seen = codec.decode_seen(golden("fh")[0])
+    packet = f32(golden("fh")[1])
+    assert (seen[codec.IS_RACE_ON], seen[codec.TIMESTAMP_MS]) == (1, packet.sled.timestamp_ms)
+    assert (codec.race_time(seen), seen[codec.GEAR]) == (packet.dash.cur_race_time, packet.dash.gear)
+    sled = codec.decode_seen(golden("sled")[0])
+    assert math.isnan(codec.race_time(sled))
+    assert len(sled) == codec.NO_DASH
+    assert codec.is_finite(seen)
+    assert codec.is_finite(sled)
+
+
+@pytest.mark.parametrize("block", ["sled", "dash"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_a_driver_steers_by_is_finite_or_not(block, bad):
+    names = ("velocity_x", "velocity_y", "velocity_z", "yaw", "angular_velocity_y", "position_x", "position_z", "speed")
+    packet = Packet(Sled(1), Gap(), Dash())
+    for name in names:
+        if name in BLOCKS[block]._fields:
+            part = getattr(packet, block)._replace(**{name: bad})
+            assert not codec.is_finite(codec.seen(packet._replace(**{block: part}))), name
+    assert codec.is_finite(codec.seen(packet._replace(sled=packet.sled._replace(pitch=bad))))
+
+
+@given(known)
 def test_what_was_decoded_is_encoded_to_the_same_bytes(data):
     packet = codec.decode(data)
     if not any(v != v for block in packet[:4] for v in block or ()):  # the payload of a NaN is nobody's information
@@ -145,6 +182,8 @@ def test_what_was_decoded_is_encoded_to_the_same_bytes(data):
 def test_any_other_length_is_foreign(data):
     with pytest.raises(WireError, match="not a Forza datagram, expected 232, 311, 323, 324, 331, 339, 340 bytes"):
         codec.decode(data)
+    with pytest.raises(WireError, match="not a Forza datagram, expected 232, 311, 323, 324, 331, 339, 340 bytes"):
+        codec.decode_seen(data)
 
 
 def test_the_lengths_are_the_page_s():

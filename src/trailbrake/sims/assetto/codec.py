@@ -141,26 +141,10 @@ class CarData(NamedTuple):
     wheels_valid_surface: int = 0
 
 
-class SeenCar(tuple[Any, ...]):
-    """The numbers of a CarData page that our state is made of, flat, in their order on the page; see `seen`."""
-
-    __slots__ = ()
-
-    @property
-    def packet_id(self) -> int:
-        """As in CarData."""
-        return int(self[0])
-
-    @property
-    def gear(self) -> int:
-        """As in CarData: 0 = R, 1 = N, 2 = first."""
-        return int(self[7])
-
-    @property
-    def position(self) -> tuple[float, float, float]:
-        """As in CarData."""
-        x, y, z = self[19:22]
-        return x, y, z
+# The numbers of a CarData page that our state is made of, flat, in their order on the page; see `seen`. A plain tuple,
+# since only those are taken apart fast.
+SeenCar = tuple[Any, ...]
+SEEN_PACKET_ID, SEEN_GEAR = 0, 7  # places in it
 
 
 class CarPublic(NamedTuple):
@@ -259,7 +243,7 @@ def _whole(data: bytes) -> bytes:
 
 def decode_seen_car(data: bytes) -> SeenCar:
     """Decode of a CarData page what a driver's state needs: `seen(decode_car(data))`, in a third of the time."""
-    return _new(SeenCar, _SEEN.unpack_from(_whole(data)))
+    return _SEEN.unpack_from(_whole(data))
 
 
 def seen(m: CarData) -> SeenCar:
@@ -270,12 +254,10 @@ def seen(m: CarData) -> SeenCar:
         for number in (*w.contact_point, w.slip_ratio, w.load, w.pressure, w.angular_velocity, w.wear,
                        w.core_temperature, w.camber_rad, w.disc_temperature, w.slip_angle_deg, w.nd_slip)
     ]  # fmt: skip
-    return SeenCar(
-        (
-            *m[:10], *m.acc_g, *m.look, *m.up, *m.position, *m.local_velocity, *m.local_angular_velocity, *wheels,
-            m.abs_in_action, m.traction_control_in_action, m.lap_time_ms, m.best_lap_time_ms, m.spline_position,
-            m.collision_depth, m.collision_counter, m.wheels_valid_surface,
-        )
+    return (
+        *m[:10], *m.acc_g, *m.look, *m.up, *m.position, *m.local_velocity, *m.local_angular_velocity, *wheels,
+        m.abs_in_action, m.traction_control_in_action, m.lap_time_ms, m.best_lap_time_ms, m.spline_position,
+        m.collision_depth, m.collision_counter, m.wheels_valid_surface,
     )  # fmt: skip
 
 

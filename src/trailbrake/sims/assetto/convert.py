@@ -34,6 +34,7 @@ from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelSta
 from trailbrake.units import DEG, KMH, PSI, RPM, G
 
 NAN = math.nan
+DRIVING = Phase.DRIVING
 NEUTRAL = 1  # wire gear: 0 = reverse, 1 = neutral, 2 = first
 ALL_WHEELS_VALID = 0b1111
 TELEPORT_NONE, TELEPORT_PITS, TELEPORT_POSE = 0, 1, 2
@@ -54,77 +55,32 @@ def state_from_wire(message: CarData) -> CarState:
 
 def state_from_seen(message: SeenCar) -> CarState:
     """Return the state that `message` tells, as `state_from_wire` does."""
-    # Without helpers: this runs for every sample of a drive. Vectors are (left, up, forward) on the wire,
+    # By place and without helpers: this runs for every sample of a drive. Vectors are (left, up, forward) on the wire,
     # `frames.iso_from_assetto` written out.
     (
         packet_id, gas, brake, clutch, steer, handbrake, fuel, gear, rpm, speed_kmh, acc_y, acc_z, acc_x, look_y,
-        look_z, look_x, up_y, up_z, up_x, y, z, x, vy, vz, vx, pitch_rate, yaw_rate, roll_rate, *wheels, abs_acts,
-        tc_acts, lap_ms, best_ms, progress, depth, contacts, valid,
-    ) = message  # fmt: skip
+        look_z, look_x, up_y, up_z, up_x, y, z, x, vy, vz, vx, pitch_rate, yaw_rate, roll_rate,
+    ) = message[:28]  # fmt: skip
+    abs_acts, tc_acts, lap_ms, best_ms, progress, depth, contacts, valid = message[80:]
     yaw, pitch, roll = angles_from_axes((look_x, look_y, look_z), (up_x, up_y, up_z))
     return CarState(
-        time=packet_id / RATE_HZ,
-        sequence=packet_id,
-        phase=Phase.DRIVING,
-        x=x,
-        y=y,
-        z=z,
-        yaw=yaw,
-        pitch=pitch,
-        roll=roll,
-        speed=speed_kmh * KMH,
-        velocity_x=vx,
-        velocity_y=vy,
-        velocity_z=vz,
-        acceleration_x=acc_x * G,
-        acceleration_y=acc_y * G,
-        acceleration_z=acc_z * G,
-        roll_rate=roll_rate,
-        pitch_rate=pitch_rate,
-        yaw_rate=yaw_rate,
-        steering_wheel_angle=-steer * DEG,
-        throttle=gas,
-        brake=brake,
-        clutch=1.0 - clutch,
-        handbrake=handbrake,
-        gear=gear - NEUTRAL,
-        engine_speed=rpm * RPM,
-        fuel_litres=fuel,
-        abs_active=1.0 if abs_acts else 0.0,
-        tc_active=1.0 if tc_acts else 0.0,
-        lap_time=lap_ms * 1e-3,
-        best_lap_time=best_ms * 1e-3 if best_ms else NAN,
-        lap_progress=progress,
-        contacts=float(contacts),
-        contact_depth=depth,
-        wheels=[
-            _wheel_from_wire(wheels[0:13], -1.0, valid & 1),
-            _wheel_from_wire(wheels[13:26], 1.0, valid & 2),
-            _wheel_from_wire(wheels[26:39], -1.0, valid & 4),
-            _wheel_from_wire(wheels[39:52], 1.0, valid & 8),
-        ],
-    )
+        packet_id / RATE_HZ, packet_id, 0.0, DRIVING, x, y, z, yaw, pitch, roll, speed_kmh * KMH, vx, vy, vz,
+        acc_x * G, acc_y * G, acc_z * G, roll_rate, pitch_rate, yaw_rate,
+        NAN, -steer * DEG, gas, brake, 1.0 - clutch, handbrake, gear - NEUTRAL, rpm * RPM, fuel,
+        1.0 if abs_acts else 0.0, 1.0 if tc_acts else 0.0,
+        NAN, lap_ms * 1e-3, best_ms * 1e-3 if best_ms else NAN, progress, NAN, float(contacts), depth,
+        [_wheel_from_wire(message[28:41], -1.0, valid & 1), _wheel_from_wire(message[41:54], 1.0, valid & 2),
+         _wheel_from_wire(message[54:67], -1.0, valid & 4), _wheel_from_wire(message[67:80], 1.0, valid & 8)],
+    )  # fmt: skip
 
 
-def _wheel_from_wire(numbers: list[float], outward: float, valid: int) -> WheelState:
+def _wheel_from_wire(numbers: tuple[float, ...], outward: float, valid: int) -> WheelState:
     """`outward`: +1 for a right wheel, whose top leans right when it leans outward; -1 for a left one."""
     y, z, x, slip_ratio, load, pressure, spin, wear, core, camber, disc, slip_angle, nd_slip = numbers
     return WheelState(
-        x=x,
-        y=y,
-        z=z,
-        angular_velocity=spin,
-        slip_ratio=slip_ratio,
-        slip_angle=slip_angle * DEG,
-        combined_slip=nd_slip,
-        load=load,
-        camber=outward * camber,
-        pressure=pressure * PSI,
-        core_temperature=core,
-        disc_temperature=disc,
-        wear=wear,
-        on_track=1.0 if valid else 0.0,
-    )
+        x, y, z, spin, slip_ratio, slip_angle * DEG, nd_slip, load, outward * camber, pressure * PSI, core, disc, wear,
+        1.0 if valid else 0.0,
+    )  # fmt: skip
 
 
 def other_from_wire(index: int, message: CarPublic) -> OtherCar:

@@ -180,14 +180,15 @@ class Link:
         except WireError:  # a stranger cut the page short
             self.counters.torn += 1
             return False
-        counters, step = self.counters, message.packet_id - self._packet_id
+        counters, packet_id = self.counters, message[codec.SEEN_PACKET_ID]
+        step = packet_id - self._packet_id
         counters.received += 1
         if step < 0:
             counters.resyncs += 1
-            self._others_at = self._census_at = message.packet_id
+            self._others_at = self._census_at = packet_id
         elif self._message is not None:
             counters.lost += step - 1
-        self._packet_id, self._message = message.packet_id, message
+        self._packet_id, self._message = packet_id, message
         return True
 
     def _copy(self) -> bytes:
@@ -253,7 +254,7 @@ class Link:
         """Send `controls`; a gear wish becomes paddle presses, or is left to the game's own box."""
         if self._game_shifts and controls.gear is not None:
             controls = replace(controls, gear=None)
-        gear = None if self._message is None else self._message.gear - convert.NEUTRAL
+        gear = None if self._message is None else self._message[codec.SEEN_GEAR] - convert.NEUTRAL
         shift = self._shifter.paddle(controls.gear, gear, self._packet_id)
         # A step back is a restart at the other end: the teleport was done there, or is moot.
         if self._teleport_to and not 0 <= self._packet_id - self._teleport_at < _TELEPORT_STEPS:

@@ -9,8 +9,10 @@ Where the published table and the game disagree this is the game: slot 0 is an i
 Signs and units are changed in `convert.py`, not here. NaN in a command means "leave alone".
 """
 
+from collections.abc import Callable
+from operator import itemgetter
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
 
@@ -115,6 +117,16 @@ class CommandMessage(NamedTuple):
     custom: Values = NO_CUSTOM  # bank B; the stock simulator ignores it
 
 
+# Of a state message the doubles that our state is made of, in the order of the bytes.
+SEEN = (
+    "message_id", "throttle", "brake", "clutch", "parkingbrake", "steering", "posX", "posY", "posZ", "velX", "velY",
+    "velZ", "groundspeed", "accX", "accY", "accZ", "roll", "pitch", "yaw", "gear", "rpm",
+    *(f"wheel{wheel}_{what}" for wheel in ("FL", "FR", "RL", "RR") for what in ("angularVelocity", "downForce")),
+)  # fmt: skip
+Seen = tuple[Any, ...]  # those of SEEN, and `custom`; a plain tuple, since only those are taken apart fast
+seen: Callable[[StateMessage], Seen] = itemgetter(*map(StateMessage._fields.index, (*SEEN, "custom")))
+_SEE = Struct("<" + "".join("d" if name in SEEN else f"{DOUBLE}x" for name in StateMessage._fields[:-1])).unpack_from
+
 # `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor.
 _new = tuple.__new__
 
@@ -124,7 +136,8 @@ def _wrong_size(what: str, expected: int, got: int) -> WireError:
 
 
 def _decode_custom(data: bytes) -> Values:
-    return NO_CUSTOM if data == _ZEROS else _CUSTOM.unpack(data)
+    """Return the free values at the end of a message."""
+    return NO_CUSTOM if data.endswith(_ZEROS) else _CUSTOM.unpack_from(data, len(data) - _CUSTOM.size)
 
 
 def _encode_custom(custom: Values) -> bytes:
@@ -135,7 +148,14 @@ def decode_state(data: bytes) -> StateMessage:
     """Decode what a simulator sends; WireError unless it is 888 bytes."""
     if len(data) != STATE_SIZE:
         raise _wrong_size("a state message", STATE_SIZE, len(data))
-    return _new(StateMessage, (*_STATE.unpack_from(data), _decode_custom(data[_STATE.size :])))
+    return _new(StateMessage, (*_STATE.unpack_from(data), _decode_custom(data)))
+
+
+def decode_seen_state(data: bytes) -> Seen:
+    """Decode of a state message what a state needs: `seen(decode_state(data))`; WireError unless it is 888 bytes."""
+    if len(data) != STATE_SIZE:
+        raise _wrong_size("a state message", STATE_SIZE, len(data))
+    return (*_SEE(data), _decode_custom(data))
 
 
 def encode_state(m: StateMessage) -> bytes:
@@ -147,7 +167,7 @@ def decode_command(data: bytes) -> CommandMessage:
     """Decode what a controller sends; WireError unless it is 512 bytes."""
     if len(data) != COMMAND_SIZE:
         raise _wrong_size("a command message", COMMAND_SIZE, len(data))
-    return _new(CommandMessage, (*_COMMAND.unpack_from(data), _decode_custom(data[_COMMAND.size :])))
+    return _new(CommandMessage, (*_COMMAND.unpack_from(data), _decode_custom(data)))
 
 
 def encode_command(m: CommandMessage) -> bytes:

@@ -13,15 +13,17 @@ The wire tells neither lap times nor contacts, and no time: `state_from_wire` co
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from trailbrake.cars.params import CarParams, interpolate
 from trailbrake.frames import beamng_from_iso, iso_from_beamng
-from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, StateMessage, Values
+from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, Seen, StateMessage, Values, seen
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelState, WheelTorque
 from trailbrake.units import DEG, RPM
 
 NAN = math.nan
 GRAVITY = 9.81  # m/s^2, the game's
+DRIVING = Phase.DRIVING
 QUARTER = 0.5 * math.pi  # rad: yaw on the wire is 0 when facing world -Y
 IGNITION_ON = 2.0
 TORQUES, PEDALS = 1.0, 0.0  # drive mode
@@ -54,9 +56,16 @@ def state_from_wire(message: StateMessage, step: float, before: CarState | None 
         before: the state of an earlier message, from which the yaw rate follows; without one it is 0 at a standstill
             and else NaN.
     """
-    m = message
-    vx, vy, vz = m.velX, m.velY, m.velZ
-    yaw, pitch, roll = our_yaw(m.yaw), m.pitch, -m.roll
+    return state_from_seen(seen(message), step, before)
+
+
+def state_from_seen(numbers: Seen, step: float, before: CarState | None = None) -> CarState:
+    """Return the state that `numbers` tell, as `state_from_wire` does."""
+    (
+        message_id, throttle, brake, clutch, parkingbrake, steering, x, y, z, vx, vy, vz, speed, acc_x, acc_y, acc_z,
+        roll, pitch, yaw, gear, rpm, spin_fl, load_fl, spin_fr, load_fr, spin_rl, load_rl, spin_rr, load_rr, _,
+    ) = numbers  # fmt: skip
+    yaw, roll = our_yaw(yaw), -roll
     if math.inf in (abs(yaw), abs(pitch), abs(roll)):
         yaw = pitch = roll = NAN
     cy, sy, cp, sp, cr, sr = (
@@ -66,54 +75,26 @@ def state_from_wire(message: StateMessage, step: float, before: CarState | None 
     ahead = cy * vx + sy * vy
     aside = cy * vy - sy * vx
     low = sp * ahead + cp * vz
-    forward, left, up = iso_from_beamng((m.accX, m.accY, m.accZ))
-    # Gravity, which the wire counts as an acceleration, is taken away.
+    forward, left, up = iso_from_beamng((acc_x, acc_y, acc_z))
+    n, wheel = NAN, WheelState
+    # By place: this runs for every message. Gravity, which the wire counts as an acceleration, is taken away.
     return CarState(
-        (m.message_id + 1.0) * step,
-        int(m.message_id) if math.isfinite(m.message_id) else -1,
-        0.0,
-        Phase.DRIVING,
-        m.posX,
-        m.posY,
-        m.posZ,
-        yaw,
-        pitch,
-        roll,
-        m.groundspeed,
-        cp * ahead - sp * vz,
-        cr * aside + sr * low,
-        cr * low - sr * aside,
-        forward - GRAVITY * sp,
-        left + GRAVITY * cp * sr,
-        up + GRAVITY * cp * cr,
-        NAN,
-        NAN,
-        _yaw_rate(m, yaw, step, before),
-        NAN,
-        m.steering * DEG,
-        m.throttle,
-        m.brake,
-        m.clutch,
-        m.parkingbrake,
-        int(m.gear) if math.isfinite(m.gear) else None,
-        m.rpm * RPM,
-        wheels=[
-            _wheel(m.wheelFL_angularVelocity, m.wheelFL_downForce),
-            _wheel(m.wheelFR_angularVelocity, m.wheelFR_downForce),
-            _wheel(m.wheelRL_angularVelocity, m.wheelRL_downForce),
-            _wheel(m.wheelRR_angularVelocity, m.wheelRR_downForce),
-        ],
-    )
+        (message_id + 1.0) * step, int(message_id) if math.isfinite(message_id) else -1, 0.0, DRIVING,
+        x, y, z, yaw, pitch, roll, speed,
+        cp * ahead - sp * vz, cr * aside + sr * low, cr * low - sr * aside,
+        forward - GRAVITY * sp, left + GRAVITY * cp * sr, up + GRAVITY * cp * cr,
+        n, n, _yaw_rate(message_id, speed, yaw, step, before),
+        n, steering * DEG, throttle, brake, clutch, parkingbrake, int(gear) if math.isfinite(gear) else None, rpm * RPM,
+        n, n, n, n, n, n, n, n, n, n,
+        [wheel(n, n, n, spin_fl, n, n, n, load_fl), wheel(n, n, n, spin_fr, n, n, n, load_fr),
+         wheel(n, n, n, spin_rl, n, n, n, load_rl), wheel(n, n, n, spin_rr, n, n, n, load_rr)],
+    )  # fmt: skip
 
 
-def _wheel(spin: float, load: float) -> WheelState:
-    return WheelState(NAN, NAN, NAN, spin, NAN, NAN, NAN, load)
-
-
-def _yaw_rate(m: StateMessage, yaw: float, step: float, before: CarState | None) -> float:
-    if before is None or not m.message_id > before.sequence:
-        return 0.0 if abs(m.groundspeed) < 0.01 else NAN
-    return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((m.message_id - before.sequence) * step)
+def _yaw_rate(message_id: float, speed: float, yaw: float, step: float, before: CarState | None) -> float:
+    if before is None or not message_id > before.sequence:
+        return 0.0 if abs(speed) < 0.01 else NAN
+    return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((message_id - before.sequence) * step)
 
 
 def stair(message: StateMessage, frame: StateMessage) -> StateMessage:
@@ -139,12 +120,13 @@ def state_to_wire(
         custom: the 50 free values.
     """
     s, held = state, held or Held()
+    pitch, roll, vx, vy, vz, throttle = s.pitch, s.roll, s.velocity_x, s.velocity_y, s.velocity_z, s.throttle
     cy, sy, cp, sp, cr, sr = (
-        math.cos(s.yaw), math.sin(s.yaw), math.cos(s.pitch), math.sin(s.pitch), math.cos(s.roll), math.sin(s.roll),
+        math.cos(s.yaw), math.sin(s.yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),
     )  # fmt: skip
-    low = sr * s.velocity_y + cr * s.velocity_z
-    ahead = cp * s.velocity_x + sp * low
-    aside = cr * s.velocity_y - sr * s.velocity_z
+    low = sr * vy + cr * vz
+    ahead = cp * vx + sp * low
+    aside = cr * vy - sr * vz
     acceleration = beamng_from_iso(
         (
             s.acceleration_x + GRAVITY * sp,
@@ -154,45 +136,50 @@ def state_to_wire(
     )
     rpm, gear = s.engine_speed / RPM, s.gear or 0
     w0, w1, w2, w3 = s.wheels
-    front, rear = car.tyre_front.radius, car.tyre_rear.radius
-    v0, v1 = front * w0.angular_velocity, front * w1.angular_velocity
-    v2, v3 = rear * w2.angular_velocity, rear * w3.angular_velocity
+    s0, s1, s2, s3 = w0.angular_velocity, w1.angular_velocity, w2.angular_velocity, w3.angular_velocity
+    l0, l1, l2, l3 = w0.load, w1.load, w2.load, w3.load
+    tyre_front, tyre_rear = car.tyre_front, car.tyre_rear
+    front, rear = tyre_front.radius, tyre_rear.radius
+    v0, v1, v2, v3 = front * s0, front * s1, rear * s2, rear * s3
     b0, b1, b2, b3 = held.brake_torques if held.torque_mode else _brake_torques(s, car)
     d0, d1, d2, d3 = held.drive_torques if held.torque_mode else _drive_torques(s, car, rpm, gear)
-    drag_front, drag_rear = car.tyre_front.rolling_resistance * front, car.tyre_rear.rolling_resistance * rear
-    values: Values = (
-        float(message_id), s.throttle, held.throttle, s.brake, held.brake, s.clutch, 0.0, s.handbrake, 0.0,
+    drag_front, drag_rear = tyre_front.rolling_resistance * front, tyre_rear.rolling_resistance * rear
+    values: tuple[Any, ...] = (
+        float(message_id), throttle, held.throttle, s.brake, held.brake, s.clutch, 0.0, s.handbrake, 0.0,
         s.steering_wheel_angle / DEG, -held.steer, s.x, s.y, s.z,
-        cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * s.velocity_x, s.speed,
-        *acceleration, -s.roll, s.pitch, wire_yaw(s.yaw), s.z,
-        IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, s.throttle, 0.0, 0.0,
+        cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * vx, s.speed,
+        *acceleration, -roll, pitch, wire_yaw(s.yaw), s.z,
+        IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, throttle, 0.0, 0.0,
         car.engine.limiter_rpm, 1.0 if gear < 0 else 0.0, rpm, 0.0, 0.0,
         0.25 * (abs(v0) + abs(v1) + abs(v2) + abs(v3)),
-        w0.angular_velocity, v0, b0, d0, drag_front * w0.load, w0.load,
-        w1.angular_velocity, v1, b1, d1, drag_front * w1.load, w1.load,
-        w2.angular_velocity, v2, b2, d2, drag_rear * w2.load, w2.load,
-        w3.angular_velocity, v3, b3, d3, drag_rear * w3.load, w3.load,
+        s0, v0, b0, d0, drag_front * l0, l0,
+        s1, v1, b1, d1, drag_front * l1, l1,
+        s2, v2, b2, d2, drag_rear * l2, l2,
+        s3, v3, b3, d3, drag_rear * l3, l3,
+        custom,
     )  # fmt: skip
-    if math.isnan(sum(values)):
-        values = tuple(0.0 if value != value else value for value in values)
-    return _new(StateMessage, (*values, custom))
+    if math.isnan(sum(values[:-1])):
+        values = (*(0.0 if value != value else value for value in values[:-1]), custom)
+    return _new(StateMessage, values)
 
 
 def _brake_torques(s: CarState, car: CarParams) -> tuple[float, float, float, float]:
-    front = 0.5 * s.brake * car.brakes.torque_front
-    rear = 0.5 * (s.brake * car.brakes.torque_rear + s.handbrake * car.brakes.handbrake_torque)
+    brakes = car.brakes
+    front = 0.5 * s.brake * brakes.torque_front
+    rear = 0.5 * (s.brake * brakes.torque_rear + s.handbrake * brakes.handbrake_torque)
     return front, front, rear, rear
 
 
 def _drive_torques(s: CarState, car: CarParams, rpm: float, gear: int) -> tuple[float, float, float, float]:
     engine = car.engine
     full = interpolate(rpm, engine.rpm, engine.torque)
-    share = (rpm - engine.idle_rpm) / (engine.limiter_rpm - engine.idle_rpm)
-    drag = engine.braking_torque_idle + share * (engine.braking_torque_limiter - engine.braking_torque_idle)
+    idle, idle_drag = engine.idle_rpm, engine.braking_torque_idle
+    drag = idle_drag + (rpm - idle) / (engine.limiter_rpm - idle) * (engine.braking_torque_limiter - idle_drag)
     crank = s.throttle * full - (1.0 - s.throttle) * drag
     half = 0.5 * crank * (1.0 - s.clutch) * car.gearbox.overall(gear) * car.gearbox.efficiency
     to_front = car.drive.front_share
-    return half * to_front, half * to_front, half * (1.0 - to_front), half * (1.0 - to_front)
+    front, rear = half * to_front, half * (1.0 - to_front)
+    return front, front, rear, rear
 
 
 # ---- Controller to simulator -------------------------------------------------------------------------------
@@ -222,29 +209,27 @@ class Held:
 
 def take(message: CommandMessage, held: Held) -> None:
     """Bring `held` up to date with a command; what is NaN, or infinite, is left alone. Pedals are clamped."""
-    held.throttle = _clamped(message.throttle, 0.0, held.throttle)
-    held.brake = _clamped(message.brake, 0.0, held.brake)
-    held.steer = _clamped(-message.steering, -1.0, held.steer)
-    if message.drive_mode == message.drive_mode:
-        held.torque_mode = message.drive_mode >= 0.5
-    b, d = held.brake_torques, held.drive_torques
-    asked = (
-        _told(-message.wheelFL_brakingTorque, b[0]),
-        _told(-message.wheelFR_brakingTorque, b[1]),
-        _told(-message.wheelRL_brakingTorque, b[2]),
-        _told(-message.wheelRR_brakingTorque, b[3]),
-    )
-    wrong = sum(1 for torque in asked if torque < 0.0)
-    if wrong:
-        held.wrong_signs += wrong
-        asked = (max(asked[0], 0.0), max(asked[1], 0.0), max(asked[2], 0.0), max(asked[3], 0.0))
-    held.brake_torques = asked
-    held.drive_torques = (
-        _told(message.wheelFL_propulsionTorque, d[0]),
-        _told(message.wheelFR_propulsionTorque, d[1]),
-        _told(message.wheelRL_propulsionTorque, d[2]),
-        _told(message.wheelRR_propulsionTorque, d[3]),
-    )
+    # Cut into a plain tuple first: only those are taken apart fast, and this runs for every command.
+    _, throttle, brake, steering, _, b0, b1, b2, b3, d0, d1, d2, d3, drive_mode, _ = message[:]
+    if throttle == throttle:  # not NaN
+        held.throttle = _clamped(throttle, 0.0)
+    if brake == brake:
+        held.brake = _clamped(brake, 0.0)
+    if steering == steering:
+        held.steer = _clamped(-steering, -1.0)
+    if drive_mode == drive_mode:
+        held.torque_mode = drive_mode >= 0.5
+    if not (b0 != b0 and b1 != b1 and b2 != b2 and b3 != b3):
+        b = held.brake_torques
+        asked = _told(-b0, b[0]), _told(-b1, b[1]), _told(-b2, b[2]), _told(-b3, b[3])
+        wrong = sum(1 for torque in asked if torque < 0.0)
+        if wrong:
+            held.wrong_signs += wrong
+            asked = max(asked[0], 0.0), max(asked[1], 0.0), max(asked[2], 0.0), max(asked[3], 0.0)
+        held.brake_torques = asked
+    if not (d0 != d0 and d1 != d1 and d2 != d2 and d3 != d3):
+        d = held.drive_torques
+        held.drive_torques = _told(d0, d[0]), _told(d1, d[1]), _told(d2, d[2]), _told(d3, d[3])
 
 
 def controls_from_wire(message: CommandMessage, held: Held) -> Controls:
@@ -255,6 +240,8 @@ def controls_from_wire(message: CommandMessage, held: Held) -> Controls:
 
 def controls_of(held: Held) -> Controls:
     """Return what is held as controls of a car; gears are the automatic's."""
+    if not held.torque_mode:
+        return Controls(held.steer, held.throttle, held.brake)
     return Controls(held.steer, held.throttle, held.brake, wheels=torques_of(held))
 
 
@@ -287,5 +274,5 @@ def _told(value: float, before: float) -> float:
     return value if math.isfinite(value) else before
 
 
-def _clamped(value: float, least: float, before: float) -> float:
-    return min(max(value, least), 1.0) if value == value else before
+def _clamped(value: float, least: float) -> float:
+    return least if value < least else 1.0 if value > 1.0 else value

@@ -10,7 +10,7 @@ from trailbrake.sims.beamng.custom import Custom
 from trailbrake.sims.beamng.debug import DebugLog
 from trailbrake.sims.beamng.dialect import Dialect
 from trailbrake.sims.beamng.statistics import Statistics
-from trailbrake.sims.beamng.window import Act, Window
+from trailbrake.sims.beamng.window import DONE, SEND, SEND_AND_WAIT, WAIT, Window
 from trailbrake.state import CarState
 from trailbrake.transport.faults import Faults
 from trailbrake.transport.udp import Address, Udp
@@ -58,7 +58,7 @@ class Coupling:
         self._faults = faults
         self._arrived: deque[bytes] = deque()
         self._state: CarState | None = None  # behind the present step, once it has been asked for
-        self._act = Act.DONE
+        self._act = DONE
         self._waits_since = self._asked_at = 0.0
         self._accepted = b""
         self._frame: Any = None  # the message at the newest graphics frame
@@ -76,57 +76,50 @@ class Coupling:
         self.waits = False
         self._state = None
         self._act = self.window.step()
-        if self._act is Act.WAIT:
+        if self._act is WAIT:
             self._state = self._plant.state(self._index)  # now, while the controller is still at work
         self.go_on(now)
 
     def go_on(self, now: float) -> None:
         """Go on as far as it goes; `waits` tells whether that is the end of the step."""
-        act, window = self._act, self.window
-        while act is not Act.DONE:
-            if act is Act.SEND or act is Act.SEND_AND_WAIT:
+        act, window, statistics = self._act, self.window, self.statistics
+        while act is not DONE:
+            if act is SEND or act is SEND_AND_WAIT:
                 self._send(now)
-                if act is Act.SEND:
+                if act is SEND:
                     break
-                act, self._asked_at = Act.WAIT, now
+                act, self._asked_at = WAIT, now
                 continue
             data = self._receive(now)
             if data is None:
-                if act is Act.WAIT:
+                if act is WAIT:
                     if not self.waits:
                         self.waits = True
                         self._waits_since = self._asked_at = now
                     if not 0.0 < self._timeout <= now - self._asked_at:
                         self._act = act
                         return
-                    self.statistics.given_up()
+                    statistics.given_up()
                 act = window.silence()
                 continue
-            command = self._decode(data)
-            if command is None:
+            statistics.messages_in += 1
+            statistics.bytes_in += len(data)
+            try:
+                command = self._dialect.decode_command(data)
+            except WireError:
+                statistics.wrong_size += 1
                 continue
+            if self._debug is not None:
+                self._debug.received(data)
             copy = data == self._accepted
             accepted, act = window.datagram(command[0], copy)
-            self.statistics.copies += copy
+            statistics.copies += copy
             if accepted:
                 self._accept(command, data, now)
-        self._act = Act.DONE
+        self._act = DONE
         if self.waits:
             self.waits = False
-            self.statistics.stood_still(now - self._waits_since)
-
-    def _decode(self, data: bytes) -> Any:
-        statistics = self.statistics
-        statistics.messages_in += 1
-        statistics.bytes_in += len(data)
-        try:
-            command = self._dialect.decode_command(data)
-        except WireError:
-            statistics.wrong_size += 1
-            return None
-        if self._debug is not None:
-            self._debug.received(data)
-        return command
+            statistics.stood_still(now - self._waits_since)
 
     def _accept(self, command: Any, data: bytes, now: float) -> None:
         self._accepted = data
@@ -138,8 +131,7 @@ class Coupling:
 
     def _receive(self, now: float) -> bytes | None:
         if self._faults is None:
-            got = self.udp.receive()
-            return None if got is None else got[0]
+            return self.udp.receive_data()
         _, inward = self._faults
         while (got := self.udp.receive()) is not None:
             inward.push(got[0], now)

@@ -77,8 +77,8 @@ class Fixed:
     encode_state = staticmethod(codec.encode_state)
     decode_command = staticmethod(codec.decode_command)
     take = staticmethod(convert.take)
-    decode_state = staticmethod(codec.decode_state)
-    state_of = staticmethod(convert.state_from_wire)
+    decode_state = staticmethod(codec.decode_seen_state)
+    state_of = staticmethod(convert.state_from_seen)
 
     def custom_of_command(self, command: codec.CommandMessage) -> Values:
         """Return bank B."""
@@ -88,9 +88,10 @@ class Fixed:
         """Return the bytes that ask for `controls`."""
         return codec.encode_command(convert.controls_to_wire(controls, reply_id, custom))
 
-    def custom_of_state(self, message: codec.StateMessage) -> Values:
+    def custom_of_state(self, message: codec.Seen) -> Values:
         """Return bank H."""
-        return message.custom
+        custom: Values = message[-1]
+        return custom
 
 
 def of_options(options: ServeOptions | LiveOptions) -> Dialect:

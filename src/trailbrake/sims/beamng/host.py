@@ -42,7 +42,7 @@ class Host:
         doors: "str | os.PathLike[str] | None" = None,
     ) -> None:
         self._plant, self._options, self._doors = plant, options or spec.ServeOptions(), doors
-        self._timing = self._options.timing
+        self._timing, self._faulty = self._options.timing, self._options.faulty
         self._dialect: Dialect = of_options(self._options)
         self._couplings: list[Coupling] = []
         self._controls: list[Controls] = []
@@ -101,8 +101,9 @@ class Host:
         self._now = now
         if self._unknown and not self._found():
             return
-        for coupling in self._couplings:
-            coupling.deliver(now)
+        if self._faulty:
+            for coupling in self._couplings:
+                coupling.deliver(now)
         if self._waiting:
             self._go_on(now)
             if self._waiting:
@@ -129,19 +130,19 @@ class Host:
             coupling.begin(now, stale)
             if coupling.waits:
                 self._waiting.append(coupling)
-            self._apply(index, coupling, new_frame)
+            if coupling.changed or new_frame:
+                self._apply(index, coupling, new_frame)
 
     def _go_on(self, now: float) -> None:
         for coupling in self._waiting:
             coupling.go_on(now)
         self._waiting = [coupling for coupling in self._waiting if coupling.waits]
         for index, coupling in enumerate(self._couplings):
-            self._apply(index, coupling, False)
+            if coupling.changed:
+                self._apply(index, coupling, False)
 
     def _apply(self, index: int, coupling: Coupling, new_frame: bool) -> None:
         """Let what is held act from the next physics step on; pedals and steering, latched, from the next frame on."""
-        if not coupling.changed and not new_frame:
-            return
         if self._options.input_latch == "step" or new_frame:
             self._controls[index] = convert.controls_of(coupling.held)
         else:

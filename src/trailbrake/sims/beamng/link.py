@@ -64,8 +64,8 @@ class Link:
         self._options = options = options or spec.LiveOptions()
         self.counters: Counters = Counters()
         self.custom = self.custom_out = NO_CUSTOM
-        self._timing = options.timing
-        self.period = self._timing.step
+        timing = options.timing
+        self.period, self._unanswered = timing.step, timing.unanswered
         self._dialect: Dialect = of_options(options)
         self._doors, self._idle, self._vehicle = doors, idle, options.vehicle
         self._udp: Udp | None = None
@@ -115,8 +115,8 @@ class Link:
     def fresh(self) -> bool:
         """Return whether there is a message newer than the one read last."""
         # With a whole window at hand there cannot be more; `write`, which must be sure of it, looks again.
-        if self._newest is None or self._id - self._answered < self._timing.unanswered:
-            self._drain(self._timing.unanswered)
+        if self._newest is None or self._id - self._answered < self._unanswered:
+            self._drain(self._unanswered)
         return self._newest is not None
 
     def _drain(self, enough: float = math.inf) -> None:
@@ -124,9 +124,9 @@ class Link:
         udp, counters = self._udp, self.counters
         if udp is None:
             return
-        while (got := udp.receive()) is not None:
+        while (data := udp.receive_data()) is not None:
             try:
-                message = self._dialect.decode_state(got[0])
+                message = self._dialect.decode_state(data)
             except WireError:
                 counters.wrong_size += 1
                 continue
@@ -193,7 +193,7 @@ class Link:
             raise SimulatorError("the link is not open", where="beamng")
         self._drain()
         answers = self._read_id
-        if self._id - self._answered > self._timing.unanswered:
+        if self._id - self._answered > self._unanswered:
             # The simulator has given up waiting, and sent again: this answer is for all that is at hand.
             self.counters.resyncs += 1
             self.counters.passed_over += self._newest is not None

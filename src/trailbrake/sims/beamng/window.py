@@ -30,6 +30,10 @@ class Act(Enum):
     DONE = 4
 
 
+# Looked up in the class, each would cost as much as the comparison that it is for.
+READ, WAIT, SEND, SEND_AND_WAIT, DONE = Act
+
+
 class Window(Protocol):
     """Decides for one vehicle.
 
@@ -79,7 +83,7 @@ class GameWindow:
         self._sent = 0
         self._highest = 0.0
         self._since = 0
-        self._at = Act.DONE  # the branch of this step: DONE a skipped one, SEND the window is open, WAIT it is full
+        self._at = DONE  # the branch of this step: DONE a skipped one, SEND the window is open, WAIT it is full
         self.last_id = -1
         self.rejected = self.timeouts = 0
 
@@ -91,13 +95,13 @@ class GameWindow:
     def step(self) -> Act:
         """Begin the coupling of one physics step."""
         if self._since < self._skips:
-            self._at = Act.DONE
-            return Act.READ
+            self._at = DONE
+            return READ
         if self._sent - self._highest < self._unanswered:
-            self._at = Act.SEND
-            return Act.READ
-        self._at = Act.WAIT
-        return Act.WAIT
+            self._at = SEND
+            return READ
+        self._at = WAIT
+        return WAIT
 
     def datagram(self, reply_id: float, copy: bool = False) -> tuple[bool, Act]:
         """Take an answer. A NaN is never `<=` anything, and so is accepted."""
@@ -106,29 +110,29 @@ class GameWindow:
             self._highest = reply_id
         else:
             self.rejected += 1
-        if self._at is Act.DONE:
+        if self._at is DONE:
             self._since += 1
-            return accepted, Act.DONE
-        if self._at is Act.SEND or accepted or self._highest == 0.0:
+            return accepted, DONE
+        if self._at is SEND or accepted or self._highest == 0.0:
             return accepted, self._send()
-        return False, Act.DONE
+        return False, DONE
 
     def silence(self) -> Act:
         """Skip, send, or give the messages under way up, as the branch of this step has it."""
-        if self._at is Act.DONE:
+        if self._at is DONE:
             self._since += 1
-            return Act.DONE
-        if self._at is Act.SEND:
+            return DONE
+        if self._at is SEND:
             return self._send()
         self.timeouts += 1
         self._sent, self._highest = 0, 0.0
-        return Act.DONE
+        return DONE
 
     def _send(self) -> Act:
         self.last_id += 1
         self._sent += 1
         self._since = 0
-        return Act.SEND
+        return SEND
 
 
 class StrictWindow:
@@ -166,31 +170,33 @@ class StrictWindow:
     @property
     def in_flight(self) -> float:
         """Messages that count as unanswered."""
-        return self.last_id - max(self._answered, self._given_up)
+        answered, given_up = self._answered, self._given_up
+        return self.last_id - (answered if answered > given_up else given_up)
 
     def step(self) -> Act:
         """Begin the coupling of one physics step."""
         if self._since < self._skips:
             self._since += 1
-            return Act.DONE
-        return Act.WAIT if self.in_flight >= self._unanswered else self._send()
+            return DONE
+        return WAIT if self.in_flight >= self._unanswered else self._send()
 
     def datagram(self, reply_id: float, copy: bool = False) -> tuple[bool, Act]:
         """Take an answer."""
         answers = self._message_of(reply_id, copy)
         if answers is None:
             self.rejected += 1
-            return False, Act.WAIT
-        self._answered = max(self._answered, answers)
+            return False, WAIT
+        if answers > self._answered:
+            self._answered = answers
         self._offset = answers - reply_id if self._offset is None else self._offset
         self._highest, self._heard = reply_id, True
         if self._frozen:
             if self._answered <= self._given_up:
-                return True, Act.WAIT
+                return True, WAIT
             self._frozen = False
             self._since = 0
-            return True, Act.DONE
-        return True, Act.WAIT if self.in_flight >= self._unanswered else self._send()
+            return True, DONE
+        return True, WAIT if self.in_flight >= self._unanswered else self._send()
 
     def _message_of(self, reply_id: float, copy: bool) -> int | None:
         """Return which message an answer answers, None where it answers nothing."""
@@ -222,9 +228,9 @@ class StrictWindow:
         self._given_up = self.last_id
         self._frozen, self._heard = True, False
         self._send()
-        return Act.SEND_AND_WAIT
+        return SEND_AND_WAIT
 
     def _send(self) -> Act:
         self.last_id += 1
         self._since = 0
-        return Act.SEND
+        return SEND

@@ -9,6 +9,8 @@ wheels are FL, FR, RL, RR. Signs and axes are the wire's own: car X right, Y up,
 from struct import Struct
 from typing import Annotated, NamedTuple, get_args, get_type_hints
 
+WHEELS = ("FL", "FR", "RL", "RR")
+
 
 class Wire(NamedTuple):
     """How a field travels: `code` of the struct module, official name, unit of the wire."""

@@ -8,8 +8,6 @@ import math
 from enum import Enum, auto
 from typing import NamedTuple
 
-from trailbrake.sims.forza.codec import Packet
-
 GAP_S = 0.5  # s of packet time from which on two packets do not belong together, either way
 _LATE_RUN = 5  # packets in a row that are all "late" and in order: the clock was set back by a little
 _WRAP = 1 << 32
@@ -48,10 +46,13 @@ class Clock:
         self._race = math.nan
         self._late, self._late_ms = 0, 0
 
-    def step(self, packet: Packet) -> Step:
-        """Return what `packet` is; all but SAME and LATE ones become the newest."""
-        ms = packet.sled.timestamp_ms
-        race = packet.dash.cur_race_time if packet.dash is not None else math.nan
+    def step(self, ms: int, race: float) -> Step:
+        """Return what a packet is; all but SAME and LATE ones become the newest.
+
+        Args:
+            ms: its TimestampMS.
+            race: its CurrentRaceTime, s; NaN where its format has none.
+        """
         if self._ms < 0:
             self._ms, self._race = ms, race
             return Step(Kind.FIRST)

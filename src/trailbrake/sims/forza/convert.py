@@ -11,14 +11,15 @@ from typing import NamedTuple
 from trailbrake.cars.params import CarParams, Tyre, interpolate
 from trailbrake.frames import forza_from_iso, forza_from_turn, up_vector
 from trailbrake.sims.forza.blocks import Dash, Extra, Gap, Sled
-from trailbrake.sims.forza.codec import TAIL, Packet
+from trailbrake.sims.forza.codec import NO_DASH, TAIL, Packet, Seen, seen
 from trailbrake.sims.forza.spec import SHIFTING
 from trailbrake.state import CarState, Controls, Phase, WheelState
 from trailbrake.transport import pad_report
 from trailbrake.transport.pad_report import Button, PadReport
-from trailbrake.units import PSI, RPM, celsius_from_fahrenheit, fahrenheit_from_celsius
+from trailbrake.units import FAHRENHEIT_PER_CELSIUS, FREEZING_F, PSI, RPM, fahrenheit_from_celsius
 
 NAN = math.nan
+DRIVING = Phase.DRIVING
 STEER_MAX = 127  # of the s8 fields; -128 is taken for -127
 PEDAL_MAX = 255
 LINE_MAX = 127
@@ -47,37 +48,41 @@ def state_from_wire(packet: Packet, time: float = NAN, sequence: int = -1) -> Ca
         time: s, by the packet's clock; see `clock.py`.
         sequence: number of the sample.
     """
+    return state_from_seen(seen(packet), time, sequence)
+
+
+def state_from_seen(numbers: Seen, time: float = NAN, sequence: int = -1) -> CarState:
+    """Return the state that `numbers` tell, as `state_from_wire` does."""
     # Unpacked at one go and written out rather than by `frames`' functions: this runs for every datagram, and each
     # of the tests in test_convert.py compares it with those functions.
-    (
-        _, _, _, _, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, _, _, _, _, _, _, _, _,
-        spin_fl, spin_fr, spin_rl, spin_rr, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _,
-        slip_fl, slip_fr, slip_rl, slip_rr, _, _, _, _, _, _, _, _, _,
-    ) = packet.sled  # fmt: skip
-    n, celsius, wheel = NAN, celsius_from_fahrenheit, WheelState
-    dash = packet.dash
-    if dash is None:
+    n, wheel = NAN, WheelState
+    if len(numbers) == NO_DASH:
+        (
+            _, _, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
+            slip_fl, slip_fr, slip_rl, slip_rr,
+        ) = numbers  # fmt: skip
         speed = math.sqrt(vx * vx + vy * vy + vz * vz)
         return CarState(
-            time, sequence, n, Phase.DRIVING, n, n, n, -yaw, pitch, -roll, speed, vz, -vx, vy, az, -ax, ay,
+            time, sequence, n, DRIVING, n, n, n, -yaw, pitch, -roll, speed, vz, -vx, vy, az, -ax, ay,
             -wz, wx, -wy, engine_speed=rpm * RPM,
             wheels=[wheel(n, n, n, spin_fl, n, n, slip_fl), wheel(n, n, n, spin_fr, n, n, slip_fr),
                     wheel(n, n, n, spin_rl, n, n, slip_rl), wheel(n, n, n, spin_rr, n, n, slip_rr)],
         )  # fmt: skip
     (
-        px, py, pz, speed, _, _, temp_fl, temp_fr, temp_rl, temp_rr, _, _, _, best, _, lap_time, _, laps, _,
-        throttle, brake, clutch, handbrake, gear, steer, line, _,
-    ) = dash  # fmt: skip
+        _, _, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
+        slip_fl, slip_fr, slip_rl, slip_rr, px, py, pz, speed, temp_fl, temp_fr, temp_rl, temp_rr, best, lap_time, _,
+        laps, throttle, brake, clutch, handbrake, gear, steer, line,
+    ) = numbers  # fmt: skip
     return CarState(
-        time, sequence, n, Phase.DRIVING, pz, -px, py, -yaw, pitch, -roll, speed, vz, -vx, vy, az, -ax, ay,
+        time, sequence, n, DRIVING, pz, -px, py, -yaw, pitch, -roll, speed, vz, -vx, vy, az, -ax, ay,
         -wz, wx, -wy,
         -steer / STEER_MAX if steer > -STEER_MAX else 1.0, n, throttle / PEDAL_MAX, brake / PEDAL_MAX,
         clutch / PEDAL_MAX, handbrake / PEDAL_MAX, None if gear == SHIFTING else gear or -1, rpm * RPM, n, n, n,
         laps + 1.0, lap_time, best or n, n, line / LINE_MAX if line > -LINE_MAX else -1.0, n, n,
-        [wheel(n, n, n, spin_fl, n, n, slip_fl, n, n, n, celsius(temp_fl)),
-         wheel(n, n, n, spin_fr, n, n, slip_fr, n, n, n, celsius(temp_fr)),
-         wheel(n, n, n, spin_rl, n, n, slip_rl, n, n, n, celsius(temp_rl)),
-         wheel(n, n, n, spin_rr, n, n, slip_rr, n, n, n, celsius(temp_rr))],
+        [wheel(n, n, n, spin_fl, n, n, slip_fl, n, n, n, (temp_fl - FREEZING_F) / FAHRENHEIT_PER_CELSIUS),
+         wheel(n, n, n, spin_fr, n, n, slip_fr, n, n, n, (temp_fr - FREEZING_F) / FAHRENHEIT_PER_CELSIUS),
+         wheel(n, n, n, spin_rl, n, n, slip_rl, n, n, n, (temp_rl - FREEZING_F) / FAHRENHEIT_PER_CELSIUS),
+         wheel(n, n, n, spin_rr, n, n, slip_rr, n, n, n, (temp_rr - FREEZING_F) / FAHRENHEIT_PER_CELSIUS)],
     )  # fmt: skip
 
 

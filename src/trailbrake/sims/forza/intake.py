@@ -11,7 +11,7 @@ from trailbrake.errors import WireError
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.forza import codec, convert
 from trailbrake.sims.forza.clock import Clock, Kind
-from trailbrake.sims.forza.codec import Packet
+from trailbrake.sims.forza.codec import Packet, Seen
 from trailbrake.sims.forza.spec import LOST_S, SHIFTING
 from trailbrake.state import CarState, Phase
 
@@ -55,9 +55,8 @@ class Intake:
         counters: what came in.
         phase: DRIVING, PAUSED (IsRaceOn 0) or LOST (nothing for half a second, or nothing yet).
         events: the newest changes of phase and jumps; taken out by whoever wants them.
-        packet: the newest packet of a driven car; None before the first.
         period: s between packets, learned from the stream.
-        time: s of simulator time of `packet`: begins at its race clock, and goes on by packet time from there.
+        time: s of simulator time of the newest packet: begins at its race clock, and goes on by packet time from there.
         sequence: number of samples taken.
     """
 
@@ -65,7 +64,8 @@ class Intake:
         self.counters = Counters()
         self.phase = Phase.LOST
         self.events: deque[Event] = deque(maxlen=_EVENTS)
-        self.packet: Packet | None = None
+        self._data = b""  # of the newest sample
+        self._seen: Seen | None = None  # the same, decoded as far as a state needs it
         self.period = FIRST_PERIOD
         self.time = 0.0
         self.sequence = 0
@@ -74,6 +74,11 @@ class Intake:
         self._sampled = 0.0  # when the newest sample came
         self._sender: object = None
         self._gear: int | None = None
+
+    @property
+    def packet(self) -> Packet | None:
+        """The newest packet of a driven car, decoded whole."""
+        return codec.decode(self._data) if self._data else None
 
     def feed(self, data: bytes, now: float, sender: object = None) -> bool:
         """Take one datagram; return whether it is a new sample of a driven car.
@@ -91,26 +96,27 @@ class Intake:
                 return False
             self._sender, self._clock = sender, Clock()
         try:
-            packet = codec.decode(data)
+            seen = codec.decode_seen(data)
         except WireError:
             counters.rejected += 1
             counters.lengths[len(data)] = counters.lengths.get(len(data), 0) + 1
             return False
         self._heard = now
-        name = packet.format
+        name = codec.FORMATS[len(data)]
         counters.formats[name] = counters.formats.get(name, 0) + 1
-        if packet.sled.is_race_on == 0:
+        if seen[codec.IS_RACE_ON] == 0:
             counters.paused += 1
             self._enter(Phase.PAUSED, now)
             return False
-        return self._sample(packet, now)
+        return self._sample(data, seen, now)
 
-    def _sample(self, packet: Packet, now: float) -> bool:
+    def _sample(self, data: bytes, seen: Seen, now: float) -> bool:
         counters = self.counters
-        if not _finite(packet):
+        if not codec.is_finite(seen):
             counters.rejected += 1
             return False
-        step = self._clock.step(packet)
+        race = codec.race_time(seen)
+        step = self._clock.step(seen[codec.TIMESTAMP_MS], race)
         if step.kind is Kind.SAME:
             counters.duplicates += 1
             return False
@@ -119,15 +125,15 @@ class Intake:
             return False
         self._enter(Phase.DRIVING, now)
         if step.kind is Kind.FIRST:
-            if self.packet is None and packet.dash is not None:
-                self.time = max(packet.dash.cur_race_time, 0.0)
+            if self._seen is None and race == race:  # not NaN
+                self.time = max(race, 0.0)
         elif step.kind is Kind.JUMP:
             counters.resyncs += 1
             self.events.append(Event(now, Phase.DRIVING, f"the game's clock jumped; {step.dt:.2f} s passed"))
         if step.dt > 0.0:
             self._count_lost(step.dt, step.kind)
             self.time += step.dt
-        self.packet = packet
+        self._data, self._seen = data, seen
         self._sampled = now
         self.sequence += 1
         counters.received += 1
@@ -155,23 +161,14 @@ class Intake:
     def state(self, now: float) -> CarState:
         """Return the newest sample as it looks at `now`: `age` since it came, `phase` of now."""
         self.look(now)
-        if self.packet is None:
+        seen = self._seen
+        if seen is None:
             return CarState(phase=self.phase)
-        state = convert.state_from_wire(self.packet, self.time, self.sequence)
-        dash = self.packet.dash
-        if dash is not None:
-            if dash.gear == SHIFTING:
+        state = convert.state_from_seen(seen, self.time, self.sequence)
+        if len(seen) > codec.NO_DASH:
+            if seen[codec.GEAR] == SHIFTING:
                 state.gear = self._gear
             else:
                 self._gear = state.gear
         state.age, state.phase = now - self._sampled, self.phase
         return state
-
-
-def _finite(packet: Packet) -> bool:
-    """Return whether what a driver steers by is made of finite numbers."""
-    sled = packet.sled
-    total = sled.velocity_x + sled.velocity_y + sled.velocity_z + sled.yaw + sled.angular_velocity_y
-    if packet.dash is not None:
-        total += packet.dash.position_x + packet.dash.position_z + packet.dash.speed
-    return total - total == 0.0

@@ -101,6 +101,16 @@ class Link:
         """Return whether a datagram waits that read() has not seen."""
         return self._udp is not None and self._udp.wait(0.0)
 
+    @property
+    def waits(self) -> bool:
+        """Whether no datagram waits."""
+        return not self.fresh()
+
+    def wait(self, seconds: float) -> None:
+        """Let wall time pass until the game sends something, at most `seconds`."""
+        if self._udp is not None:
+            self._udp.wait(seconds)
+
     def _receive(self, now: float) -> Iterator[bool]:
         """Take what waits, datagram by datagram; each time yield whether it was a new sample."""
         if self._udp is None:

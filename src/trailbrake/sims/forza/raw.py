@@ -4,6 +4,7 @@ Source: protocol page forza-data-out, section 4.4. After 8 bytes of magic: u64 n
 little-endian. A file that was cut off gives what is whole in it.
 """
 
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from trailbrake.sims.forza.codec import FORMATS
 
 MAGIC = b"TBFORZA1"
 _HEAD = struct.Struct("<QH")
-_ROWS_AT_ONCE = 2048  # of `columns`: some 700 kB
+_AT_ONCE = 1 << 18  # bytes of `read_columns`: they stay in the processor's cache, and hold the longest datagram
 _BLOCKS: dict[str, tuple[type, ...]] = {
     "sled": (Sled,),
     "dash": (Sled, Dash),
@@ -68,8 +69,12 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise DataError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
     if not data.startswith(MAGIC):
-        raise DataError("not a recording of datagrams", where=str(path), expected=f"{MAGIC!r} at its start")
+        raise _no_recording(path)
     return data
+
+
+def _no_recording(path: Path) -> DataError:
+    return DataError("not a recording of datagrams", where=str(path), expected=f"{MAGIC!r} at its start")
 
 
 def read_raw(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -98,9 +103,10 @@ def record_type(length: int) -> np.dtype[Any]:
     return np.dtype(names)
 
 
-def _run(data: bytes, at: int, size: int, length: int) -> int:
-    """Return how many records of `size` bytes follow each other from `at` on, all with datagrams of `length` bytes."""
-    most = (len(data) - at) // size
+def _run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
+    """Return how many records follow each other between `at` and `end`, all with datagrams of `length` bytes."""
+    size = _HEAD.size + length
+    most = (end - at) // size
     count, window = 1, 16
     while count < most:
         # The length field of each stands where that of the first does, as far as they are alike. Windows grow, so
@@ -131,22 +137,80 @@ def read_arrays(path: Path) -> dict[int, NDArray[Any]]:
         size = _HEAD.size + length
         if at + size > end:
             break
-        count = _run(data, at, size, length)
+        count = _run(data, at, end, length)
         if length in FORMATS:
             runs.setdefault(length, []).append(np.frombuffer(data, record_type(length), count, at))
         at += count * size
     return {length: parts[0] if len(parts) == 1 else np.concatenate(parts) for length, parts in runs.items()}
 
 
-def columns(table: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a table of `read_arrays` as arrays of their own, by their keys, without the tail.
+class _Columns:
+    """The columns of datagrams of one length, `capacity` of them at most."""
 
-    Some thousand rows at a time: they stay in the processor's cache while their columns are taken apart.
+    def __init__(self, length: int, capacity: int) -> None:
+        kind = record_type(length)
+        self._size, self._count = kind.itemsize, 0
+        # Neighbours of one type are copied together: (first offset, names, an array with a row for each).
+        self._groups: list[tuple[int, list[str], NDArray[Any]]] = []
+        together: list[str] = []
+        for name in kind.names or ():
+            if name == "tail":
+                continue
+            if together and kind[together[0]] == kind[name]:
+                together.append(name)
+                continue
+            together = [name]
+            self._groups.append((kind.fields[name][1], together, np.empty(0)))  # type: ignore[index]
+        self._groups = [
+            (offset, names, np.empty((len(names), capacity), kind[names[0]])) for offset, names, _ in self._groups
+        ]
+
+    def take(self, data: bytearray, at: int, count: int) -> None:
+        """Take `count` records that follow each other from `at` on."""
+        first, self._count = self._count, self._count + count
+        for offset, names, out in self._groups:
+            strides = out.itemsize, self._size
+            out[:, first : self._count] = np.ndarray((len(names), count), out.dtype, data, at + offset, strides)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by their keys."""
+        return {
+            name: row[: self._count] for _, names, out in self._groups for name, row in zip(names, out, strict=True)
+        }
+
+
+def read_columns(path: Path) -> dict[int, dict[str, NDArray[Any]]]:
+    """Return a contiguous array per column by the columns' keys, by the length of the datagrams, without the tail.
+
+    `read_arrays` taken apart, but in pieces that stay in the processor's cache, so that a large file is read once.
+
+    Raises:
+        DataError: it is not such a file.
     """
-    names = [name for name in table.dtype.names or () if name != "tail"]
-    out = {name: np.empty(len(table), table.dtype[name]) for name in names}
-    for first in range(0, len(table), _ROWS_AT_ONCE):
-        part = table[first : first + _ROWS_AT_ONCE]
-        for name in names:
-            out[name][first : first + len(part)] = part[name]
-    return out
+    found: dict[int, _Columns] = {}
+    try:
+        with path.open("rb", buffering=0) as file:
+            # Of a file that somebody still writes to what was there at first.
+            left = os.fstat(file.fileno()).st_size - len(MAGIC)
+            if file.read(len(MAGIC)) != MAGIC:
+                raise _no_recording(path)
+            data, held = bytearray(_AT_ONCE), 0
+            while got := file.readinto(memoryview(data)[held:left]):
+                at, end = 0, held + got
+                while at + _HEAD.size <= end:
+                    length = _HEAD.unpack_from(data, at)[1]
+                    size = _HEAD.size + length
+                    if at + size > end:
+                        break
+                    count = _run(data, at, end, length)
+                    if length in FORMATS:
+                        if length not in found:
+                            found[length] = _Columns(length, (left - at) // size)
+                        found[length].take(data, at, count)
+                    at += count * size
+                held = end - at
+                data[:held] = data[at:end]
+                left -= at
+    except OSError as error:
+        raise DataError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
+    return {length: columns.arrays() for length, columns in found.items()}

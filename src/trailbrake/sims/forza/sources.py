@@ -38,5 +38,6 @@ def read_datagrams(path: Path) -> Iterator[tuple[bytes, int]]:
 def _of_table(path: Path) -> Iterator[tuple[bytes, int]]:
     clock, elapsed = Clock(), 0.0
     for packet, received_ns in read_table(path):
-        elapsed += clock.step(packet).dt
+        numbers = codec.seen(packet)
+        elapsed += clock.step(numbers[codec.TIMESTAMP_MS], codec.race_time(numbers)).dt
         yield codec.encode(packet), round(elapsed * 1e9) if received_ns is None else received_ns
