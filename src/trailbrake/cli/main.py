@@ -37,6 +37,7 @@ def command_line(sim: str, verb: str = "") -> App:
         replay,
         report,
         serve,
+        train,
         tune,
         watch,
     )
@@ -59,6 +60,7 @@ def command_line(sim: str, verb: str = "") -> App:
     app.command(watch.verb(sim), name="watch")
     app.command(learn.verb(sim), name="learn")
     app.command(tune.tune)
+    app.command(train.app())
     app.command(pad_check.pad_check)
     app.command(export_fmu.export_fmu)
     app.command(lists.sims)
