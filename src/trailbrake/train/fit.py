@@ -106,6 +106,7 @@ class Learner:
             rate: greatest learning rate.
         """
         torch, model = self._torch, self._model
+        torch.manual_seed(int(self._rng.integers(2**31)))  # dropout's: nobody else's draws change what is learned
         learn = np.flatnonzero(~data.held)
         chance = data.weight[learn] / data.weight[learn].sum()
         batches = max(len(learn) // BATCH, 1)
