@@ -11,10 +11,10 @@ from typing import Any
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record.driving_log import LOG, PICTURES, TREND_LOCK
+from trailbrake.record.format import PNG
 from trailbrake.record.reader import Recording
 
 PREFIX = "center"
-_PNG = b"\x89PNG"
 _UNKNOWN_START = datetime(2000, 1, 1)  # of recordings that do not say when they were made
 
 
@@ -67,7 +67,7 @@ def _started(recording: Recording) -> datetime:
 
 def _new_picture(folder: Path, moment: datetime, data: bytes) -> Path:
     """Write a picture under the first free name from `moment` on: names tell the time to the millisecond."""
-    suffix = ".png" if data.startswith(_PNG) else ".jpg"
+    suffix = ".png" if data.startswith(PNG) else ".jpg"
     while True:
         stamp = f"{moment:%Y_%m_%d_%H_%M_%S}_{moment.microsecond // 1000:03d}"
         path = folder / f"{PREFIX}_{stamp}{suffix}"

@@ -85,6 +85,7 @@ CAMERA_LAYOUT: cdr.Layout = {
     "data": "uint8[]",
 }
 CAMERA_FRAME = "camera"
+PNG = b"\x89PNG"  # how such a picture begins; every other one is taken for a JPEG
 _BETWEEN = "=" * 80
 _CAMERA_DEFINITION = f"""std_msgs/Header header
 string format

@@ -32,6 +32,7 @@ from trailbrake.record.format import (
     MESSAGE_HEAD,
     PLAN,
     PLAN_LAYOUT,
+    PNG,
     STATE,
     STATE_LENGTH,
     TICK,
@@ -46,7 +47,6 @@ CHUNK_SECONDS = 0.5  # simulator time; what a cut file loses at most
 CHUNK_ROWS = 512  # bounds the memory where simulator time stands still
 LAST_TIME = 9.0e9  # s; a later time does not fit the format's nanoseconds
 _NS = 1e9
-_PNG = b"\x89PNG"
 _STATE_OFFSET = MESSAGE_HEAD.size + 4 + 8 * len(state_row(CarState()))
 
 
@@ -176,7 +176,7 @@ class Recorder:
         seconds, rest = divmod(time, int(_NS))
         # LAST_TIME is beyond what 32 bits of seconds hold: the log time is the one to go by.
         values = {"sec": seconds & 0x7FFFFFFF, "nanosec": rest, "frame_id": CAMERA_FRAME,
-                  "format": "png" if data.startswith(_PNG) else "jpeg", "data": data}  # fmt: skip
+                  "format": "png" if data.startswith(PNG) else "jpeg", "data": data}  # fmt: skip
         self._pictures.append((CAMERA.number, self._record(CAMERA, cdr.encode(CAMERA_LAYOUT, values), time)))
 
     def _put(self, topic: Topic, message: bytes, log_time: int) -> None:

@@ -26,7 +26,7 @@ class DriveOptions:
 
     Attributes:
         sim: whose wire to drive through; `trailbrake sims` lists them.
-        driver: a driver's name, or FILE.py, or FILE.py:Class.
+        driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
             tell it.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trailbrake.control.votes import elected
 from trailbrake.errors import UsageError
 from trailbrake.observe.glance import Glance
+from trailbrake.record.format import PNG
 from trailbrake.train.dataset import Dataset
 from trailbrake.train.fit import Epoch
 from trailbrake.train.sources import Source
@@ -201,7 +202,7 @@ def _worst(sources: Sequence[Source], data: Dataset, answers: Floats, judged: ND
 
 
 def _shown(picture: bytes, recorded: float, answered: float, glance: Glance, where: str) -> str:
-    kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
+    kind = "png" if picture.startswith(PNG) else "jpeg"
     source = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
     wheels = "".join(
         f'<line class="{style}" x1="160" y1="238" x2="{160 - 90 * math.sin(steer):.1f}" '
