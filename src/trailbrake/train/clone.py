@@ -137,5 +137,5 @@ def _about(options: CloneOptions, work: _Work, spent: float) -> dict[str, Any]:
         "held_out": int(np.count_nonzero(work.data.held)), "epochs": len(work.epochs), "seed": options.seed,
         "smoothing": options.smoothing, "rounds": options.rounds, "cpu_s": round(spent, 1),
         "from": [Path(name).name for name in work.data.names],
-        **{name: value if math.isfinite(value) else None for name, value in figures.items()},
+        **{name: round(value, 4) if math.isfinite(value) else None for name, value in figures.items()},
     }  # fmt: skip

@@ -128,7 +128,7 @@ def _frame(body: str, title: str, x: tuple[float, float], y: tuple[float, float]
         share = k / 4
         height, value = bottom - share * (bottom - 12), y[0] + share * (y[1] - y[0])
         parts.append(f'<line class="grid" x1="{_EDGE}" x2="{right}" y1="{height:.1f}" y2="{height:.1f}"/>'
-                     f'<text x="{_EDGE - 6}" y="{height + 4:.1f}" text-anchor="end">{value:.3g}</text>')  # fmt: skip
+                     f'<text x="{_EDGE - 6}" y="{height + 4:.1f}" text-anchor="end">{value:.4g}</text>')  # fmt: skip
         across = _EDGE + share * (right - _EDGE)
         parts.append(f'<text x="{across:.1f}" y="{_TALL - 6}" text-anchor="middle">'
                      f"{x[0] + share * (x[1] - x[0]):.3g}</text>")  # fmt: skip

@@ -44,8 +44,11 @@ class Labels:
 class Source(Protocol):
     """One recording or one folder."""
 
-    name: str
-    skipped: Counter[str]
+    skipped: Counter[str]  # rows that could not be read, by reason; filled by `labels`
+
+    @property
+    def name(self) -> str:
+        """The file or the folder."""
 
     def labels(self) -> Labels:
         """Return what was done."""
