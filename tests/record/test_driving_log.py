@@ -34,7 +34,7 @@ def test_a_row_of_formula_trend_as_its_recorder_wrote_it(folder):
     assert row.speed == 1.083751e-06
 
 
-@pytest.mark.parametrize("path", [rf"C:\Users\me\log, 2\IMG\{NAME}", f"/a, b/IMG/{NAME}", f"IMG/{NAME}", f" {NAME}"])
+@pytest.mark.parametrize("path", [rf"D:\games\log, 2\IMG\{NAME}", f"/a, b/IMG/{NAME}", f"IMG/{NAME}", f" {NAME}"])
 def test_a_picture_is_found_by_its_name_wherever_it_was_recorded(folder, path):
     found, skipped = read(folder, f"{path},-20,0.5,0.25,1.5,12.34,2\r\n")
     assert skipped == {}
