@@ -1,6 +1,7 @@
 """docs/flags.md: the flags of every verb, as the command line itself knows them."""
 
 from collections.abc import Iterator
+from inspect import Parameter
 from typing import Any
 
 from cyclopts import App
@@ -64,7 +65,9 @@ def _default(argument: Any) -> str:
         return "on" if value else ""
     if argument.required:
         return "must be given"
-    return f"`{value:g}`" if isinstance(value, float) else "" if value in (None, "", ()) else f"`{value}`"
+    return (
+        f"`{value:g}`" if isinstance(value, float) else "" if value in (None, "", (), Parameter.empty) else f"`{value}`"
+    )
 
 
 def _section(title: str, rows: list[str]) -> str:

@@ -117,6 +117,8 @@ TESTED_ELSEWHERE = {
     "world/camera/boards.py": "world/camera/test_view.py",  # the kernels behind the pictures
     "world/camera/road.py": "world/camera/test_view.py",
     "tracks/miniature/load.py": "tracks/miniature/test_library.py",
+    "cli/train.py": "train/test_clone.py",
+    "train/options.py": "train/test_clone.py",  # declarations
     "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
     "world/look.py": "world/test_ground.py",
     "world/publish.py": "world/test_plant.py",

@@ -3,6 +3,8 @@ import csv
 import pytest
 from synthetic_drives import record_drive
 
+from trailbrake.record import Recorder
+from trailbrake.state import CarState, Controls, Image
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
 
 
@@ -47,3 +49,25 @@ def test_what_is_no_recording_is_one_line(cli, tmp_path):
     (tmp_path / "a.mcap").write_text("something else")
     assert "not a recording" in cli("export", tmp_path / "a.mcap").error
     assert "cannot read the recording" in cli("export", tmp_path).error
+
+
+def test_a_driving_log_needs_a_folder_and_pictures(cli, recording, tmp_path):
+    said = cli("export", recording, "--format", "driving_log")
+    assert said.code == 2
+    assert "give --out FOLDER" in said.err[-1]
+    said = cli("export", recording, "--format", "driving_log", "--out", tmp_path / "log")
+    assert said.code == 2
+    assert "no pictures in the recording" in said.err[-1]
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_camera_drive_becomes_a_driving_log(cli, tmp_path):
+    recorder = Recorder(tmp_path / "b.mcap")
+    for i in range(5):
+        image = Image(b"\xff\xd8 jpeg %d" % i, lambda data: data)
+        recorder.tick(CarState(time=0.04 * i, speed=1.0, lap=1.0, image=image), Controls(steer=0.25))
+    recorder.close()
+    said = cli("export", tmp_path / "b.mcap", "--format", "driving_log", "--out", tmp_path / "log", "--json")
+    assert said.object["rows"] == 5
+    log = (tmp_path / "log" / "driving_log.csv").read_text().splitlines()
+    assert [line.split(",")[1] for line in log] == ["-10"] * 5

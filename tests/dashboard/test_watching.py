@@ -8,6 +8,7 @@ from trailbrake.dashboard import watching as module
 from trailbrake.dashboard.options import PageOptions, WatchOptions
 from trailbrake.dashboard.watching import Watching
 from trailbrake.laps import LapRecord
+from trailbrake.planning.course import Unmapped
 from trailbrake.roles import LinkCounters, Tap
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import drive
@@ -50,6 +51,14 @@ def test_an_error_is_the_reason_that_the_page_is_told():
     with pytest.raises(ValueError, match="two"), Watching(Quiet()) as page:
         raise ValueError("one\n two")
     assert page._board.over == "one two"
+
+
+def test_a_drive_through_a_wire_without_positions_has_a_page_without_a_map():
+    driver = SimpleNamespace(hands=None)
+    with Watching(Quiet()) as page:
+        page.attend({"sim": "trend"}, LINK, driver, Unmapped())
+        header = json.loads(page._board.header)["header"]
+    assert (header["map"], header["line"], header["by_hand"]) == (None, None, True)
 
 
 def test_a_driver_with_hands_gets_those_of_the_page():

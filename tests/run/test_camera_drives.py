@@ -2,6 +2,9 @@
 
 import pytest
 
+from trailbrake.errors import UsageError
+from trailbrake.record.driving_log import Skipped, rows
+from trailbrake.record.reader import Recording
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import drive
 
@@ -27,3 +30,25 @@ def test_a_clean_lap_by_pictures_alone(driver, look, tmp_path):
     assert summary["max_abs_lateral_error_m"] != summary["max_abs_lateral_error_m"]  # no line, no number
     assert summary["report"] is not None
     assert "lap" in (tmp_path / summary["report"]).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_drive_is_recorded_with_its_pictures_and_as_a_driving_log(tmp_path):
+    options = DriveOptions(sim="trend", driver="wall_follow", laps=0, seconds=2.0, out=tmp_path, log=tmp_path / "log")
+    summary = drive(options)
+    recording = Recording.open(summary["recording"])
+    pictures = list(recording.pictures())
+    assert [picture.row for picture in pictures] == list(range(len(recording)))
+    assert all(picture.data.startswith(b"\xff\xd8\xff") for picture in pictures)
+    skipped = Skipped()
+    found = list(rows(tmp_path / "log", skipped))
+    assert not skipped.counts
+    assert len(found) == len(recording) == summary["driving_log"]["rows"] > 40
+    assert [row.steer for row in found] == pytest.approx(recording.controls["steer"].tolist(), abs=1e-5)
+    assert [row.time for row in found] == pytest.approx(recording.state["time"].tolist())
+    assert [row.picture.read_bytes() for row in found] == [picture.data for picture in pictures]
+
+
+def test_a_driving_log_without_pictures_is_refused_before_anything_moves(tmp_path):
+    with pytest.raises(UsageError, match="--log: a driving log is made of pictures"):
+        drive(DriveOptions(sim="trend", driver="lane_sign", log=tmp_path, pictures=False))

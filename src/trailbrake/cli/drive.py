@@ -83,6 +83,8 @@ def _print_summary(summary: dict[str, Any]) -> None:
     print(f"recording {summary['recording']}")
     if summary["report"]:
         print(f"report    {summary['report']}")
+    if summary["driving_log"]:
+        print(f"log       {summary['driving_log']['log']}, {summary['driving_log']['rows']} rows")
 
 
 def _figures(summary: dict[str, Any]) -> str:

@@ -7,13 +7,17 @@ from typing import Literal
 from trailbrake.cli.output import Json, print_json
 
 
-def export(recording: Path, *, format: Literal["csv"] = "csv", out: Path | None = None, json: Json = False) -> None:
+def export(
+    recording: Path, *, format: Literal["csv", "driving_log"] = "csv", out: Path | None = None, json: Json = False
+) -> None:
     """Convert a recording. CSV columns are time_s, x_m, y_m, ... as declared in the state tables.
+
+    driving_log is a folder with driving_log.csv and IMG/, as camera simulators record; one that is there is added to.
 
     Args:
         recording: the recording, an .mcap file.
         format: the format to write.
-        out: the file to write; default: standard output.
+        out: the file or folder to write; default: CSV to standard output.
         json: print one JSON object on stdout; needs --out.
     """
     from trailbrake.errors import UsageError
@@ -24,6 +28,9 @@ def export(recording: Path, *, format: Literal["csv"] = "csv", out: Path | None 
         raise UsageError(
             "the CSV and the JSON cannot both go to standard output", where="--json", hint="give --out FILE"
         )
+    if format == "driving_log":
+        _driving_log(recording, out, json)
+        return
     if out is not None and out.resolve() == recording.resolve():
         raise UsageError("the export would overwrite the recording", where=str(out), hint="give another --out")
     opened = Recording.open(recording)
@@ -32,3 +39,17 @@ def export(recording: Path, *, format: Literal["csv"] = "csv", out: Path | None 
         print(f"trailbrake: {recording}: the recording was cut off; this is what is left", file=sys.stderr)
     if json:
         print_json({"recording": str(recording), "out": str(out), "rows": rows})
+
+
+def _driving_log(recording: Path, out: Path | None, json: bool) -> None:
+    from trailbrake.errors import UsageError
+    from trailbrake.record.driving_log_export import export_driving_log
+    from trailbrake.record.reader import Recording
+
+    if out is None:
+        raise UsageError("a driving log is a folder", where="--format driving_log", hint="give --out FOLDER")
+    result = export_driving_log(Recording.open(recording), out)
+    if json:
+        print_json({"recording": str(recording), "out": str(out), **result})
+    else:
+        print(f"{result['rows']} rows added to {result['log']}")

@@ -45,7 +45,7 @@ def drivers(*, json: Json = False) -> None:
         print_json({"drivers": rows})
     else:
         print_table(
-            "Drivers (or FILE.py of your own)",
+            "Drivers (or FILE.py of your own, or policy:FILE.npz of trailbrake train)",
             ["name", "about", "needs", "runs on"],
             [[r["name"], r["about"], ", ".join(r["needs"]), ", ".join(r["sims"])] for r in rows],
         )

@@ -39,6 +39,7 @@ def command_line(sim: str, verb: str = "") -> App:
         replay,
         report,
         serve,
+        train,
         tune,
         watch,
     )
@@ -63,6 +64,7 @@ def command_line(sim: str, verb: str = "") -> App:
     app.command(tune.tune)
     app.command(race.race)
     app.command(leaderboard.leaderboard)
+    app.command(train.app())
     app.command(pad_check.pad_check)
     app.command(export_fmu.export_fmu)
     app.command(lists.sims)

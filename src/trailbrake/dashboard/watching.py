@@ -9,7 +9,7 @@ from trailbrake.dashboard.board import Board
 from trailbrake.dashboard.server import PageServer
 from trailbrake.dashboard.tap import LiveTap
 from trailbrake.laps import LapRecord
-from trailbrake.planning.course import Course
+from trailbrake.planning.course import Course, Unmapped
 from trailbrake.roles import Driver, Link, Tap
 from trailbrake.run import rate
 from trailbrake.run.show import Show
@@ -68,6 +68,8 @@ class Watching:
 
     def attend(self, about: dict[str, Any], link: Link, driver: Driver, course: Course) -> Tap:
         """Begin to show a drive, and let the person at the page have the wheel where the driver wants that."""
+        if isinstance(course, Unmapped):
+            return self.begin(about, link, driver, None, None)
         line = course.line if course.car is not None else None
         return self.begin(about, link, driver, course.track.road, line)
 

@@ -1,4 +1,4 @@
-"""Finds drivers: by name in this folder, or in a user's own file, Python or FMU."""
+"""Finds drivers: by name in this folder, or in a user's own file: Python, FMU, or a learned policy."""
 
 import importlib
 import importlib.util
@@ -9,13 +9,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trailbrake.drivers import gains
+from trailbrake.drivers import gains, policy
 from trailbrake.drivers.fmu import FmuDriver
 from trailbrake.errors import DataError, DriverError, UsageError, near, raised_at
 from trailbrake.roles import Driver
 from trailbrake.state.tables import STATE_FIELDS
 
-_NOT_DRIVERS = {"__init__", "load", "check", "gains", "fmu"}
+_NOT_DRIVERS = {"__init__", "load", "check", "gains", "fmu", "policy", "policy_file"}
 
 
 def names() -> list[str]:
@@ -28,7 +28,8 @@ def load(spec: str, config: Path | None = None) -> Driver:
 
     Args:
         spec: a name out of `names()`, or `FILE.py`, or `FILE.py:Class` (default class: Driver, else the only
-            class in the file with an `act` method), or `FILE.fmu`, a co-simulation FMU.
+            class in the file with an `act` method), or `FILE.fmu`, a co-simulation FMU, or `policy:FILE`, what
+            `trailbrake train` has learned.
         config: a file with gains (`gains.py`); what it says of other drivers is not looked at.
 
     Raises:
@@ -40,6 +41,10 @@ def load(spec: str, config: Path | None = None) -> Driver:
         if config is not None:
             raise UsageError("an FMU has no gains file of ours", where="--config", hint="its parameters are its own")
         return FmuDriver(Path(spec))
+    if spec.startswith(policy.PREFIX):
+        if config is not None:
+            raise UsageError("a policy has no gains", where="--config", hint="train it again")
+        return policy.Driver(Path(spec.removeprefix(policy.PREFIX)))
     cls, where = find(spec)
     arguments = []
     name = Path(spec.rpartition(":")[0] if ".py:" in spec else spec).name.removesuffix(".py")

@@ -13,9 +13,12 @@ import numpy as np
 Layout = Mapping[str, str]
 
 HEADER = b"\x00\x01\x00\x00"  # plain CDR, little-endian, no options
-_SCALARS = {"float64": struct.Struct("<d"), "uint32": struct.Struct("<I"), "bool": struct.Struct("<?")}
+_SCALARS = {
+    "float64": struct.Struct("<d"), "int32": struct.Struct("<i"), "uint32": struct.Struct("<I"),
+    "bool": struct.Struct("<?"),
+}  # fmt: skip
 _LENGTH = struct.Struct("<I")
-TYPES = (*_SCALARS, "string", "float64[]")
+TYPES = (*_SCALARS, "string", "float64[]", "uint8[]")
 
 
 def _padding(offset: int, size: int) -> int:
@@ -36,6 +39,8 @@ def encode(layout: Layout, values: Mapping[str, Any]) -> bytes:
             # A zero byte ends a CDR string, so none may be inside; half surrogates come from odd file names.
             data = str(value).replace("\0", " ").encode("utf-8", "backslashreplace") + b"\0"
             body += _LENGTH.pack(len(data)) + data
+        elif kind == "uint8[]":
+            body += _LENGTH.pack(len(value)) + bytes(value)
         elif kind == "float64[]":
             array = np.ascontiguousarray(value, dtype="<f8")
             body += _LENGTH.pack(array.size)
@@ -64,6 +69,9 @@ def decode(layout: Layout, message: bytes) -> dict[str, Any]:
             offset += 4
             if kind == "string":
                 values[name] = body[offset : offset + count].rstrip(b"\0").decode("utf-8")
+                offset += count
+            elif kind == "uint8[]":
+                values[name] = bytes(body[offset : offset + count])
                 offset += count
             else:
                 offset += _padding(offset, 8) if count else 0

@@ -8,6 +8,7 @@
 | /event | text | when the supervisor, the driver or the link has something to say |
 | /map | centre, left and right edge of the road | once |
 | /plan | distance, x, y, speed of the planned line | once |
+| /camera | the picture as it came, JPEG or PNG | with the tick that it belongs to, where the wire has a camera |
 
 The attachment `about.json` says what was driven, and `wire.json`, written at the end, how the wire did. Log
 times are simulator time (ns); the writer reads no clock, so two recordings of one seeded drive differ only
@@ -74,6 +75,30 @@ MAP_LAYOUT: cdr.Layout = {"closed": "bool"} | {
     f"{part}_{axis}": "float64[]" for part in ("centre", "left", "right") for axis in "xy"
 }
 PLAN_LAYOUT: cdr.Layout = dict.fromkeys(("s", "x", "y", "speed"), "float64[]")
+# `sensor_msgs/msg/CompressedImage` of ROS 2, which viewers show as a picture; the header inside
+# of it is laid out flat, as CDR does.
+CAMERA_LAYOUT: cdr.Layout = {
+    "sec": "int32",
+    "nanosec": "uint32",
+    "frame_id": "string",
+    "format": "string",
+    "data": "uint8[]",
+}
+CAMERA_FRAME = "camera"
+PNG = b"\x89PNG"  # how such a picture begins; every other one is taken for a JPEG
+_BETWEEN = "=" * 80
+_CAMERA_DEFINITION = f"""std_msgs/Header header
+string format
+uint8[] data
+{_BETWEEN}
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+{_BETWEEN}
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+"""
 
 STATE = _row_topic(1, "/state", "trailbrake/msg/State", STATE_COLUMNS)
 CONTROLS = _row_topic(2, "/controls", "trailbrake/msg/Controls", CONTROL_COLUMNS)
@@ -81,7 +106,8 @@ LAP = _topic(3, "/lap", "trailbrake/msg/Lap", LAP_LAYOUT, "a finished lap; the l
 EVENT = _topic(4, "/event", "trailbrake/msg/Event", EVENT_LAYOUT, "what happened, in words")
 MAP = _topic(5, "/map", "trailbrake/msg/Map", MAP_LAYOUT, "the road: centre and edges, m, world frame")
 PLAN = _topic(6, "/plan", "trailbrake/msg/Plan", PLAN_LAYOUT, "the planned line: s, x, y in m, speed in m/s")
-TOPICS = (STATE, CONTROLS, LAP, EVENT, MAP, PLAN)
+CAMERA = Topic(7, "/camera", "sensor_msgs/msg/CompressedImage", _CAMERA_DEFINITION)
+TOPICS = (STATE, CONTROLS, LAP, EVENT, MAP, PLAN, CAMERA)
 
 
 def _message_fields(columns: int) -> list[tuple[str, object]]:

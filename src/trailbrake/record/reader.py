@@ -19,6 +19,8 @@ from trailbrake.laps import LapRecord
 from trailbrake.record import cdr
 from trailbrake.record.format import (
     ABOUT,
+    CAMERA,
+    CAMERA_LAYOUT,
     CONTROLS,
     EVENT,
     LAP,
@@ -52,6 +54,14 @@ class Event:
 
     time: float
     text: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the camera showed at a row of the recording, as it came: JPEG or PNG."""
+
+    row: int
+    data: bytes
 
 
 @dataclass(frozen=True)
@@ -173,8 +183,9 @@ class Recording:
     def _gather(self, with_rows: bool) -> tuple[Rows, bool]:
         ids = (self._topics.get(STATE.name, -1), self._topics.get(CONTROLS.name, -2))
         state_names, controls_names = self._row_names
-        rows, damaged = Rows(ids, (len(state_names), len(controls_names))), False
-        wanted = set(ids) if with_rows else set(self._topics.values()) - set(ids)
+        pictures = self._topics.get(CAMERA.name, -3)  # too many to be held all at once: see `pictures`
+        rows, damaged = Rows(ids, (len(state_names), len(controls_names)), {pictures}), False
+        wanted = set(ids) if with_rows else set(self._topics.values()) - {*ids, pictures}
         places = [p for p in self._layout.chunks if p.channels is None or p.channels & wanted]
         with self.path.open("rb") as file:
             for data in chunks(file, places):
@@ -260,6 +271,26 @@ class Recording:
     def events(self) -> list[Event]:
         """What the supervisor, the driver and the link had to say."""
         return [Event(m.log_time / 1e9, v["text"]) for m, v in self._decoded(EVENT)]
+
+    def pictures(self) -> Iterator[Picture]:
+        """Yield the camera's pictures in their order, one chunk of the file in memory at a time.
+
+        Those that belong to no row of the recording, as the last ones in a file that was cut, are left out.
+        """
+        channel = self._topics.get(CAMERA.name, -1)
+        ticks = self._tables[2]
+        places = [p for p in self._layout.chunks if p.channels is None or channel in p.channels]
+        with self.path.open("rb") as file:
+            for data in chunks(file, places):
+                rows = Rows((-1, -2), (0, 0), set(self._topics.values()) - {channel})
+                rows.add(data or b"")
+                for message in rows.messages:
+                    row = int(np.searchsorted(ticks, message.tick))
+                    if row < len(ticks) and ticks[row] == message.tick:
+                        try:
+                            yield Picture(row, cdr.decode(CAMERA_LAYOUT, message.data)["data"])
+                        except ValueError as error:
+                            raise DataError(str(error), where=f"{self.path}, {CAMERA.name}") from error
 
     @cached_property
     def road_map(self) -> RoadMap | None:

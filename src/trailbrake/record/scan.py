@@ -8,7 +8,7 @@ one by one in a file that another tool has rewritten.
 import io
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -137,10 +137,11 @@ class Rows:
     Args:
         channels: ids of the state and the controls channel.
         widths: how many columns they have.
+        passed_over: ids of channels whose messages are not wanted.
     """
 
-    def __init__(self, channels: tuple[int, int], widths: tuple[int, int]) -> None:
-        self._channels, self._widths = channels, widths
+    def __init__(self, channels: tuple[int, int], widths: tuple[int, int], passed_over: Collection[int] = ()) -> None:
+        self._channels, self._widths, self._passed_over = channels, widths, passed_over
         self._tick = tick_dtype(*widths)
         self._lengths = tuple(MESSAGE_FIELDS + 4 + 8 * width for width in widths)
         self._parts: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = ([], [])
@@ -189,6 +190,8 @@ class Rows:
 
     def _message(self, data: bytes, position: int, length: int) -> None:
         _, _, channel, tick, log_time, _ = MESSAGE_HEAD.unpack_from(data, position)
+        if channel in self._passed_over:
+            return
         body = data[position + MESSAGE_HEAD.size : position + RECORD_HEAD + length]
         if channel not in self._channels:
             self.messages.append(Message(channel, tick, log_time, body))

@@ -9,7 +9,7 @@ from pathlib import Path
 from trailbrake.record.container import Chunk, Sink
 from trailbrake.record.writer import Recorder
 
-CHUNKS_WAITING = 64  # half a minute of driving, some 10 MB
+CHUNKS_WAITING = 64  # half a minute of driving, some 10 MB; a third of that time with a camera
 PATIENCE = 20.0  # s that close() waits for the disk
 
 _Job = tuple[int, Callable[[], None]]  # rows inside, what to do

@@ -16,6 +16,9 @@ from trailbrake.record import cdr
 from trailbrake.record.container import Chunk, McapFile, Sink
 from trailbrake.record.format import (
     ABOUT,
+    CAMERA,
+    CAMERA_FRAME,
+    CAMERA_LAYOUT,
     CONTROLS,
     CONTROLS_LENGTH,
     EVENT,
@@ -29,6 +32,7 @@ from trailbrake.record.format import (
     MESSAGE_HEAD,
     PLAN,
     PLAN_LAYOUT,
+    PNG,
     STATE,
     STATE_LENGTH,
     TICK,
@@ -47,7 +51,7 @@ _STATE_OFFSET = MESSAGE_HEAD.size + 4 + 8 * len(state_row(CarState()))
 
 
 class Recorder:
-    """Writes state and controls of every tick, laps, events, the map and the plan to an MCAP file.
+    """Writes state, controls and picture of every tick, laps, events, the map and the plan to an MCAP file.
 
     The drive must go on whatever the disk does: after the first failed write nothing more is written,
     `error` says why in one line, `dropped` counts the ticks that are missing from the file, and what was
@@ -55,6 +59,7 @@ class Recorder:
 
     Args:
         path: the file to create. An existing file is never touched: see `path` for the name it got.
+        pictures: whether to keep what the camera shows: most of the file's size, where there is a camera.
 
     Attributes:
         path: the file that is written.
@@ -66,7 +71,7 @@ class Recorder:
         UsageError: the file cannot be created.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, pictures: bool = True) -> None:
         stream, self.path = create(Path(path))
         self.error = ""
         self.dropped = 0
@@ -76,6 +81,8 @@ class Recorder:
         self._due = 0  # ns, when the block goes to the file
         self._block = bytearray(TICK.size * CHUNK_ROWS)
         self._aside: list[tuple[int, bytes]] = []  # (topic number, message record) of everything but ticks
+        self._keeps_pictures = pictures
+        self._pictures: list[tuple[int, bytes]] = []  # the same, of the camera
         self._closed = False
         self.sink: Sink
         try:
@@ -140,6 +147,8 @@ class Recorder:
             MESSAGE, CONTROLS_LENGTH, CONTROLS.number, sequence, time, time, cdr.HEADER, *controls_row(controls),
         )  # fmt: skip
         self._rows += 1
+        if self._keeps_pictures and state.image is not None and state.image.data:
+            self._picture(state.image.data, time)
         self._sequence = (sequence + 1) & 0xFFFFFFFF
 
     def lap(self, record: LapRecord) -> None:
@@ -163,10 +172,19 @@ class Recorder:
         if len(self._aside) >= CHUNK_ROWS:
             self.flush()
 
+    def _picture(self, data: bytes, time: int) -> None:
+        seconds, rest = divmod(time, int(_NS))
+        # LAST_TIME is beyond what 32 bits of seconds hold: the log time is the one to go by.
+        values = {"sec": seconds & 0x7FFFFFFF, "nanosec": rest, "frame_id": CAMERA_FRAME,
+                  "format": "png" if data.startswith(PNG) else "jpeg", "data": data}  # fmt: skip
+        self._pictures.append((CAMERA.number, self._record(CAMERA, cdr.encode(CAMERA_LAYOUT, values), time)))
+
     def _put(self, topic: Topic, message: bytes, log_time: int) -> None:
+        self._aside.append((topic.number, self._record(topic, message, log_time)))
+
+    def _record(self, topic: Topic, message: bytes, log_time: int) -> bytes:
         length = MESSAGE_FIELDS + len(message)
-        head = MESSAGE_HEAD.pack(MESSAGE, length, topic.number, self._sequence, log_time, log_time)
-        self._aside.append((topic.number, head + message))
+        return MESSAGE_HEAD.pack(MESSAGE, length, topic.number, self._sequence, log_time, log_time) + message
 
     def flush(self) -> None:
         """Hand everything that is held to the sink."""
@@ -178,13 +196,15 @@ class Recorder:
                 if rows:
                     self.sink.append(_tick_chunk(bytes(memoryview(self._block)[: rows * TICK.size]), rows))
                     rows = 0
-                if self._aside:
-                    self.sink.append(_aside_chunk(self._aside))
+                # A chunk of their own: who reads laps need not unpack pictures.
+                for messages in (self._pictures, self._aside):
+                    if messages:
+                        self.sink.append(_aside_chunk(messages))
             except OSError as error:
                 self.dropped += rows
                 self.fail(error)
         self._rows = 0
-        self._aside = []
+        self._aside, self._pictures = [], []
 
     def close(self) -> None:
         """Flush and complete the file. Closing twice is harmless."""

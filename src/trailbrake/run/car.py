@@ -147,7 +147,7 @@ def _recorder(options: DriveOptions, course: Course, number: int) -> Recorder | 
     names = [track, *(Path(name).stem for name in (options.car, options.driver) if name)]
     name = safe_name("_".join(names))
     which = f"_car{number}" if number else ""
-    plain = Recorder(folder / f"{name}_{rate.stamp()}{which}.mcap")
+    plain = Recorder(folder / f"{name}_{rate.stamp()}{which}.mcap", pictures=options.pictures)
     recorder = Threaded(plain) if options.live or options.speed == "real" else plain
     if not mapped:
         return recorder

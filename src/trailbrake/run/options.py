@@ -26,7 +26,7 @@ class DriveOptions:
 
     Attributes:
         sim: whose wire to drive through; `trailbrake sims` lists them.
-        driver: a driver's name, or FILE.py, or FILE.py:Class.
+        driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
             tell it.
@@ -40,6 +40,9 @@ class DriveOptions:
             in a process of its own in real time.
         out: folder for the recording and the report.
         report: whether to write the report when the drive ends.
+        pictures: whether the recording keeps what a camera shows: some 8 MB a minute.
+        log: a folder for the drive as `driving_log.csv` and `IMG/` as well, as camera simulators record; one that is
+            there is added to.
         config: a TOML file with gains for the driver, as `trailbrake tune` writes it.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
     """
@@ -56,6 +59,8 @@ class DriveOptions:
     speed: Speed = "max"
     out: Path | None = None
     report: bool = True
+    pictures: bool = True
+    log: Path | None = None
     config: Path | None = None
     host: tuple[str, ...] = ()
 

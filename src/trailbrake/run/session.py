@@ -14,6 +14,8 @@ from trailbrake.drivers.load import load as load_driver
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
 from trailbrake.kernels import COLD
 from trailbrake.planning.course import Course, Unmapped
+from trailbrake.record.driving_log_export import export_driving_log
+from trailbrake.record.reader import Recording
 from trailbrake.roles import Driver, Tap
 from trailbrake.run import rate
 from trailbrake.run.car import Car
@@ -55,6 +57,8 @@ def drive(
         return supervisor.stop_reason != ""
 
     _check_cars(options, spec)
+    if options.log is not None and not options.pictures:
+        raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
         options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
     mapped = not isinstance(course, Unmapped)
@@ -98,6 +102,7 @@ def drive(
         summary["contacts"] = connection.host_report.get("contacts", math.nan)
     summary["game"] = told
     summary["report"] = _report(first.recorder.path, show) if options.report and first.scorer.time > 0.0 else None
+    summary["driving_log"] = _log(first.recorder.path, options.log, show) if options.log is not None else None
     summary["others"] = [car.summary() for car in cars[1:]]
     return summary
 
@@ -129,6 +134,15 @@ def _report(recording: Path, show: Show) -> str | None:
         return str(write_report(recording, recording.with_suffix(".html")))
     except TrailbrakeError as error:
         show.say(f"no report: {error}")
+        return None
+
+
+def _log(recording: Path, folder: Path, show: Show) -> dict[str, Any] | None:
+    """Write the driving log out of the recording: nothing is written to many small files while the car drives."""
+    try:
+        return export_driving_log(Recording.open(recording), folder)
+    except TrailbrakeError as error:
+        show.say(f"no driving log: {error}")
         return None
 
 

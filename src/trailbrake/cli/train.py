@@ -1,0 +1,89 @@
+"""`train`: policies out of recordings."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from trailbrake.cli.output import Json, print_json, print_table
+from trailbrake.train.options import CloneOptions
+
+
+def app() -> App:
+    """Return the verb with its methods."""
+    made = App(name="train", help="Learn a driver from recordings.")
+    made.command(clone)
+    return made
+
+
+def clone(
+    *folders: Path, options: Annotated[CloneOptions | None, Parameter(name="*")] = None, json: Json = False
+) -> int:
+    """Learn to drive by pictures as somebody was recorded to; `drive --driver policy:FILE` drives what comes of it.
+
+    Args:
+        folders: recordings (.mcap), folders with driving_log.csv, and folders with either in them.
+        options: how.
+        json: print one JSON object on stdout.
+    """
+    from trailbrake.errors import UsageError
+    from trailbrake.train.clone import clone as learn
+
+    if not folders:
+        raise UsageError("nothing to learn from", where="train clone", expected="recordings or folders",
+                         hint="make some with: trailbrake drive --sim trend --driver lane_sign")  # fmt: skip
+    with _Progress() as show:
+        result = learn(list(folders), options or CloneOptions(), show.say, show.progress)
+    if json:
+        print_json(result)
+    else:
+        _print(result)
+    return 0 if result["ended"] == "done" else 130
+
+
+def _print(result: dict[str, Any]) -> None:
+    rows = [
+        [str(i), f"{e['loss']:.3f}", f"{e['error']:.4f}", f"{e['held_loss']:.3f}", f"{e['held_error']:.4f}"]
+        for i, e in enumerate(result["epochs"], 1)
+    ]
+    print_table("Cloned", ["epoch", "loss", "steer error", "held-out loss", "held-out steer error"], rows)
+    skipped = ", ".join(f"{count} {why}" for why, count in result["skipped"].items()) or "none"
+    print(f"{result['pictures']} pictures; rows not used: {skipped}; {result['cpu_s']:.0f} s of processor time")
+    print(f"policy {result['policy']}\nreport {result['report']}")
+    if result["ended"] != "done":
+        print(f"trailbrake: {result['ended']}; the policy is what was learned so far", file=sys.stderr)
+
+
+class _Progress:
+    """A bar on a terminal, lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> "_Progress":
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("learning", total=1.0)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        if self._bar is not None:
+            self._bar.console.print(text, style="dim", highlight=False, markup=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def progress(self, share: float) -> None:
+        """Move the bar."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=share)

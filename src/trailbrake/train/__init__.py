@@ -1,0 +1,1 @@
+"""Learning to drive from recordings: `trailbrake train`."""

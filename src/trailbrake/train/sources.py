@@ -1,0 +1,171 @@
+"""What can be learned from: our recordings with pictures, and folders with a `driving_log.csv`. Read as streams."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.record.driving_log import LOG, Skipped, usable_rows
+from trailbrake.record.format import SUFFIX
+from trailbrake.record.reader import Recording
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What was done at each row, (n,) each.
+
+    Attributes:
+        time: s; NaN where not told.
+        steer: share of the lock, positive left.
+        pedal: throttle above 0, brake below; below 0 also where the car backs.
+        speed: m/s.
+        backs: 1 in reverse gear, else 0.
+        corrected: they are an expert's, who did not drive: right even where the car went wrong.
+    """
+
+    time: Floats
+    steer: Floats
+    pedal: Floats
+    speed: Floats
+    backs: Floats
+    corrected: bool = False
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+class Source(Protocol):
+    """One recording or one folder."""
+
+    skipped: Counter[str]  # rows that could not be read, by reason; filled by `labels`
+
+    @property
+    def name(self) -> str:
+        """The file or the folder."""
+
+    def labels(self) -> Labels:
+        """Return what was done."""
+
+    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield (row, encoded picture) of the rows `wanted`, which ascend; those that cannot be read are missing."""
+
+
+@dataclass
+class RecordingSource:
+    """A recording of ours.
+
+    Attributes:
+        name: the file.
+        controls: other steer and pedal for every row, (n, 2): what an expert would have done.
+    """
+
+    path: Path
+    controls: Floats | None = None
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    def open(self) -> Recording:
+        """Return the recording."""
+        return Recording.open(self.path)
+
+    def labels(self) -> Labels:
+        """Return what was done."""
+        recording = self.open()
+        if not any(True for _ in recording.pictures()):
+            raise DataError("a recording without pictures", where=self.name,
+                            hint="record again without --no-pictures, through a wire with a camera")  # fmt: skip
+        controls, state = recording.controls, recording.state
+        backs = (controls["gear"] < 0.0).astype(np.float64)  # NaN is no reverse
+        steer, pedal = controls["steer"], controls["throttle"] * (1.0 - 2.0 * backs) - controls["brake"]
+        if self.controls is not None:
+            steer, pedal = self.controls.T
+            backs = (pedal < 0.0).astype(np.float64)
+        return Labels(state["time"], steer, pedal, state["speed"], backs, self.controls is not None)
+
+    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield the pictures of the rows `wanted`."""
+        rows = set(wanted)
+        for picture in self.open().pictures():
+            if picture.row in rows:
+                yield picture.row, picture.data
+
+
+@dataclass
+class LogSource:
+    """A folder with a driving log."""
+
+    folder: Path
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def name(self) -> str:
+        """The folder."""
+        return str(self.folder)
+
+    def labels(self) -> Labels:
+        """Return what was done."""
+        skipped, columns = Skipped(), np.empty((1024, 5))
+        count = 0
+        for row in usable_rows(self.folder, skipped):
+            if count == len(columns):
+                columns = np.concatenate([columns, np.empty_like(columns)])
+            columns[count] = row.time, row.steer, row.throttle - row.brake, abs(row.speed), row.throttle < 0.0
+            count += 1
+        self.skipped = skipped.counts
+        time, steer, pedal, speed, backs = columns[:count].T
+        return Labels(time, steer, pedal, speed, backs)
+
+    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield the pictures of the rows `wanted`."""
+        rows = set(wanted)
+        for number, row in enumerate(usable_rows(self.folder, Skipped())):
+            if number in rows:
+                try:
+                    yield number, row.picture.read_bytes()
+                except OSError:  # gone since
+                    continue
+
+
+def find(paths: Sequence[Path]) -> list[Source]:
+    """Return what lies at `paths`: recordings, folders with a driving log, and folders with either in them.
+
+    Raises:
+        UsageError: a path with nothing to learn from.
+    """
+    found: list[Source] = []
+    for path in paths:
+        if path.suffix == SUFFIX and path.is_file():
+            found.append(RecordingSource(path))
+            continue
+        here = _within(path)
+        if not here:
+            raise UsageError("nothing to learn from", where=str(path),
+                             expected=f"a recording ({SUFFIX}), or a folder with such or with {LOG}",
+                             got="nothing of that" if path.exists() else "no such folder",
+                             hint="make one with: trailbrake drive --sim trend --driver lane_sign")  # fmt: skip
+        found += here
+    return found
+
+
+def _within(folder: Path) -> list[Source]:
+    if (folder / LOG).is_file():
+        return [LogSource(folder)]
+    here: list[Source] = []
+    if folder.is_dir():
+        for entry in sorted(folder.iterdir()):
+            if entry.suffix == SUFFIX and entry.is_file():
+                here.append(RecordingSource(entry))
+            elif entry.is_dir() and (entry / LOG).is_file():
+                here.append(LogSource(entry))
+    return here

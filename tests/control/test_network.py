@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from trailbrake.control.network import Layer, forward, outputs_of, size_after
+
+RNG = np.random.default_rng(3)
+
+
+def random_layer(*shape, stride=1):
+    weight = RNG.normal(size=shape).astype(np.float32)
+    return Layer(weight, RNG.normal(size=shape[0]).astype(np.float32), stride)
+
+
+def by_hand(layer, values):
+    """A convolution as its definition says: a sum over channels and places, one number at a time."""
+    out, inputs, kernel, _ = layer.weight.shape
+    height, width = ((n - kernel) // layer.stride + 1 for n in values.shape[1:])
+    result = np.empty((out, height, width))
+    for o in range(out):
+        for y in range(height):
+            for x in range(width):
+                total = float(layer.bias[o])
+                for c in range(inputs):
+                    for j in range(kernel):
+                        for i in range(kernel):
+                            total += float(layer.weight[o, c, j, i]) * float(
+                                values[c, y * layer.stride + j, x * layer.stride + i]
+                            )
+                result[o, y, x] = total
+    return result
+
+
+@pytest.mark.parametrize(("kernel", "stride"), [(3, 1), (3, 2), (5, 2), (2, 3)])
+def test_the_forward_pass_is_the_sum_of_its_definition(kernel, stride):
+    conv = random_layer(4, 3, kernel, kernel, stride=stride)
+    picture = RNG.normal(size=(3, 11, 14)).astype(np.float32)
+    hidden = np.maximum(by_hand(conv, picture), 0.0).reshape(-1)
+    dense = random_layer(5, len(hidden))
+    last = random_layer(2, 5)
+    middle = np.maximum(dense.weight @ hidden + dense.bias, 0.0)
+    wanted = last.weight @ middle + last.bias
+    assert forward([conv, dense, last], picture) == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+
+
+def test_the_last_layer_may_answer_below_zero():
+    layer = Layer(np.array([[-1.0, 0.0]], np.float32), np.zeros(1, np.float32))
+    assert forward([layer], np.array([[[2.0, 1.0]]], np.float32)) == [-2.0]
+
+
+def test_layers_that_do_not_fit_are_refused_by_their_number():
+    conv = random_layer(4, 3, 3, 3, stride=2)
+    assert size_after(48, 3, 2) == 23
+    assert outputs_of([conv, random_layer(7, 4 * 23 * 39)], (3, 48, 80)) == 7
+    for layers, number in (
+        ([conv, random_layer(7, 5)], 2),
+        ([random_layer(4, 1, 3, 3)], 1),
+        ([random_layer(4, 3, 60, 60)], 1),
+        ([conv, random_layer(7, 4 * 23 * 39), conv], 3),
+        ([Layer(conv.weight, np.zeros(3, np.float32))], 1),
+        ([Layer(conv.weight, conv.bias, 0)], 1),
+    ):
+        with pytest.raises(ValueError, match=f"layer {number} does not fit"):
+            outputs_of(layers, (3, 48, 80))
+    with pytest.raises(ValueError, match="no dense layer"):
+        outputs_of([conv], (3, 48, 80))
