@@ -1,16 +1,17 @@
 """Runs our tests under the CPython of Windows, on Linux: wine from Debian, everything else from the package index.
 
-    python .ci/windows.py FOLDER              the quick part: what touches the system
+    python .ci/windows.py FOLDER              the quick part: what touches the system; then the Proton bridge
     python .ci/windows.py FOLDER tests -m ""  any part: the rest goes to pytest
 
-FOLDER is laid out once and used again. Exit code: pytest's; 0 with the reason printed where wine cannot be had, since
-then nothing was found to be wrong.
+FOLDER is laid out once and used again. Exit code: pytest's; 0 with the reason printed where wine or what runs in it
+cannot be had, since then nothing was found to be wrong. The bridge's tests run in the Python that runs this.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 import xml.etree.ElementTree as ElementTree
 import zipfile
@@ -21,16 +22,14 @@ ROOT = Path(__file__).resolve().parents[1]
 VERSION = "3.12"  # 3.13 crashes under Debian's wine 8
 # What behaves otherwise on Windows: pages, sockets, paths, line ends, consoles, processes.
 QUICK = (
-    "tests/windows", "tests/transport", "tests/sims", "tests/contracts", "tests/state", "tests/test_config.py",
+    "tests/windows", "tests/transport", "tests/sims", "tests/contracts", "tests/state", "tests/record",
+    "tests/cli/test_sim.py", "tests/run/test_punctual.py", "tests/test_config.py",
     "tests/test_package.py",
 )  # fmt: skip
-# Seen to fail under wine, and not yet understood or not yet told apart by system: printed with every run.
-NOT_YET = {
-    "tests/sims/forza/test_raw.py::test_whatever_came_comes_back_and_a_cut_file_gives_what_is_whole": "too slow here",
-    "tests/sims/trend/test_host.py::test_nobody_is_there_yet": "the test's own server selects on a closed socket",
-    "tests/sims/trend/test_link.py::test_python_socketio_is_a_modern_simulator": "the peer cannot connect; unexplained",
-    "tests/sims/assetto/test_draw.py::test_a_page_is_full_to_its_last_line_and_wiped_in_the_end": "it holds its page",
-}
+CHOSEN = "not slow and not rl and not vm and not fmi and not wine"
+# On Linux, with programs under wine at the other end.
+BESIDE = ("tests/sims/assetto/test_proton.py", "-m", "wine")
+STUCK_S = 180  # for one test, after which the run is ended: nobody watches it
 # Newer ones call `crealf` and `cimagf`, which the C library of Debian's wine 8 has no code for.
 HELD_BACK = ("numpy<2.2",)
 FOR_WINDOWS = ("colorama",)  # pip judges "only on win32" by the system that it runs on
@@ -54,7 +53,9 @@ def wine() -> str:
 
 def pip(*words: str) -> None:
     """Run pip of this Python."""
-    subprocess.run([sys.executable, "-m", "pip", "-q", *words], check=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run([sys.executable, "-m", "pip", "-qq", *words], stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise NoWindowsError(f"pip {words[0]} failed, exit code {done.returncode}")
 
 
 def requirements() -> list[str]:
@@ -143,41 +144,50 @@ def covered(report: Path) -> str:
     return "\n".join(lines)
 
 
+def beside(folder: Path, python: Path, env: dict[str, str]) -> int:
+    """Run the tests on Linux that have programs under wine at the other end; return pytest's exit code."""
+    ours = {**os.environ, "TRAILBRAKE_WINDOWS_PYTHON": str(python), "PYTHONPATH": str(ROOT / "src")}
+    ours |= {name: env[name] for name in ("WINEPREFIX", "WINEDEBUG", "WINEDLLOVERRIDES")}
+    ours.pop("DISPLAY", None)
+    return run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *BESIDE], ours)
+
+
 def main(folder: Path, words: list[str]) -> int:
     """Lay out, run, say what was covered; return the exit code."""
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
+    began = time.monotonic()
     try:
         program = wine()
+        python, env = lay_out(folder), environment(folder)
+        if not (folder / "prefix").exists():
+            run([program, "wineboot", "-i"], env)
+        if run([program, str(python), "-c", "import numpy"], env):
+            raise NoWindowsError("its Python does not run under this wine")
     except NoWindowsError as why:
         print(f"tests under Windows Python: deselected, {why}")
         return 0
-    python, env = lay_out(folder), environment(folder)
-    if not (folder / "prefix").exists():
-        run([program, "wineboot", "-i"], env)
+    print(f"laid out in {time.monotonic() - began:.0f} s")
     for name in ("cache", "recordings"):
         (folder / name).mkdir(exist_ok=True)
     report = folder / "report.xml"
     report.unlink(missing_ok=True)
-    chosen = words
-    if not words:
-        chosen = [
-            *QUICK,
-            "-m",
-            "not slow and not rl and not vm and not fmi",
-            *(f"--deselect={test}" for test in NOT_YET),
-        ]
-        print("\n".join(f"left out: {test}: {why}" for test, why in NOT_YET.items()))
+    chosen = words or [*QUICK, "-m", CHOSEN]
+    began = time.monotonic()
     code = run(
         [
             program, str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={windows(report)}",
-            f"--basetemp={windows(folder / 'tmp')}", *chosen,
+            f"--basetemp={windows(folder / 'tmp')}", "-o", f"faulthandler_timeout={STUCK_S}",
+            "-o", "faulthandler_exit_on_timeout=true", *chosen,
         ],
         env,
     )  # fmt: skip
     if report.exists():
-        print(f"ran under Windows Python {VERSION}:\n{covered(report)}")
-    return code
+        print(f"ran under Windows Python {VERSION} in {time.monotonic() - began:.0f} s:\n{covered(report)}")
+    if words:
+        return code
+    print("the Proton bridge, from Linux:", flush=True)
+    return beside(folder, python, env) or code
 
 
 if __name__ == "__main__":

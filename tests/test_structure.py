@@ -77,7 +77,6 @@ TESTED_ELSEWHERE = {
     "record/threaded.py": "record/test_recorder.py",
     "record/writer.py": "record/test_recorder.py",
     "findings.py": "cli/test_per_sim.py",  # declarations
-    "run/car.py": "run/test_session.py",
     "run/show.py": "run/test_session.py",  # a protocol, and one that does nothing
     "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "sims/assetto/slot.py": "sims/assetto/test_host.py",

@@ -1,6 +1,7 @@
 """Exit codes, one-line errors, and the verbs that list what there is."""
 
 import math
+import subprocess
 import sys
 
 import pytest
@@ -197,3 +198,22 @@ def test_tables_for_people_name_the_same(cli, verb):
     assert (said.code, said.err) == (0, [])
     for name in rows(cli, verb):
         assert any(line.split()[:1] == [name] for line in said.out.splitlines())
+
+
+EARLY = """
+import signal, sys
+from trailbrake.__main__ import main
+
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == "trailbrake.cli.main":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+
+def test_ctrl_c_while_the_command_line_is_being_loaded_is_one_line():
+    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "trailbrake: interrupted\n")

@@ -3,19 +3,22 @@
 import sys
 
 import pytest
+from strangers import let_go, pages
 
 from trailbrake.cli.main import run
 from trailbrake.sims.assetto import codec, spec
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
+on_linux = pytest.mark.skipif(sys.platform == "win32", reason="a page outlives its maker there")
 
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
-    return tmp_path / spec.SIM_STATE_V1
+    yield pages(tmp_path) / spec.SIM_STATE_V1
+    let_go()
 
 
+@on_linux
 def test_pause_time_scale_and_resume(page):
     assert run(["sim", "assetto", "pause"]) == 0
     assert codec.decode_sim_v1(page.read_bytes()).pause == 1
@@ -25,6 +28,7 @@ def test_pause_time_scale_and_resume(page):
     assert not page.exists()
 
 
+@on_linux
 def test_a_pause_that_no_game_hears_yet_is_said(page, capsys):
     assert run(["sim", "assetto", "pause"]) == 0
     assert "no game is there yet" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 import json
 import mmap
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,8 +12,11 @@ from importlib.resources import files
 import pytest
 
 from trailbrake.cars.load import load
+from trailbrake.errors import UsageError
 from trailbrake.record import Recorder, Recording
+from trailbrake.run.signals import on_stop
 from trailbrake.state import CarState, Controls
+from trailbrake.transport.pad import backend
 from trailbrake.transport.shm import LockState, SharedMemory
 from trailbrake.transport.udp import Udp
 from trailbrake.transport.websocket import Caller
@@ -139,6 +143,48 @@ def test_a_recording_in_any_folder_is_written_and_read_back(tmp_path, name):
     recording = Recording.open(recorder.path)
     assert recording.state["speed"].tolist() == [float(i) for i in range(50)]
     assert recording.about == {"driver": name}
+
+
+def test_a_recording_can_be_read_while_it_is_written_and_not_be_taken_away(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({})
+    for i in range(3000):
+        recorder.tick(CarState(time=0.01 * i, sequence=i), Controls())
+    part = Recording.open(recorder.path)
+    assert part.truncated
+    assert 0 < len(part) <= 3000
+    with pytest.raises(PermissionError):
+        recorder.path.unlink()
+    recorder.close()
+    assert len(Recording.open(recorder.path)) == 3000
+    recorder.path.unlink()
+
+
+def test_a_path_too_long_is_told_in_one_line(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise FileNotFoundError(2, "No such file or directory")
+
+    long = tmp_path / ("x" * 120) / ("y" * 120)
+    monkeypatch.setattr("builtins.open", refused)  # wine has no such limit
+    with pytest.raises(UsageError, match="name a shorter one with --out: Windows takes 259 characters") as error:
+        Recorder(long / "a.mcap").start({})
+    assert "\n" not in str(error.value)
+
+
+def test_ctrl_break_is_a_request():
+    asked = []
+    with on_stop(lambda: asked.append(1)):
+        signal.raise_signal(signal.SIGBREAK)
+    assert asked == [1]
+
+
+def test_the_gamepad_s_package_or_driver_is_named_in_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vgamepad", None)
+    with pytest.raises(
+        UsageError, match=r'the package vgamepad is missing; pip install "trailbrake\[windows\]"'
+    ) as error:
+        backend("auto")
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", NAMES)

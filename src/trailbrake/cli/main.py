@@ -29,10 +29,12 @@ def command_line(sim: str, verb: str = "") -> App:
         drive,
         export,
         export_fmu,
+        leaderboard,
         learn,
         lists,
         pad_check,
         per_sim,
+        race,
         record,
         replay,
         report,
@@ -61,6 +63,8 @@ def command_line(sim: str, verb: str = "") -> App:
     app.command(learn.verb(sim), name="learn")
     app.command(tune.tune)
     app.command(train.app())
+    app.command(race.race)
+    app.command(leaderboard.leaderboard)
     app.command(pad_check.pad_check)
     app.command(export_fmu.export_fmu)
     app.command(lists.sims)

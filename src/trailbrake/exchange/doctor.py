@@ -3,6 +3,7 @@
 Source: protocol page formula-trend, section 1: the agent is the server, the simulator calls it.
 """
 
+import ipaddress
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,7 @@ from trailbrake.errors import TrailbrakeError
 from trailbrake.exchange.link import EventLink
 from trailbrake.findings import Finding
 from trailbrake.state import Controls
-from trailbrake.transport.udp import address
+from trailbrake.transport.udp import Address, address
 
 _NAP = 0.01  # s between looks
 
@@ -67,7 +68,7 @@ def examine(
                 frames, phase = frames + 1, state.phase.name.lower()
                 link.write(Controls())  # one telemetry comes per command
         advice = f"{start.format(host=host, port=port)}; to see whether that is it: trailbrake serve {link.NAME} "
-        yield from _heard(link, frames, phase, seconds, f"{advice}--connect {listen}", by_hand)
+        yield from _heard(link, (host, port), frames, phase, seconds, f"{advice}--connect {listen}", by_hand)
     finally:
         link.close()
 
@@ -82,10 +83,11 @@ def _display(environment: Mapping[str, str]) -> Finding:
 
 
 def _heard(
-    link: EventLink[Any], frames: int, phase: str, seconds: float, start: str, by_hand: str
+    link: EventLink[Any], there: Address, frames: int, phase: str, seconds: float, start: str, by_hand: str
 ) -> Iterator[Finding]:
     if not link.dialect:
         yield Finding("call", "problem", f"nobody called in {seconds:g} s", start)
+        yield _firewall(*there)
         return
     yield Finding("call", "ok", f"a simulator called; it speaks the {link.dialect} dialect")
     if link.refused:
@@ -103,3 +105,12 @@ def _heard(
         )
     if phase == "finished":
         yield Finding("race", "problem", "the race is over: it takes no commands", "restart the simulator's race")
+
+
+def _firewall(host: str, port: int) -> Finding:
+    if ipaddress.IPv4Address(host).is_loopback:
+        return Finding("firewall", "ok", "none stands between programs of one machine")
+    return Finding(
+        "firewall", "unknown", "it cannot be seen from here whether a firewall holds the call back",
+        f"let TCP port {port} in; Windows asks when a program listens for the first time, and remembers a no",
+    )  # fmt: skip

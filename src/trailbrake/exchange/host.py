@@ -23,6 +23,9 @@ from trailbrake.transport.websocket import Caller, Channel, wait
 # s that a silent agent is waited for before it is asked for the modern dialect.
 _PATIENCE = {"auto": socketio.CONNECT_S, "legacy": math.inf, "modern": 0.0}
 _CALL_AGAIN_S = 0.02  # s between calls of an agent that is not there
+# s without a command after which a greeting is over. What an agent says when it is called counts as one round of
+# commands, however the system cuts it up: else a drive in lockstep would not repeat.
+_SETTLED_S = 0.1
 _LISTEN_S = 0.02  # s of wall time that a tick in lockstep waits for the agent, so that waiting costs no processor
 
 
@@ -108,7 +111,7 @@ class EventHost(ABC):
         session = self._session or self._shake_hands(channel, now)
         if session is not None:
             self._listen(texts, session, now)
-            if session.is_connected and (not lockstep or (self._wanted and self._unanswered <= 0)):
+            if self._begun and session.is_connected and (not lockstep or (self._wanted and self._unanswered <= 0)):
                 self._step()
                 self._show(session)
             self._send(channel, session)
@@ -154,7 +157,8 @@ class EventHost(ABC):
                 self._heard_at = now
                 self._obey(event)
         session.tick(now)
-        if session.is_connected and not self._begun:
+        settled = now - self._heard_at >= (_SETTLED_S if session.is_greeted else socketio.CONNECT_S)
+        if session.is_connected and settled and not self._begun:
             # The Unity client opens twice, once for the socket and once for the engine, and shows itself each time.
             self._begun = True
             self._wanted += 2 if session.dialect == "legacy" and session.is_opened else 1

@@ -2,12 +2,14 @@
 
 import io
 import itertools
+import sys
 import unicodedata
 from pathlib import Path
 
 from trailbrake.errors import UsageError
 
 _LONGEST = 120  # bytes; file systems take 255, sync tools and archives less
+_LONGEST_ON_WINDOWS = 259  # characters of a whole path
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 
 
@@ -40,7 +42,8 @@ def create(path: Path) -> tuple[io.FileIO, Path]:
                 continue
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(
-            "cannot create the recording", where=str(path), got=str(reason), hint="name another folder with --out"
-        ) from error
+        hint = "name another folder with --out"
+        if sys.platform == "win32" and len(str(path.absolute())) > _LONGEST_ON_WINDOWS:
+            hint = "name a shorter one with --out: Windows takes 259 characters unless its LongPathsEnabled is set"
+        raise UsageError("cannot create the recording", where=str(path), got=str(reason), hint=hint) from error
     raise AssertionError("unreachable: counting does not end")

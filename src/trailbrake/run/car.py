@@ -9,6 +9,7 @@ from typing import Any
 from trailbrake.config import recordings_folder
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course, Unmapped
+from trailbrake.record.names import safe_name
 from trailbrake.record.threaded import Threaded
 from trailbrake.record.writer import Recorder
 from trailbrake.roles import Driver, Link, Tap
@@ -143,9 +144,8 @@ def _recorder(options: DriveOptions, course: Course, number: int) -> Recorder | 
     folder = options.out or recordings_folder()
     mapped = not isinstance(course, Unmapped)
     track = course.track.name if mapped else options.track or options.sim
-    names = [track.replace(":", "-")]  # no colon in file names of Windows
-    names += [Path(name).stem for name in (options.car, options.driver.split(":")[0]) if name]
-    name = "_".join(names)
+    names = [track, *(Path(name).stem for name in (options.car, options.driver) if name)]
+    name = safe_name("_".join(names))
     which = f"_car{number}" if number else ""
     plain = Recorder(folder / f"{name}_{rate.stamp()}{which}.mcap", pictures=options.pictures)
     recorder = Threaded(plain) if options.live or options.speed == "real" else plain

@@ -16,10 +16,13 @@ from typing import Any
 from trailbrake.errors import SimulatorError, UsageError, near
 from trailbrake.roles import Driver, Link
 from trailbrake.run import rate
+from trailbrake.run.children import own_group
 from trailbrake.run.loop import Lockstep, Pace, RealTime
 from trailbrake.run.options import DriveOptions, WorldOptions
+from trailbrake.run.punctual import punctual
 from trailbrake.run.serve import build_host
 from trailbrake.run.signals import CHILD
+from trailbrake.run.worlds import build_world
 from trailbrake.sims import registry
 
 HOST_EXIT = 5.0  # s that a host process may take to end when asked
@@ -29,13 +32,14 @@ HOST_EXIT = 5.0  # s that a host process may take to end when asked
 class Connection:
     """Open links, one per car, what makes their samples come, and what the other end says when it is over.
 
-    `host_now` tells the same while the drive goes on, where the host is in this process.
+    Where the host is in this process, `host_now` tells the same while the drive goes on; `plant` is the world itself.
     """
 
     links: list[Link]
     pace: Pace
     host_report: dict[str, Any] = field(default_factory=dict)
     host_now: Callable[[], dict[str, Any]] = dict
+    plant: Any = None
 
     @property
     def link(self) -> Link:
@@ -69,17 +73,17 @@ def connected(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> 
 
 @contextmanager
 def _live(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
-    with _links(options, live, None, nap(stopped)) as links:
+    with punctual(), _links(options, live, None, nap(stopped)) as links:
         yield Connection(links, RealTime())
 
 
 @contextmanager
 def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
-    with _private_folder() as doors, _host(options, live, doors) as host:
+    with private_folder() as doors, _host(options, live, doors) as (host, plant):
         spec = registry.part(options.sim, "spec")
         pace = Lockstep(host.tick, spec.period(embedded(options, live)))
         with _links(options, live, doors, pace.step) as links:
-            connection = Connection(links, pace, host_now=host.counters)
+            connection = Connection(links, pace, host_now=host.counters, plant=plant)
             yield connection
         connection.host_report.update(host.counters())
 
@@ -87,7 +91,8 @@ def _lockstep(options: DriveOptions, live: Any) -> Iterator[Connection]:
 @contextmanager
 def _beside(options: DriveOptions, live: Any, stopped: Callable[[], bool]) -> Iterator[Connection]:
     with (
-        _private_folder() as doors,
+        punctual(),
+        private_folder() as doors,
         _host_process(options, live, doors) as (process, host_report),
         _links(options, live, doors, nap(stopped)) as links,
     ):
@@ -110,7 +115,8 @@ def nap(stopped: Callable[[], bool]) -> Callable[[], float]:
 
 
 @contextmanager
-def _private_folder() -> Iterator[str]:
+def private_folder() -> Iterator[str]:
+    """Make a folder for doors that nobody else knows; UsageError where there is no room for one."""
     # The shared-memory file system where there is one: page writes never touch a disk.
     base = os.environ.get("TRAILBRAKE_SHM") or ("/dev/shm" if Path("/dev/shm").is_dir() else None)
     try:
@@ -182,12 +188,13 @@ def embedded(options: DriveOptions, live: Any) -> Any:
 
 
 @contextmanager
-def _host(options: DriveOptions, live: Any, doors: str) -> Iterator[Any]:
+def _host(options: DriveOptions, live: Any, doors: str) -> Iterator[tuple[Any, Any]]:
     world = WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
-    host = build_host(options.sim, world, embedded(options, live), doors)
+    plant = build_world(options.sim, world, embedded(options, live))
+    host = build_host(options.sim, world, embedded(options, live), doors, plant)
     host.open(0.0)
     try:
-        yield host
+        yield host, plant
     finally:
         host.close()
 
@@ -201,13 +208,9 @@ def _host_process(
         sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", "--speed=real", f"--track={options.track}",
         f"--car={options.car}", f"--seed={options.seed}", *_flags(embedded(options, live)),
     ]  # fmt: skip
-    # A process group of its own: Ctrl-C is ours to handle, the host must outlive the safe stop.
-    extra: dict[str, Any] = {"start_new_session": True}
-    if sys.platform == "win32":
-        extra = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "TRAILBRAKE_SHM": doors, CHILD: "1"}, **extra,
+        env={**os.environ, "TRAILBRAKE_SHM": doors, CHILD: "1"}, **own_group(),  # the host must outlive the safe stop
     )  # fmt: skip
     report: dict[str, Any] = {}
     try:

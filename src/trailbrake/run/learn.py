@@ -14,6 +14,7 @@ from trailbrake.drivers.survey import SurveyGains
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.planning.course import Course
 from trailbrake.planning.survey import CLOSE, survey
+from trailbrake.record.names import safe_name
 from trailbrake.record.reader import Recording
 from trailbrake.record.threaded import Threaded
 from trailbrake.record.writer import Recorder
@@ -88,7 +89,7 @@ def learn(options: LearnOptions, live: Any = None, show: Show | None = None) -> 
     opened = Recording.open(recording)
     columns = [opened.state[name] for name in ("x", "y", "z", "driving_line")]
     found = survey(*columns, width=options.width, wave=_wave(options))
-    out = options.out or Path(f"{opened.path.stem if options.source else Path(options.track).stem}_map.csv")
+    out = options.out or Path(f"{opened.path.stem if options.source else safe_name(Path(options.track).stem)}_map.csv")
     road_file.write(out, found.road)
     return {
         "recording": str(recording), "track": str(out), "length_m": found.road.length, "closed": found.road.closed,
@@ -127,7 +128,7 @@ def _drive(options: LearnOptions, live: Any, show: Show) -> Path:
             for_driver(drive, driver), live or spec.LiveOptions(), lambda: supervisor.stop_reason != ""
         ) as connection,
     ):
-        plain = Recorder(recordings_folder() / f"{Path(options.track).stem}_survey_{rate.stamp()}.mcap")
+        plain = Recorder(recordings_folder() / f"{safe_name(Path(options.track).stem)}_survey_{rate.stamp()}.mcap")
         recorder = Threaded(plain) if options.live else plain
         recorder.start({"sim": options.sim, "driver": options.driver, "track": options.track, "car": options.car})
         try:

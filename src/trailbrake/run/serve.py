@@ -3,6 +3,7 @@
 import math
 import os
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 from trailbrake.errors import UsageError
@@ -12,6 +13,7 @@ from trailbrake.roles import Coupled, Host
 from trailbrake.run import rate
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.pilots import make_pilots
+from trailbrake.run.punctual import punctual
 from trailbrake.run.score import as_json
 from trailbrake.run.signals import CHILD, on_stop
 from trailbrake.run.worlds import build_world
@@ -73,7 +75,7 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None,
         nonlocal stopped
         stopped = True
 
-    with on_stop(stop):
+    with on_stop(stop), punctual() if real else nullcontext():
         host.open(rate.now())
         try:
             host.tick(rate.now())  # compiles or loads the kernels before anybody waits for the doors

@@ -11,13 +11,18 @@ from types import FrameType
 CHILD = "TRAILBRAKE_CHILD"  # set for a process of ours that is to end when its standard input does
 
 
+_SIGNALS = [signal.SIGINT, signal.SIGTERM]
+if sys.platform == "win32":
+    _SIGNALS.append(signal.SIGBREAK)  # Ctrl-Break: the only one that reaches a process group of its own
+
+
 @contextmanager
 def on_stop(request: Callable[[], None]) -> Iterator[None]:
     """Call `request` on the first SIGINT or SIGTERM; a second one raises KeyboardInterrupt as usual.
 
-    Outside the main thread, where Python allows no handlers, it does nothing. In a process with TRAILBRAKE_CHILD set
-    the end of standard input is such a request too: it comes even when the parent was killed, and on Windows, where
-    there is no SIGTERM to send.
+    On Windows Ctrl-Break is one, too. Outside the main thread, where Python allows no handlers, it does nothing. In a
+    process with TRAILBRAKE_CHILD set the end of standard input is such a request as well: it comes even when the parent
+    was killed, and on Windows, where there is no SIGTERM to send.
     """
     if os.environ.get(CHILD):
         threading.Thread(target=_at_end_of_input, args=(request,), daemon=True).start()
@@ -33,7 +38,7 @@ def on_stop(request: Callable[[], None]) -> Iterator[None]:
         request()
 
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
             previous[number] = signal.signal(number, handle)
     except ValueError:
         previous.clear()

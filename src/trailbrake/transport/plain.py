@@ -23,6 +23,7 @@ class _Plain:
     """
 
     is_opened = False  # there is no engine
+    is_greeted = True  # nor a greeting to wait for
     is_over = False  # nobody says goodbye here, and silence means nothing
     why = ""
 

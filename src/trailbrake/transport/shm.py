@@ -36,15 +36,26 @@ if sys.platform == "win32":
     import ctypes
 
     _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+    _ntdll = ctypes.WinDLL("ntdll")
     _kernel32.CreateMutexW.restype = ctypes.c_void_p
     _kernel32.CreateMutexW.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_wchar_p)
+    _kernel32.CreateFileMappingW.restype = ctypes.c_void_p
+    _kernel32.CreateFileMappingW.argtypes = (
+        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_wchar_p
+    )  # fmt: skip
     for _opener in (_kernel32.OpenMutexW, _kernel32.OpenFileMappingW):
         _opener.restype = ctypes.c_void_p
         _opener.argtypes = (ctypes.c_uint32, ctypes.c_int, ctypes.c_wchar_p)
     _kernel32.CloseHandle.argtypes = (ctypes.c_void_p,)
-    _ERROR_ALREADY_EXISTS = 183
+    _ntdll.NtQueryObject.argtypes = (
+        ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p
+    )  # fmt: skip
+    _ERROR_FILE_NOT_FOUND, _ERROR_ALREADY_EXISTS = 2, 183
     _SYNCHRONIZE = 0x00100000
-    _FILE_MAP_READ = 0x0004
+    _PAGE_READWRITE = 0x04
+    _FILE_MAP_READ, _FILE_MAP_WRITE = 0x0004, 0x0002
+    _PAGE_FILE = ctypes.c_void_p(-1)  # as the file of a section: none
+    _OWN_HANDLES = 2  # of a Page: its own, and the one that `mmap` keeps
 
     def _section_exists(name: str) -> bool:
         # Never test with mmap: it *creates* the section when it is missing.
@@ -52,6 +63,13 @@ if sys.platform == "win32":
         if handle:
             _kernel32.CloseHandle(handle)
         return bool(handle)
+
+    def _handles(handle: int) -> int | None:
+        """Return how many handles of all processes lead to the object behind `handle`; None if that is not told."""
+        # PUBLIC_OBJECT_BASIC_INFORMATION: Attributes, GrantedAccess, HandleCount, PointerCount, 10 reserved.
+        basic = (ctypes.c_uint32 * 14)()
+        failed = _ntdll.NtQueryObject(handle, 0, basic, ctypes.sizeof(basic), None)
+        return None if failed else basic[2]
 
     class Page:
         """One named page. Make it with `SharedMemory.create` or `SharedMemory.open`.
@@ -64,8 +82,20 @@ if sys.platform == "win32":
         def __init__(
             self, path: Path, name: str, size: int, created: bool, mapped: bool, watched: bool = False
         ) -> None:
-            self.name, self.size, self.created = name, size, created
-            self._map = mmap.mmap(-1, size, tagname=str(path))
+            self.name, self.size, self._ours = name, size, created
+            if created:
+                self._handle = _kernel32.CreateFileMappingW(_PAGE_FILE, None, _PAGE_READWRITE, 0, size, str(path))
+            else:
+                self._handle = _kernel32.OpenFileMappingW(_FILE_MAP_READ | _FILE_MAP_WRITE, 0, str(path))
+            error = ctypes.get_last_error()
+            if not self._handle:
+                raise FileNotFoundError(str(path)) if error == _ERROR_FILE_NOT_FOUND else ctypes.WinError(error)
+            self.created = created and error != _ERROR_ALREADY_EXISTS
+            try:
+                self._map = mmap.mmap(-1, size, tagname=str(path))
+            except OSError:
+                _kernel32.CloseHandle(self._handle)
+                raise
 
         def read(self, size: int, offset: int = 0) -> bytes:
             """Return a copy of up to `size` bytes from `offset`."""
@@ -76,16 +106,27 @@ if sys.platform == "win32":
             self._map[offset : offset + len(data)] = data
 
         def current(self) -> bool:
-            """Return whether the page's name still leads to this page: on Windows as long as we hold it."""
-            return True
+            """Return whether the page would be there without us: one that was only opened goes with its last holder.
+
+            A section has no name to take away while anybody holds it, so an opened page that we alone still hold is a
+            removed one: close it. One that two watchers hold is there for both.
+            """
+            return self._ours or self.held_by_others() is not False
 
         def held_by_others(self) -> bool | None:
-            """Return None: Windows does not tell who else holds a section."""
-            return None
+            """Return whether anybody else has the page open; None where the system does not tell.
+
+            A program that closes its handle and keeps its mapping is not seen: its name is gone then, too.
+            """
+            count = _handles(self._handle) if self._handle else None
+            return None if count is None else count > _OWN_HANDLES
 
         def close(self, *, remove: bool = False) -> None:
             """Let go; the section vanishes with its last handle, so `remove` asks for nothing more."""
             self._map.close()
+            if self._handle:
+                _kernel32.CloseHandle(self._handle)
+            self._handle = None
 
     class Lock:
         """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.lock`."""
@@ -279,7 +320,7 @@ class SharedMemory:
         """Open the page, making it (zeroed) or growing it to `size` bytes where needed."""
         path = self._path(name)
         try:
-            return Page(path, name, size, not self.exists(name) if sys.platform == "win32" else True, mapped)
+            return Page(path, name, size, True, mapped)
         except OSError as error:
             raise SimulatorError(
                 f"cannot make the shared page: {error.strerror}", where=f"{self.folder}/{name}"

@@ -213,6 +213,9 @@ class Client(Session):
         now: s, any steady clock; so in all methods.
         patience: s that the server may be silent before it is asked for the modern dialect; 0 asks at once, infinity
             never.
+
+    Attributes:
+        is_greeted: the server's connect packet has come.
     """
 
     def __init__(self, now: float, patience: float = CONNECT_S) -> None:
@@ -220,6 +223,7 @@ class Client(Session):
         self._patience, self._called_at = patience, now
         self._opened_at: float | None = None
         self._asked = False
+        self.is_greeted = False
         self._interval, self._timeout = PING_INTERVAL_S, PING_TIMEOUT_S
 
     @property
@@ -258,6 +262,7 @@ class Client(Session):
         self._timeout = max(opening.pingTimeout * 1e-3, _LEAST_INTERVAL_S)
 
     def _heard_connect(self, body: str, now: float) -> None:
+        self.is_greeted = True
         if self.is_connected:
             return
         if self._asked and body:

@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
+from strangers import let_go, pages
 
 from trailbrake.cars.load import load
 from trailbrake.sims.assetto import spec
@@ -89,7 +90,7 @@ class Session:
     """A host and links in lockstep in one process, on a clock of their own."""
 
     def __init__(self, folder, cars=1, private=True, classic=False, pilots=()):
-        self.folder = folder
+        self.folder = pages(folder)
         self.doors = folder if private else None  # None: the public names, which the environment moved to `folder`
         self.plant = FakePlant(cars)
         self.options, self.pilots, self.said = ServeOptions(classic=classic), pilots, []
@@ -135,3 +136,4 @@ def session(request, tmp_path, monkeypatch):
     yield made
     made.close()
     assert sorted(p.name for p in tmp_path.iterdir() if "SimState" not in p.name and "CarControls" not in p.name) == []
+    let_go()

@@ -5,12 +5,13 @@ import sys
 
 import pytest
 from installs import game, put
+from strangers import let_go, pages
 
 from trailbrake.sims.assetto import acpmf, codec, doctor, spec
 from trailbrake.sims.assetto.doctor import Options, examine, files, look
 from trailbrake.transport.shm import SharedMemory
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes the files behind the pages")
+on_linux = pytest.mark.skipif(sys.platform == "win32", reason="a page is a file there")
 
 
 @pytest.fixture
@@ -20,20 +21,21 @@ def shm(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(folder))
     monkeypatch.setattr(doctor, "game_runs", lambda: True)
     monkeypatch.setattr("trailbrake.sims.assetto.install._documents", lambda game, home: None)
-    return folder
+    yield pages(folder)
+    let_go()
 
 
 def publish(shm, step=0):
-    put(shm / "acpmf_physics", acpmf.encode_physics(acpmf.Physics(packet_id=6660 + step)))
-    put(shm / "acpmf_graphics", acpmf.encode_graphics(acpmf.Graphics(status=acpmf.LIVE)))
-    put(shm / "acpmf_static", acpmf.encode_static(acpmf.Static(track="imola", num_cars=1)))
-    put(shm / spec.car_name(0), codec.encode_car(codec.CarData(packet_id=5 + step, wheels_valid_surface=15)))
-    put(shm / spec.controls_name(0), codec.encode_controls(codec.CarControls(gas=0.5)))
+    (shm / "acpmf_physics").write_bytes(acpmf.encode_physics(acpmf.Physics(packet_id=6660 + step)))
+    (shm / "acpmf_graphics").write_bytes(acpmf.encode_graphics(acpmf.Graphics(status=acpmf.LIVE)))
+    (shm / "acpmf_static").write_bytes(acpmf.encode_static(acpmf.Static(track="imola", num_cars=1)))
+    (shm / spec.car_name(0)).write_bytes(codec.encode_car(codec.CarData(packet_id=5 + step, wheels_valid_surface=15)))
+    (shm / spec.controls_name(0)).write_bytes(codec.encode_controls(codec.CarControls(gas=0.5)))
 
 
 def test_a_look_at_everything(shm):
     publish(shm)
-    put(shm / spec.SIM_STATE_V1, codec.encode_sim_v1(codec.SimState(pause=1)))
+    (shm / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(codec.SimState(pause=1)))
     now = look(SharedMemory(), 0)
     assert now.physics.packet_id == 6660
     assert now.static.track == "imola"
@@ -43,6 +45,7 @@ def test_a_look_at_everything(shm):
     assert look(SharedMemory(), 1).car is None
 
 
+@on_linux
 def test_pages_that_may_not_be_opened_are_named(shm, monkeypatch):
     publish(shm)
     refuse = os.open

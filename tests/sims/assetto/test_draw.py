@@ -85,8 +85,8 @@ def test_a_page_is_full_to_its_last_line_and_wiped_in_the_end(tmp_path):
     assert page.read(16384) != raw
     drawing.close()
     assert page.read(4) == b"\0\0\0\0"
-    assert not SharedMemory(tmp_path).exists(spec.DEBUG_LINES)
     page.close()
+    assert not SharedMemory(tmp_path).exists(spec.DEBUG_LINES)
     drawing.close()
 
 

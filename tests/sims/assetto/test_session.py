@@ -1,18 +1,16 @@
 """The pages that all clients share."""
 
 import math
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strangers import let_go, pages
 
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.session import SharedPages
 from trailbrake.sims.assetto.slot import Counts
 from trailbrake.transport.shm import SharedMemory
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks at the files behind the pages")
 
 
 @pytest.fixture
@@ -20,13 +18,14 @@ def shared(tmp_path):
     made = SharedPages(SharedMemory(tmp_path), False, Counts())
     yield made
     made.close()
+    let_go()
 
 
 def draw(folder, *lines, count=None):
     data = bytearray(codec.encode_debug_lines(lines))
     if count is not None:
         data[:4] = count.to_bytes(4, "little", signed=True)
-    (folder / spec.DEBUG_LINES).write_bytes(bytes(data).ljust(codec.DEBUG_SIZE, b"\0"))
+    (pages(folder) / spec.DEBUG_LINES).write_bytes(bytes(data).ljust(codec.DEBUG_SIZE, b"\0"))
 
 
 def test_without_pages_nothing_is_asked_for(shared):
@@ -62,10 +61,10 @@ def test_a_count_that_the_page_cannot_hold(shared, tmp_path, count):
 
 
 def test_a_page_that_goes_takes_its_wish_along(shared, tmp_path):
-    (tmp_path / spec.SIM_STATE_V0).write_bytes(b"\1\0\0\0")
+    (pages(tmp_path) / spec.SIM_STATE_V0).write_bytes(b"\1\0\0\0")
     shared.look()
     assert shared.take_sim().pause == 1
-    (tmp_path / spec.SIM_STATE_V0).unlink()
+    (pages(tmp_path) / spec.SIM_STATE_V0).unlink()
     shared.look()
     assert shared.take_sim().pause == 0
 

@@ -3,9 +3,11 @@
 import pytest
 
 from trailbrake.sims.assetto import acpmf, symptoms
+from trailbrake.sims.assetto.bridged import BridgeLook
 from trailbrake.sims.assetto.codec import CarControls, CarData, SimState
 from trailbrake.sims.assetto.files.surfaces import Surface, Surfaces
-from trailbrake.sims.assetto.symptoms import Files, Look
+from trailbrake.sims.assetto.symptoms import Files, Look, of_bridge
+from trailbrake.transport.shm import LockState
 
 GOOD_FILES = Files(
     "game", True, (0, 2, 8), True, True, Surfaces((Surface("ROAD", 1.0),), True, False), "s.ini", 500.0, 9.0
@@ -162,3 +164,20 @@ def test_standing_for_another_reason_is_not_known():
 )
 def test_a_little_driving(gas, turned, moved, expected):
     assert [f.verdict for f in symptoms.of_test(gas, turned, moved)] == expected
+
+
+@pytest.mark.parametrize(
+    ("watcher", "beats", "wrong", "proton", "verdict", "words"),
+    [
+        (LockState.FREE, 0, (), False, None, ""),
+        (LockState.FREE, 0, (), True, "unknown", "none"),
+        (LockState.HELD, 9, (), True, "ok", "70 pages tied"),
+        (LockState.HELD, 5, (), True, "problem", "does not answer"),
+        (LockState.HELD, 9, (("Car0", "why"), ("Car1", "why")), True, "problem", "Car0 and 1 more not tied: why"),
+        (LockState.ABANDONED, 9, (), True, "problem", "was killed"),
+    ],
+)
+def test_the_bridge(watcher, beats, wrong, proton, verdict, words):
+    found = list(of_bridge(BridgeLook(watcher, 5, 70), BridgeLook(watcher, beats, 70, wrong), proton=proton))
+    assert [f.verdict for f in found] == ([verdict] if verdict else [])
+    assert all(words in f.found for f in found)

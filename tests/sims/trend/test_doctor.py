@@ -68,3 +68,11 @@ def test_without_a_display_unity_may_not_start(monkeypatch):
     assert "xvfb" in found(free_port(), Clock(), display="")["display"].advice
     monkeypatch.setattr("sys.platform", "win32")
     assert found(free_port(), Clock(), display="")["display"].verdict == "ok"
+
+
+@pytest.mark.parametrize(("host", "verdict"), [("127.0.0.1", "ok"), ("0.0.0.0", "unknown")])
+def test_a_firewall_is_named_where_one_may_stand_between(host, verdict):
+    options = Options(listen=f"{host}:{free_port()}", seconds=0.1)
+    said = {f.name: f for f in examine(options, Clock(), {"DISPLAY": ":0"})}
+    assert said["firewall"].verdict == verdict
+    assert (options.listen.split(":")[1] in said["firewall"].advice) is (verdict == "unknown")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import sys
 import threading
 import time
 
@@ -34,7 +35,15 @@ def run(host, until, seconds=SOON):
 def bot(handler, **options):
     """Serve `handler` on a port; yield the port."""
     with serve(handler, "127.0.0.1", 0, max_size=None, **options) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+
+        def until_shutdown():
+            try:
+                server.serve_forever()
+            except OSError:  # where shutdown() closes the socket that this selects on, and the system minds
+                if sys.platform != "win32":
+                    raise
+
+        thread = threading.Thread(target=until_shutdown, daemon=True)
         thread.start()
         yield server.socket.getsockname()[1]
         server.shutdown()

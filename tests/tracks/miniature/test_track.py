@@ -100,3 +100,19 @@ def test_a_road_that_meets_itself_is_refused():
 def test_a_fork_that_reaches_another_stretch_is_refused():
     with pytest.raises(DataError, match=r"too near|crosses"):
         made(Fork(edge=3, half="left", out=4.6, between=(1.95, 12.05)))
+
+
+@pytest.mark.parametrize("name", names())
+def test_edges_for_a_map_are_where_the_outer_walls_are(name):
+    track = load(name)
+    outer = track.walls[track.walls[:, 4] == 0.0]
+    corners = np.vstack([outer[:, :2], outer[:, 2:4]])
+    edges = np.vstack(track.edges())
+    gaps = [np.hypot(*(edges - corner).T).min() for corner in corners]
+    assert max(gaps) < 1e-9  # every wall's corner is a point of an edge
+    centre = track.centre()
+    steps = np.hypot(*np.diff(centre, axis=0).T)
+    assert len(centre) * steps.max() == pytest.approx(track.length, rel=0.01)
+    assert np.hypot(*(centre[0] - centre[-1])) < 2.0 * steps.max()
+    beside = np.hypot(*(track.edges()[0] - np.array(track.place(0.0, HALF_WIDTH)[:2])).T).min()
+    assert beside == pytest.approx(HALF_WIDTH, abs=0.02)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.findings import Finding
-from trailbrake.sims.assetto import acpmf, codec, install, spec, symptoms
+from trailbrake.sims.assetto import acpmf, bridged, codec, install, spec, symptoms
 from trailbrake.sims.assetto.edits import read
 from trailbrake.sims.assetto.files import content, ini, surfaces
 from trailbrake.sims.assetto.install import PROGRAM, Installation
@@ -56,12 +56,15 @@ def examine(options: Options, wait: Callable[[float], None] = time.sleep) -> Ite
         wait: lets so many seconds pass.
     """
     memory = SharedMemory()
+    on_linux = sys.platform != "win32"
+    bridge = bridged.look(memory) if on_linux else None
     before = look(memory, options.car_index)
     wait(BETWEEN)
     after = look(memory, options.car_index)
     yield from symptoms.of_files(files(options.root, after))
-    bridged = sys.platform != "win32"
-    yield from symptoms.of_pages(before, after, car=options.car_index, running=game_runs(), bridged=bridged)
+    if bridge is not None:
+        yield from symptoms.of_bridge(bridge, bridged.look(memory), proton=_under_proton(options.root))
+    yield from symptoms.of_pages(before, after, car=options.car_index, running=game_runs(), bridged=on_linux)
     if options.take:
         yield from little_drive(options, wait)
 
@@ -123,6 +126,13 @@ def files(root: Path | None, now: Look) -> Files:
     return Files(
         str(game.root), True, _patch(game), switches.get("BASIC"), switches.get("CUSTOM_AI"), told, path, changed, began
     )
+
+
+def _under_proton(root: Path | None) -> bool:
+    try:
+        return install.find(root).documents is not None
+    except UsageError:
+        return False
 
 
 def _bytes(path: Path) -> bytes | None:

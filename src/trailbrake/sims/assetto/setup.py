@@ -3,16 +3,18 @@
 Source: protocol page assetto-custom-ai, sections 3, 7 and 8.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from trailbrake.errors import UsageError, near
-from trailbrake.sims.assetto import install
+from trailbrake.sims.assetto import install, proton
 from trailbrake.sims.assetto.edits import BACKUP, Edit, apply, read, show, undo
 from trailbrake.sims.assetto.files import content, ini, surfaces
 from trailbrake.sims.assetto.install import Installation
 
+MOST_CARS = 64  # to bridge
 SWITCHES = (("BASIC", "ENABLED"), ("CUSTOM_AI", "ENABLED"))  # of new_behaviour.ini: the module's own, and ours
 DEFAULTS = {"BASIC": 1.0, "CUSTOM_AI": 0.0}  # of a file that does not tell: the module is shipped switched on
 
@@ -29,6 +31,12 @@ class Options:
             taken with it, and the game without the patch does not start with it.
         undo: put the files back as they were.
         dry_run: show what would change, and change nothing.
+        proton: change no file; run the bridge to the game under Proton until interrupted. Start it before the game.
+        clients: with --proton: the programs in the prefix are clients, and the game is `trailbrake serve assetto`.
+        cars: with --proton: how many cars may be bridged.
+        python: with --proton: a Windows Python, python.exe; else windows-python/python.exe in our folder of user data.
+        prefix: with --proton: a prefix of another wine than Steam's.
+        wine: with --prefix: the program that runs it.
     """
 
     root: Path | None = None
@@ -36,6 +44,12 @@ class Options:
     extended_physics: bool = False
     undo: bool = False
     dry_run: bool = False
+    proton: bool = False
+    clients: bool = False
+    cars: int = 32
+    python: Path | None = None
+    prefix: Path | None = None
+    wine: Path | None = None
 
 
 def run(options: Options) -> Iterator[str]:
@@ -45,6 +59,9 @@ def run(options: Options) -> Iterator[str]:
         UsageError: no game, no such track.
         DataError: a file that cannot be read or written; then nothing is changed.
     """
+    if options.proton:
+        yield from _bridge(options)
+        return
     found = install.find(options.root)
     yield f"Assetto Corsa in {found.root}"
     if not found.has_patch and not options.undo:
@@ -66,6 +83,15 @@ def run(options: Options) -> Iterator[str]:
     if not options.track:
         yield "No track named: where a car is not to be had, permit its track by --track NAME."
     yield "Start the session anew: the game reads these files when it loads one."
+
+
+def _bridge(options: Options) -> Iterator[str]:
+    if sys.platform == "win32":
+        raise UsageError("there is no bridge on Windows: its programs share pages by themselves", where="--proton")
+    if not 1 <= options.cars <= MOST_CARS:
+        raise UsageError("so many cars cannot be bridged", where=f"--cars {options.cars}", expected=f"1 to {MOST_CARS}")
+    runs = proton.runner(options.root, options.prefix, options.wine)
+    yield from proton.run(runs, proton.windows_python(options.python), options.cars, clients=options.clients)
 
 
 def switch_edit(found: Installation) -> Edit:

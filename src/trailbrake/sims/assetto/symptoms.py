@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from trailbrake.findings import Finding
 from trailbrake.sims.assetto import acpmf, codec
+from trailbrake.sims.assetto.bridged import BridgeLook
 from trailbrake.sims.assetto.files.surfaces import Surfaces
 from trailbrake.sims.assetto.watch import status_text
+from trailbrake.transport.shm import LockState
 
 LEAST_PATCH = (0, 1, 78)  # of the Custom Shaders Patch, for Custom AI at all
 FULL_PATCH = (0, 2, 8)  # with a time scale; from 0.1.79 on teleports point the right way
@@ -297,6 +299,33 @@ def _laps(after: Look) -> Iterator[Finding]:
         yield _unknown("laps", "no lap yet; a hotlap session counts valid laps only")
     else:
         yield _ok("laps", f"{graphics.completed_laps} counted")
+
+
+def of_bridge(before: BridgeLook, after: BridgeLook, *, proton: bool) -> Iterator[Finding]:
+    """Say what is to be seen of the bridge to a game under Proton; nothing where neither bridge nor Proton is there.
+
+    Args:
+        before: a look at it.
+        after: another, half a second later.
+        proton: whether the game is installed under Proton here.
+    """
+    if after.watcher is LockState.FREE:
+        if proton:
+            yield _unknown("bridge", "none: programs of Linux do not see the game's pages",
+                           "before the game: `trailbrake setup assetto --proton`")  # fmt: skip
+        return
+    again = "start `trailbrake setup assetto --proton` again; the game may stay"
+    if after.watcher is LockState.ABANDONED:
+        yield _problem("bridge", "its Linux side was killed", again)
+    elif after.beats == before.beats:
+        yield _problem("bridge", "its half in the prefix does not answer", "it is started again by itself; else stop "
+                       "`trailbrake setup assetto --proton` and look at what it says")  # fmt: skip
+    elif after.wrong:
+        name, why = after.wrong[0]
+        more = f" and {len(after.wrong) - 1} more" if len(after.wrong) > 1 else ""
+        yield _problem("bridge", f"{name}{more} not tied: {why}", "start the bridge first, then the game")
+    else:
+        yield _ok("bridge", f"{after.tied} pages tied")
 
 
 def of_test(gas: tuple[float, float], turned: float, moved: float) -> Iterator[Finding]:

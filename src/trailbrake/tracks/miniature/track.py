@@ -113,6 +113,15 @@ class MiniatureTrack:
             found |= (at > fork.start) & (at < fork.end)
         return found
 
+    def edges(self) -> tuple[Array, Array]:
+        """Return the outer edges, left and right: (n, 2) and (m, 2) of x and y, m."""
+        left, right = self.halves
+        return _edge(left, HALF_WIDTH), _edge(right, -HALF_WIDTH)
+
+    def centre(self) -> Array:
+        """Return the road's centre line, (n, 2) of x and y, m; inside a fork it is on no road."""
+        return self.main.at(np.arange(0.0, self.length, SPACING))[:, :2]
+
     def place(self, s: float, offset: float) -> tuple[float, float, float]:
         """Return x, y (m) and heading (rad) at `s` m along the road, `offset` m left of its centre.
 

@@ -1,0 +1,61 @@
+"""The flags of `race`: how to run a day, and a day in a few words. Declarations: help imports it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Score = Literal["best_lap", "finish"]
+SEASON, SIM, LAPS = "season", "trend", 3  # where nothing else is said
+
+
+@dataclass(frozen=True, kw_only=True)
+class DayOptions:
+    """How to run a race day.
+
+    Attributes:
+        db: the file with the results; default races.sqlite in the folder of recordings.
+        out: folder for recordings, reports and logs; default SEASON/DAY beside the results.
+        jobs: heats to run at a time; 0 = one per two cores.
+        again: run what has been run too, and compare: the exit code is 1 where a result is another one.
+        report: whether to write a report of each recording.
+    """
+
+    db: Path | None = None
+    out: Path | None = None
+    jobs: int = 0
+    again: bool = False
+    report: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceOptions:
+    """A race day in a few words.
+
+    Attributes:
+        entry: who races; once for each. A driver's name, FILE.py, FILE.py:Class, policy:FILE, or a command line with
+            {port} in it.
+        track: where; once for each track. A track's name or file, or gen:SEED.
+        sim: whose wire the races go through.
+        car: a car's name or file.
+        cars: how many entries share a track at a time, where the wire allows more than 1.
+        laps: of each race.
+        races: on each track.
+        seed: of the first race; each further race has one more.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host look=A.
+        season: the days of one leaderboard have the same.
+        day: the day's name; default: today's date.
+        score: what gets the points: the best lap of the day on each track, or the place in each race.
+    """
+
+    entry: tuple[str, ...] = ()
+    track: tuple[str, ...] = ()
+    sim: str = SIM
+    car: str = ""
+    cars: int = 1
+    laps: int = LAPS
+    races: int = 1
+    seed: int = 0
+    host: tuple[str, ...] = ()
+    season: str = SEASON
+    day: str = ""
+    score: Score = "best_lap"

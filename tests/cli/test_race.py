@@ -1,0 +1,79 @@
+"""`race`: its exit codes, and one line for whatever is wrong."""
+
+import sqlite3
+
+import pytest
+
+DAY = """
+day = "one"
+[[schedule]]
+track = "oval"
+[[entries]]
+driver = "{}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("race", "nobody races, or nowhere"),
+        ("race none.toml", "none.toml: cannot read the race file"),
+        ("race none.toml --laps 2", "a race file and flags"),
+        ("race --entry lane_sing --track oval", "did you mean lane_sign"),
+        ("race --entry lane_sign --track ovall", "did you mean oval"),
+        ("race --entry lane_sign --track oval --laps -3", "rules.laps: too small a number, expected 1 or more, got -3"),
+        ("race --entry lane_sign --track oval --cars 2", "one car only through the wire of trend"),
+        ("race --entry lane_sign --track oval --host look", "expected KEY=VALUE"),
+        ("race --entry lane_sign --track oval --jobs -1", "--jobs"),
+        ("race --entry lane_sign --track oval --score style", '"best_lap", "finish"'),
+        ("race --entry no_such_bot:{port} --track oval", "no such program"),
+        ("race --entry line_follow --track oval", "needs what trend does not supply"),
+        ("race --lap 2", "Did you mean --laps?"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_says_what_to_try(cli, words, said, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    assert said in cli(*words.split()).error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_with_a_missing_key_is_one_line_and_one_object(cli, tmp_path):
+    path = tmp_path / "day.toml"
+    path.write_text(DAY.format("lane_sign").replace("track", "trakc"))
+    said = cli("race", path, "--json")
+    assert said.code == 2
+    assert "in schedule[0]" in said.error
+    assert said.object["error"] in said.error
+
+
+def test_a_database_of_another_program_is_refused(cli, tmp_path):
+    path, other = tmp_path / "day.toml", tmp_path / "birds.sqlite"
+    path.write_text(DAY.format("lane_sign"))
+    base = sqlite3.connect(other)
+    base.execute("CREATE TABLE birds (name TEXT)")
+    base.close()
+    assert "another program's database" in cli("race", path, "--db", other).error
+
+
+@pytest.mark.slow
+def test_a_race_in_a_few_words(cli, tmp_path):
+    (tmp_path / "day.toml").write_text(DAY.format("mine.py") + "[rules]\nseconds = 1\n")
+    (tmp_path / "mine.py").write_text("from trailbrake.drivers.wall_follow_seed import Driver as Seed\n"
+                                      "class Mine(Seed):\n    'Drives.'\n")  # fmt: skip
+    words = ("race", tmp_path / "day.toml", "--db", tmp_path / "r.sqlite", "--json")
+    said = cli(*words)
+    assert said.code == 0
+    assert said.object["ran"] == 1
+    (race,) = said.object["days"][0]["races"]
+    assert race["results"][0]["ended"] == "out of time after 1 s"
+    assert said.err[1:] == ["race 1 on oval: mine.py: 0 laps; out of time after 1 s"]
+    table = cli("leaderboard", "--db", tmp_path / "r.sqlite", "--html", tmp_path / "board.html")
+    assert "mine.py" in table.out
+    assert (tmp_path / "board.html").is_file()
+    base = sqlite3.connect(tmp_path / "r.sqlite")
+    base.execute("UPDATE result SET digest = 'another'")
+    base.commit()
+    base.close()
+    differs = cli(*words[:-1], "--again", "--no-report")
+    assert differs.code == 1
+    assert differs.err[-1] == "trailbrake: race 1, mine.py: not the result of before"

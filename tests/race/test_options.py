@@ -1,0 +1,42 @@
+"""A race day in a few words."""
+
+import pytest
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.race.options import RaceOptions
+from trailbrake.race.plan import plan_of
+
+
+def test_flags_make_a_day():
+    options = RaceOptions(
+        entry=("lane_sign", "mine.py:Fast", "python bots/red.py --port {port}"), track=("oval", "kite"), laps=2,
+        races=3, host=("look=A",), seed=4, score="finish",
+    )  # fmt: skip
+    plan = plan_of(options)
+    assert [(e.name, e.driver, e.command) for e in plan.entries] == [
+        ("lane_sign", "lane_sign", ""), ("mine.py:Fast", "mine.py:Fast", ""),
+        ("red", "", "python bots/red.py --port {port}"),
+    ]  # fmt: skip
+    assert [(item.track, item.races, item.host) for item in plan.schedule] == [
+        ("oval", 3, {"look": "A"}), ("kite", 3, {"look": "A"}),
+    ]  # fmt: skip
+    assert (plan.rules.laps, plan.rules.score, plan.seed) == (2, "finish", 4)
+
+
+def test_entries_are_named_for_their_files_and_told_apart():
+    texts = ("cruise", "cruise", "a/mine.py", "b\\mine.py", "policy:nets/best.npz", "./bot {port}")
+    plan = plan_of(RaceOptions(entry=texts, track=("oval",)))
+    assert [e.name for e in plan.entries] == ["cruise", "cruise 2", "mine.py", "mine.py 4", "best.npz", "bot"]
+
+
+@pytest.mark.parametrize("options", [RaceOptions(), RaceOptions(entry=("a",)), RaceOptions(track=("oval",))])
+def test_nobody_or_nowhere_is_refused(options):
+    with pytest.raises(UsageError, match="nobody races, or nowhere"):
+        plan_of(options)
+
+
+def test_numbers_that_cannot_be(tmp_path):
+    with pytest.raises(DataError, match=r"rules\.laps: too small a number"):
+        plan_of(RaceOptions(entry=("a",), track=("oval",), laps=-1))
+    with pytest.raises(UsageError, match="expected KEY=VALUE"):
+        plan_of(RaceOptions(entry=("a",), track=("oval",), host=("look",)))
