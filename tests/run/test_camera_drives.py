@@ -27,3 +27,9 @@ def test_a_clean_lap_by_pictures_alone(driver, look, tmp_path):
     assert summary["max_abs_lateral_error_m"] != summary["max_abs_lateral_error_m"]  # no line, no number
     assert summary["report"] is not None
     assert "lap" in (tmp_path / summary["report"]).read_text(encoding="utf-8")
+
+
+def test_nobody_named_somebody_who_sees_drives(tmp_path):
+    summary = drive(DriveOptions(sim="trend", seconds=0.2, laps=1, out=tmp_path, report=False))
+    assert summary["driver"] == "lane_sign"
+    assert summary["ended"] == "0.2 s driven" or summary["loop"]["ticks"] >= 4

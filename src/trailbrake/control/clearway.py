@@ -60,3 +60,17 @@ def free_arc(points: Array, curvatures: Array, half_width: float, nose: float, l
     stop = np.where(touched & (angle < math.pi) & (points[:, 0] > nose - half_width), np.maximum(way, 0.0), limit)
     free: Array = np.minimum(stop.min(axis=1, initial=limit), limit)
     return free
+
+
+def near_walls(points: Array, curvatures: Array, ways: Array, reach: float) -> Array:
+    """Return, per circle of `curvatures` (1/m, positive to the left), how far (m) the car stays near known walls.
+
+    That is the last of `ways` (m of arc, growing) up to which some of `points` (n, 2) is within `reach` (m) of it.
+    """
+    k = np.where(np.abs(curvatures) < 1e-6, 1e-6, curvatures)[:, None]
+    x, y = np.sin(k * ways) / k, (1.0 - np.cos(k * ways)) / k
+    squares = (x[..., None] - points[:, 0]) ** 2 + (y[..., None] - points[:, 1]) ** 2
+    lost = squares.min(axis=-1, initial=np.inf) > reach**2
+    first = np.where(lost.any(axis=1), lost.argmax(axis=1), len(ways))
+    near: Array = np.concatenate([[0.0], ways])[first]
+    return near

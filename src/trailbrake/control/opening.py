@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Side = Literal["", "left", "right"]
 
 ENOUGH = 0.8  # share of the greatest depth that counts as deep
-PASSAGE = 1.3  # m: an opening this deep leads on, whatever else is deeper
+PASSAGE = 1.3, 0.75  # m, and share of the greatest depth: an opening as deep as the lesser of both leads on
 
 
 def bearing_of(bearings: Array, depths: Array, towards: float, side: Side = "") -> float:
@@ -22,21 +22,30 @@ def bearing_of(bearings: Array, depths: Array, towards: float, side: Side = "") 
         bearings: evenly spaced, growing.
         depths: how far the way is free along each.
         towards: the bearing taken last; of openings that are as deep, the nearer to it wins.
-        side: keep to this side: the outermost opening there that leads on.
+        side: where something parts the ways, take the outermost on this side. One way is taken as ever: a sign may
+            hang behind the next bend, where its side is not yet the road's.
     """
     deepest = float(depths.max())
     if side:
-        open_ = depths >= min(PASSAGE, 0.75 * deepest)
-        inside = np.flatnonzero(open_)
-        return float(bearings[inside[-1] if side == "left" else inside[0]])
-    good = depths >= ENOUGH * deepest
-    # Of several openings one is taken: in the middle of two there is what parts them.
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(np.int8)))
-    best, chosen = -np.inf, 0.0
+        metres, share = PASSAGE
+        # What parts the ways is near or far: a way round a bend shows less deep than one that goes on straight.
+        for least in (min(metres, share * deepest), ENOUGH * deepest):
+            found = _openings(bearings, depths, least)
+            if len(found) > 1:
+                return found[-1 if side == "left" else 0][0]
+    worths = [(depth / deepest - 0.3 * abs(middle - towards), middle)
+              for middle, depth in _openings(bearings, depths, ENOUGH * deepest)]  # fmt: skip
+    return max(worths)[1] if worths else 0.0
+
+
+def _openings(bearings: Array, depths: Array, least: float) -> list[tuple[float, float]]:
+    """Return the middle bearing, drawn to where it is deepest, and the greatest depth of each opening."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], depths >= least, [False]]).astype(np.int8)))
+    found = []
     for first, end in zip(edges[::2], edges[1::2], strict=True):
-        weights = (depths[first:end] / deepest) ** 4
-        middle = float((weights * bearings[first:end]).sum() / weights.sum())
-        worth = float(depths[first:end].max()) / deepest - 0.3 * abs(middle - towards)
-        if worth > best:
-            best, chosen = worth, middle
-    return chosen
+        here = depths[first:end]
+        deepest = float(here.max())
+        if deepest > 0.0:
+            weights = (here / deepest) ** 4
+            found.append((float((weights * bearings[first:end]).sum() / weights.sum()), deepest))
+    return found

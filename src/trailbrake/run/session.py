@@ -4,7 +4,7 @@ import math
 import platform
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from trailbrake.run.car import Car
 from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.options import DriveOptions, default_driver
 from trailbrake.run.rest import come_to_rest
 from trailbrake.run.show import Quiet, Show, Watch
 from trailbrake.run.signals import on_stop
@@ -55,6 +55,7 @@ def drive(
         return supervisor.stop_reason != ""
 
     _check_cars(options, spec)
+    options = replace(options, driver=options.driver or default_driver(options.sim))
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
         options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
     mapped = not isinstance(course, Unmapped)
