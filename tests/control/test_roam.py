@@ -105,3 +105,23 @@ def test_a_car_that_is_stuck_backs_out_and_says_so():
 def test_with_nothing_in_sight_it_drives_straight_on():
     command = Roamer().step(np.empty((0, 2)), 1.0, 0.0, 0.04)
     assert command == (pytest.approx(0.0, abs=1e-6), 1.0, False)
+
+
+def test_a_wall_that_hides_inside_a_bend_is_not_driven_into():
+    # A branch's U-turn to the right in two corners round a block 1.2 m wide: past the first one, the second is out of
+    # sight, and all that is seen is the outer wall.
+    arc = np.linspace(0.0, 0.5 * math.pi, 200)
+    width = 0.78
+    first, second = np.array([4.0, -0.79]), np.array([4.0, -1.59])
+    rim = []
+    for radius in (0.4, 0.4 + width):
+        turn = [first + radius * np.array([math.sin(a), math.cos(a)]) for a in arc]
+        on = [second + radius * np.array([math.cos(a), -math.sin(a)]) for a in arc]
+        rim += [((-1.0, first[1] + radius), (4.0, first[1] + radius)), (turn[-1], on[0]),
+                (on[-1], (on[-1][0] - 5.0, on[-1][1]))]  # fmt: skip
+        rim += list(zip(turn[:-1:10], turn[10::10], strict=False)) + list(zip(on[:-1:10], on[10::10], strict=False))
+    points = wall_points(rim)
+    track = drive(points, 4.6, y=-0.2)
+    assert room(points, track) > roam.HALF_WIDTH
+    assert track[-1, 0] < 3.0
+    assert track[-1, 1] < -1.9

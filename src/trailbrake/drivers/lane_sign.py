@@ -1,11 +1,12 @@
 """By lanes and signs: keeps to the road, reads the boards over it, and takes the branch that they show."""
 
+from trailbrake.control.minicar import LOCK
 from trailbrake.control.pedal import split
 from trailbrake.control.road_signs import SignMemory
-from trailbrake.control.roam import LOCK, Roamer
+from trailbrake.control.roam import Roamer
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.signs import read
+from trailbrake.vision.signs import over_the_road, read
 from trailbrake.vision.walls import feet, free_distance
 
 
@@ -24,9 +25,11 @@ class Driver:
             return Controls(throttle=0.0, gear=1)
         pixels = state.image.pixels
         self.signs.roll(state.speed * dt)
+        free = free_distance(pixels)
         for sign in read(pixels):
-            self.signs.see(sign.name, sign.score, sign.distance)
-        ground = feet(free_distance(pixels))
-        command = self.roamer.step(ground, state.speed, state.steer * LOCK, dt, self.signs.side)
+            if over_the_road(sign.distance, sign.column, free):
+                self.signs.see(sign.name, sign.score, sign.distance)
+        ground = feet(free)
+        command = self.roamer.step(ground, state.speed, state.steer * LOCK, dt, self.signs.wish)
         steer, throttle, brake, gear = split(command)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
