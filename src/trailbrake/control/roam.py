@@ -36,6 +36,9 @@ GOAL = 1.5  # m: the end of a way as deep is where the road goes on
 # In a tight bend the camera looks past its inner wall. The outer one is in sight, and the road is as wide as ever.
 BRANCH, ROAD = 0.78, 1.56  # m: three lanes behind a fork, six elsewhere (protocol page formula-trend, sections 5 and 6)
 WIDER = 0.17  # m that a branch may look wider than it is; the road may look narrower by twice that
+FAR = 2.5  # m ahead within which the width is measured, along ways a few degrees apart: one runs along the road
+_RULERS = np.arange(0, len(WAYS), 8)[3:-3]
+_LEFT_OF_RULERS, _RIGHT_OF_RULERS = np.tan(VIEW - WAYS[_RULERS]), np.tan(VIEW + WAYS[_RULERS])
 HIDDEN = 0.06  # m kept to where a wall may hide
 LOOKS = np.array([0.15, 0.4, 0.65, 0.9])  # m of arc at which that is looked at
 
@@ -114,7 +117,7 @@ class Roamer:
         self.depth = float(np.interp(self._bearing, WAYS, depths))
         if self.depth > GOAL:
             self._goal = self.depth * np.array([[math.cos(self._bearing), math.sin(self._bearing)]])
-        self._measure(points)
+        self._measure(points, depths)
         share, nearest, farthest = AIM
         aim = min(max(share * self.depth, nearest), farthest)
         return Command(self._clear_of(points, 2.0 * math.sin(self._bearing) / aim), 1.0, False)
@@ -132,21 +135,21 @@ class Roamer:
             chosen = min(max(curvature, float(ARCS[0])), float(ARCS[-1]))
         return math.atan(WHEELBASE * chosen)
 
-    def _measure(self, points: Array) -> None:
-        """Note how wide the road is: by the walls beside the car, and by what is free along the way taken."""
+    def _measure(self, points: Array, depths: Array) -> None:
+        """Note how wide the road is: by the walls beside the car, and by what is free along ways of these `depths`."""
         beside = points[(points[:, 0] > -0.1) & (points[:, 0] < NOSE), 1]
         gap = beside[beside > 0.0].min(initial=np.inf) - beside[beside < 0.0].max(initial=-np.inf)
         if gap < BRANCH + WIDER:
             self._width = BRANCH
             return
-        c, s = math.cos(self._bearing), math.sin(self._bearing)
+        ahead = np.minimum(depths[_RULERS], FAR)
+        c, s = np.cos(WAYS[_RULERS])[:, None], np.sin(WAYS[_RULERS])[:, None]
         along, across = points[:, 0] * c + points[:, 1] * s, points[:, 1] * c - points[:, 0] * s
-        across = across[(along > 0.0) & (along < self.depth)]
+        across = np.where((along > 0.0) & (along < ahead[:, None]), across, np.nan)
         # As wide as can be seen where no wall is.
-        seen = self.depth - NOSE
-        left = min(float(across[across > 0.0].min(initial=np.inf)), seen * math.tan(max(VIEW - self._bearing, 0.0)))
-        right = min(-float(across[across < 0.0].max(initial=-np.inf)), seen * math.tan(max(VIEW + self._bearing, 0.0)))
-        if left + right > ROAD - 2.0 * WIDER:
+        left = np.fmin(np.where(across > 0.0, across, np.inf).min(axis=1), (ahead - NOSE) * _LEFT_OF_RULERS)
+        right = np.fmin(np.where(across < 0.0, -across, np.inf).min(axis=1), (ahead - NOSE) * _RIGHT_OF_RULERS)
+        if float((left + right).max()) > ROAD - 2.0 * WIDER:
             self._width = ROAD
 
     def _begin_to_back(self, points: Array) -> None:
