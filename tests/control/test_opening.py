@@ -42,10 +42,11 @@ def test_a_side_is_seen_from_afar_where_both_ways_are_deep():
     assert np.degrees(bearing_of(BEARINGS, far, 0.0, Wish("left", True))) == pytest.approx(11.0)
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_where_nothing_parts_the_road_a_side_changes_nothing(side):
-    bend = depths((-12, 0, 1.4), (0, 25, 2.5))
-    assert bearing_of(BEARINGS, bend, 0.0, Wish(side, True)) == bearing_of(BEARINGS, bend, 0.0)
+def test_where_nothing_parts_the_road_yet_it_keeps_to_the_side_that_leads_on():
+    road = depths((-12, 0, 1.4), (0, 25, 2.5))
+    assert np.degrees(bearing_of(BEARINGS, road, 0.0, Wish("left", True))) == pytest.approx(25.0)
+    assert np.degrees(bearing_of(BEARINGS, road, 0.0, Wish("right", True))) == pytest.approx(-12.0)
+    assert bearing_of(BEARINGS, road, 0.0, Wish("right")) == bearing_of(BEARINGS, road, 0.0)
 
 
 def test_a_dead_end_has_an_answer_too():

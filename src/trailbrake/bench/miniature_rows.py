@@ -95,11 +95,16 @@ def through_jpeg(pixels: Any) -> Any:
 
 def over_the_wire(truth: CarState, sequence: int) -> CarState:
     """Return what an agent is told of the world's state: the wire's rounding, its JPEG, and nothing that it lacks."""
-    assert truth.image is not None
+    image = truth.image
+    assert image is not None
+
+    def seen(_: bytes) -> Any:
+        return through_jpeg(image.pixels)
+
     told = convert.state_to_wire(truth, b"", finished=False)
     message = codec.decode_telemetry(codec.encode_telemetry(told))
     assert message is not None
-    state = convert.state_from_wire(message, Image(b"", lambda _, image=truth.image: through_jpeg(image.pixels)))
+    state = convert.state_from_wire(message, Image(b"", seen))
     state.sequence = sequence
     return state
 
@@ -152,7 +157,8 @@ def drive(driver: str, track: str, look: str = "B", laps: int = 3, parked: Seque
     hands.reset(Unmapped())
     limit = laps * PATIENCE * drawn.length / TOP_SPEED + launch()
     x, y = world.state(0).x, world.state(0).y
-    way, ways, taken = 0.0, [], {}
+    way, ways = 0.0, list[float]()
+    taken: dict[tuple[int, float], bool] = {}
     for state in ticks(world, hands):
         way += math.hypot(state.x - x, state.y - y)
         x, y = state.x, state.y

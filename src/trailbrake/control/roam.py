@@ -38,7 +38,7 @@ BRANCH, ROAD = 0.78, 1.56  # m: three lanes behind a fork, six elsewhere (protoc
 WIDER = 0.17  # m that a branch may look wider than it is; the road may look narrower by twice that
 FAR = 2.5  # m ahead within which the width is measured, along ways a few degrees apart: one runs along the road
 _RULERS = np.arange(0, len(WAYS), 8)[3:-3]
-_LEFT_OF_RULERS, _RIGHT_OF_RULERS = np.tan(VIEW - WAYS[_RULERS]), np.tan(VIEW + WAYS[_RULERS])
+_TO_LEFT, _TO_RIGHT = np.tan(VIEW - WAYS[_RULERS]), np.tan(VIEW + WAYS[_RULERS])
 HIDDEN = 0.06  # m kept to where a wall may hide
 LOOKS = np.array([0.15, 0.4, 0.65, 0.9])  # m of arc at which that is looked at
 
@@ -67,6 +67,11 @@ class Roamer:
         self._turnabout: Turnabout | None = None
         self.backed = self.turned_round = 0
         self.depth = SIGHT
+
+    @property
+    def turns_round(self) -> bool:
+        """Whether it is turning round now."""
+        return self._turnabout is not None
 
     def turn_round(self) -> None:
         """Turn round from the next step on, unless it does so already."""
@@ -147,8 +152,9 @@ class Roamer:
         along, across = points[:, 0] * c + points[:, 1] * s, points[:, 1] * c - points[:, 0] * s
         across = np.where((along > 0.0) & (along < ahead[:, None]), across, np.nan)
         # As wide as can be seen where no wall is.
-        left = np.fmin(np.where(across > 0.0, across, np.inf).min(axis=1), (ahead - NOSE) * _LEFT_OF_RULERS)
-        right = np.fmin(np.where(across < 0.0, -across, np.inf).min(axis=1), (ahead - NOSE) * _RIGHT_OF_RULERS)
+        left = np.where(across > 0.0, across, np.inf).min(axis=1, initial=np.inf)
+        right = np.where(across < 0.0, -across, np.inf).min(axis=1, initial=np.inf)
+        left, right = np.fmin(left, (ahead - NOSE) * _TO_LEFT), np.fmin(right, (ahead - NOSE) * _TO_RIGHT)
         if float((left + right).max()) > ROAD - 2.0 * WIDER:
             self._width = ROAD
 
