@@ -2,8 +2,8 @@
 
     python docs/miniature_laps.py PART DRIVER
 
-PART: shipped (5 tracks, both looks, 3 laps), generated (gen:1 to gen:20 and gen:24, looks in turn, 3 laps), forks (gen:1
-to gen:46, looks in turn, a lap), parked (shipped, both looks, 3 laps, 4 parked cars). Nothing in it is random: a line
+PART: shipped (5 tracks, both looks, 3 laps), generated (gen:1 to gen:20 and gen:24, looks in turn, 3 laps), forks
+(gen:1 to gen:46, looks in turn, a lap), parked (shipped, both looks, 3 laps, 4 parked cars). Nothing in it is random: a line
 repeats to the figure. A lap takes some 3 s.
 """
 
