@@ -49,7 +49,7 @@ def figures(name):
 
 
 DRIVERS = ("lane_sign", "wall_follow")
-# What steers. CLOSE, AHEAD, HIDDEN and KEPT_WAY only forbid arcs, which are 1.5 degrees apart: see control/test_roam.py.
+# What steers. CLOSE, AHEAD, HIDDEN and KEPT_WAY only forbid arcs, which are 1.5 degrees apart.
 GAINS = [
     ("wall_follow", roam, "AIM"),
     ("wall_follow", roam, "CLEARANCE"),
