@@ -15,7 +15,7 @@ from trailbrake.record.reader import Columns, Recording
 
 SAMPLES = 24_000  # grid points of all laps together; bounds the size of a report
 FINEST, COARSEST = 1.0, 5.0  # m, distance between grid points
-FEWEST = 300  # of them at least, on laps as short as those of the miniature world too
+FEWEST = 300  # of them, before the distance is rounded up to 0.1 m; laps of the miniature world are short
 UNFINISHED = 5.0  # s; a shorter stretch behind the last lap is not worth a trace
 SMOOTHING = 0.15  # s, of accelerations that have to be derived
 SPACING = 0.5  # m between the rows that are located on the line
