@@ -18,11 +18,11 @@ from trailbrake.planning.course import Unmapped
 from trailbrake.roles import Driver
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.sims.trend import codec, convert, spec
-from trailbrake.sims.trend.host import QUALITY
 from trailbrake.state import CarState, Image
 from trailbrake.tracks.miniature.load import load as load_track
 from trailbrake.tracks.miniature.obstacles import Parked, park
 from trailbrake.tracks.miniature.track import Branches, MiniatureTrack, Row, Side
+from trailbrake.transport.picture import encode
 from trailbrake.world.miniature import MiniatureWorld
 from trailbrake.world.miniature_car import DRAG, DRIVE, ROLLING, TOP_SPEED
 
@@ -88,9 +88,7 @@ def launch() -> float:
 
 def through_jpeg(pixels: Any) -> Any:
     """Return a picture as an agent sees it."""
-    out = BytesIO()
-    Picture.fromarray(pixels).save(out, "JPEG", quality=QUALITY, subsampling="4:2:0")
-    return np.asarray(Picture.open(out).convert("RGB"))
+    return np.asarray(Picture.open(BytesIO(encode(pixels))).convert("RGB"))
 
 
 def over_the_wire(truth: CarState, sequence: int) -> CarState:
