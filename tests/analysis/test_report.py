@@ -113,8 +113,9 @@ def test_the_numbers_behind_the_charts(drive, tmp_path):
 def test_a_game_that_tells_x_y_and_speed_only(tmp_path):
     path = record_drive(tmp_path / "a.mcap", laps=2, rate=60.0, full=False, with_plan=False).path
     _, page, data = report_of(path, tmp_path)
-    assert "derived from position and time: acceleration x, acceleration y" in page.text
-    assert "distances are along the distance driven".replace("the d", "d") in page.text
+    assert "derived from what it did supply: acceleration x, acceleration y" in page.text
+    assert "distances are those driven" in page.text
+    assert "no map" not in page.text
     assert data["plan"] is None
     assert data["map"] is None
     lap = data["laps"][1]
@@ -239,3 +240,19 @@ def test_a_place_that_cannot_be_written(drive, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot write the report"):
         write_report(drive, tmp_path / "file" / "report.html")
+
+
+def test_a_game_that_tells_no_positions_has_no_map_and_nothing_is_said_to_be_derived_from_them(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({"sim": "trend", "driver": "lane_sign", "track": "oval", "car": "miniature"})
+    for k in range(500):
+        recorder.tick(CarState(time=0.04 * k, sequence=k, speed=min(0.05 * k, 2.0), lap=1.0), Controls(throttle=1.0))
+    recorder.close()
+    _, page, data = report_of(tmp_path / "a.mcap", tmp_path)
+    assert "derived from what it did supply: acceleration x." in page.text
+    assert "distances are those driven" in page.text
+    assert "there is no map" in page.text
+    (lap,) = data["laps"]
+    assert lap["x"] is lap["acceleration_y"] is None
+    assert data["count"] >= 150  # some 38 m: a point every 20 cm and not every metre
+    assert max(lap["speed"]) == 2.0

@@ -8,6 +8,9 @@ import pytest
 
 import trailbrake.sims
 from trailbrake import roles
+from trailbrake.drivers import load as drivers
+from trailbrake.run.needs import check_needs
+from trailbrake.run.options import default_driver
 from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
 
 ROOT = Path(trailbrake.sims.__file__).parent
@@ -55,6 +58,12 @@ def test_declarations(name):
     assert not spec.ACCEPTS - CONTROL_FIELDS - COMMAND_FIELDS
     assert {"time", "sequence", "age", "phase"} <= spec.SUPPLIES
     assert (link.SUPPLIES, link.ACCEPTS) == (spec.SUPPLIES, spec.ACCEPTS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_who_drives_where_nobody_is_named_can_drive_it(name):
+    driver = default_driver(name)
+    check_needs(drivers.load(driver), driver, name)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.control.clearway import free_arc, free_straight, nearest_by_bearing
+from trailbrake.control.clearway import free_arc, free_straight, near_walls, nearest_by_bearing
 
 BEARINGS = np.radians(np.arange(-60.0, 61.0, 1.0))
 
@@ -47,3 +47,17 @@ def test_arcs_against_small_steps_along_them():
             else:
                 # A strip's front reaches the point within `half` of where a disc on the path does.
                 assert s[hits][0] - nose - 0.01 <= way <= s[hits][0] - nose + 2.0 * half + 0.01 or way == limit
+
+
+def test_a_circle_is_known_as_far_as_a_wall_is_near():
+    # A wall along y = 0.5: on a circle of radius r to the right the car is r (1 - cos(s / r)) farther from it.
+    wall = np.column_stack([np.linspace(-1.0, 3.0, 2001), np.full(2001, 0.5)])
+    ways = np.arange(0.05, 1.01, 0.05)
+    radii = np.array([0.4, 0.8, 2.0])
+    near = near_walls(wall, -1.0 / radii, ways, 0.6)
+    for radius, way in zip(radii, near, strict=True):
+        leaves = radius * math.acos(1.0 - 0.1 / radius)
+        assert leaves - 0.051 < way <= leaves
+    assert near_walls(wall, np.array([0.0]), ways, 0.6)[0] == ways[-1]
+    assert near_walls(wall, np.array([0.0]), ways, 0.4)[0] == 0.0
+    assert near_walls(np.empty((0, 2)), np.array([0.0]), ways, 0.4)[0] == 0.0

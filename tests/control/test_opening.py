@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.control.opening import bearing_of
+from trailbrake.control.opening import Wish, bearing_of
 
 BEARINGS = np.radians(np.arange(-40.0, 41.0, 1.0))
 
@@ -25,11 +25,31 @@ def test_never_between_two_openings_but_into_the_one_that_was_taken():
 
 def test_a_side_takes_its_outermost_opening_that_leads_on():
     three = depths((30, 35, 0.9), (10, 20, 2.0), (-20, -10, 4.0))
-    assert np.degrees(bearing_of(BEARINGS, three, 0.0, "left")) == pytest.approx(20.0)
-    assert np.degrees(bearing_of(BEARINGS, three, 0.0, "right")) == pytest.approx(-20.0)
+    assert np.degrees(bearing_of(BEARINGS, three, 0.0, Wish("left", True))) == pytest.approx(15.0)
+    assert np.degrees(bearing_of(BEARINGS, three, 0.0, Wish("right", True))) == pytest.approx(-15.0)
+
+
+def test_a_side_that_need_not_lead_on_is_taken_among_the_deepest_only():
+    two = depths((10, 20, 2.0), (-20, -10, 4.0))
+    assert np.degrees(bearing_of(BEARINGS, two, 0.0, Wish("left"))) == pytest.approx(-15.0)
+    two = depths((10, 20, 3.5), (-20, -10, 4.0))
+    assert np.degrees(bearing_of(BEARINGS, two, 0.0, Wish("left"))) == pytest.approx(15.0)
+
+
+def test_a_side_is_seen_from_afar_where_both_ways_are_deep():
+    far = depths((2, 20, 4.0), (-20, -6, 3.8), floor=2.0)
+    assert np.degrees(bearing_of(BEARINGS, far, 0.0, Wish("right", True))) == pytest.approx(-13.0)
+    assert np.degrees(bearing_of(BEARINGS, far, 0.0, Wish("left", True))) == pytest.approx(11.0)
+
+
+def test_where_nothing_parts_the_road_yet_it_keeps_to_the_side_that_leads_on():
+    road = depths((-12, 0, 1.4), (0, 25, 2.5))
+    assert np.degrees(bearing_of(BEARINGS, road, 0.0, Wish("left", True))) == pytest.approx(25.0)
+    assert np.degrees(bearing_of(BEARINGS, road, 0.0, Wish("right", True))) == pytest.approx(-12.0)
+    assert bearing_of(BEARINGS, road, 0.0, Wish("right")) == bearing_of(BEARINGS, road, 0.0)
 
 
 def test_a_dead_end_has_an_answer_too():
     shallow = depths((-5, 5, 0.4), floor=0.1)
     assert np.degrees(bearing_of(BEARINGS, shallow, 0.0)) == pytest.approx(0.0)
-    assert np.isfinite(bearing_of(BEARINGS, np.full(len(BEARINGS), 1e-9), 0.0, "left"))
+    assert np.isfinite(bearing_of(BEARINGS, np.full(len(BEARINGS), 1e-9), 0.0, Wish("left", True)))

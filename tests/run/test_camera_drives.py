@@ -52,3 +52,9 @@ def test_a_drive_is_recorded_with_its_pictures_and_as_a_driving_log(tmp_path):
 def test_a_driving_log_without_pictures_is_refused_before_anything_moves(tmp_path):
     with pytest.raises(UsageError, match="--log: a driving log is made of pictures"):
         drive(DriveOptions(sim="trend", driver="lane_sign", log=tmp_path, pictures=False))
+
+
+def test_nobody_named_somebody_who_sees_drives(tmp_path):
+    summary = drive(DriveOptions(sim="trend", seconds=0.2, laps=1, out=tmp_path, report=False))
+    assert summary["driver"] == "lane_sign"
+    assert summary["ended"] == "0.2 s driven" or summary["loop"]["ticks"] >= 4

@@ -155,9 +155,13 @@ def _notes(recording: Recording, shown: Traces) -> list[str]:
         notes.append(f"{shown.left_out} more laps are in the table but not in the charts.")
     if shown.derived:
         names = ", ".join(name.replace("_", " ") for name in shown.derived)
-        notes.append(f"Not supplied by the simulator, derived from position and time: {names}.")
+        notes.append(f"Not supplied by the simulator, derived from what it did supply: {names}.")
     if shown.basis != "planned line":
-        notes.append(f"No planned line was recorded; distances are along the {shown.basis}.".replace("the d", "d"))
+        driven = shown.basis == "distance driven"
+        along = "those driven" if driven else f"along the {shown.basis}"
+        notes.append(f"No planned line was recorded; distances are {along}.")
+    if not any(np.isfinite(lap.channels["x"]).any() for lap in shown.laps):
+        notes.append("The simulator tells no positions: there is no map.")
     return notes
 
 

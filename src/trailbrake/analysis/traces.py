@@ -15,6 +15,7 @@ from trailbrake.record.reader import Columns, Recording
 
 SAMPLES = 24_000  # grid points of all laps together; bounds the size of a report
 FINEST, COARSEST = 1.0, 5.0  # m, distance between grid points
+FEWEST = 300  # of them, before the distance is rounded up to 0.1 m; laps of the miniature world are short
 UNFINISHED = 5.0  # s; a shorter stretch behind the last lap is not worth a trace
 SMOOTHING = 0.15  # s, of accelerations that have to be derived
 SPACING = 0.5  # m between the rows that are located on the line
@@ -143,7 +144,7 @@ def _raw_channels(state: Columns, controls: Columns, time: Array, rows: slice) -
             rate = _smooth(_rate(np.unwrap(course), at), at)
         raw["acceleration_y"] = raw["speed"] * rate
         derived.add("acceleration_y")
-    return raw, derived
+    return raw, {name for name in derived if np.isfinite(raw[name]).any()}  # without positions there is no way to
 
 
 def _thinned(raw: dict[str, Array]) -> NDArray[np.int64]:
@@ -230,7 +231,7 @@ def traces(recording: Recording, most: int = 12) -> Traces:
     longest = max([1.0, *(float(s[-1]) for _, s in located)])
     if line is not None and line.closed and any(stretch.finished for stretch in chosen):
         longest = line.length
-    step = min(COARSEST, max(FINEST, longest * len(chosen) / SAMPLES))
+    step = min(COARSEST, max(min(FINEST, longest / FEWEST), longest * len(chosen) / SAMPLES))
     step = math.ceil(step * 10.0) / 10.0
     count = min(int(longest / step) + 1, SAMPLES)
     grid: Array = np.arange(count, dtype=np.float64) * step

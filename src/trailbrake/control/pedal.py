@@ -1,6 +1,6 @@
 """One pedal as two: the commands of a car whose pedal drives above 0 and brakes or backs below it."""
 
-from trailbrake.control.roam import LOCK, Command
+from trailbrake.control.minicar import LOCK, Command
 
 
 def split(command: Command) -> tuple[float, float, float, int]:

@@ -26,6 +26,14 @@ def moved(distance: float, wheel_angle: float, wheelbase: float) -> tuple[float,
     return radius * math.sin(turned), radius * (1.0 - math.cos(turned)), turned
 
 
+def carried(points: Array, distance: float, wheel_angle: float, wheelbase: float) -> Array:
+    """Return points (n, 2) as they lie after the car has rolled `distance` m, backwards where negative."""
+    forward, left, turned = moved(distance, wheel_angle, wheelbase)
+    c, s = math.cos(turned), math.sin(turned)
+    after: Array = (points - (forward, left)) @ np.array([[c, -s], [s, c]])
+    return after
+
+
 class Memory:
     """Points around the car, the newest first forgotten last.
 
@@ -43,11 +51,8 @@ class Memory:
     def roll(self, distance: float, wheel_angle: float, wheelbase: float) -> None:
         """Carry the points along while the car rolls `distance` m, backwards where negative."""
         self._odometer += abs(distance)
-        forward, left, turned = moved(distance, wheel_angle, wheelbase)
         kept = self._odometer - self._born <= self._way
-        points = self._points[kept] - (forward, left)
-        c, s = math.cos(turned), math.sin(turned)
-        self._points = points @ np.array([[c, -s], [s, c]])
+        self._points = carried(self._points[kept], distance, wheel_angle, wheelbase)
         self._born = self._born[kept]
 
     def see(self, points: Array) -> None:

@@ -1,7 +1,8 @@
 """Between walls by the camera alone: no lanes, no signs, no map. `wall_follow_seed`, mended."""
 
+from trailbrake.control.minicar import LOCK
 from trailbrake.control.pedal import split
-from trailbrake.control.roam import LOCK, Roamer
+from trailbrake.control.roam import Roamer
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.vision.walls import feet, free_distance

@@ -2,7 +2,7 @@
 
 import math
 
-from trailbrake.control.roam import LOCK
+from trailbrake.control.minicar import LOCK
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.vision.walls import rates

@@ -13,11 +13,17 @@ DEFAULTS = {
     "road": ("lakeside", "hatchback"),
     "miniature": ("clover", "miniature"),
 }
+DRIVER = "line_follow"  # drives where nobody is named, if a simulator's `spec.DRIVER` names no other
 
 
 def world_kind(sim: str) -> str:
     """Return the kind of world behind the wire of `sim`, a key of DEFAULTS."""
     return str(getattr(registry.part(sim, "spec"), "WORLD", "car"))
+
+
+def default_driver(sim: str) -> str:
+    """Return who drives `sim` where nobody is named."""
+    return str(getattr(registry.part(sim, "spec"), "DRIVER", DRIVER))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +32,8 @@ class DriveOptions:
 
     Attributes:
         sim: whose wire to drive through; `trailbrake sims` lists them.
-        driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz.
+        driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz. Not named: line_follow;
+            where all there is is a camera, lane_sign.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
             tell it.
@@ -48,7 +55,7 @@ class DriveOptions:
     """
 
     sim: str = "assetto"
-    driver: str = "line_follow"
+    driver: str = ""
     track: str = ""
     car: str = ""
     cars: int = 1

@@ -4,7 +4,7 @@ import math
 import platform
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from trailbrake.run.car import Car
 from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.options import DriveOptions, default_driver
 from trailbrake.run.rest import come_to_rest
 from trailbrake.run.show import Quiet, Show, Watch
 from trailbrake.run.signals import on_stop
@@ -59,6 +59,7 @@ def drive(
     _check_cars(options, spec)
     if options.log is not None and not options.pictures:
         raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
+    options = replace(options, driver=options.driver or default_driver(options.sim))
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
         options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
     mapped = not isinstance(course, Unmapped)

@@ -21,6 +21,7 @@ SURE = 0.62  # correlation with a drawing from which a reading counts
 LEAD = 0.06  # by which it must beat the next one
 ABOVE_CAMERA = 0.21  # m from the camera's height to the middle of a sign
 _SLANTS = (-0.45, -0.3, -0.15, 0.0, 0.15, 0.3, 0.45)  # down over right: how boards lie in the picture, seen at an angle
+_ROUGHLY = 0.8  # both distances are read off rows
 _GRID = (12, 24)  # rows and columns that symbols are compared on
 
 
@@ -31,6 +32,7 @@ class Sign(NamedTuple):
     score: float  # correlation with our drawing, SURE..1
     distance: float  # m ahead
     left: float  # m, of its middle
+    column: int  # of its middle
 
 
 def _mirrored(shapes: list[Polygon]) -> list[Polygon]:
@@ -109,9 +111,10 @@ def redness(pixels: Pixels) -> tuple[Mask, Array]:
 
     The red channel tells more of a shape than its lead over the others, which JPEG keeps at half the size.
     """
-    wide = pixels.astype(np.int16)
-    lead = wide[..., 0] - np.maximum(wide[..., 1], wide[..., 2])
-    return (wide[..., 0] >= LEAST_RED) & (lead >= LEAST_LEAD), np.where(lead > 15, wide[..., 0], 0).astype(np.float64)
+    red, green, blue = (np.ascontiguousarray(pixels[..., k]) for k in range(3))
+    others = np.maximum(green, blue)
+    lead = np.where(red > others, red - others, 0)
+    return (red >= LEAST_RED) & (lead >= LEAST_LEAD), np.where(lead > 15, red, 0).astype(np.float64)
 
 
 def _runs(there: Any, gap: int) -> list[tuple[int, int]]:
@@ -137,6 +140,11 @@ def patches(red: Mask) -> list[tuple[int, int, int, int]]:
     return found
 
 
+def over_the_road(distance: float, column: int, free: Array) -> bool:
+    """Return whether a board hangs over this road, and not beyond a wall over another: `free` is `free_distance`."""
+    return bool(free[column] > _ROUGHLY * distance)
+
+
 def read(pixels: Pixels, camera: Camera = TREND) -> list[Sign]:
     """Return the signs in a picture that can be read, the nearest first. A symbol cut by the border is not read."""
     sky = pixels[: camera.first_ground_row - 1]
@@ -156,5 +164,5 @@ def read(pixels: Pixels, camera: Camera = TREND) -> list[Sign]:
         if best >= SURE and best - second >= LEAD and middle < camera.row - 1.0:
             distance = camera.focal * ABOVE_CAMERA / (camera.row - middle)
             aside = distance * (camera.column - 0.5 * (left + right - 1)) / camera.focal
-            found.append(Sign(names[order[-1]], best, distance, aside))
+            found.append(Sign(names[order[-1]], best, distance, aside, (left + right - 1) // 2))
     return sorted(found, key=lambda sign: sign.distance)

@@ -46,10 +46,11 @@ def rates(pixels: Pixels) -> tuple[float, float]:
 
 def blocked(area: Pixels) -> Mask:
     """Return which pixels of ground rows show no road: black and yellow walls, parked cars."""
-    wide = area.astype(np.int16)
-    red, green, blue = wide[..., 0], wide[..., 1], wide[..., 2]
-    dark = wide.max(axis=2) < DARK
-    yellow = (blue < _YELLOW_BLUE) & (red > _YELLOW_LOW) & (green > _YELLOW_LOW) & (abs(red - green) < _YELLOW_APART)
+    # Channel by channel: a maximum along an axis of three takes ten times as long.
+    red, green, blue = (np.ascontiguousarray(area[..., k]) for k in range(3))
+    dark = (red < DARK) & (green < DARK) & (blue < DARK)
+    yellow = (blue < _YELLOW_BLUE) & (red > _YELLOW_LOW) & (green > _YELLOW_LOW)
+    yellow &= np.maximum(red, green) - np.minimum(red, green) < _YELLOW_APART
     found: Mask = dark | yellow
     return found
 

@@ -11,6 +11,7 @@ NAME = "donkeycar"
 TITLE = "Donkeycar simulator (sdsandbox, gym-donkeycar)"
 
 WORLD = "road"
+DRIVER = "lane_pid"
 PERIOD = 0.05  # s: telemetry comes 20 times a second, asked or not
 LOCK = math.radians(16.0)  # rad, wheel angle at full lock
 PORT = 9091

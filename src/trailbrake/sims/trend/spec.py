@@ -11,6 +11,7 @@ NAME = "trend"
 TITLE = "Trend Micro Formula Trend"
 
 WORLD = "miniature"
+DRIVER = "lane_sign"  # of those that drive by a camera, the quickest
 STEP_S = 0.02  # s, the simulator's physics step
 COMMAND_STEPS = 2  # steps that one command is worth in lockstep: about as far as real time goes between two frames
 LOCK = math.radians(40.0)  # rad, wheel angle at full lock

@@ -13,6 +13,7 @@ NAME = "udacity"
 TITLE = "Udacity self-driving car simulator, term 1 (behavioural cloning)"
 
 WORLD = "road"
+DRIVER = "road_sight"
 STEP_S = 0.02  # s, the simulator's physics step
 COMMAND_STEPS = 2  # steps that one command is worth in lockstep: about as far as real time goes between two frames
 LOCK = math.radians(25.0)  # rad, wheel angle at full lock

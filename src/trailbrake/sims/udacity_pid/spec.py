@@ -11,6 +11,7 @@ NAME = "udacity_pid"
 TITLE = "Udacity self-driving car simulator, PID project"
 
 WORLD = "road"
+DRIVER = "lane_pid"
 STEP_S = 0.02  # s, the simulator's physics step
 COMMAND_STEPS = 2  # steps that one command is worth in lockstep: about as far as real time goes between two frames
 LOCK = math.radians(25.0)  # rad, wheel angle at full lock

@@ -1,0 +1,62 @@
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.bench import miniature_rows as rows
+from trailbrake.bench.miniature_rows import Drive
+from trailbrake.tracks.miniature.load import load
+from trailbrake.tracks.miniature.track import Row, Side
+from trailbrake.world.miniature import MiniatureWorld
+
+
+def counted(laps, driven, contacts=0, wanted=3):
+    return Drive("d", "oval", "B", wanted, laps, driven, contacts, 0.0, 0.0, 2, 2)
+
+
+def test_a_start_from_rest_costs_about_a_second_by_small_steps_too():
+    v = x = t = 0.0
+    while v < 2.0:
+        v += (1.37 - 0.10 - 0.37 * v) * 1e-4
+        x, t = x + v * 1e-4, t + 1e-4
+    assert rows.launch() == pytest.approx(t - x / 2.0, abs=1e-3)
+
+
+def test_clean_is_all_laps_and_no_contact():
+    assert counted((30.0, 29.0, 29.0), (58.0, 58.0, 58.0)).is_clean
+    assert not counted((30.0, 29.0), (58.0, 58.0)).is_clean
+    assert not counted((30.0, 29.0, 29.0), (58.0, 58.0, 58.0), contacts=1).is_clean
+
+
+def test_the_best_lap_is_held_against_its_own_line_and_the_launch_only_where_it_started():
+    assert counted((31.0, 29.0, 29.5), (58.0, 57.0, 58.0)).over_ideal == pytest.approx(29.0 / 28.5)
+    assert counted((30.0,), (58.0,), wanted=1).over_ideal == pytest.approx(30.0 / (29.0 + rows.launch()))
+
+
+def test_an_agent_is_told_what_the_wire_carries_and_no_more():
+    truth = MiniatureWorld(load("oval"), "B", (), rows.PERIOD).state(0)
+    told = rows.over_the_wire(truth, 7)
+    assert (told.sequence, told.time, told.speed, told.lap) == (7, 0.0, 0.0, 1.0)
+    assert math.isnan(told.x)
+    assert math.isnan(told.lap_progress)
+    drawn, seen = truth.image.pixels.astype(int), told.image.pixels.astype(int)
+    assert seen.shape == drawn.shape
+    assert 0.0 < np.abs(drawn - seen).mean() < 6.0  # a JPEG of it, and not another picture
+
+
+def test_the_half_is_the_one_whose_middle_is_nearest():
+    track = load("clover")
+    fork = track.forks[0]
+    for side in Side:
+        table = track.halves[side]
+        k = int(np.searchsorted(table[:, Row.MAIN], 0.5 * (fork.start + fork.end)))
+        assert rows.half_at(track, table[k, Row.X], table[k, Row.Y]) == side
+
+
+@pytest.mark.slow
+def test_a_drive_is_counted_and_repeats():
+    one, two = (rows.drive("wall_follow_seed", "oval", "B", 1) for _ in range(2))
+    assert one == two
+    assert one.contacts == 1  # it runs into a wall there, as the original did, and stays
+    assert one.laps == ()
+    assert one.stuck_s > 10.0
