@@ -6,6 +6,7 @@ import pytest
 
 from trailbrake.cli import drive as verb
 from trailbrake.run import session
+from trailbrake.run.options import default_driver
 
 SUMMARY = {
     "sim": "assetto", "driver": "line_follow", "track": "pinegrove", "car": "gt3", "seed": 0,
@@ -17,6 +18,7 @@ SUMMARY = {
     "mean_speed_mps": 30.0, "max_abs_lateral_error_m": float("nan"), "ended": "done", "realtime_factor": 16.0,
     "loop": {"ticks": 5, "overruns": 0}, "recording": "a.mcap", "recording_error": "", "dropped": 0,
     "report": "a.html",
+    "driving_log": None,
 }  # fmt: skip
 
 
@@ -72,12 +74,10 @@ def test_flags_become_options(cli, fake):
 def test_without_flags_two_laps_of_the_best_there_is(cli, fake):
     asked = fake()
     cli("drive")
-    assert (asked[0][0].sim, asked[0][0].driver, asked[0][0].laps, asked[0][0].live) == (
-        "assetto",
-        "line_follow",
-        2,
-        False,
-    )
+    options = asked[0][0]
+    assert (options.sim, options.laps, options.live) == ("assetto", 2, False)
+    assert default_driver(options.sim) == "line_follow"
+    assert options.driver == ""  # nobody named
 
 
 @pytest.mark.parametrize(
