@@ -3,7 +3,7 @@
     python docs/miniature_laps.py PART DRIVER
 
 PART: shipped (5 tracks, both looks, 3 laps), generated (gen:1 to gen:20 and gen:24, looks in turn, 3 laps), forks
-(gen:1 to gen:46, looks in turn, a lap), parked (shipped, both looks, 3 laps, 4 parked cars). Nothing in it is random: a
+(gen:1 to gen:51, looks in turn, a lap), parked (shipped, both looks, 3 laps, 4 parked cars). Nothing in it is random: a
 line repeats to the figure. A lap takes some 3 s.
 """
 
@@ -17,7 +17,7 @@ SHIPPED = [(track, look, 3) for track in names() for look in "AB"]
 PARTS = {
     "shipped": (SHIPPED, 0),
     "generated": ([(f"gen:{seed}", "AB"[seed % 2], 3) for seed in (*range(1, 21), 24)], 0),
-    "forks": ([(f"gen:{seed}", "AB"[seed % 2], 1) for seed in range(1, 47)], 0),
+    "forks": ([(f"gen:{seed}", "AB"[seed % 2], 1) for seed in range(1, 52)], 0),
     "parked": (SHIPPED, 4),
 }
 
