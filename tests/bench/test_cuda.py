@@ -12,8 +12,9 @@ from trailbrake import kernels
 RUN = """
 import json
 from dataclasses import asdict
+import trailbrake.world.cuda
 from trailbrake.bench import cuda, world
-cuda.CARS, world.WARM_UP, world.STEPS = 4, 1, 2
+cuda.CARS, world.WARM_UP, world.STEPS, trailbrake.world.cuda.THREADS = 4, 1, 2, 4
 print(json.dumps([asdict(row) for row in cuda.rows()]))
 """
 

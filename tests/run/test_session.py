@@ -155,8 +155,10 @@ def test_an_open_road_ends_after_one_run_however_many_laps(tmp_path):
 
 def test_a_driver_that_needs_what_the_simulator_has_not_is_refused_before_anything_moves(own, tmp_path):
     path = own("return Controls()")
-    Path(path).write_text(Path(path).read_text().replace('{"x", "speed"}', '{"x", "steer", "image"}'))
-    with pytest.raises(UsageError, match="needs what assetto does not supply: image, steer; no simulator") as caught:
+    Path(path).write_text(Path(path).read_text().replace('{"x", "speed"}', '{"x", "line_ahead", "image"}'))
+    with pytest.raises(
+        UsageError, match="needs what assetto does not supply: image, line_ahead; no simulator"
+    ) as caught:
         drive(replace(SHORT, driver=path, out=tmp_path / "out"))
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
@@ -257,7 +259,7 @@ def test_a_track_and_a_car_of_one_s_own_by_file(tmp_path):
     track.write_text("# x_m,y_m,w_tr_right_m,w_tr_left_m\n" + "".join(f"{x:.3f},{y:.3f},5.0,5.0\n" for x, y in ring))
     summary = drive(DriveOptions(track=str(track), laps=1, out=tmp_path / "out", report=False))
     assert [lap["valid"] for lap in summary["laps"]] == [True]
-    assert "my ring" in summary["recording"]
+    assert "my-ring" in summary["recording"]
 
 
 def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):

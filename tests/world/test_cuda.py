@@ -16,10 +16,12 @@ import numpy as np
 from trailbrake.cars.load import load
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.load import load as load_track
+from trailbrake.world import cuda
 from trailbrake.world.batch import Batch
 from trailbrake.world.cuda import CudaBatch
 from trailbrake.world.layout import Control, State
 
+cuda.THREADS = 4  # the simulator makes a thread of the processor for each
 single = sys.argv[1] == "single"
 track, models = load_track("hartmoor"), [load("gt3"), load("gt3"), load("sports_awd"), load("hatchback")]
 n, rng = 4, np.random.default_rng(3)

@@ -37,6 +37,7 @@ class Simulator(threading.Thread):
     def __init__(self, controller):
         super().__init__(daemon=True)
         self.udp, self.controller, self.over, self.commands = Udp(), ("127.0.0.1", controller), False, []
+        self.again = 0  # messages sent a second time
 
     def run(self):
         for sent in range(100_000):
@@ -48,6 +49,7 @@ class Simulator(threading.Thread):
                     break
                 if not self.commands:
                     self.udp.send(encode_state(state), self.controller)  # as after a time-out
+                    self.again += 1
             if self.over:
                 break
         self.udp.close()
@@ -95,7 +97,8 @@ def test_a_simulator_that_answers_is_measured_and_left_alone():
     for command in simulator.commands:
         assert all(value != value for value in command[1:14])  # NaN leaves every control alone
     ids = [command.message_id for command in simulator.commands]
-    assert ids == sorted(set(ids))
+    assert ids == sorted(ids)
+    assert len(ids) - len(set(ids)) <= simulator.again
 
 
 @pytest.mark.parametrize("more", [{"simulink_time": 0.0}, {"compute": -1.0}, {"ping_time": 5.0}])
