@@ -18,10 +18,8 @@ from trailbrake.tracks.track import Track
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import Control
-from trailbrake.world.pack import engine_map
 from trailbrake.world.randomise import Scaling
 from trailbrake.world.scanner import Scanner
-from trailbrake.world.strip import strip
 
 LEAST = 16  # blocks of cars for which another thread is worth its waking
 
@@ -78,7 +76,8 @@ class Field:
         # A stride that is no power of two: rows would else share their lines of the cache.
         self.seen: Array = np.zeros((Seen.COUNT, (-(-n // LANES) + 1) * LANES))
         road = track.road
-        self._road = np.array(road.table, order="C"), float(road.spacing), bool(road.closed)
+        table, _, spacing, closed = self.batch.road
+        self._road = table, spacing, closed
         self._places = Places(road, options.start)
         vary = options.vary
         self._history: Array = np.zeros((vary.delay + 1, n, 3))
@@ -91,16 +90,13 @@ class Field:
         self._substeps = options.substeps // self._looks
         self._dt = options.period / options.substeps
         self._codes = program.action.codes
-        off = track.off_road
         if vary.cars:
             self.batch.own_params()
         self._blocks = self.batch.cars, self.batch.params, self.batch.kinds
-        maps, ground = np.stack([engine_map(car)]), (float(off.grip), float(off.rolling))
         steps = self._dt, self._substeps, self._looks
         # What `turn` takes of the world, for each thread with a work block of its own.
-        table, spacing, closed = self._road
-        under = table, strip(road), spacing, closed, *ground
-        self._worlds = [(*self._blocks, maps, work, *under, *steps) for work in self.batch.work]
+        under = *self.batch.road, *self.batch.off
+        self._worlds = [(*self._blocks, self.batch.maps, work, *under, *steps) for work in self.batch.work]
         limit = options.limit - 0.5 * options.period
         self._judging = self.seen, program.codes, program.values, program.terms, len(program.rewards), limit
         self._turn = (*self._worlds[0], *self._judging)

@@ -104,7 +104,7 @@ class Batch:
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
         self.road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
-        self.off = (self.dtype(off.grip), self.dtype(off.rolling))
+        self.off: tuple[Any, Any] = (self.dtype(off.grip), self.dtype(off.rolling))
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
