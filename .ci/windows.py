@@ -28,7 +28,7 @@ QUICK = (
 )  # fmt: skip
 CHOSEN = "not slow and not rl and not vm and not fmi and not wine"
 # On Linux, with programs under wine at the other end.
-BESIDE = ("tests/sims/assetto/test_proton.py", "-m", "wine and not slow")
+BESIDE = ("tests/sims/assetto/test_proton.py", "-m", "wine")
 STUCK_S = 300  # for one test, after which the run is ended: nobody watches it
 # Newer ones call `crealf` and `cimagf`, which the C library of Debian's wine 8 has no code for.
 HELD_BACK = ("numpy<2.2",)

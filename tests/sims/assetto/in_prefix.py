@@ -60,12 +60,12 @@ def client(controls):
     page = section(CONTROLS, 72)
     page[:72] = bytes.fromhex(controls)
     car = section(CAR, 672)
-    packet = 0
+    packet, stale = 0, True
     while True:
         data = car[:672]
         (now,) = struct.unpack_from("<i", data)
         if now != packet:
-            if now < packet or packet == 0:
+            if stale:
                 say("car", data.hex())
             packet, moved = now, time.monotonic()
             stale = False

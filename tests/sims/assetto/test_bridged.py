@@ -173,6 +173,17 @@ def test_a_game_that_was_there_first_is_said_once(made, tmp_path):
     assert said == [f"acpmf_physics: {why}"]
     seen = bridged.look(SharedMemory())
     assert seen == bridged.BridgeLook(LockState.HELD, 3, 4, (("acpmf_physics", why),))
+    # The game ends, as it was told to, and its section with it: the bridge, left running, has the page before the next.
+    for _ in range(3 * bridged.AGAIN_LOOKS):
+        paper.look()
+        ropes.look()
+    assert len(said) == 1  # the game is still there, and that has been said
+    paper.taken.clear()
+    for _ in range(2 * bridged.AGAIN_LOOKS):
+        paper.look()
+        ropes.look()
+    assert said[1:] == ["acpmf_physics: tied now"]
+    assert paper.tied["acpmf_physics"] == (tmp_path / "acpmf_physics").stat().st_ino
 
 
 @pytest.mark.parametrize("clients", [False, True])

@@ -29,6 +29,7 @@ from trailbrake.sims.assetto import acpmf, bridge, codec, spec
 from trailbrake.transport.shm import Lock, LockState, SharedMemory
 
 FOLDER = "trailbrake-bridge"  # beside the pages; the name of the lock, too
+AGAIN_LOOKS = 50  # after which a page that could not be tied is tried again: its owner may have ended
 
 
 class Kind(Enum):
@@ -81,7 +82,9 @@ class Rope:
         self._inode = 0  # of the staged file
         self._orders = 0  # given so far
         self._published = False  # of an offered page: whether its file has its name
-        self._told = 0  # order whose failure has been said
+        self._told = 0  # order whose outcome has been looked at
+        self._why = ""  # it is not tied, as last said
+        self._looks = 0  # since then
 
     def word(self, field: int) -> int:
         """Return a word of this page's entry on the board."""
@@ -138,6 +141,10 @@ class Rope:
                 self._name_it()
         if self.word(bridge.DONE) == self.word(bridge.ORDER) != self._told:
             self._tell()
+        elif self._why and self.word(bridge.ORDER) and not self.due:
+            self._looks += 1
+            if self._looks >= AGAIN_LOOKS:
+                self._order(tie=True)
 
     def _stage(self, inode: int) -> None:
         self.staged.unlink(missing_ok=True)
@@ -174,9 +181,11 @@ class Rope:
             self._say(f"{self.page.name}: the program in the prefix that had it is gone")
 
     def _tell(self) -> None:
-        self._told = self.word(bridge.ORDER)
-        if why := reason(self.word(bridge.STATE), self.word(bridge.ERROR)):
-            self._say(f"{self.page.name}: {why}")
+        self._told, self._looks = self.word(bridge.ORDER), 0
+        why = reason(self.word(bridge.STATE), self.word(bridge.ERROR))
+        if why != self._why and (why or self._told):
+            self._say(f"{self.page.name}: {why or 'tied now'}")
+        self._why = why
 
     def close(self) -> None:
         """Take away the names that are ours."""
