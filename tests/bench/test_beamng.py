@@ -7,7 +7,11 @@ from trailbrake.bench import beamng as bench
 
 def test_the_rows_are_those_that_were_promised(monkeypatch):
     monkeypatch.setattr(bench, "_exchanges", lambda command: 12_000.0 if "serve" in command else 20_000.0)
+    monkeypatch.setattr(bench.coupling_cases, "_measure", lambda case: case.expected)
     rows = bench.rows()
+    cases, rows = rows[2:], rows[:2]
+    assert [row.value for row in cases] == [1.0, 0.75, 0.25, 1.0, 0.5, 1.0, 0.5, 1.0]
+    assert "0.75 in theory" in cases[1].note
     assert [(row.name, row.value, row.unit, row.better) for row in rows] == [
         ("lockstep_exchanges_per_s", 12_000.0, "1/s", "higher"),
         ("link_exchanges_per_s", 20_000.0, "1/s", "higher"),

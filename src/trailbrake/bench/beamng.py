@@ -1,11 +1,10 @@
 """`bench beamng`: exchanges per second over the coupling's wire, between two processes on this machine."""
 
-import socket
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
+from trailbrake.bench import coupling_cases
+from trailbrake.bench.coupled import free_port, host
 from trailbrake.bench.rows import Row, median_of
 from trailbrake.cars.load import load as load_car
 from trailbrake.cars.params import CarParams
@@ -21,11 +20,11 @@ from trailbrake.world.plant import World
 
 CAR, TRACK = "gt3", "hartmoor"
 RUNS, EXCHANGES, WARM_UP = 3, 60_000, 2_000
-PATIENCE = 60.0  # s until a host has to be there
+PATIENCE = 60.0  # s until a host has to be there, and between its messages
 
 
 def rows() -> list[Row]:
-    """Measure all rows of this bench (about half a minute)."""
+    """Measure all rows of this bench (about three minutes)."""
     what = f"a message each physics step, window 1, strict, full CarState, {EXCHANGES} exchanges over loopback UDP"
     world, world_note = median_of(RUNS, lambda: _exchanges([sys.executable, "-m", "trailbrake", "serve", "beamng",
                                                             f"--track={TRACK}", f"--car={CAR}"]))  # fmt: skip
@@ -35,13 +34,14 @@ def rows() -> list[Row]:
             f"the world as a process of its own, {CAR} on {TRACK}; {what}; {world * PHYSICS_STEP:.1f}x real time; "
             f"{world_note}"),
         Row("link_exchanges_per_s", link, "1/s", "higher", f"a world that does nothing; {what}; {link_note}"),
+        *coupling_cases.rows(),
     ]  # fmt: skip
 
 
 def _exchanges(command: list[str]) -> float:
     """Return exchanges per second of a host that `command` starts, with a controller that answers at once."""
-    receive = _free_port()
-    with _host(command, listen := _free_port(), receive):
+    receive = free_port()
+    with host(command, listen := free_port(), receive, PHYSICS_STEP):
         link = Link(
             LiveOptions(listen=f"127.0.0.1:{listen}", peer=f"127.0.0.1:{receive}", simulink_time=PHYSICS_STEP,
                         wait=PATIENCE),
@@ -66,23 +66,6 @@ def _exchange(link: Link, controls: Controls) -> None:
         link.wait(PATIENCE)
     link.read(rate.now())
     link.write(controls)
-
-
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
-@contextmanager
-def _host(command: list[str], send: int, receive: int) -> Iterator[None]:
-    words = [*command, f"--send=127.0.0.1:{send}", f"--receive-port={receive}", f"--simulink-time={PHYSICS_STEP}"]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
 
 
 class NullPlant:
@@ -112,12 +95,12 @@ class NullPlant:
 def serve_nothing(send: str, receive_port: int) -> None:
     """Serve a NullPlant for ever."""
     plant: Plant = NullPlant()
-    host = Host(plant, ServeOptions(send=send, receive_port=receive_port, simulink_time=PHYSICS_STEP))
-    host.open(rate.now())
+    made = Host(plant, ServeOptions(send=send, receive_port=receive_port, simulink_time=PHYSICS_STEP))
+    made.open(rate.now())
     while True:
-        host.tick(rate.now())
-        if host.waits:
-            host.wait(PATIENCE)
+        made.tick(rate.now())
+        if made.waits:
+            made.wait(PATIENCE)
 
 
 if __name__ == "__main__":
