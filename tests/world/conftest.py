@@ -7,7 +7,7 @@ from places import circle, straight
 
 from trailbrake.cars.load import load
 from trailbrake.state import Controls
-from trailbrake.world.batch import Batch, substeps_for
+from trailbrake.world.batch import Batch, ask, substeps_for
 from trailbrake.world.layout import State
 
 PERIOD = 1.0 / 333.0
@@ -45,7 +45,7 @@ class Rig:
             self.set("engine", max(self.car.engine_speed(speed, gear), idle))
 
     def step(self, **controls):
-        self.batch.set_controls(0, Controls(**controls))
+        ask(self.batch.column(0)[State.COUNT :], Controls(**controls))
         self.batch.step(PERIOD / self._substeps, self._substeps)
         self.time += PERIOD
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.transport.spin import LONGEST_S, Spin
 
 Address = tuple[str, int]
 LARGEST = 65535  # bytes, more than any datagram holds
@@ -72,8 +73,10 @@ class Udp:
             ) from error
         self._socket.setblocking(_WAITS_BY_TAKING)  # where it blocks, _AT_ONCE says each time that it shall not
         self._kept: tuple[bytes, Address] | None = None  # what `wait` has taken
+        self._seen = False  # `wait` has seen one: no need to look
         self._timeout = 0.0
         self._look: Callable[[float], object] = self._looker()
+        self._spin = Spin()
         self.address: Address = self._socket.getsockname()
 
     @property
@@ -104,7 +107,8 @@ class Udp:
         if kept is not None:
             self._kept = None
             return kept
-        while self._look(0.0):  # a look costs a third of a call that finds nothing
+        while self._seen or self._look(0.0):  # a look costs a third of a call that finds nothing
+            self._seen = False
             try:
                 return self._socket.recvfrom(LARGEST, _AT_ONCE)
             except BlockingIOError:  # there was one, and its checksum was wrong
@@ -119,7 +123,8 @@ class Udp:
         if kept is not None:
             self._kept = None
             return kept[0]
-        while self._look(0.0):
+        while self._seen or self._look(0.0):
+            self._seen = False
             try:
                 return self._socket.recv(LARGEST, _AT_ONCE)
             except BlockingIOError:
@@ -143,6 +148,9 @@ class Udp:
         On Windows True may also mean "an earlier one of ours found nobody", after which `receive` returns None.
         """
         if self._kept is not None:
+            return True
+        if seconds > LONGEST_S and self._spin.until(self._look):
+            self._seen = True
             return True
         if not _WAITS_BY_TAKING or seconds < _SHORT:
             return bool(self._look(max(seconds, 0.0)))

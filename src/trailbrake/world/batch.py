@@ -214,6 +214,9 @@ class Batch:
         """
         count = len(self.cars)
         whole = math.lcm(self.group, LANES) // LANES  # blocks that hold whole groups
+        if count <= whole:  # nothing to share, and the way there takes longer than such a step
+            self._advance(0, dt, substeps, 0, count)
+            return
 
         def advance(thread: int, lo: int, hi: int) -> None:
             self._advance(thread, dt, substeps, lo * whole, min(hi * whole, count))
@@ -226,32 +229,23 @@ class Batch:
         kept[:, State.COS_YAW], kept[:, State.SIN_YAW] = np.cos(kept[:, State.YAW]), np.sin(kept[:, State.YAW])
         self._advance(0, 0.0, 0, 0, len(self.cars))
 
-    def set_controls(self, car: int, controls: Controls) -> None:
-        """Write the controls of one car; a gear of None asks for the automatic."""
-        gear, wheels = controls.gear, controls.wheels
-        torques = (
-            _OWN_TORQUES if wheels is None else [w.drive_torque for w in wheels] + [w.brake_torque for w in wheels]
-        )
-        self.column(car)[_FIRST : Control.COUNT] = (
-            controls.steer,
-            controls.throttle,
-            controls.brake,
-            controls.clutch,
-            controls.handbrake,
-            math.nan if gear is None else gear,
-            controls.drs,
-            controls.boost,
-            *torques,
-        )
-
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
         group = self.group if self.touching else 1
         self._kernel(self.cars, self.params, self.kinds, self.maps, self.work[thread], *self.road, *self.off,
                      group, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
 
 
-_FIRST = int(Control.STEER)
 _OWN_TORQUES = [math.nan] * int(Control.COUNT - Control.DRIVE_TORQUE)  # the powertrain's and the brakes' own
+
+
+def ask(asked: Array, controls: Controls) -> None:
+    """Write controls into what is asked of a car, a view of its column behind its state; a gear of None: automatic."""
+    gear, wheels = controls.gear, controls.wheels
+    torques = _OWN_TORQUES if wheels is None else [w.drive_torque for w in wheels] + [w.brake_torque for w in wheels]
+    asked[:] = (
+        controls.steer, controls.throttle, controls.brake, controls.clutch, controls.handbrake,
+        math.nan if gear is None else gear, controls.drs, controls.boost, *torques,
+    )  # fmt: skip
 
 
 def _aligned(rows: int, columns: int, dtype: type) -> Any:

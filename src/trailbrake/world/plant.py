@@ -8,7 +8,7 @@ from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.state import CarState, Controls, Pose, SimCommand, settings_of
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.track import Track
-from trailbrake.world.batch import Batch, substeps_for
+from trailbrake.world.batch import Batch, ask, substeps_for
 from trailbrake.world.layout import State
 from trailbrake.world.publish import Publisher
 from trailbrake.world.settings import NOTHING_SET, tuned
@@ -40,7 +40,9 @@ class World:
         self._publishers = [Publisher(car) for car in self.cars]
         self._settings = [NOTHING_SET] * len(self.cars)
         # Views of each car's state in the batch: to make one takes as long as to read it.
-        self._columns = [self.batch.column(car)[:_STATES] for car in range(len(self.cars))]
+        columns = [self.batch.column(car) for car in range(len(self.cars))]
+        self._states, self._asked = [c[:_STATES] for c in columns], [c[_STATES:] for c in columns]
+        self._figures = [column.item for column in columns]  # one of them as Python's float
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
@@ -51,9 +53,8 @@ class World:
         self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
         self._best = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
-        self._rows: list[list[float]] = [[] for _ in self.cars]  # newest state of each car
         for car in range(len(self.cars)):
-            self.batch.set_controls(car, Controls())
+            ask(self._asked[car], Controls())
             if self._settings[car] != NOTHING_SET:
                 self._set(car, Controls())
             self._to_grid(car)
@@ -63,7 +64,7 @@ class World:
         """Advance all cars by one period; `controls[i]` is for car i."""
         batch = self.batch
         for car, wanted in enumerate(controls):
-            batch.set_controls(car, wanted)
+            ask(self._asked[car], wanted)
             if settings_of(wanted) != self._settings[car]:
                 self._set(car, wanted)
         batch.step(self._dt, self._substeps)
@@ -75,7 +76,7 @@ class World:
         """Return a fresh CarState of car `car`; what the world has no model of is NaN."""
         timer = self._timers[car]
         laps = (float(timer.number), timer.lap_time, self._best[car], timer.progress)
-        return self._publishers[car].state(self._rows[car], self._sequence * self.period, self._sequence, laps)
+        return self._publishers[car].state(self._states[car], self._sequence * self.period, self._sequence, laps)
 
     def laps(self, car: int) -> list[LapRecord]:
         """Return the laps that car `car` has finished since the start or its restart."""
@@ -103,24 +104,19 @@ class World:
             contacts = self.batch.column(car)[_CONTACTS]
             self._to_pose(car, command.teleport)
             self.batch.column(car)[_CONTACTS] = contacts
-            self._look(car)
 
     def _set(self, car: int, wanted: Controls) -> None:
         self._settings[car] = settings_of(wanted)
         self.batch.change(car, tuned(self.cars[car], wanted))
 
     def _score(self, car: int) -> None:
-        self._look(car)
-        row = self._rows[car]
-        on_track = row[_ON_TRACK] + row[_ON_TRACK + 1] + row[_ON_TRACK + 2] + row[_ON_TRACK + 3]
-        lap = self._timers[car].update(self._sequence * self.period, row[_S], 4 - int(on_track), row[_CONTACTS])
+        figure = self._figures[car]
+        on_track = figure(_ON_TRACK) + figure(_ON_TRACK + 1) + figure(_ON_TRACK + 2) + figure(_ON_TRACK + 3)
+        lap = self._timers[car].update(self._sequence * self.period, figure(_S), 4 - int(on_track), figure(_CONTACTS))
         if lap is not None:
             self._laps[car].append(lap)
         if lap is not None and lap.valid and not self._best[car] <= lap.time_s:  # best may be NaN
             self._best[car] = lap.time_s
-
-    def _look(self, car: int) -> None:
-        self._rows[car] = self._columns[car].tolist()
 
     def _to_grid(self, car: int) -> None:
         row = self.track.road.table[0]
@@ -128,11 +124,9 @@ class World:
         offset = 0.0 if car == 0 else GRID_SIDE * half_width * (1.0 if car % 2 else -1.0)
         x, y, _, yaw = self.track.road.points(-GRID_GAP * car, offset)[0].tolist()
         self.batch.place(car, x, y, yaw)
-        self._look(car)
 
     def _to_pose(self, car: int, pose: Pose) -> None:
         # The pose is the centre of mass; the state is the point of the road under it, which a bank shifts sideways.
         self.batch.place(car, pose.x, pose.y, pose.yaw)
-        self._look(car)
         here = self.state(car)
         self.batch.place(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)

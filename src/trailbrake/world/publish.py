@@ -1,32 +1,83 @@
 """From one car's column of the batch to a `CarState`."""
 
 import math
-from collections.abc import Callable
-from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from trailbrake.cars.params import CarParams
+from trailbrake.kernels import jit
 from trailbrake.state import CarState, Phase, WheelState
 from trailbrake.units import G
 from trailbrake.world.layout import State
 
+Array = np.ndarray[Any, Any]
 NAN = math.nan
 DRIVING = Phase.DRIVING
 
-_SCALARS = itemgetter(
-    State.X, State.Y, State.YAW, State.VX, State.VY, State.HEAVE_RATE, State.YAW_RATE, State.ENGINE, State.STEER,
-    State.GEAR, State.FUEL, State.CONTACTS, State.CONTACT_DEPTH, State.Z, State.ROAD_PITCH, State.ROAD_ROLL,
-    State.PITCH, State.ROLL, State.HEAVE, State.ROAD_ROLL_RATE, State.ROLL_RATE, State.ROAD_PITCH_RATE,
-    State.PITCH_RATE, State.AX, State.AY, State.AZ, State.PRESS, State.ENGAGED, State.TC, State.THROTTLE,
-    State.BRAKE, State.HANDBRAKE, State.ABS, State.ABS + 1, State.ABS + 2, State.ABS + 3,
-)  # fmt: skip
-_WHEELS = tuple(
-    itemgetter(
-        State.SPIN + i, State.SLIP_X + i, State.SLIP_Y + i, State.LOAD + i, State.SLIP + i, State.ON_TRACK + i,
-        State.BUMP + i, State.HOP + i, State.TEMPERATURE + i, State.WEAR + i,
+# What `tell` writes: the fields of CarState from x on as far as TO_GEAR, the gear, those as far as TO_TC, contacts and
+# their depth, then those of each WheelState.
+_TO_GEAR, _TO_TC, _FIRST_WHEEL, _PER_WHEEL = 22, 27, 29, 14
+
+
+@jit
+def tell(column: Array, height: float, max_steer: float, ratio: float, figures: Array, told: Array) -> None:
+    """Write what a CarState says of one car.
+
+    Args:
+        column: the car's of the batch.
+        height: m, of the centre of mass at rest.
+        max_steer: rad, of the road wheels.
+        ratio: of the steering.
+        figures: (4, 8), of each wheel: place x, y (m), side (1 left), slip ratio and tangent of the slip angle at the
+            peak, camber (rad) and its gain (rad/m), 1 where the tyre has a temperature.
+        told: out, see above.
+    """
+    x, y, z, yaw, heave = column[State.X], column[State.Y], column[State.Z], column[State.YAW], column[State.HEAVE]
+    vx, vy, pitch_on, roll_on = column[State.VX], column[State.VY], column[State.PITCH], column[State.ROLL]
+    # The road's frame carries the contact points and the point under the centre of mass; the body leans on it.
+    cy, sy, sp, sr = math.cos(yaw), math.sin(yaw), column[State.ROAD_PITCH], column[State.ROAD_ROLL]
+    cp, cr = math.sqrt(1.0 - sp * sp), math.sqrt(1.0 - sr * sr)
+    # Columns of the rotation Rz(yaw) Ry(pitch) Rx(roll), ISO 8855: the road's axes at the car in the world.
+    xx, xy, xz = cy * cp, sy * cp, -sp
+    yx, yy, yz = cy * sp * sr - sy * cr, sy * sp * sr + cy * cr, cp * sr
+    zx, zy, zz = cy * sp * cr + sy * sr, sy * sp * cr - cy * sr, cp * cr
+    up = height + heave
+    told[0], told[1], told[2] = x + up * zx, y + up * zy, z + up * zz
+    told[3], told[4], told[5] = yaw, math.asin(sp) + pitch_on, math.asin(sr) + roll_on
+    told[6], told[7], told[8], told[9] = math.hypot(vx, vy), vx, vy, column[State.HEAVE_RATE]
+    told[10], told[11], told[12] = (
+        column[State.AX],
+        column[State.AY],
+        column[State.AZ] + column[State.PRESS] - G * cp * cr,
     )
-    for i in range(4)
-)  # fmt: skip
+    told[13] = column[State.ROAD_ROLL_RATE] + column[State.ROLL_RATE]
+    told[14], told[15] = column[State.ROAD_PITCH_RATE] + column[State.PITCH_RATE], column[State.YAW_RATE]
+    steer, throttle, brake = column[State.STEER], column[State.THROTTLE], column[State.BRAKE]
+    told[16], told[17], told[18], told[19] = steer / max_steer, steer * ratio, throttle, brake
+    told[20], told[21] = 1.0 - column[State.ENGAGED], column[State.HANDBRAKE]
+    told[22], told[23], told[24] = column[State.GEAR], column[State.ENGINE], column[State.FUEL]
+    hold = min(min(column[State.ABS], column[State.ABS + 1]), min(column[State.ABS + 2], column[State.ABS + 3]))
+    told[25] = 1.0 if brake > 0.0 and hold < 1.0 else 0.0
+    told[26] = 1.0 if throttle > 0.0 and column[State.TC] < 1.0 else 0.0
+    told[27], told[28] = column[State.CONTACTS], column[State.CONTACT_DEPTH]
+    for wheel in range(4):
+        bx, by, side = figures[wheel, 0], figures[wheel, 1], figures[wheel, 2]
+        bump, warms = column[State.BUMP + wheel], figures[wheel, 7] > 0.0
+        travel = column[State.HOP + wheel] - heave + bx * pitch_on - by * roll_on
+        at = _FIRST_WHEEL + _PER_WHEEL * wheel
+        told[at] = x + bx * xx + by * yx + bump * zx
+        told[at + 1] = y + bx * xy + by * yy + bump * zy
+        told[at + 2] = z + bx * xz + by * yz + bump * zz
+        told[at + 3] = column[State.SPIN + wheel]
+        told[at + 4] = column[State.SLIP_X + wheel] * figures[wheel, 3]
+        told[at + 5] = math.atan(column[State.SLIP_Y + wheel] * figures[wheel, 4])
+        told[at + 6], told[at + 7] = column[State.SLIP + wheel], column[State.LOAD + wheel]
+        told[at + 8] = roll_on - side * (figures[wheel, 5] + figures[wheel, 6] * travel)
+        told[at + 9] = told[at + 11] = NAN
+        told[at + 10] = column[State.TEMPERATURE + wheel] if warms else NAN
+        told[at + 12] = column[State.WEAR + wheel] if warms else NAN
+        told[at + 13] = column[State.ON_TRACK + wheel]
 
 
 class Publisher:
@@ -34,60 +85,32 @@ class Publisher:
 
     def __init__(self, car: CarParams) -> None:
         body = car.body
-        self._height = body.cg_height
-        self._max_steer, self._ratio = car.steering.max_angle, car.steering.ratio
-        self._wheels: list[tuple[Callable[[list[float]], tuple[float, ...]], tuple[Any, ...]]] = []
+        figures: list[tuple[float, ...]] = []
         for x, track, tyre, links in (
             (body.cg_to_front, body.track_front, car.tyre_front, car.suspension_front),
             (-body.cg_to_rear, body.track_rear, car.tyre_rear, car.suspension_rear),
         ):
             slips = tyre.peak_slip_ratio, math.tan(tyre.peak_slip_angle)
-            for side in (1.0, -1.0):
-                figures = (x, side * 0.5 * track, side, *slips, links.camber, links.camber_gain,
-                           tyre.thermal is not None)  # fmt: skip
-                self._wheels.append((_WHEELS[len(self._wheels)], figures))
+            figures += [
+                (x, side * 0.5 * track, side, *slips, links.camber, links.camber_gain, float(tyre.thermal is not None))
+                for side in (1.0, -1.0)
+            ]
+        self._told = np.zeros(_FIRST_WHEEL + 4 * _PER_WHEEL)
+        self._known = (float(body.cg_height), float(car.steering.max_angle), float(car.steering.ratio),
+                       np.array(figures, dtype=np.float64), self._told)  # fmt: skip
 
-    def state(self, row: list[float], time: float, sequence: int, laps: tuple[float, float, float, float]) -> CarState:
+    def state(self, column: Array, time: float, sequence: int, laps: tuple[float, float, float, float]) -> CarState:
         """Return a fresh CarState.
 
         Args:
-            row: the car's column of the batch, from State.X on.
+            column: the car's of the batch, from State.X on, float64.
             time: s.
             sequence: number of the step.
             laps: number of the lap, lap_time (s), best_lap_time (s) and lap_progress.
         """
-        (x, y, yaw, vx, vy, vz, yaw_rate, engine, steer, gear, fuel, contacts, depth, z, road_pitch, road_roll,
-         pitch_on, roll_on, heave, road_roll_rate, roll_rate, road_pitch_rate, pitch_rate, ax, ay, az, press, engaged,
-         tc, throttle, brake, handbrake, *abs_hold) = _SCALARS(row)  # fmt: skip
-        # The road's frame carries the contact points and the point under the centre of mass; the body leans on it.
-        cy, sy, sp, sr = math.cos(yaw), math.sin(yaw), road_pitch, road_roll
-        cp, cr = math.sqrt(1.0 - sp * sp), math.sqrt(1.0 - sr * sr)
-        # Columns of the rotation Rz(yaw) Ry(pitch) Rx(roll), ISO 8855: the road's axes at the car in the world.
-        xx, xy, xz = cy * cp, sy * cp, -sp
-        yx, yy, yz = cy * sp * sr - sy * cr, sy * sp * sr + cy * cr, cp * sr
-        zx, zy, zz = cy * sp * cr + sy * sr, sy * sp * cr - cy * sr, cp * cr
-        wheels, wheel, n = [], WheelState, NAN
-        for read, (bx, by, side, peak_x, peak_y, camber, camber_gain, warms) in self._wheels:
-            spin, slip_x, slip_y, load, slip, on_track, bump, hop, temperature, wear = read(row)
-            travel = hop - heave + bx * pitch_on - by * roll_on
-            wheels.append(
-                wheel(
-                    x + bx * xx + by * yx + bump * zx, y + bx * xy + by * yy + bump * zy,
-                    z + bx * xz + by * yz + bump * zz, spin,
-                    slip_x * peak_x, math.atan(slip_y * peak_y), slip, load,
-                    roll_on - side * (camber + camber_gain * travel), n,
-                    temperature if warms else n, n, wear if warms else n, on_track,
-                )
-            )  # fmt: skip
-        height = self._height + heave
+        tell(column, *self._known)
+        v, wheel = self._told.tolist(), WheelState
         return CarState(
-            time, sequence, 0.0, DRIVING,
-            x + height * zx, y + height * zy, z + height * zz,
-            yaw, math.asin(sp) + pitch_on, math.asin(sr) + roll_on,
-            math.hypot(vx, vy), vx, vy, vz, ax, ay, az + press - G * cp * cr,
-            road_roll_rate + roll_rate, road_pitch_rate + pitch_rate, yaw_rate,
-            steer / self._max_steer, steer * self._ratio, throttle, brake, 1.0 - engaged, handbrake,
-            int(gear), engine, fuel,
-            1.0 if brake > 0.0 and min(abs_hold) < 1.0 else 0.0, 1.0 if throttle > 0.0 and tc < 1.0 else 0.0,
-            *laps, NAN, contacts, depth, wheels,
+            time, sequence, 0.0, DRIVING, *v[:_TO_GEAR], int(v[_TO_GEAR]), *v[_TO_GEAR + 1 : _TO_TC], *laps, NAN,
+            v[_TO_TC], v[_TO_TC + 1], [wheel(*v[29:43]), wheel(*v[43:57]), wheel(*v[57:71]), wheel(*v[71:85])],
         )  # fmt: skip

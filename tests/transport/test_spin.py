@@ -1,0 +1,69 @@
+"""Whether to look again and again, on a clock and a socket made of paper."""
+
+from trailbrake.transport.spin import LONGEST_S, Spin
+
+
+class Paper:
+    """Each look takes 1 us; what is waited for is there `after` s of it, and the core is gone for `taken` s at `at`."""
+
+    def __init__(self):
+        self.now, self.looks, self.after, self.taken = 0.0, 0, 20e-6, {}
+
+    def clock(self):
+        return self.now
+
+    def wait(self, spin):
+        """Return whether one wait was over while spinning."""
+        began = self.now
+
+        def look(seconds):
+            assert seconds == 0.0
+            self.looks += 1
+            self.now += 1e-6 + self.taken.pop(self.looks, 0.0)
+            return self.now - began >= self.after
+
+        return spin.until(look)
+
+
+def test_what_comes_soon_is_always_looked_for():
+    paper = Paper()
+    spin = Spin(paper.clock)
+    assert all(paper.wait(spin) for _ in range(1000))
+
+
+def test_what_comes_late_is_soon_only_waited_for():
+    paper = Paper()
+    paper.after = 3e-3  # 333 Hz
+    spin = Spin(paper.clock)
+    assert not any(paper.wait(spin) for _ in range(10_000))
+    # 1 + 3 + 7 + ... waits go by without a spin: 10 of them are in the first 1023, then one in 1024.
+    assert paper.now <= 20 * (LONGEST_S + 2e-6)
+    assert paper.looks > 9 * LONGEST_S / 1e-6  # and it is tried anew now and then, or it could never pay again
+
+
+def test_a_core_that_is_taken_away_ends_the_spin_and_soon_the_spinning():
+    paper = Paper()
+    spin = Spin(paper.clock)
+    assert paper.wait(spin)
+    paper.taken = {paper.looks + 5: 4e-3}
+    looks = paper.looks
+    assert paper.wait(spin)  # meanwhile it has come
+    assert paper.looks == looks + 5
+    assert not paper.wait(spin)  # distrust: the next one is only waited for
+    assert paper.looks == looks + 5
+    assert paper.wait(spin)
+    # Where a core is taken every 30 looks, as beside a busy program, most waits come to be only waited for.
+    paper.taken = dict.fromkeys(range(paper.looks, paper.looks + 100_000, 30), 4e-3)
+    assert sum(paper.wait(spin) for _ in range(5000)) < 50
+
+
+def test_trust_comes_back():
+    paper = Paper()
+    spin = Spin(paper.clock)
+    paper.after = 3e-3
+    for _ in range(3000):
+        paper.wait(spin)
+    paper.after = 20e-6
+    spun = [paper.wait(spin) for _ in range(5000)]
+    assert sum(spun) > 3900
+    assert all(spun[-3000:])
