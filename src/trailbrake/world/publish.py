@@ -109,7 +109,8 @@ class Publisher:
             laps: number of the lap, lap_time (s), best_lap_time (s) and lap_progress.
         """
         tell(column, *self._known)
-        v, wheel = self._told.tolist(), WheelState
+        v: list[Any] = self._told.tolist()
+        wheel = WheelState
         return CarState(
             time, sequence, 0.0, DRIVING, *v[:_TO_GEAR], int(v[_TO_GEAR]), *v[_TO_GEAR + 1 : _TO_TC], *laps, NAN,
             v[_TO_TC], v[_TO_TC + 1], [wheel(*v[29:43]), wheel(*v[43:57]), wheel(*v[57:71]), wheel(*v[71:85])],
