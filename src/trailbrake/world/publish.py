@@ -111,7 +111,8 @@ class Publisher:
         tell(column, *self._known)
         v: list[Any] = self._told.tolist()
         wheel = WheelState
-        return CarState(
+        fields: list[Any] = [
             time, sequence, 0.0, DRIVING, *v[:_TO_GEAR], int(v[_TO_GEAR]), *v[_TO_GEAR + 1 : _TO_TC], *laps, NAN,
             v[_TO_TC], v[_TO_TC + 1], [wheel(*v[29:43]), wheel(*v[43:57]), wheel(*v[57:71]), wheel(*v[71:85])],
-        )  # fmt: skip
+        ]  # fmt: skip
+        return CarState(*fields)
