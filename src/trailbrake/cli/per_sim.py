@@ -2,7 +2,7 @@
 
 `doctor.py`: `Options` and `examine(options)`, an iterator of Findings. `setup.py`: `Options` and `run(options)`, an
 iterator of lines. `sniff.py`: `Options` and `watch(options)`, a context manager around a callable that returns the
-Fields of now. `probe.py`: `Options` and `run(options, say)`, which returns what it measured.
+Fields of now. `probe.py`: `Options` and `run(options, say, answer)`, which returns what it measured.
 """
 
 import dataclasses
@@ -55,7 +55,12 @@ def setup(module: ModuleType, options: Any, json: bool) -> int:
 
 def probe(module: ModuleType, options: Any, json: bool) -> int:
     """Print what was measured."""
-    result = module.run(options, lambda text: print(text, file=sys.stderr, flush=True))
+    answer = None
+    if options.driver:
+        from trailbrake.run.asked import asked
+
+        answer = asked(module.__name__.split(".")[-2], options.driver, options.track, options.car)
+    result = module.run(options, lambda text: print(text, file=sys.stderr, flush=True), answer)
     if json:
         print_json(result)
     else:
