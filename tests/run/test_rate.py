@@ -1,5 +1,7 @@
 import re
 
+import pytest
+
 from trailbrake.run import rate
 
 
@@ -26,13 +28,27 @@ def test_wait_for_ends_with_the_sample_or_at_the_deadline():
     assert not rate.wait_for(lambda: False, 0.0, 0.0)
 
 
-def test_it_looks_seldom_before_the_sample_is_likely_and_often_then():
-    looks = []
-    began = rate.now()
-    rate.wait_for(lambda: looks.append(rate.now() - began), began + 0.02, began + 0.021)
-    early = [at for at in looks if 0.001 < at < 0.015]
-    assert len(early) <= 1
-    assert len([at for at in looks if at > 0.015]) > 5
+class Paper:
+    """Time that passes by being looked at and slept through."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1e-5
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+def test_it_looks_seldom_before_the_sample_is_likely_and_often_then(monkeypatch):
+    looks, paper = [], Paper()
+    monkeypatch.setattr(rate, "time", paper)
+    assert not rate.wait_for(lambda: looks.append(paper.now), 0.02, 0.0201)
+    assert len([at for at in looks if at < 0.02 - 2 * rate.SPIN]) == 1
+    assert len([at for at in looks if at > 0.02 - rate.SPIN]) > 50
+    assert looks[-1] == pytest.approx(0.0201, abs=3e-5)
 
 
 def test_stamp_can_stand_in_a_file_name():
