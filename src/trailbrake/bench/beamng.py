@@ -10,6 +10,7 @@ from trailbrake.cars.load import load as load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.roles import Plant
 from trailbrake.run import rate
+from trailbrake.run.prompt import prompt
 from trailbrake.sims.beamng.host import Host
 from trailbrake.sims.beamng.link import Link
 from trailbrake.sims.beamng.spec import LiveOptions, ServeOptions
@@ -50,12 +51,13 @@ def _exchanges(command: list[str]) -> float:
         link.open(rate.now())
         try:
             controls = Controls(throttle=0.3)
-            for _ in range(WARM_UP):
-                _exchange(link, controls)
-            began = rate.now()
-            for _ in range(EXCHANGES):
-                _exchange(link, controls)
-            return EXCHANGES / (rate.now() - began)
+            with prompt():  # as a drive does, and a host
+                for _ in range(WARM_UP):
+                    _exchange(link, controls)
+                began = rate.now()
+                for _ in range(EXCHANGES):
+                    _exchange(link, controls)
+                return EXCHANGES / (rate.now() - began)
         finally:
             link.release()
             link.close()
@@ -97,10 +99,11 @@ def serve_nothing(send: str, receive_port: int) -> None:
     plant: Plant = NullPlant()
     made = Host(plant, ServeOptions(send=send, receive_port=receive_port, simulink_time=PHYSICS_STEP))
     made.open(rate.now())
-    while True:
-        made.tick(rate.now())
-        if made.waits:
-            made.wait(PATIENCE)
+    with prompt():
+        while True:
+            made.tick(rate.now())
+            if made.waits:
+                made.wait(PATIENCE)
 
 
 if __name__ == "__main__":

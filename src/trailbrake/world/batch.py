@@ -78,6 +78,7 @@ class Batch:
         widest = max(cars, key=lambda car: car.body.width)
         check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
         self.track, self.n, self.group = track, n, group
+        self._whole = math.lcm(group, LANES) // LANES  # blocks that hold whole groups
         self.team = Team(1) if team is None else team
         count = -(-n // LANES)
         self.dtype: Any = np.float32 if single else np.float64
@@ -212,8 +213,7 @@ class Batch:
             substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
                 within 10 ms.
         """
-        count = len(self.cars)
-        whole = math.lcm(self.group, LANES) // LANES  # blocks that hold whole groups
+        count, whole = len(self.cars), self._whole
         if count <= whole:  # nothing to share, and the way there takes longer than such a step
             self._advance(0, dt, substeps, 0, count)
             return
@@ -235,17 +235,20 @@ class Batch:
                      group, self.n, self.dtype(dt), self.dtype(dt * substeps), substeps, lo, hi)  # fmt: skip
 
 
-_OWN_TORQUES = [math.nan] * int(Control.COUNT - Control.DRIVE_TORQUE)  # the powertrain's and the brakes' own
+_TORQUES = int(Control.DRIVE_TORQUE - Control.STEER)  # of what is asked for, those of the wheels come last
 
 
 def ask(asked: Array, controls: Controls) -> None:
     """Write controls into what is asked of a car, a view of its column behind its state; a gear of None: automatic."""
     gear, wheels = controls.gear, controls.wheels
-    torques = _OWN_TORQUES if wheels is None else [w.drive_torque for w in wheels] + [w.brake_torque for w in wheels]
-    asked[:] = (
+    asked[:_TORQUES] = (
         controls.steer, controls.throttle, controls.brake, controls.clutch, controls.handbrake,
-        math.nan if gear is None else gear, controls.drs, controls.boost, *torques,
+        math.nan if gear is None else gear, controls.drs, controls.boost,
     )  # fmt: skip
+    if wheels is None:
+        asked[_TORQUES:] = math.nan  # the powertrain's and the brakes' own
+    else:
+        asked[_TORQUES:] = [w.drive_torque for w in wheels] + [w.brake_torque for w in wheels]
 
 
 def _aligned(rows: int, columns: int, dtype: type) -> Any:
