@@ -45,8 +45,8 @@ def test_setup_says_each_line_as_it_is_done(capsys):
 
 
 def test_probe_prints_its_figures(capsys):
-    module = types.SimpleNamespace(run=lambda options, say: say("measuring") or {"round trip us": 12.3456789})
-    assert per_sim.probe(module, None, False) == 0
+    module = types.SimpleNamespace(run=lambda options, say, answer: say("measuring") or {"round trip us": 12.3456789})
+    assert per_sim.probe(module, types.SimpleNamespace(driver=""), False) == 0
     captured = capsys.readouterr()
     assert "12.3457" in captured.out
     assert captured.err == "measuring\n"
