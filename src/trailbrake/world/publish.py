@@ -9,15 +9,15 @@ from trailbrake.cars.params import CarParams
 from trailbrake.kernels import jit
 from trailbrake.state import CarState, Phase, WheelState
 from trailbrake.units import G
-from trailbrake.world.layout import State
+from trailbrake.world.layout import Array, State
 
-Array = np.ndarray[Any, Any]
 NAN = math.nan
 DRIVING = Phase.DRIVING
 
 # What `tell` writes: the fields of CarState from x on as far as TO_GEAR, the gear, those as far as TO_TC, contacts and
 # their depth, then those of each WheelState.
 _TO_GEAR, _TO_TC, _FIRST_WHEEL, _PER_WHEEL = 22, 27, 29, 14
+_W0, _W1, _W2, _W3, _END = (_FIRST_WHEEL + _PER_WHEEL * wheel for wheel in range(5))
 
 
 @jit
@@ -95,7 +95,7 @@ class Publisher:
                 (x, side * 0.5 * track, side, *slips, links.camber, links.camber_gain, float(tyre.thermal is not None))
                 for side in (1.0, -1.0)
             ]
-        self._told = np.zeros(_FIRST_WHEEL + 4 * _PER_WHEEL)
+        self._told = np.zeros(_END)
         self._known = (float(body.cg_height), float(car.steering.max_angle), float(car.steering.ratio),
                        np.array(figures, dtype=np.float64), self._told)  # fmt: skip
 
@@ -113,6 +113,6 @@ class Publisher:
         wheel = WheelState
         fields: list[Any] = [
             time, sequence, 0.0, DRIVING, *v[:_TO_GEAR], int(v[_TO_GEAR]), *v[_TO_GEAR + 1 : _TO_TC], *laps, NAN,
-            v[_TO_TC], v[_TO_TC + 1], [wheel(*v[29:43]), wheel(*v[43:57]), wheel(*v[57:71]), wheel(*v[71:85])],
+            v[_TO_TC], v[_TO_TC + 1], [wheel(*v[_W0:_W1]), wheel(*v[_W1:_W2]), wheel(*v[_W2:_W3]), wheel(*v[_W3:_END])],
         ]  # fmt: skip
         return CarState(*fields)
