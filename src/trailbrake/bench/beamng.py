@@ -102,8 +102,9 @@ def serve_nothing(send: str, receive_port: int) -> None:
     with prompt():
         while True:
             made.tick(rate.now())
-            if made.waits:
+            while made.waits:
                 made.wait(PATIENCE)
+                made.tick(rate.now())
 
 
 if __name__ == "__main__":

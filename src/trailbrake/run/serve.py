@@ -88,14 +88,16 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None,
             while not stopped and not getattr(host, "is_done", False) and rate.now() < end:
                 if coupled is not None and coupled.waits:  # its simulator time stands still: no tick is due
                     coupled.wait(LOOK)
-                else:
-                    # What a client has made of the session's pace, where its wire lets it.
-                    due += getattr(host, "wall_period", period)
-                    if real:
-                        at = rate.sleep_until(due)
-                        if at - due > CATCH_UP:
-                            late += 1
-                            due = at
+                    host.tick(rate.now())
+                    if coupled.waits:
+                        continue
+                # What a client has made of the session's pace, where its wire lets it.
+                due += getattr(host, "wall_period", period)
+                if real:
+                    at = rate.sleep_until(due)
+                    if at - due > CATCH_UP:
+                        late += 1
+                        due = at
                 start = rate.now()
                 host.tick(start)
                 work.add(rate.now() - start)

@@ -81,6 +81,23 @@ def test_what_the_state_does_not_know_is_zero_on_the_wire():
     assert m.posX == 1.0
 
 
+def test_what_is_held_comes_in_its_own_places_whatever_is_held():
+    told = convert.told_of(state(throttle=0.3, brake=0.2, gear=2), CAR)
+    held = Held(0.7, 0.6, -0.5, True, (10.0, 20.0, 30.0, math.nan), (1.0, 2.0, 3.0, 4.0))
+    custom = tuple(map(float, range(50)))
+    m = convert.complete(told, 9, held, custom)
+    changed = {
+        "message_id": 9.0, "throttle_input": 0.7, "brake_input": 0.6, "steering_input": 0.5, "custom": custom,
+        **{f"wheel{wheel}_brakingTorque": k + 1.0 for k, wheel in enumerate(("FL", "FR", "RL", "RR"))},
+        **{f"wheel{wheel}_propulsionTorque": 10.0 * (k + 1) for k, wheel in enumerate(("FL", "FR", "RL"))},
+        "wheelRR_propulsionTorque": 0.0,
+    }  # fmt: skip
+    assert m == told._replace(**changed)
+    held.torque_mode = False
+    pedals = {name: value for name, value in changed.items() if not name.startswith("wheel")}
+    assert convert.complete(told, 9, held, custom) == told._replace(**pedals)
+
+
 @given(yaw=st.floats(-3.14, 3.14), pitch=angles, roll=angles, v=st.tuples(numbers, numbers, numbers),
        a=st.tuples(numbers, numbers, numbers))  # fmt: skip
 def test_there_and_back(yaw, pitch, roll, v, a):

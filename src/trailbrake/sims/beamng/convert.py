@@ -27,6 +27,8 @@ DRIVING = Phase.DRIVING
 QUARTER = 0.5 * math.pi  # rad: yaw on the wire is 0 when facing world -Y
 IGNITION_ON = 2.0
 TORQUES, PEDALS = 1.0, 0.0  # drive mode
+_PER_WHEEL = 6  # numbers of a message
+_WHEELS = range(StateMessage._fields.index("wheelFL_angularVelocity"), len(StateMessage._fields) - 1, _PER_WHEEL)
 _new = tuple.__new__
 
 
@@ -109,17 +111,22 @@ def state_to_wire(
     held: "Held | None" = None,
     custom: Values = NO_CUSTOM,
 ) -> StateMessage:
-    """Return what the game would send of `state`. What the state does not know is 0: the game sends no NaN.
+    """Return what the game would send of `state`: `complete(told_of(state, car), ...)`."""
+    return complete(told_of(state, car), message_id, held or Held(), custom)
+
+
+def told_of(state: CarState, car: CarParams) -> StateMessage:
+    """Return the message about `state` as far as it does not hang on the controller: that is for `complete` to fill.
+
+    What the state does not know is 0: the game sends no NaN. Beside it nothing but arithmetic stands between an answer
+    and the next message, which is why a host does this part while the controller is still at work.
 
     Args:
         state: of the car.
         car: whose tank, steering, brakes and engine give what the wire has and the state has not. The torques of the
             pedals' brakes and of the engine are those of a steady state: ABS, clutch slip and inertias left out.
-        message_id: of this message.
-        held: what the controller has asked for.
-        custom: the 50 free values.
     """
-    s, held = state, held or Held()
+    s = state
     pitch, roll, vx, vy, vz, throttle = s.pitch, s.roll, s.velocity_x, s.velocity_y, s.velocity_z, s.throttle
     cy, sy, cp, sp, cr, sr = (
         math.cos(s.yaw), math.sin(s.yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),
@@ -141,12 +148,12 @@ def state_to_wire(
     tyre_front, tyre_rear = car.tyre_front, car.tyre_rear
     front, rear = tyre_front.radius, tyre_rear.radius
     v0, v1, v2, v3 = front * s0, front * s1, rear * s2, rear * s3
-    b0, b1, b2, b3 = held.brake_torques if held.torque_mode else _brake_torques(s, car)
-    d0, d1, d2, d3 = held.drive_torques if held.torque_mode else _drive_torques(s, car, rpm, gear)
+    b0, b1, b2, b3 = _brake_torques(s, car)
+    d0, d1, d2, d3 = _drive_torques(s, car, rpm, gear)
     drag_front, drag_rear = tyre_front.rolling_resistance * front, tyre_rear.rolling_resistance * rear
     values: tuple[Any, ...] = (
-        float(message_id), throttle, held.throttle, s.brake, held.brake, s.clutch, 0.0, s.handbrake, 0.0,
-        s.steering_wheel_angle / DEG, -held.steer, s.x, s.y, s.z,
+        0.0, throttle, 0.0, s.brake, 0.0, s.clutch, 0.0, s.handbrake, 0.0,
+        s.steering_wheel_angle / DEG, 0.0, s.x, s.y, s.z,
         cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * vx, s.speed,
         *acceleration, -roll, pitch, wire_yaw(s.yaw), s.z,
         IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, throttle, 0.0, 0.0,
@@ -156,11 +163,30 @@ def state_to_wire(
         s1, v1, b1, d1, drag_front * l1, l1,
         s2, v2, b2, d2, drag_rear * l2, l2,
         s3, v3, b3, d3, drag_rear * l3, l3,
-        custom,
     )  # fmt: skip
-    if math.isnan(sum(values[:-1])):
-        values = (*(0.0 if value != value else value for value in values[:-1]), custom)
-    return _new(StateMessage, values)
+    if math.isnan(sum(values)):
+        values = tuple([0.0 if value != value else value for value in values])
+    return _new(StateMessage, (*values, NO_CUSTOM))
+
+
+def complete(told: StateMessage, message_id: int, held: "Held", custom: Values = NO_CUSTOM) -> StateMessage:
+    """Return the message of which `told` is all that the controller has no part in.
+
+    Args:
+        told: of `told_of`.
+        message_id: of this message.
+        held: what the controller has asked for: its pedals and steering, and its torques in the place of the car's.
+        custom: the 50 free values.
+    """
+    asked = (float(message_id), told[1], held.throttle, told[3], held.brake, *told[5:10], -held.steer)
+    if not held.torque_mode:
+        return _new(StateMessage, (*asked, *told[11:-1], custom))
+    wheels: list[Any] = []
+    for at, brake, drive in zip(_WHEELS, held.brake_torques, held.drive_torques, strict=True):
+        own = told[at : at + _PER_WHEEL]
+        # NaN is a torque that a contract of generation 2 does not list.
+        wheels += (*own[:2], brake if brake == brake else 0.0, drive if drive == drive else 0.0, *own[4:])
+    return _new(StateMessage, (*asked, *told[11 : _WHEELS[0]], *wheels, custom))
 
 
 def _brake_torques(s: CarState, car: CarParams) -> tuple[float, float, float, float]:

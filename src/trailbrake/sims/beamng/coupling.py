@@ -57,7 +57,7 @@ class Coupling:
         self._dialect, self._timeout, self._custom, self._debug = dialect, timeout, custom, debug
         self._faults = faults
         self._arrived: deque[bytes] = deque()
-        self._state: CarState | None = None  # behind the present step, once it has been asked for
+        self._told: tuple[CarState, Any] | None = None  # the state behind the present step, and what is told of it
         self._act = DONE
         self._waits_since = self._asked_at = 0.0
         self._accepted = b""
@@ -74,10 +74,8 @@ class Coupling:
         self._stale_banks = stale_banks
         self.statistics.steps += 1
         self.waits = False
-        self._state = None
         self._act = self.window.step()
-        if self._act is WAIT:
-            self._state = self._plant.state(self._index)  # now, while the controller is still at work
+        self._told = self._tell() if self._act is WAIT else None  # now, while the controller is still at work
         self.go_on(now)
 
     def go_on(self, now: float) -> None:
@@ -138,11 +136,15 @@ class Coupling:
         self._arrived.extend(inward.pop(now))
         return self._arrived.popleft() if self._arrived else None
 
+    def _tell(self) -> tuple[CarState, Any]:
+        state = self._plant.state(self._index)
+        return state, self._dialect.told_of(state, self._plant.cars[self._index])
+
     def _send(self, now: float) -> None:
         dialect, window = self._dialect, self.window
-        state = self._state or self._plant.state(self._index)
+        state, told = self._told or self._tell()
         free = NO_CUSTOM if self._custom is None else self._custom.fill(state)
-        message = dialect.message_of(state, self._plant.cars[self._index], window.last_id, self.held, free)
+        message = dialect.message_of(told, window.last_id, self.held, free)
         if self._stale_banks and self._frame is not None:
             message = dialect.stair(message, self._frame)
         else:

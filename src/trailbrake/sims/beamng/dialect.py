@@ -34,8 +34,11 @@ class Dialect(Protocol):
     def held(self) -> Held:
         """Host: return what is held before the first command."""
 
-    def message_of(self, state: CarState, car: CarParams, message_id: int, held: Held, custom: Values) -> Any:
-        """Host: return the message that tells `state`; see `convert.state_to_wire`."""
+    def told_of(self, state: CarState, car: CarParams) -> Any:
+        """Host: return what a message says of `state` whatever the controller says; see `convert.told_of`."""
+
+    def message_of(self, told: Any, message_id: int, held: Held, custom: Values) -> Any:
+        """Host: return the message that tells it, and what is held; see `convert.complete`."""
 
     def stair(self, message: Any, frame: Any) -> Any:
         """Host: return `message` with what changes once per graphics frame as in `frame`."""
@@ -72,7 +75,8 @@ class Fixed:
     received_doubles = codec.COMMAND_SIZE // codec.DOUBLE
     held = Held
     # The codec's and the converter's functions as they are: nothing is called twice on the way.
-    message_of = staticmethod(convert.state_to_wire)
+    told_of = staticmethod(convert.told_of)
+    message_of = staticmethod(convert.complete)
     stair = staticmethod(convert.stair)
     encode_state = staticmethod(codec.encode_state)
     decode_command = staticmethod(codec.decode_command)

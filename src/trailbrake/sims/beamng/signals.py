@@ -104,10 +104,16 @@ class Listed:
         listed = any(name in self._channels for name in _TORQUES)
         return Held(torque_mode=listed, drive_torques=drive, brake_torques=brake)  # type: ignore[arg-type]
 
-    def message_of(self, state: CarState, car: CarParams, message_id: int, held: Held, custom: Values) -> Values:
+    def told_of(self, state: CarState, car: CarParams) -> tuple[StateMessage, Values]:
+        """Return what generation 1 tells, and what it has no place for, in the contract's order."""
+        more = tuple(pick(state, car) for pick in self._pick if not isinstance(pick, int))
+        return convert.told_of(state, car), more
+
+    def message_of(self, told: tuple[StateMessage, Values], message_id: int, held: Held, custom: Values) -> Values:
         """Return (id, signals...)."""
-        fixed: Any = convert.state_to_wire(state, car, message_id, held)
-        values = [fixed[pick] if isinstance(pick, int) else pick(state, car) for pick in self._pick]
+        fixed: Any = convert.complete(told[0], message_id, held)
+        more = iter(told[1])
+        values = [fixed[pick] if isinstance(pick, int) else next(more) for pick in self._pick]
         return (float(message_id), *(0.0 if value != value else value for value in values))
 
     def stair(self, message: Values, frame: Values) -> Values:
