@@ -57,6 +57,17 @@ def test_a_core_that_is_taken_away_ends_the_spin_and_soon_the_spinning():
     assert sum(paper.wait(spin) for _ in range(5000)) < 50
 
 
+def test_one_that_is_lost_among_many_that_paid_changes_nothing():
+    paper = Paper()
+    spin = Spin(paper.clock)
+    for _ in range(100):
+        spun = [paper.wait(spin) for _ in range(30)]
+        paper.after = 3e-3
+        late = paper.wait(spin)
+        paper.after = 20e-6
+        assert (all(spun), late) == (True, False)
+
+
 def test_trust_comes_back():
     paper = Paper()
     spin = Spin(paper.clock)

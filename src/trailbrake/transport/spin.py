@@ -12,7 +12,7 @@ from time import perf_counter
 LONGEST_S = 250e-6  # of one spin: more than another process needs to answer, far less than what a sleep is good for
 _TAKEN_S = 500e-6  # between two looks: the system has given the core to somebody else meanwhile
 _SELDOM = 1023  # waits at most without a spin after one that did not pay
-_TRUST = 100  # spins that paid, after which half of the distrust is forgotten
+_MAKE_UP = 20  # spins that paid make up for one that did not
 
 
 class Spin:
@@ -37,13 +37,11 @@ class Spin:
             there = look(0.0)
             now = clock()
             if now - last > _TAKEN_S or (not there and now - began > LONGEST_S):
-                self._distrust = self._pass = min(2 * self._distrust + 1, _SELDOM)
-                self._paid = 0
+                self._distrust = 0 if self._paid >= _MAKE_UP else min(2 * self._distrust + 1, _SELDOM)
+                self._pass, self._paid = self._distrust, 0
                 return bool(there)
             if there:
                 break
             last = now
         self._paid += 1
-        if self._paid >= _TRUST:
-            self._distrust, self._paid = self._distrust // 2, 0
         return True

@@ -41,7 +41,7 @@ class World:
         self._settings = [NOTHING_SET] * len(self.cars)
         # Views of each car's state in the batch: to make one takes as long as to read it.
         columns = [self.batch.column(car) for car in range(len(self.cars))]
-        self._states, self._asked = [c[:_STATES] for c in columns], [c[_STATES:] for c in columns]
+        self._states, self._asked = [c[:_STATES] for c in columns], [memoryview(c[_STATES:]) for c in columns]
         self._figures = [column.item for column in columns]  # one of them as Python's float
         self.reset(seed)
 
