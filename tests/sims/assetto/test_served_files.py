@@ -17,7 +17,7 @@ from trailbrake.tracks.road import Column
 def test_the_line_is_the_quick_one_with_its_speeds(tmp_path):
     track, kart = load_track("kartwerk"), load_car("kart")
     files = write_files(tmp_path, SimpleNamespace(track=track, cars=[kart, kart, load_car("gt3")]))
-    assert len(files) == len(set(files)) == 7
+    assert len(files) == len(set(files)) == 8
     assert {f.parent.parent.name for f in files if f.name == "ui_car.json"} == {"kart", "gt3"}
     lane = fast_lane.read(content.lane_path(tmp_path, "kartwerk"))
     course = Course(track, kart)
