@@ -55,3 +55,20 @@ def test_a_road_without_room_for_itself_shows_as_negative():
     road = stadium()
     road.table[:, [Column.WIDTH_LEFT, Column.WIDTH_RIGHT]] = 21.0  # wider than half of the way across
     assert cut_runoff(road) < 0.0
+
+
+def test_the_ends_of_an_open_road_are_different_stretches():
+    """A bend of three quarters: its two straight ends lie near each other and share the ground between."""
+    text = "closed = false\nwidth = 8.0\nrunoff = 40.0\n"
+    for straight, turn in ((150.0, 90.0), (150.0, 90.0), (150.0, 0.0)):
+        text += f"\n[[segment]]\nstraight = {straight}\n"
+        text += f"\n[[segment]]\nradius = 20.0\nturn = {turn}\ntransition = 2.0\n" if turn else ""
+    road = build(layout.parse(text, "hook.toml"))
+    across = road.column(Column.Y)[-1] - road.column(Column.Y)[0]
+    left, right = room(road)
+    assert left[[0, -1]] == pytest.approx(0.5 * across, abs=0.1)
+    assert np.all(right == math.inf)
+    road.table[:, [Column.RUNOFF_LEFT, Column.RUNOFF_RIGHT]] = 150.0
+    cut_runoff(road)
+    assert road.column(Column.RUNOFF_LEFT)[[0, -1]] == pytest.approx(0.5 * across - 4.0, abs=0.1)
+    assert np.all(road.column(Column.RUNOFF_RIGHT) == 150.0)

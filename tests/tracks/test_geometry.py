@@ -16,6 +16,13 @@ def test_chords_of_a_circle():
     assert knots[-1] == pytest.approx(2 * N * RADIUS * np.sin(np.pi / N))
 
 
+def test_a_line_that_drifts_leads_on_to_its_first_point_further_on():
+    corner = np.array([0j, 3.0 + 0j, 3.0 + 4.0j])
+    assert chord_lengths(corner) == pytest.approx([0.0, 3.0, 7.0, 12.0])
+    assert chord_lengths(corner, 6.0 + 8.0j) == pytest.approx([0.0, 3.0, 7.0, 12.0])
+    assert chord_lengths(corner, 3.0 + 5.0j) == pytest.approx([0.0, 3.0, 7.0, 8.0])
+
+
 def test_a_spline_through_a_circle_stays_on_it():
     knots = chord_lengths(CIRCLE)
     slopes = spline_slopes(knots, CIRCLE)

@@ -5,7 +5,7 @@ from trailbrake.errors import DataError
 from trailbrake.tracks.geometry import menger_curvature
 from trailbrake.tracks.load import load
 from trailbrake.tracks.road import Column
-from trailbrake.tracks.smooth import BIAS, smooth
+from trailbrake.tracks.smooth import BIAS, smooth, smooth_open
 
 CIRCUITS = ("Berlin2018", "Monza", "Nuerburgring", "Shanghai", "Silverstone", "Spa")
 
@@ -116,3 +116,64 @@ def test_a_line_that_folds_back_is_refused():
     x, y, right, left, _ = ellipse()
     with pytest.raises(DataError, match="folds back"):
         smooth(np.concatenate([x, x]), np.concatenate([y, y]), np.tile(right, 2), np.tile(left, 2), 8.0)
+
+
+def wave(points=600, noise=0.0, seed=1):
+    """A sine over 900 m, one and a half times round: an open road that begins and ends without curvature."""
+    x = np.linspace(0.0, 900.0, points)
+    rng = np.random.default_rng(seed)
+    k = 3.0 * np.pi / 900.0
+    y, slope, bend = 40.0 * np.sin(k * x), 40.0 * k * np.cos(k * x), -40.0 * k**2 * np.sin(k * x)
+    moved = rng.normal(0.0, noise, (2, points))
+    return x + moved[0], y + moved[1], np.full(points, 5.0), np.full(points, 6.0), bend / (1.0 + slope**2) ** 1.5
+
+
+def test_an_open_road_runs_from_the_first_point_to_the_last():
+    x, y, right, left, exact = wave()
+    road, report = smooth_open(x, y, right, left, 8.0)
+    assert not road.closed
+    assert road.point(0.0)[:2] == pytest.approx((x[0], y[0]), abs=1e-6)
+    assert road.point(road.length)[:2] == pytest.approx((x[-1], y[-1]), abs=1e-6)
+    assert road.length == pytest.approx(np.hypot(np.diff(x), np.diff(y)).sum(), rel=1e-4)
+    assert report.max_shift < BIAS
+    s = road.locate_many(np.column_stack([x, y]))[:, 0]
+    assert road.at(s, Column.CURVATURE) == pytest.approx(exact, abs=0.03 * np.abs(exact).max())
+    assert road.at(s, Column.WIDTH_LEFT) == pytest.approx(left, abs=BIAS)
+    assert np.all(road.column(Column.RUNOFF_RIGHT) == 8.0)
+    assert np.all(road.column(Column.KERB_LEFT) == 0.0)
+    yaw, step = road.column(Column.YAW), road.spacing
+    assert np.diff(yaw) == pytest.approx(road.column(Column.CURVATURE)[:-1] * step, abs=3e-4)
+
+
+def test_noise_is_taken_out_of_an_open_road_up_to_its_ends():
+    x, y, right, left, exact = wave(noise=0.05)
+    road, report = smooth_open(x, y, right, left, 8.0)
+    s = road.locate_many(np.column_stack([x, y]))[:, 0]
+    raw = menger_curvature(x + 1j * y)
+    error = road.at(s, Column.CURVATURE) - exact
+    assert np.std(error) < 0.1 * np.std(raw - exact)
+    assert np.abs(error[[*range(10), *range(-10, 0)]]).max() < 0.005
+    assert report.roughness_after < 0.1 * report.roughness_before
+    assert report.max_shift < 0.4
+
+
+def test_an_open_road_that_begins_in_a_bend_is_left_where_it_is():
+    angle = np.linspace(0.0, 2.0, 120)
+    road, report = smooth_open(60.0 * np.cos(angle), 60.0 * np.sin(angle), np.full(120, 4.0), np.full(120, 4.0), 3.0)
+    assert report.max_shift < 2.0 * BIAS  # its ends are straight
+    assert road.at([60.0], Column.CURVATURE)[0] == pytest.approx(1.0 / 60.0, rel=0.02)
+    left, right = road.edges()
+    assert np.hypot(*left[:, :2].T) == pytest.approx(56.0, abs=0.1)
+    assert np.hypot(*right[:, :2].T) == pytest.approx(64.0, abs=0.1)
+
+
+def test_open_roads_that_are_none_are_refused():
+    x, y, right, left, _ = wave()
+    with pytest.raises(DataError, match=r"w.csv: the centreline folds back on itself, expected a road that leads on"):
+        smooth_open(
+            np.r_[x, x[-2::-1]], np.r_[y, y[-2::-1]], np.r_[right, right[1:]], np.r_[left, left[1:]], 8.0, "w.csv"
+        )
+    angle = np.linspace(-0.5, 4.0, 300)
+    bridge = 150.0 * np.sin(angle), 60.0 * np.sin(2.0 * angle)  # most of an eight
+    with pytest.raises(DataError, match=r"b.csv: the road crosses itself, expected a road without bridges, got s = "):
+        smooth_open(*bridge, np.full(300, 3.0), np.full(300, 3.0), 8.0, "b.csv")

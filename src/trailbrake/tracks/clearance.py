@@ -21,16 +21,16 @@ _EVERY = 3.0  # m along the road between the places that are compared
 _SAME = 12.0  # m along the road within which two places are of one stretch
 
 
-def _narrowest(values: Array, half: int) -> Array:
-    # The least of each value and its `half` neighbours on either side, round a closed road.
-    padded = np.pad(values, half, mode="wrap")
+def _narrowest(values: Array, half: int, closed: bool) -> Array:
+    # The least of each value and its `half` neighbours on either side.
+    padded = np.pad(values, half, mode="wrap" if closed else "edge")
     least: Array = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).min(axis=1)
     return least
 
 
 @jit
-def _shares(table: Array, spacing: float, step: int, left: Array, right: Array) -> None:
-    # For every `step`-th row of a closed road, how far its wall may stand on either side for the sake of other
+def _shares(table: Array, spacing: float, closed: bool, step: int, left: Array, right: Array) -> None:
+    # For every `step`-th row of a road, how far its wall may stand on either side for the sake of other
     # stretches, m, into `left` and `right`: half of the gap between the edges, reckoned from this row's centreline.
     n = table.shape[0]
     length = n * spacing
@@ -43,7 +43,8 @@ def _shares(table: Array, spacing: float, step: int, left: Array, right: Array) 
             dx = table[j, Column.X] - table[i, Column.X]
             dy = table[j, Column.Y] - table[i, Column.Y]
             along = abs(i - j) * spacing
-            along = min(along, length - along)
+            if closed:
+                along = min(along, length - along)
             across = math.sqrt(dx * dx + dy * dy)
             if along <= max(DETOUR * across, _SAME):
                 continue
@@ -56,19 +57,19 @@ def _shares(table: Array, spacing: float, step: int, left: Array, right: Array) 
 
 
 def room(road: Road) -> tuple[Array, Array]:
-    """Return how far a wall may stand to the left and to the right of a closed road's centreline, m, (n,) each.
+    """Return how far a wall may stand to the left and to the right of a road's centreline, m, (n,) each.
 
     Infinite where nothing is near. Less than the road's own width where not even the road has room.
     """
     n = len(road.table)
     step = max(1, round(_EVERY / road.spacing))
     coarse = np.empty((2, (n + step - 1) // step))
-    _shares(road.table, road.spacing, step, coarse[0], coarse[1])
+    _shares(road.table, road.spacing, road.closed, step, coarse[0], coarse[1])
     sides = []
     for found, sign in zip(coarse, (1.0, -1.0), strict=True):
         bend = sign * road.column(Column.CURVATURE)
         inside = np.where(bend > 0.0, INSIDE / np.maximum(bend, 1e-9), np.inf)
-        sides.append(np.minimum(np.repeat(_narrowest(found, 1), step)[:n], inside))
+        sides.append(np.minimum(np.repeat(_narrowest(found, 1, road.closed), step)[:n], inside))
     return sides[0], sides[1]
 
 
@@ -86,5 +87,5 @@ def cut_runoff(road: Road) -> float:
         free = space - road.column(width)
         least = min(least, float(free.min()))
         wanted = np.minimum(road.column(runoff), np.maximum(free, 0.0))
-        road.table[:, runoff] = blend(_narrowest(wanted, half), RAMP, road.spacing, True)
+        road.table[:, runoff] = blend(_narrowest(wanted, half, road.closed), RAMP, road.spacing, road.closed)
     return least

@@ -13,10 +13,18 @@ Plane = NDArray[np.complex128]  # points of the ground plane as x + iy
 _SWEEPS = 60  # each halves the error of the slopes at least: 60 is below rounding
 
 
-def chord_lengths(points: Plane) -> Array:
-    """Return the (n + 1,) distance along the closed polygon through `points` (n,), from 0 to its length, m."""
-    gaps = np.abs(np.roll(points, -1) - points)
-    return np.concatenate([[0.0], np.cumsum(gaps)])
+def chords(points: Plane, drift: complex = 0j) -> Array:
+    """Return how far it is (n,) from each point to the next, from the last to the first `drift` (m) further on."""
+    lengths: Array = np.abs(np.append(points[1:], points[0] + drift) - points)
+    return lengths
+
+
+def chord_lengths(points: Plane, drift: complex = 0j) -> Array:
+    """Return the (n + 1,) distance along the closed polygon through `points` (n,), from 0 to its length, m.
+
+    With a `drift` the polygon leads on to the first point, that much further on.
+    """
+    return np.concatenate([[0.0], np.cumsum(chords(points, drift))])
 
 
 def spline_slopes(knots: Array, values: Plane) -> Plane:

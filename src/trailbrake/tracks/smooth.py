@@ -1,4 +1,4 @@
-"""From noisy points round a circuit to a road that can be driven: resampled, smoothed, its edges left in place.
+"""From noisy points along a road to one that can be driven: resampled, smoothed, its edges left in place.
 
 The points are joined by a periodic cubic spline, sampled densely at equal steps, and smoothed by a third-order
 Whittaker smoother (E. T. Whittaker, On a new method of graduation, 1922; P. H. C. Eilers, A perfect smoother, 2003:
@@ -6,13 +6,26 @@ least squares plus a penalty on the third derivative). On a closed line it is ex
 spatial frequency f: features much longer than w pass untouched, those much shorter vanish, and no phase is added. w is
 the longest of a ladder that leaves the road where it is: smoothing the smoothed line again, which has no noise left,
 may move it by `BIAS` at most. So a clean file is hardly touched and hairpins keep their apex.
+
+An open road is half of a line that repeats itself too; the other half is its image, half a turn about its end.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.geometry import Array, Plane, chord_lengths, hermite, menger_curvature, spline_slopes
+from trailbrake.tracks.geometry import (
+    Array,
+    Plane,
+    chord_lengths,
+    chords,
+    first_crossing,
+    hermite,
+    menger_curvature,
+    spline_slopes,
+)
 from trailbrake.tracks.kerbs import add_kerbs
 from trailbrake.tracks.road import Column, Road
 from trailbrake.tracks.track import CurvatureReport
@@ -36,43 +49,72 @@ def _choose(spectrum: Plane, frequency: Array) -> Plane:
     return result
 
 
-def _line(points: Plane, where: str) -> tuple[float, Plane, Array, Array, Plane]:
-    # Smooth a closed line. Returns spacing, the rows' points, yaw and curvature, and the dense unsmoothed line.
-    knots = chord_lengths(points)
-    count = max(64, round(knots[-1] / _DENSE))
-    slopes = spline_slopes(knots, points)
-    raw = hermite(knots, points, slopes, np.linspace(0.0, knots[-1], count, endpoint=False))
-    along = chord_lengths(raw)  # again, now that the bulge between the points counts
-    even = np.interp(np.linspace(0.0, along[-1], count, endpoint=False), along, np.linspace(0.0, knots[-1], count + 1))
-    raw = hermite(knots, points, slopes, even)
+class _Period(NamedTuple):
+    """The part of a line that comes again and again.
+
+    Attributes:
+        points: (n,) along it.
+        drift: from a point to the same point the next time: 0 round a circuit.
+        turns: full turns that the direction makes.
+        parts: into how many equal parts it is to fall between rows.
+    """
+
+    points: Plane
+    drift: complex
+    turns: int
+    parts: int
+
+
+class _Line(NamedTuple):
+    """A period's rows at equal steps, and the dense line that was smoothed."""
+
+    spacing: float
+    place: Plane
+    yaw: Array
+    curvature: Array
+    raw: Plane
+
+
+def _line(period: _Period, where: str) -> _Line:
+    # What drifts drifts along a straight line, which no filter moves: it is taken off for the waves, and put back on.
+    points, drift, turns, parts = period
+    knots = chord_lengths(points, drift)
+    count = parts * max(64, round(knots[-1] / (parts * _DENSE)))
+    waves = points - drift * (knots[:-1] / knots[-1])
+    slopes = spline_slopes(knots, waves)
+    at = np.linspace(0.0, knots[-1], count + 1)
+    raw = hermite(knots, waves, slopes, at[:-1]) + drift * (at[:-1] / knots[-1])
+    along = chord_lengths(raw, drift)  # again, now that the bulge between the points counts
+    even = np.interp(np.linspace(0.0, along[-1], count, endpoint=False), along, at)
+    raw = hermite(knots, waves, slopes, even) + drift * (even / knots[-1])
     frequency = np.fft.fftfreq(count, along[-1] / count)
-    spectrum = _choose(np.fft.fft(raw), frequency)
+    drifted = drift * (np.arange(count) / count)
+    spectrum = _choose(np.fft.fft(raw - drifted), frequency)
     turn = 2j * np.pi * frequency
     line, first, second = np.fft.ifft(spectrum), np.fft.ifft(spectrum * turn), np.fft.ifft(spectrum * turn**2)
+    line, first = line + drifted, first + drift / along[-1]
     speed = np.abs(first)
     yaw = np.unwrap(np.angle(np.append(first, first[0])))
-    if speed.min() < 0.2 or abs(abs(yaw[-1] - yaw[0]) - 2.0 * np.pi) > 0.1:
-        raise DataError("the centreline folds back on itself", where=where, expected="one simple loop")
+    if speed.min() < 0.2 or abs(abs(yaw[-1] - yaw[0]) - 2.0 * np.pi * turns) > 0.1:
+        wanted = "one simple loop" if turns else "a road that leads on"
+        raise DataError("the centreline folds back on itself", where=where, expected=wanted)
     curvature = (np.conj(first) * second).imag / speed**3
     k = int(np.abs(curvature).argmax())
     if abs(curvature[k]) * MIN_RADIUS > 1.0:
         got = f"{1.0 / abs(curvature[k]):.1f} m at about x {line[k].real:.1f}, y {line[k].imag:.1f}"
         raise DataError("a bend too tight for a car", where=where, expected=f"radius >= {MIN_RADIUS:g} m", got=got)
-    step = along[-1] / count
-    bend = (curvature * step) ** 2
-    arc = np.concatenate([[0.0], np.cumsum(np.abs(np.roll(line, -1) - line) * (1.0 + bend / 24.0))])  # chord to arc
-    rows = max(32, round(arc[-1] / SPACING))
+    bend = (curvature * (along[-1] / count)) ** 2
+    arc = np.concatenate([[0.0], np.cumsum(chords(line, drift) * (1.0 + bend / 24.0))])  # chord to arc
+    rows = parts * max(32, round(arc[-1] / (parts * SPACING)))
     s = np.arange(rows) * (arc[-1] / rows)
-    place = hermite(arc, line, first / speed, s)
-    return arc[-1] / rows, place, np.interp(s, arc, yaw), np.interp(s, arc, np.append(curvature, curvature[0])), raw
+    waves, slopes = line - drift * (arc[:-1] / arc[-1]), first / speed - drift / arc[-1]
+    place = hermite(arc, waves, slopes, s) + drift * (s / arc[-1])
+    turning = np.append(curvature, curvature[0])
+    return _Line(arc[-1] / rows, place, np.interp(s, arc, yaw), np.interp(s, arc, turning), raw)
 
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
-
-
-def _roughness(curvature: Array, gaps: Array | float) -> float:
-    return _rms((np.roll(curvature, -1) - curvature) / gaps)
 
 
 def smooth(
@@ -95,35 +137,83 @@ def smooth(
     Raises:
         DataError: the smoothed line is not one simple loop, bends tighter than any car can, or is far from the points.
     """
-    points = x + 1j * y
-    spacing, place, yaw, curvature, raw = _line(points, where)
-    road = Road.from_columns(
-        spacing, True, place.real, place.imag, yaw, curvature,
-        width_left=float(left.max()), width_right=float(right.max()), runoff_left=runoff, runoff_right=runoff,
+    period = _Period(x + 1j * y, 0j, turns=1, parts=1)
+    line, knots = _line(period, where), chord_lengths(period.points)
+    road = _road(line, True, runoff)
+    share = np.linspace(0.0, knots[-1], len(line.raw), endpoint=False)
+    folded = _set_edges(
+        road, line.raw, *(np.interp(share, knots, np.append(width, width[0])) for width in (left, right))
     )  # fmt: skip
-    knots = chord_lengths(points)
-    share = np.linspace(0.0, knots[-1], len(raw), endpoint=False)
+    add_kerbs(road)
+    before = menger_curvature(period.points)
+    return road, _report(road, period.points, np.append(before, before[0]), np.diff(knots), folded, where)
+
+
+def smooth_open(
+    x: Array, y: Array, right: Array, left: Array, runoff: float, where: str = "track"
+) -> tuple[Road, CurvatureReport]:
+    """Make an open road of points in driving order; arguments and result are those of `smooth`.
+
+    The road begins at the first point and ends at the last one, and is straight at both, as the line is whose other
+    half is its image there.
+
+    Raises:
+        DataError: as `smooth`; or the road crosses itself.
+    """
+    points = x + 1j * y
+    there_and_on = np.append(points, 2.0 * points[-1] - points[-2:0:-1])
+    period = _Period(there_and_on, 2.0 * (points[-1] - points[0]), turns=0, parts=2)
+    whole = _line(period, where)
+    half = len(whole.place) // 2 + 1
+    line = _Line(whole.spacing, whole.place[:half], whole.yaw[:half], whole.curvature[:half],
+                 whole.raw[: len(whole.raw) // 2 + 1])  # fmt: skip
+    i, j = first_crossing(line.place.real.copy(), line.place.imag.copy(), False, 1.001 * line.spacing)
+    if i >= 0:
+        got = f"s = {i * line.spacing:.0f} m and s = {j * line.spacing:.0f} m"
+        raise DataError("the road crosses itself", where=where, expected="a road without bridges", got=got)
+    road, knots = _road(line, False, runoff), chord_lengths(points)[:-1]
+    share = np.linspace(0.0, knots[-1], len(line.raw))
+    folded = _set_edges(road, line.raw, *(np.interp(share, knots, width) for width in (left, right)))
+    before = menger_curvature(points)[1:-1]
+    return road, _report(road, points, before, np.diff(knots[1:-1]), folded, where)
+
+
+def _road(line: _Line, closed: bool, runoff: float) -> Road:
+    return Road.from_columns(
+        line.spacing, closed, line.place.real, line.place.imag, line.yaw, line.curvature, runoff_left=runoff,
+        runoff_right=runoff,
+    )  # fmt: skip
+
+
+def _set_edges(road: Road, raw: Plane, left: Array, right: Array) -> int:
+    # Put the road's edges `left` and `right` (n,) m from the line `raw` (n,); return in how many rows one folded.
     found = road.locate_many(np.column_stack([raw.real, raw.imag]), 0)
-    stations = road.stations()
+    order = np.argsort(found[:, 0], kind="stable")
+    s, stations, curvature = found[order, 0], road.stations(), road.column(Column.CURVATURE)
     folded: NDArray[np.bool_] = np.zeros(len(stations), np.bool_)
     for column, width, side in ((Column.WIDTH_LEFT, left, 1.0), (Column.WIDTH_RIGHT, right, -1.0)):
-        edge = np.interp(share, knots, np.append(width, width[0])) + side * found[:, 1]
-        edge = np.interp(stations, found[:, 0], edge, period=road.length)
+        edge = (width + side * found[:, 1])[order]
+        edge = np.interp(stations, s, edge, period=road.length if road.closed else None)
         limit = _FOLD / np.maximum(side * curvature, 1e-9)
         folded |= edge > limit
         road.table[:, column] = np.clip(edge, 0.0, limit)
-    add_kerbs(road)
-    shift = road.locate_many(np.column_stack([x, y]), 0)[:, 1]
-    before = menger_curvature(points)
+    return int(folded.sum())
+
+
+def _report(road: Road, points: Plane, before: Array, gaps: Array, folded: int, where: str) -> CurvatureReport:
+    # `before`: curvature of the points, `gaps` m apart; a circuit's first one again at its end.
+    shift = road.locate_many(np.column_stack([points.real, points.imag]), 0)[:, 1]
+    after = road.column(Column.CURVATURE)
+    around = np.append(after, after[0]) if road.closed else after
     report = CurvatureReport(
-        points=len(x),
+        points=len(points),
         max_shift=float(np.abs(shift).max()),
         rms_shift=_rms(shift),
         max_curvature_before=float(np.abs(before).max()),
-        max_curvature_after=float(np.abs(curvature).max()),
-        roughness_before=_roughness(before, np.diff(knots)),
-        roughness_after=_roughness(curvature, spacing),
-        folded=int(folded.sum()),
+        max_curvature_after=float(np.abs(after).max()),
+        roughness_before=_rms(np.diff(before) / gaps),
+        roughness_after=_rms(np.diff(around) / road.spacing),
+        folded=folded,
     )
     if report.max_shift > MOST_SHIFT:
         raise DataError(
@@ -131,4 +221,4 @@ def smooth(
             expected=f"a smooth line within {MOST_SHIFT:g} m of every point", got=f"{report.max_shift:.1f} m off",
             hint="are the points in order, and close enough together where the road bends?",
         )  # fmt: skip
-    return road, report
+    return report

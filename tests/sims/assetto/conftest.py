@@ -137,3 +137,14 @@ def session(request, tmp_path, monkeypatch):
     made.close()
     assert sorted(p.name for p in tmp_path.iterdir() if "SimState" not in p.name and "CarControls" not in p.name) == []
     let_go()
+
+
+@pytest.fixture
+def told_session(tmp_path, monkeypatch):
+    """A session with the classic pages, on the public names, which has run long enough to be joined."""
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    made = Session(tmp_path, cars=2, private=False, classic=True)
+    made.tick(700)
+    yield made
+    made.close()
+    let_go()

@@ -96,6 +96,10 @@ def test_our_controls_on_the_wire():
     assert (manual.drs, manual.kers) == (0, 0)  # left alone
     pressed = convert.controls_to_wire(Controls(drs=1.0, boost=0.8))
     assert (pressed.drs, pressed.kers) == (1, 1)
+    held = convert.controls_to_wire(Controls(), buttons=tuple(range(14)), mguh_mode=3, headlights=True)
+    assert held[9:23] == tuple(range(14))
+    assert (held.brake_balance_up, held.abs_dn, held.turbo_up, held.mguk_recovery_dn) == (0, 3, 6, 13)
+    assert (held.mguh_mode, held.headlights) == (3, 1)
     put = convert.controls_to_wire(Controls(), teleport_to=2, teleport=Pose(30.0, 5.0, 2.0, math.pi / 2))
     assert put.teleport_pos == (5.0, 2.0, 30.0)
     assert put.teleport_dir == pytest.approx((1.0, 0.0, 0.0))

@@ -9,10 +9,13 @@ import pytest
 from strangers import pages
 
 from trailbrake import roles
-from trailbrake.errors import SimulatorError
+from trailbrake.cars.load import load
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.assetto import acpmf, codec, spec
+from trailbrake.sims.assetto.knobs import RELEASED
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls, Phase, Pose, SimCommand
+from trailbrake.state.controls import SETTINGS
 
 on_linux = pytest.mark.skipif(sys.platform == "win32", reason="a page is a file there")
 
@@ -401,3 +404,80 @@ def test_collisions_between_cars(session):
         link.command(SimCommand(collisions=wanted))
         session.drive(link, Controls(), 20)
     assert [c.collisions for _, c in session.plant.heard] == [False, True]
+
+
+LEVELS = {name: 0.3 for name in SETTINGS if name != "brake_bias"}
+
+
+def set_to(session, car=0):
+    """The settings that the world was told of in the last step."""
+    wanted = session.plant.bodies[car].controls
+    return {name: getattr(wanted, name) for name in SETTINGS}
+
+
+def test_settings_are_turned_by_their_buttons(session):
+    link = session.connect()
+    session.drive(link, Controls(throttle=0.1, gear=2), 50)
+    assert all(map(math.isnan, set_to(session).values()))
+    session.drive(link, Controls(throttle=0.1, gear=2, **LEVELS), 100)
+    assert session.plant.bodies[0].gear == 2  # paddles and buttons beside each other
+    found = set_to(session)
+    assert math.isnan(found.pop("brake_bias"))
+    assert found == pytest.approx(LEVELS)
+    session.drive(link, Controls(abs_level=0.8), 100)
+    assert set_to(session)["abs_level"] == pytest.approx(0.8)
+    assert set_to(session)["tc_level"] == pytest.approx(1.0)  # wished for no more: the car's own
+    link.release()
+    assert codec.decode_controls(link._written)[9:23] == RELEASED
+
+
+def test_settings_that_the_game_tells_are_turned_until_they_stand_there(told_session):
+    session = told_session
+    link, second = session.connect(), session.connect(1)
+    own = load("gt3").brakes.front_share
+    wish = Controls(brake_bias=own - 0.05, engine_brake_level=0.4)
+    for _ in range(400):
+        second.read(session.now)
+        second.write(wish)
+        session.drive(link, wish, 1)
+    assert set_to(session)["brake_bias"] == pytest.approx(own - 0.05, abs=0.005)
+    assert set_to(session)["engine_brake_level"] == pytest.approx(0.4)
+    # Of other cars than the player's the page tells nothing: the bias stays, the level is counted.
+    assert math.isnan(set_to(session, 1)["brake_bias"])
+    assert set_to(session, 1)["engine_brake_level"] == pytest.approx(0.4)
+    session.drive(link, Controls(), 400)
+    assert set_to(session)["brake_bias"] == pytest.approx(own, abs=0.005)
+
+
+def test_a_restart_begins_with_the_car_s_own_settings(session):
+    link = session.connect()
+    session.drive(link, Controls(tc_level=0.5), 60)
+    link.command(SimCommand(restart=True))
+    session.drive(link, Controls(tc_level=0.5), 120)
+    assert set_to(session)["tc_level"] == pytest.approx(0.5)
+
+
+def test_a_command_lets_no_button_go(session):
+    link = session.connect()
+    pressed = []
+
+    def act(state):
+        pressed.append(codec.decode_controls(link._written).abs_dn)
+        if len(pressed) == 3:
+            link.command(SimCommand(to_pits=True))
+        return Controls(abs_level=0.9)
+
+    session.drive(link, act, 60)
+    assert set_to(session)["abs_level"] == 0.9
+    assert sum(pressed) == 4  # one press, in one piece
+
+
+def test_lights_and_the_turbo_s_motor_are_options(session):
+    link = Link(spec.LiveOptions(headlights=True, mguh_mode=3, wait=1.0), doors=session.doors, idle=session.tick)
+    session.links.append(link)
+    link.open(session.now)
+    session.drive(link, Controls(), 20)
+    sent = codec.decode_controls(link._written)
+    assert (sent.headlights, sent.mguh_mode) == (1, 3)
+    with pytest.raises(UsageError, match=r"--mguh-mode: no such mode, expected 0 to 255, got 256"):
+        spec.LiveOptions(mguh_mode=256)

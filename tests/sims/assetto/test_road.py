@@ -1,9 +1,11 @@
-"""The game's line <-> our roads, by closed forms: a circle and a banked, climbing oval."""
+"""The game's line <-> our roads, by closed forms: a circle, a banked, climbing oval and a hill climb."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto import road
@@ -80,15 +82,94 @@ def test_doubled_points_do_no_harm():
     assert road.track_from_lane(doubled, "r", "r.ai").road.length == pytest.approx(628.3, rel=1e-3)
 
 
-def test_what_is_no_circuit():
-    with pytest.raises(
-        DataError, match=r"r.ai: the line is no circuit, expected its ends within 60 m, got \d+ m apart"
-    ):
-        road.track_from_lane(circle(gap=1.0), "r", "r.ai")
-    few = circle(7)
-    few.points["place"] *= 0.5
-    with pytest.raises(DataError, match=r"r.ai: too few points, expected 8 or more, got 7"):
-        road.track_from_lane(few, "r", "r.ai")
+def hill(n=400, *, rise=0.08):
+    """A line of one bend to the left and one to the right, 400 m along our x, climbing."""
+    points, extras = np.zeros(n, POINT), np.zeros(n, EXTRA)
+    x = np.linspace(0.0, 400.0, n)
+    points["place"] = np.column_stack([25.0 * (1.0 - np.cos(x / 60.0)), 10.0 + rise * x, x])
+    extras["side_left"], extras["side_right"] = 3.0, 4.0
+    extras["normal"][:, 1], extras["forward"][:, 2] = 1.0, 1.0
+    return FastLane(points, extras)
+
+
+def test_a_line_whose_ends_lie_apart_is_an_open_road():
+    made = road.track_from_lane(hill(), "hill", "hill.ai").road
+    assert not made.closed
+    assert made.point(0.0) == pytest.approx((0.0, 0.0, 10.0), abs=0.3)
+    assert made.point(made.length) == pytest.approx((400.0, 25.0 * (1.0 - math.cos(400.0 / 60.0)), 42.0), abs=0.3)
+    middle = slice(50, -50)
+    assert made.column(Column.WIDTH_LEFT)[middle] == pytest.approx(3.0, abs=0.15)
+    assert made.column(Column.WIDTH_RIGHT)[middle] == pytest.approx(4.0, abs=0.15)
+    x = made.column(Column.X)
+    slope = 25.0 / 60.0 * np.sin(x / 60.0)
+    assert made.column(Column.GRADE)[middle] == pytest.approx((0.08 / np.hypot(1.0, slope))[middle], abs=0.002)
+    s, offset = made.locate_many(np.column_stack([x, 25.0 * (1.0 - np.cos(x / 60.0))])).T
+    assert offset == pytest.approx(0.0, abs=0.2)
+    assert np.all(np.diff(s) > 0.0)
+
+
+def test_ends_side_by_side_that_lead_opposite_ways_are_no_circuit():
+    """Up one side of a valley and down the other: its ends are 40 m apart."""
+    n = 300
+    angle = np.linspace(0.0, math.pi, n)
+    arc = np.column_stack([100.0 + 20.0 * np.sin(angle), 20.0 - 20.0 * np.cos(angle)])
+    up = np.column_stack([np.linspace(0.0, 99.0, 100), np.zeros(100)])
+    down = np.column_stack([np.linspace(99.0, 0.0, 100), np.full(100, 40.0)])
+    x, y = np.vstack([up, arc, down]).T
+    points = np.zeros(len(x), POINT)
+    points["place"][:, 2], points["place"][:, 0] = x, y
+    made = road.track_from_lane(FastLane(points, None, version=-1), "valley", "v.ai").road
+    assert not made.closed
+    assert made.length == pytest.approx(198.0 + 20.0 * math.pi, rel=0.02)
+
+
+def moved(lane, rows, by):
+    lane.points["place"][rows] += by
+    return lane
+
+
+def squeezed(lane, factor):
+    lane.points["place"] *= factor
+    return lane
+
+
+FAR = np.float32(3e38)
+
+
+@pytest.mark.parametrize(
+    ("lane", "message"),
+    [
+        (squeezed(circle(7), 0.5), r"r.ai: too few points, expected 8 or more, got 7$"),
+        (
+            moved(hill(), slice(200, None), 500.0),
+            r"r.ai: point 199: gap in the line, expected <= 120 m, got 7\d\d m to",
+        ),
+        (
+            moved(hill(), slice(200, None), FAR),
+            r"r.ai: point 199: gap in the line, .*, got [0-9.e+]+ m to the next; name a",
+        ),
+        (squeezed(hill(), 0.05), r"r.ai: no length of a road, expected 60 .. 100000 m, got 2\d.\d m$"),
+    ],
+)
+def test_what_is_no_road(lane, message):
+    with pytest.raises(DataError, match=message):
+        road.track_from_lane(lane, "r", "r.ai")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.floats(-400.0, 400.0, width=32)] * 3), min_size=3, max_size=40))
+def test_any_points_are_a_road_or_refused_in_one_line(places):
+    points = np.zeros(len(places), POINT)
+    points["place"] = places
+    said = "r.ai: "
+    try:
+        made = road.track_from_lane(FastLane(points, None, version=-1), "r", "r.ai").road
+    except DataError as error:
+        said = str(error)
+    else:
+        assert np.isfinite(made.table).all()
+    assert said.startswith("r.ai: ")
+    assert "\n" not in said
 
 
 def banked_oval():
@@ -128,6 +209,21 @@ def test_a_circuit_of_the_library_keeps_its_edges():
         s, offset = track.road.locate_many(edge[:, :2], 0).T
         assert sign * offset == pytest.approx(track.road.at(s, column), abs=0.3)
     assert back.smoothing.max_shift < 0.2
+
+
+def test_an_open_road_of_the_library_keeps_its_ends_and_edges():
+    track = load("serpent_pass")
+    back = road.track_from_lane(decode(encode(road.lane_from_line(track))), "pass", "p.ai").road
+    assert not back.closed
+    assert back.length == pytest.approx(track.road.length, rel=1e-3)
+    for s in (0.0, 1.0):
+        assert back.point(s * back.length) == pytest.approx(track.road.point(s * track.road.length), abs=0.01)
+    for edge, column, sign in zip(back.edges(), (Column.WIDTH_LEFT, Column.WIDTH_RIGHT), (1.0, -1.0), strict=True):
+        s, offset = track.road.locate_many(edge[:, :2], 0).T
+        assert sign * offset == pytest.approx(track.road.at(s, column), abs=0.01)
+    there, _ = track.road.locate_many(back.table[:, [Column.X, Column.Y]], 0).T
+    for column, tolerance in ((Column.Z, 0.02), (Column.GRADE, 0.002), (Column.BANK, 0.001)):
+        assert back.column(column) == pytest.approx(track.road.at(there, column), abs=tolerance), column
 
 
 def test_a_racing_line_is_written_with_its_distances_to_the_edges():

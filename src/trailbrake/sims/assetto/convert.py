@@ -29,6 +29,7 @@ from trailbrake.sims.assetto.codec import (
     WheelData,
     seen,
 )
+from trailbrake.sims.assetto.knobs import RELEASED, Buttons
 from trailbrake.sims.assetto.spec import RATE_HZ
 from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, WheelState
 from trailbrake.units import DEG, KMH, PSI, RPM, G
@@ -40,6 +41,7 @@ ALL_WHEELS_VALID = 0b1111
 TELEPORT_NONE, TELEPORT_PITS, TELEPORT_POSE = 0, 1, 2
 _BRAKING = 0.05  # pedal from which others see brake lights
 _MS_MAX = 0xFFFFFFFF
+_FIRST_BUTTON = CarControls._fields.index("brake_balance_up")
 
 
 # ---- Car to client -----------------------------------------------------------------------------------------
@@ -267,7 +269,14 @@ def _world(forward: Vec3, left: Vec3, up: Vec3, x: float, y: float, z: float) ->
 
 
 def controls_to_wire(
-    controls: Controls, *, shift: int = 0, teleport_to: int = TELEPORT_NONE, teleport: Pose | None = None
+    controls: Controls,
+    *,
+    shift: int = 0,
+    buttons: Buttons = RELEASED,
+    mguh_mode: int = 0,
+    headlights: bool = False,
+    teleport_to: int = TELEPORT_NONE,
+    teleport: Pose | None = None,
 ) -> CarControls:
     """Return the page that carries `controls`.
 
@@ -277,6 +286,9 @@ def controls_to_wire(
     Args:
         controls: what to do; `gear` None leaves shifting to the game's automatic box.
         shift: paddle to hold now: 1 up, -1 down, 0 none.
+        buttons: the settings' buttons to hold now, as `knobs` has them.
+        mguh_mode: of the motor at the turbocharger, 0 to 255: as the game numbers them.
+        headlights: on.
         teleport_to: 0 none, 1 to the pits, 2 to `teleport`.
         teleport: where to.
     """
@@ -285,7 +297,7 @@ def controls_to_wire(
         position = assetto_from_iso((teleport.x, teleport.y, teleport.z))
         direction_ = assetto_from_iso(direction(teleport.yaw))
     autoclutch = int(controls.clutch <= 0.0)
-    return CarControls(
+    message = CarControls(
         controls.throttle,
         controls.brake,
         1.0 - controls.clutch,
@@ -295,6 +307,8 @@ def controls_to_wire(
         int(shift < 0),
         int(controls.drs > 0.5),  # NaN is not
         int(controls.boost > 0.5),
+        mguh_mode=mguh_mode,
+        headlights=int(headlights),
         teleport_to=teleport_to,
         autoclutch_on_start=autoclutch,
         autoclutch_on_change=autoclutch,
@@ -303,6 +317,9 @@ def controls_to_wire(
         teleport_dir=direction_,
         autoshift_active=int(controls.gear is None),
     )
+    if buttons == RELEASED:
+        return message
+    return CarControls._make((*message[:_FIRST_BUTTON], *buttons, *message[_FIRST_BUTTON + len(RELEASED) :]))
 
 
 def controls_from_wire(message: CarControls, gear: int, settings: Sequence[float] = ()) -> Controls:

@@ -13,9 +13,10 @@ from itertools import count
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import acpmf, codec, convert, spec
+from trailbrake.sims.assetto.knobs import RELEASED, UNKNOWN, Knobs, told_by
 from trailbrake.sims.assetto.shifter import Shifter
 from trailbrake.sims.assetto.watch import Watch, await_session
-from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand
+from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand, settings_of
 from trailbrake.transport.shm import Lock, Page, SharedMemory
 
 _RETRIES = 3  # after a torn read
@@ -27,6 +28,8 @@ _TELEPORT_TRIES = 5  # ... so often in all
 _TELEPORT_NEAR = 3.0  # m from the place asked for
 _OTHERS_STEPS = 5  # physics steps between looks at the other cars: their pages follow the frame rate
 _CENSUS_STEPS = 333  # physics steps between counts of the other cars
+_TOLD_STEPS = 11  # physics steps between looks at how the settings stand; fewer than `knobs` waits for an effect
+_NOTHING_SET = settings_of(Controls())
 
 
 class Link:
@@ -61,12 +64,15 @@ class Link:
         self._memory = SharedMemory(doors)
         self._index, self._wait, self._idle, self._mapped = options.car_index, options.wait, idle, doors is not None
         self._game_shifts = options.shifts == "game"
+        self._headlights, self._mguh_mode = options.headlights, options.mguh_mode
         self._watch = Watch(self._memory)
         self._lock: Lock | None = None
         self._controls: Page | None = None
         self._written = b""
         self._last = Controls(brake=1.0)
         self._shifter = Shifter()
+        self._knobs, self._buttons = Knobs(), RELEASED
+        self._told, self._told_at = UNKNOWN, -_TOLD_STEPS
         self._car: Page | None = None
         self._packet_id = 0  # newest read
         self._message: codec.SeenCar | None = None  # None until packet_id has been seen to advance
@@ -108,7 +114,7 @@ class Link:
 
     def _make_controls(self) -> None:
         self._controls = self._memory.create(spec.controls_name(self._index), mapped=self._mapped)
-        self._written = codec.encode_controls(convert.controls_to_wire(self._last))
+        self._written = self._encoded(self._last, 0)
         self._controls.write(self._written)
 
     def _await(self, now: float, idle: Callable[[], float]) -> None:
@@ -251,7 +257,10 @@ class Link:
             self._others[index] = page
 
     def write(self, controls: Controls) -> None:
-        """Send `controls`; a gear wish becomes paddle presses, or is left to the game's own box."""
+        """Send `controls`; a gear wish becomes paddle presses, or is left to the game's own box.
+
+        Wishes for the settings become presses of their buttons.
+        """
         if self._game_shifts and controls.gear is not None:
             controls = replace(controls, gear=None)
         gear = None if self._message is None else self._message[codec.SEEN_GEAR] - convert.NEUTRAL
@@ -261,8 +270,21 @@ class Link:
             self._teleport_to, self._teleport = convert.TELEPORT_NONE, None
         if self._target is not None and self._packet_id - self._teleport_at >= _TELEPORT_CHECK:
             self._check_teleport(self._target)
+        settings = settings_of(controls)
+        if self._sim.restart_session:  # the car will come back as its own, and presses before that are lost
+            self._knobs, self._buttons = Knobs(), RELEASED
+        elif settings != _NOTHING_SET or self._knobs.turned:
+            self._buttons = self._knobs.press(settings, self._how_they_stand(), self._packet_id)
         self._last = controls
         self._send(controls, shift)
+
+    def _how_they_stand(self) -> tuple[float, ...]:
+        """Return how the car's settings stand, as far as the game tells, which it does of the player's car."""
+        if self._index == 0 and not 0 <= self._packet_id - self._told_at < _TOLD_STEPS:
+            self._told_at = self._packet_id
+            physics, static = self._watch.physics(), self._watch.static()
+            self._told = UNKNOWN if physics is None or static is None else told_by(physics, static)
+        return self._told
 
     def _check_teleport(self, target: Pose) -> None:
         """Ask again where the car is not near the place that it was asked to: it happens (section 4.4)."""
@@ -283,10 +305,16 @@ class Link:
             raise SimulatorError("the link is not open", where=spec.controls_name(self._index))
         if self._controls.read(codec.CONTROLS_SIZE) != self._written:
             self.foreign_writes += 1
-        self._written = codec.encode_controls(
-            convert.controls_to_wire(controls, shift=shift, teleport_to=self._teleport_to, teleport=self._teleport)
-        )
+        self._written = self._encoded(controls, shift)
         self._controls.write(self._written)
+
+    def _encoded(self, controls: Controls, shift: int) -> bytes:
+        return codec.encode_controls(
+            convert.controls_to_wire(
+                controls, shift=shift, buttons=self._buttons, mguh_mode=self._mguh_mode, headlights=self._headlights,
+                teleport_to=self._teleport_to, teleport=self._teleport,
+            )
+        )  # fmt: skip
 
     def command(self, command: SimCommand) -> None:
         """Ask for a pause, a restart, collisions, a time scale (SimState v1), a teleport or a return to the pits."""
@@ -325,7 +353,7 @@ class Link:
     def release(self) -> None:
         """Leave the brake on and the throttle shut, and the session running at its own pace."""
         self._teleport_to, self._teleport, self._target = convert.TELEPORT_NONE, None, None
-        self._last = Controls(brake=1.0)
+        self._last, self._buttons = Controls(brake=1.0), RELEASED
         if self._controls is not None:
             self._send(self._last, 0)
         if self._sim_page is not None:

@@ -1,7 +1,8 @@
 """The game's `fast_lane.ai` <-> our roads. Axes and sides change here as they do in `convert.py`.
 
-Source: protocol page assetto-custom-ai, sections 5 and 7: the line is closed, its left edge is `side_left` to the left
-of it, the right one `side_right` to the right, square to its direction as seen from above.
+Source: protocol page assetto-custom-ai, sections 5 and 7: the left edge is `side_left` to the left of the line, the
+right one `side_right` to the right, square to its direction as seen from above. The page calls the line closed, as
+those of circuits are; a hill climb's ends where its road does. Which it is only its two ends tell.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from trailbrake.tracks import points as checked
 from trailbrake.tracks.clearance import cut_runoff
 from trailbrake.tracks.geometry import blend
 from trailbrake.tracks.road import Column, Road
-from trailbrake.tracks.smooth import smooth
+from trailbrake.tracks.smooth import smooth, smooth_open
 from trailbrake.tracks.track import Track
 
 Array = NDArray[np.float64]
@@ -24,6 +25,7 @@ LEAST_SIDE = 0.5  # m: the line's own drivers stay on the road, whatever a width
 MOST_SIDE = 30.0  # m: beyond it the file's ray has missed the edge
 _SAME = 0.05  # m, points nearer than this to the one before are the same
 _CLOSED = 60.0  # m from the last point to the first at which a line still counts as a circuit
+_ENDS = 3  # points whose way tells the direction of an end
 _HEIGHTS = 20.0  # m along the road over which heights and banking are averaged: lines are driven, not surveyed
 
 
@@ -36,10 +38,11 @@ def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
         where: the file's name in errors.
 
     Returns:
-        A circuit whose world x and y are the game's z and x, s = 0 at the line's first point.
+        A track whose world x and y are the game's z and x, s = 0 at the line's first point: a circuit where the line's
+        end is near its beginning and leads on into it, else an open road.
 
     Raises:
-        DataError: the points are no circuit that a car can drive.
+        DataError: the points are no road that a car can drive.
     """
     place = lane.points["place"].astype(np.float64)
     x, y, z = place[:, 2], place[:, 0], place[:, 1]  # frames.iso_from_assetto, by columns
@@ -48,28 +51,47 @@ def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
     if np.hypot(x[-1] - x[0], y[-1] - y[0]) < _SAME:
         keep[-1] = False
     x, y, z, left, right = (values[keep] for values in (x, y, z, left, right))
-    gap = float(np.hypot(x[-1] - x[0], y[-1] - y[0]))
-    if gap > _CLOSED:
-        raise DataError("the line is no circuit", where=where, expected=f"its ends within {_CLOSED:g} m",
-                        got=f"{gap:.0f} m apart", hint="name a --track of your own")  # fmt: skip
-    if len(x) < checked.MIN_POINTS:
-        raise DataError("too few points", where=where, expected=f"{checked.MIN_POINTS} or more", got=str(len(x)))
-    road, report = smooth(x, y, right, left, RUNOFF, where)
+    _check(x, y, where)
+    road, report = (smooth if _is_circuit(x, y) else smooth_open)(x, y, right, left, RUNOFF, where)
     found = road.locate_many(np.column_stack([x, y]), 0)
     order = np.argsort(found[:, 0])
-    s = road.stations()
+    s, period = road.stations(), road.length if road.closed else None
 
     def along(values: Array) -> Array:
-        even = np.interp(s, found[order, 0], values[order], period=road.length)
-        return blend(even, _HEIGHTS, road.spacing, True)
+        even = np.interp(s, found[order, 0], values[order], period=period)
+        return blend(even, _HEIGHTS, road.spacing, road.closed)
 
     road.table[:, Column.Z] = along(z)
     heights = road.column(Column.Z)
-    road.table[:, Column.GRADE] = (np.roll(heights, -1) - np.roll(heights, 1)) / (2.0 * road.spacing)
+    if road.closed:
+        road.table[:, Column.GRADE] = (np.roll(heights, -1) - np.roll(heights, 1)) / (2.0 * road.spacing)
+    else:
+        road.table[:, Column.GRADE] = np.gradient(heights, road.spacing)
     if lane.extras is not None:
         road.table[:, Column.BANK] = along(_banks(lane)[keep])
     cut_runoff(road)
     return Track(name, name, (road,), source=f"the game's own line, {where}", smoothing=report)
+
+
+def _check(x: Array, y: Array, where: str) -> None:
+    if len(x) < checked.MIN_POINTS:
+        raise DataError("too few points", where=where, expected=f"{checked.MIN_POINTS} or more", got=str(len(x)))
+    gaps = np.hypot(np.diff(x), np.diff(y))
+    k = int(gaps.argmax())
+    if not gaps[k] <= checked.MAX_GAP:
+        raise DataError("gap in the line", where=f"{where}: point {k}", got=f"{gaps[k]:.0f} m to the next",
+                        expected=f"<= {checked.MAX_GAP:g} m", hint="name a --track of your own")  # fmt: skip
+    if not checked.MIN_LENGTH <= gaps.sum() <= checked.MAX_LENGTH:
+        raise DataError("no length of a road", where=where, got=f"{gaps.sum():.1f} m",
+                        expected=f"{checked.MIN_LENGTH:g} .. {checked.MAX_LENGTH:g} m")  # fmt: skip
+
+
+def _is_circuit(x: Array, y: Array) -> bool:
+    # Two ends of an open road may lie side by side, as at the foot of a pass: then they lead opposite ways.
+    if np.hypot(x[-1] - x[0], y[-1] - y[0]) > _CLOSED:
+        return False
+    first, last = (x[_ENDS] - x[0], y[_ENDS] - y[0]), (x[-1] - x[-1 - _ENDS], y[-1] - y[-1 - _ENDS])
+    return bool(first[0] * last[0] + first[1] * last[1] > 0.0)
 
 
 def _sides(lane: FastLane, side: str) -> Array:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from trailbrake.errors import UsageError
+
 NAME = "assetto"
 TITLE = "Assetto Corsa (Custom Shaders Patch, Custom AI)"
 
@@ -50,7 +52,8 @@ SUPPLIES: frozenset[str] = frozenset(
 )  # fmt: skip
 ACCEPTS: frozenset[str] = frozenset(
     {
-        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "drs", "boost",
+        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "drs", "boost", "brake_bias", "abs_level",
+        "tc_level", "turbo_level", "engine_brake_level", "delivery_level", "recovery_level",
         "pause", "restart", "teleport", "to_pits", "time_scale", "collisions",
     }
 )  # fmt: skip
@@ -88,6 +91,8 @@ class LiveOptions:
             has it.
         shifts: who shifts: the `driver`, by paddles, or the `game`'s own automatic box.
         draw: draw the planned line and what is ahead in the game.
+        headlights: drive with the headlights on.
+        mguh_mode: of a car whose turbocharger has a motor, 0 to 255, as the game numbers its modes.
     """
 
     car_index: int = 0
@@ -95,6 +100,12 @@ class LiveOptions:
     root: Path | None = None
     shifts: Literal["driver", "game"] = "driver"
     draw: bool = False
+    headlights: bool = False
+    mguh_mode: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mguh_mode <= 255:
+            raise UsageError("no such mode", where="--mguh-mode", expected="0 to 255", got=str(self.mguh_mode))
 
 
 def period(options: ServeOptions) -> float:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from trailbrake.cars.load import load as load_car
 from trailbrake.errors import SimulatorError
@@ -19,6 +20,7 @@ def test_a_tree_for_a_track_and_a_car(tmp_path):
         "content/tracks/hartmoor/ai/fast_lane.ai",
         "content/tracks/hartmoor/data/map.ini",
         "content/tracks/hartmoor/data/surfaces.ini",
+        "content/tracks/hartmoor/map.png",
         "content/tracks/hartmoor/ui/ui_track.json",
         "extension/config/new_behaviour.ini",
     ]
@@ -33,12 +35,39 @@ def test_a_tree_for_a_track_and_a_car(tmp_path):
     assert shown.torque_curve == tuple(zip(car.engine.rpm, car.engine.torque, strict=True))
     told = ui.decode_track(content.track_ui_path(tmp_path, "hartmoor").read_bytes())
     assert told.length == pytest.approx(track.road.length, abs=1.0)
-    parameters = map_ini.decode((content.track_folder(tmp_path, "hartmoor") / "data" / "map.ini").read_bytes())
-    pixels = np.array([parameters.pixel(x, z) for x, _, z in lane.points["place"].tolist()])
-    assert pixels.min() == pytest.approx(parameters.margin, abs=0.1)
-    assert pixels[:, 0].max() == pytest.approx(parameters.width - parameters.margin, abs=0.1)
-    assert pixels[:, 1].max() == pytest.approx(parameters.height - parameters.margin, abs=0.1)
-    assert pixels.max() <= 1020.1
+
+
+@pytest.mark.parametrize("name", ["hartmoor", "serpent_pass", "kartwerk"])
+def test_the_picture_shows_the_road_where_the_map_says(tmp_path, name):
+    """As an app does it: the place of a car, by map.ini, is a pixel of map.png."""
+    track = load_track(name)
+    content.write(tmp_path, track, load_car("kart"), road.lane_from_line(track))
+    folder = content.track_folder(tmp_path, name)
+    parameters = map_ini.decode((folder / "data" / "map.ini").read_bytes())
+    with Image.open(folder / "map.png") as picture:
+        pixels = np.asarray(picture)
+    height, width, channels = pixels.shape
+    assert channels == 4
+    assert width == parameters.width + 2.0 * parameters.margin
+    assert height == parameters.height + 2.0 * parameters.margin
+    assert max(width, height) == 1040
+
+    def seen(offset):
+        """Opacity where the places beside the centreline are; and which of them are beside the road in the world."""
+        places = track.road.points(track.road.stations(), offset)
+        found = track.road.locate_many(places[:, :2])
+        column, row = parameters.pixel(places[:, 1], places[:, 0])  # the game's x is our y, its z our x
+        inside = (column >= 0.0) & (column < width) & (row >= 0.0) & (row < height)
+        free = inside & (np.abs(found[:, 1]) > abs(offset) - 1.0)
+        opacity = pixels[row[inside].astype(int), column[inside].astype(int), 3]
+        return opacity, free[inside]
+
+    assert seen(0.0)[0].min() > 200  # the last place of an open road is in a pixel at its rounded end
+    for offset in (50.0, -50.0):
+        opacity, free = seen(offset)
+        assert free.sum() > 100
+        assert np.all(opacity[free] == 0)
+    assert np.all(pixels[:, :, :3] == 255)
 
 
 def test_names_fit_the_game(tmp_path):

@@ -1,5 +1,6 @@
 """How a track's picture lies in the world."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,8 @@ def test_a_stock_file():
     found = map_ini.decode(STOCK)
     assert found == map_ini.Map(1000.0, 800.5, 250.0, -100.0, 20.0, 2.0, 10.0)
     assert found.pixel(-250.0, 300.0) == (0.0, 100.0)
+    columns, rows = found.pixel(np.array([-250.0, 0.0]), np.array([300.0, 100.0]))
+    assert (columns.tolist(), rows.tolist()) == ([0.0, 125.0], [100.0, 0.0])
 
 
 @pytest.mark.parametrize(

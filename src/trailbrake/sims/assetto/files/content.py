@@ -10,18 +10,17 @@ import numpy as np
 
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import SimulatorError
-from trailbrake.sims.assetto.files import fast_lane, map_ini, surfaces, ui
+from trailbrake.sims.assetto.files import fast_lane, map_ini, map_png, surfaces, ui
 from trailbrake.sims.assetto.files.fast_lane import FastLane
 from trailbrake.sims.assetto.files.surfaces import Surface, Surfaces
 from trailbrake.tracks.columns import Column
+from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import SURFACES, Track
 from trailbrake.tracks.track import Surface as Ground
 from trailbrake.units import RPM
 
 MOST_NAME = 32  # characters of a name: acpmf_static has room for no more
 CONFIG = Path("extension", "config", "new_behaviour.ini")
-_MARGIN = 20.0  # px around the picture of a track
-_SIZE = 1000.0  # px, its longer side without the margin
 
 
 def track_folder(root: Path, track: str, layout: str = "") -> Path:
@@ -71,11 +70,14 @@ def write(root: Path, track: Track, car: CarParams, lane: FastLane) -> list[Path
         SimulatorError: a file cannot be written.
     """
     track_name, car_name = folder_name(track.name), folder_name(car.name)
-    data = track_folder(root, track_name) / "data"
+    folder = track_folder(root, track_name)
+    strips = [_strip(road) for road in track.roads]
+    parameters = map_png.fit(strips)
     files = {
         lane_path(root, track_name): fast_lane.encode(lane),
         surfaces_path(root, track_name): surfaces.encode(_surfaces(track)),
-        data / "map.ini": map_ini.encode(_map(lane)),
+        folder / "data" / "map.ini": map_ini.encode(parameters),
+        folder / "map.png": map_png.encode(parameters, strips),
         track_ui_path(root, track_name): ui.encode_track(_track_ui(track)),
         car_ui_path(root, car_name): ui.encode_car(car_ui(car)),
         root / CONFIG: b"[BASIC]\r\nENABLED=1 ; Active ; boolean\r\n\r\n[CUSTOM_AI]\r\nENABLED=1\r\n",
@@ -120,15 +122,10 @@ def _surfaces(track: Track) -> Surfaces:
     )
 
 
-def _map(lane: FastLane) -> map_ini.Map:
-    place = lane.points["place"].astype(np.float64)
-    (x0, _, z0), (x1, _, z1) = place.min(axis=0).tolist(), place.max(axis=0).tolist()
-    scale = max(x1 - x0, z1 - z0, 1.0) / _SIZE
-    edge = _MARGIN * scale
-    return map_ini.Map(
-        width=(x1 - x0 + 2.0 * edge) / scale, height=(z1 - z0 + 2.0 * edge) / scale, x_offset=edge - x0,
-        z_offset=edge - z0, margin=_MARGIN, scale_factor=scale,
-    )  # fmt: skip
+def _strip(road: Road) -> map_png.Strip:
+    # The game's x is our y, its z our x. A circuit comes round to its first row again.
+    left, right = (edge[:, [1, 0]] for edge in road.edges())
+    return (np.vstack([left, left[:1]]), np.vstack([right, right[:1]])) if road.closed else (left, right)
 
 
 def _track_ui(track: Track) -> ui.TrackUi:

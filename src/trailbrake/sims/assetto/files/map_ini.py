@@ -1,14 +1,20 @@
 """`data/map.ini`: how the picture `map.png` of a track lies in the world.
 
-Source: protocol page assetto-custom-ai, section 7. The rule from metres to pixels is inferred there, not documented.
+Source: protocol page assetto-custom-ai, section 7, where the rule from metres to pixels is inferred; the tool that
+`map_png` names writes files by the same rule, and its WIDTH and HEIGHT are without the margins.
 """
 
 from dataclasses import astuple, dataclass, fields
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto.files import ini
 
 SECTION = "PARAMETERS"
+Metres = TypeVar("Metres", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -16,11 +22,11 @@ class Map:
     """The parameters, named as in the file.
 
     Attributes:
-        width: of the picture, px.
-        height: of the picture, px.
+        width: of the picture without its margins, px.
+        height: of the picture without its margins, px.
         x_offset: m, added to the game's x.
         z_offset: m, added to the game's z.
-        margin: px around the track.
+        margin: px around the track, on every side.
         scale_factor: m per px.
         drawing_size: px, of the dots that the game draws.
     """
@@ -33,7 +39,7 @@ class Map:
     scale_factor: float = 1.0
     drawing_size: float = 10.0
 
-    def pixel(self, x: float, z: float) -> tuple[float, float]:
+    def pixel(self, x: Metres, z: Metres) -> tuple[Metres, Metres]:
         """Return where in the picture (px from its left and top edge) the place x, z (m, the game's world) is."""
         return (x + self.x_offset) / self.scale_factor, (z + self.z_offset) / self.scale_factor
 
