@@ -103,13 +103,18 @@ class _Knob:
             self._own = told
 
 
+def _as_they_come() -> list[_Knob]:
+    # The bias is a share of the brakes, and what the car's own is nobody knows before it is told.
+    return [_Knob(math.nan if name == "brake_bias" else 1.0) for name in SETTINGS]
+
+
 class Knobs:
     """The settings of one car, from when a driver takes it."""
 
     __slots__ = ("_knobs", "_step")
 
     def __init__(self) -> None:
-        self._knobs = [_Knob(math.nan if name == "brake_bias" else 1.0) for name in SETTINGS]
+        self._knobs = _as_they_come()
         self._step = 0
 
     @property
@@ -126,7 +131,7 @@ class Knobs:
             step: the game's physics step. One that is smaller than the last is a new session, with the car's own.
         """
         if step < self._step:
-            self.__init__()  # type: ignore[misc]
+            self._knobs = _as_they_come()
         self._step = step
         held = [knob.press(wish, now, step) for knob, wish, now in zip(self._knobs, wishes, told, strict=True)]
         return tuple(int(way == button) for way in held for button in (1, -1))
