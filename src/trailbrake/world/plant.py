@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord, LapTimer
@@ -41,7 +42,8 @@ class World:
         self._settings = [NOTHING_SET] * len(self.cars)
         # Views of each car's state in the batch: to make one takes as long as to read it.
         columns = [self.batch.column(car) for car in range(len(self.cars))]
-        self._states, self._asked = [c[:_STATES] for c in columns], [memoryview(c[_STATES:]) for c in columns]
+        self._states = [column[:_STATES] for column in columns]
+        self._asked: list[Any] = [memoryview(column[_STATES:]) for column in columns]
         self._figures = [column.item for column in columns]  # one of them as Python's float
         self.reset(seed)
 
