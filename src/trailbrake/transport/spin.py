@@ -9,9 +9,9 @@ ended early, and after a lost one the next come seldom.
 from collections.abc import Callable
 from time import perf_counter
 
-LONGEST_S = 250e-6  # of one spin: more than another process needs to answer, far less than what a sleep is good for
+LONGEST_S = 500e-6  # of one spin: more than another process needs to answer, far less than what a sleep is good for
 _TAKEN_S = 500e-6  # between two looks: the system has given the core to somebody else meanwhile
-_SELDOM = 1023  # waits at most without a spin after one that did not pay
+_SELDOM = 255  # waits at most without a spin after one that did not pay
 _MAKE_UP = 20  # spins that paid make up for one that did not
 
 
