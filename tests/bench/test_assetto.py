@@ -26,29 +26,38 @@ def test_a_throttle_carries_its_number_over_the_wire(throttle, sequence):
     assert decode(wired) == sequence % 500
 
 
+def timed(track, car, behind=0):
+    """A world whose client took the car after so many steps."""
+    world = Timed(track, [car], published=lambda: world._sequence - behind)
+    return world
+
+
 @given(st.integers(0, 100))
 def test_a_throttle_that_nobody_marked_has_no_number(percent):
     assert decode(percent / 100.0) == -1
 
 
-def test_a_trip_is_from_the_state_to_the_step_that_has_its_answer(monkeypatch):
+@pytest.mark.parametrize("behind", [0, 25])
+def test_a_trip_is_from_the_state_to_the_step_that_has_its_answer(monkeypatch, behind):
     clock = [10.0]
     monkeypatch.setattr(rate, "now", lambda: clock[0])
-    world = Timed(load_track("kartwerk"), [load_car("kart")])
+    world = timed(load_track("kartwerk"), load_car("kart"), behind)
+    for _ in range(behind + 1):  # nobody's answers
+        world.step([Controls(brake=1.0)])
     state = world.state(0)
     clock[0] += 0.004
-    world.step([Controls(brake=1.0)])  # nobody's answer
+    world.step([Controls(brake=1.0)])
     assert world.trips.count == 0
     for _ in range(3):  # the answer, and then the same one again
         clock[0] += 0.003
-        world.step([Controls(throttle=encode(0.5, state.sequence))])
+        world.step([Controls(throttle=encode(0.5, state.sequence - behind))])
     assert world.trips.count == 1
     assert world.trips.percentile(0.5) == pytest.approx(0.007, rel=0.02)
 
 
 def test_the_bench_s_driver_drives():
     course = Course(load_track("hartmoor"), load_car("gt3"))
-    driver, world = Pid(), Timed(course.track, [course.known_car()])
+    driver, world = Pid(), timed(course.track, course.known_car())
     driver.reset(course)
     for _ in range(3 * 333):
         world.step([driver.act(world.state(0), world.period)])

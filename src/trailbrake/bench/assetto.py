@@ -11,7 +11,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 
@@ -24,12 +24,13 @@ from trailbrake.planning.course import Course
 from trailbrake.run import rate, session
 from trailbrake.run.options import DriveOptions, WorldOptions
 from trailbrake.run.serve import serve
+from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.spec import ServeOptions
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.frenet import locate, point
 from trailbrake.tracks.load import load as load_track
 from trailbrake.tracks.track import Track
-from trailbrake.transport.shm import ENVIRONMENT
+from trailbrake.transport.shm import ENVIRONMENT, SharedMemory
 from trailbrake.world.plant import PERIOD, World
 
 EXCHANGES = 12_000  # 36 s: enough behind a 99.9th percentile
@@ -76,19 +77,38 @@ class Pid:
 
 
 class Timed(World):
-    """A world that notes how long after a state was asked for its answer reached a step."""
+    """A world that notes how long after a state was asked for its answer reached a step.
 
-    def __init__(self, track: Track, cars: Sequence[CarParams], seed: int = 0, period: float = PERIOD) -> None:
+    Args:
+        track, cars, seed, period: of the world.
+        published: returns the packet_id of the newest state as the wire has it. It counts from when the client took the
+            car, and so is behind the number of our step by what that is at the first answer.
+    """
+
+    def __init__(
+        self,
+        track: Track,
+        cars: Sequence[CarParams],
+        seed: int = 0,
+        period: float = PERIOD,
+        *,
+        published: Callable[[], int],
+    ) -> None:
         self.trips = Durations()
         self._given = [math.nan] * _CODES
+        self._published, self._ahead = published, -1
         super().__init__(track, cars, seed, period)
 
     def step(self, controls: Sequence[Controls]) -> None:
         """Look whose answer this is, and step."""
         code = decode(controls[0].throttle)
-        if code >= 0 and self._given[code] == self._given[code]:  # not NaN: no answer to it was seen before
-            self.trips.add(rate.now() - self._given[code])
-            self._given[code] = math.nan
+        if code >= 0:
+            if self._ahead < 0:
+                self._ahead = self._sequence - self._published()
+            code = (code + self._ahead) % _CODES
+            if self._given[code] == self._given[code]:  # not NaN: no answer to it was seen before
+                self.trips.add(rate.now() - self._given[code])
+                self._given[code] = math.nan
         super().step(controls)
 
     def state(self, car: int) -> CarState:
@@ -100,7 +120,13 @@ class Timed(World):
 
 def _serve(pipe: Pipe) -> None:
     """Serve a timed world at the public doors of this process until told to stop; send what was seen."""
-    world = Timed(load_track(TRACK), [load_car(CAR)])
+    memory = SharedMemory()
+
+    def published() -> int:
+        page = memory.open(spec.car_name(0), mapped=False)
+        return 0 if page is None else codec.decode_packet_id(page.read(codec.PACKET_ID_SIZE))
+
+    world = Timed(load_track(TRACK), [load_car(CAR)], published=published)
 
     def wait() -> None:
         pipe.recv()
