@@ -15,7 +15,8 @@ _SWEEPS = 60  # each halves the error of the slopes at least: 60 is below roundi
 
 def chords(points: Plane, drift: complex = 0j) -> Array:
     """Return how far it is (n,) from each point to the next, from the last to the first `drift` (m) further on."""
-    lengths: Array = np.abs(np.append(points[1:], points[0] + drift) - points)
+    # With Python's own complex numbers: sums of NumPy's scalars end the process under wine, where we test for Windows.
+    lengths: Array = np.abs(np.append(points[1:], complex(points[0]) + drift) - points)
     return lengths
 
 

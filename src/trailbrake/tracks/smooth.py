@@ -161,8 +161,9 @@ def smooth_open(
         DataError: as `smooth`; or the road crosses itself.
     """
     points = x + 1j * y
-    there_and_on = np.append(points, 2.0 * points[-1] - points[-2:0:-1])
-    period = _Period(there_and_on, 2.0 * (points[-1] - points[0]), turns=0, parts=2)
+    first, last = complex(points[0]), complex(points[-1])  # Python's own, as in `chords`
+    there_and_on = np.append(points, 2.0 * last - points[-2:0:-1])
+    period = _Period(there_and_on, 2.0 * (last - first), turns=0, parts=2)
     whole = _line(period, where)
     half = len(whole.place) // 2 + 1
     line = _Line(whole.spacing, whole.place[:half], whole.yaw[:half], whole.curvature[:half],
