@@ -245,6 +245,7 @@ def ask(asked: "memoryview[float]", controls: Controls) -> None:
         controls: as asked for.
     """
     gear, wheels = controls.gear, controls.wheels
+    # The places are those of `layout.Control`, from STEER on; the wheels' torques begin at 8.
     asked[0], asked[1], asked[2] = controls.steer, controls.throttle, controls.brake
     asked[3], asked[4] = controls.clutch, controls.handbrake
     asked[5] = math.nan if gear is None else gear

@@ -43,8 +43,7 @@ class World:
         # Views of each car's state in the batch: to make one takes as long as to read it.
         columns = [self.batch.column(car) for car in range(len(self.cars))]
         self._states = [column[:_STATES] for column in columns]
-        asked: list[Any] = [column[_STATES:] for column in columns]
-        self._asked: list[Any] = [memoryview(rows) for rows in asked]
+        self._asked: list[Any] = [column[_STATES:].data for column in columns]
         self._figures = [column.item for column in columns]  # one of them as Python's float
         self.reset(seed)
 

@@ -109,18 +109,18 @@ def _as_they_come() -> list[_Knob]:
 
 
 class Knobs:
-    """The settings of one car, from when a driver takes it."""
+    """The settings of one car, from when a driver takes it.
 
-    __slots__ = ("_knobs", "_step")
+    Attributes:
+        turned: whether a setting is not as the car's own.
+    """
+
+    __slots__ = ("_knobs", "_step", "turned")
 
     def __init__(self) -> None:
         self._knobs = _as_they_come()
         self._step = 0
-
-    @property
-    def turned(self) -> bool:
-        """Whether a setting is not as the car's own."""
-        return any(knob.turned for knob in self._knobs)
+        self.turned = False  # kept, not asked for: the link looks at it in every tick
 
     def press(self, wishes: Sequence[float], told: Sequence[float], step: int) -> Buttons:
         """Return the buttons to hold now.
@@ -134,4 +134,5 @@ class Knobs:
             self._knobs = _as_they_come()
         self._step = step
         held = [knob.press(wish, now, step) for knob, wish, now in zip(self._knobs, wishes, told, strict=True)]
+        self.turned = any(knob.turned for knob in self._knobs)
         return tuple(int(way == button) for way in held for button in (1, -1))
