@@ -99,12 +99,14 @@ class LapTimer:
     @property
     def lap_time(self) -> float:
         """Time in the current lap, s; 0 before the first sample."""
-        return 0.0 if math.isnan(self._start) else self._time - self._start
+        start = self._start
+        return self._time - start if start == start else 0.0
 
     @property
     def progress(self) -> float:
         """Share of the current lap driven, 0..1."""
-        return min(max(self._place / self.length, 0.0), 1.0)
+        share = self._place / self.length
+        return 0.0 if share < 0.0 else 1.0 if share > 1.0 else share
 
     @property
     def valid(self) -> bool:

@@ -99,7 +99,7 @@ class Drive(Section, frozen=True):
     @property
     def front_share(self) -> float:
         """Share of the drive torque that goes to the front axle."""
-        return {"fwd": 1.0, "rwd": 0.0, "awd": self.awd_front_share}[self.layout]
+        return self.awd_front_share if self.layout == "awd" else 1.0 if self.layout == "fwd" else 0.0
 
     @property
     def open_front(self) -> bool:

@@ -84,15 +84,17 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None,
             print(f"ready {served}{_about(spec, options)}", file=sys.stderr, flush=True)
             began = due = rate.now()
             end = began + world.seconds if world.seconds else math.inf
-            # A host of a race is done when its laps are driven.
-            while not stopped and not getattr(host, "is_done", False) and rate.now() < end:
+            races = hasattr(host, "is_done")  # a host of a race is done when its laps are driven
+            paced = hasattr(host, "wall_period")  # what a client has made of the session's pace, where its wire lets it
+            now = began
+            while not stopped and now < end and not (races and host.is_done):  # type: ignore[attr-defined]
                 if coupled is not None and coupled.waits:  # its simulator time stands still: no tick is due
                     coupled.wait(LOOK)
-                    host.tick(rate.now())
+                    now = rate.now()
+                    host.tick(now)
                     if coupled.waits:
                         continue
-                # What a client has made of the session's pace, where its wire lets it.
-                due += getattr(host, "wall_period", period)
+                due += host.wall_period if paced else period  # type: ignore[attr-defined]
                 if real:
                     at = rate.sleep_until(due)
                     if at - due > CATCH_UP:
@@ -100,7 +102,8 @@ def serve(sim: str, world: WorldOptions, options: Any, doors: str | None = None,
                         due = at
                 start = rate.now()
                 host.tick(start)
-                work.add(rate.now() - start)
+                now = rate.now()
+                work.add(now - start)
                 ticks += 1
         finally:
             counters = host.counters()

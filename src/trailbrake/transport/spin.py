@@ -26,15 +26,15 @@ class Spin:
         self._clock = clock
         self._distrust = self._pass = self._paid = 0
 
-    def until(self, look: Callable[[float], object]) -> bool:
-        """Call `look(0.0)` until it returns something true; False where that took too long, or is not tried now."""
+    def until(self, look: Callable[[], object]) -> bool:
+        """Call `look()` until it returns something true; False where that took too long, or is not tried now."""
         if self._pass:
             self._pass -= 1
             return False
         clock = self._clock
         began = last = clock()
         while True:
-            there = look(0.0)
+            there = look()
             now = clock()
             if now - last > _TAKEN_S or (not there and now - began > LONGEST_S):
                 self._distrust = 0 if self._paid >= _MAKE_UP else min(2 * self._distrust + 1, _SELDOM)

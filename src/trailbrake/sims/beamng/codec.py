@@ -9,7 +9,7 @@ Where the published table and the game disagree this is the game: slot 0 is an i
 Signs and units are changed in `convert.py`, not here. NaN in a command means "leave alone".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from struct import Struct
 from typing import Any, NamedTuple
@@ -26,6 +26,8 @@ _STATE = Struct("<61d")
 _COMMAND = Struct("<14d")
 _CUSTOM = Struct(f"<{CUSTOM}d")
 _ZEROS = bytes(_CUSTOM.size)
+_INPUTS, _REST = Struct("<11d"), Struct("<50d")  # of a state message, without the free values
+_TORQUES = Struct("<2d")  # a wheel's
 STATE_SIZE = _STATE.size + _CUSTOM.size
 COMMAND_SIZE = _COMMAND.size + _CUSTOM.size
 
@@ -97,6 +99,13 @@ class StateMessage(NamedTuple):
     custom: Values = NO_CUSTOM  # bank H; the stock simulator sends zeros
 
 
+class Prepared(NamedTuple):
+    """A state message but for what hangs on the controller, which `complete_state` puts in."""
+
+    inputs: Values  # the numbers as far as steering_input
+    rest: bytes  # those behind them, without the free values
+
+
 class CommandMessage(NamedTuple):
     """Controller to simulator, 512 bytes: bank A, and B as `custom`. Torques are about the wheel's axle."""
 
@@ -126,6 +135,16 @@ SEEN = (
 Seen = tuple[Any, ...]  # those of SEEN, and `custom`; a plain tuple, since only those are taken apart fast
 seen: Callable[[StateMessage], Seen] = itemgetter(*map(StateMessage._fields.index, (*SEEN, "custom")))
 _SEE = Struct("<" + "".join("d" if name in SEEN else f"{DOUBLE}x" for name in StateMessage._fields[:-1])).unpack_from
+
+_INPUTS_END = StateMessage._fields.index("steering_input") + 1
+_TORQUE_PLACES = [  # bytes, in `Prepared.rest`
+    DOUBLE * (at - _INPUTS_END) for at, name in enumerate(StateMessage._fields) if name.endswith("_brakingTorque")
+]
+# Which bytes of a message are slow: banks A, without the id, and C, without the wheels' mean speed.
+_BANKS = (
+    (False, 0, 1 * DOUBLE), (True, 1 * DOUBLE, 11 * DOUBLE), (False, 11 * DOUBLE, 25 * DOUBLE),
+    (True, 25 * DOUBLE, 36 * DOUBLE), (False, 36 * DOUBLE, STATE_SIZE),
+)  # fmt: skip
 
 # `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor.
 _new = tuple.__new__
@@ -158,9 +177,51 @@ def decode_seen_state(data: bytes) -> Seen:
     return (*_SEE(data), _decode_custom(data))
 
 
+def prepare_state(values: Values) -> Prepared:
+    """Return the state message of `values`, its numbers without the free ones, ready for `complete_state`."""
+    return _new(Prepared, (values[:_INPUTS_END], _REST.pack(*values[_INPUTS_END:])))
+
+
+def complete_state(
+    prepared: Prepared,
+    message_id: float,
+    throttle: float,
+    brake: float,
+    steering: float,
+    torques: Sequence[tuple[float, float]] = (),
+    custom: Values = NO_CUSTOM,
+) -> bytes:
+    """Encode what a simulator sends, 888 bytes.
+
+    Args:
+        prepared: of `prepare_state`.
+        message_id: counts the messages.
+        throttle: for `throttle_input`.
+        brake: for `brake_input`.
+        steering: for `steering_input`.
+        torques: each wheel's for `brakingTorque` and `propulsionTorque`; empty for those that are prepared.
+        custom: the free values.
+    """
+    (_, applied_throttle, _, applied_brake, _, clutch, clutch_in, parking, parking_in, wheel, _), rest = prepared
+    if torques:
+        changed = bytearray(rest)
+        for place, pair in zip(_TORQUE_PLACES, torques, strict=True):
+            _TORQUES.pack_into(changed, place, *pair)
+        rest = bytes(changed)
+    inputs = _INPUTS.pack(message_id, applied_throttle, throttle, applied_brake, brake, clutch, clutch_in, parking,
+                          parking_in, wheel, steering)  # fmt: skip
+    return inputs + rest + _encode_custom(custom)
+
+
 def encode_state(m: StateMessage) -> bytes:
     """Encode what a simulator sends, 888 bytes."""
-    return _STATE.pack(*m[:-1]) + _encode_custom(m.custom)
+    prepared = prepare_state(m[:-1])
+    return complete_state(prepared, m[0], m.throttle_input, m.brake_input, m.steering_input, custom=m.custom)
+
+
+def stale_state(data: bytes, frame: bytes) -> bytes:
+    """Return the state message `data` with what the game works out once per graphics frame as `frame` has it."""
+    return b"".join((frame if slow else data)[first:last] for slow, first, last in _BANKS)
 
 
 def decode_command(data: bytes) -> CommandMessage:

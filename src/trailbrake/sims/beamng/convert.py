@@ -12,12 +12,23 @@ The wire tells neither lap times nor contacts, and no time: `state_from_wire` co
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trailbrake.cars.params import CarParams, interpolate
 from trailbrake.frames import beamng_from_iso, iso_from_beamng
-from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, Seen, StateMessage, Values, seen
+from trailbrake.sims.beamng.codec import (
+    NO_CUSTOM,
+    CommandMessage,
+    Prepared,
+    Seen,
+    StateMessage,
+    Values,
+    complete_state,
+    decode_state,
+    prepare_state,
+    seen,
+)
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelState, WheelTorque
 from trailbrake.units import DEG, RPM
 
@@ -27,8 +38,6 @@ DRIVING = Phase.DRIVING
 QUARTER = 0.5 * math.pi  # rad: yaw on the wire is 0 when facing world -Y
 IGNITION_ON = 2.0
 TORQUES, PEDALS = 1.0, 0.0  # drive mode
-_PER_WHEEL = 6  # numbers of a message
-_WHEELS = range(StateMessage._fields.index("wheelFL_angularVelocity"), len(StateMessage._fields) - 1, _PER_WHEEL)
 _new = tuple.__new__
 
 
@@ -99,11 +108,6 @@ def _yaw_rate(message_id: float, speed: float, yaw: float, step: float, before: 
     return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((message_id - before.sequence) * step)
 
 
-def stair(message: StateMessage, frame: StateMessage) -> StateMessage:
-    """Return `message` with what the game works out only once per graphics frame (banks A and C) as `frame` has it."""
-    return _new(StateMessage, (message[0], *frame[1:11], *message[11:25], *frame[25:36], *message[36:]))
-
-
 def state_to_wire(
     state: CarState,
     car: CarParams,
@@ -111,11 +115,11 @@ def state_to_wire(
     held: "Held | None" = None,
     custom: Values = NO_CUSTOM,
 ) -> StateMessage:
-    """Return what the game would send of `state`: `complete(told_of(state, car), ...)`."""
-    return complete(told_of(state, car), message_id, held or Held(), custom)
+    """Return what the game would send of `state`: `complete(told_of(state, car), ...)`, as a message."""
+    return decode_state(complete(told_of(state, car), message_id, held or Held(), custom))
 
 
-def told_of(state: CarState, car: CarParams) -> StateMessage:
+def told_of(state: CarState, car: CarParams) -> Prepared:
     """Return the message about `state` as far as it does not hang on the controller: that is for `complete` to fill.
 
     What the state does not know is 0: the game sends no NaN. Beside it nothing but arithmetic stands between an answer
@@ -151,7 +155,7 @@ def told_of(state: CarState, car: CarParams) -> StateMessage:
     b0, b1, b2, b3 = _brake_torques(s, car)
     d0, d1, d2, d3 = _drive_torques(s, car, rpm, gear)
     drag_front, drag_rear = tyre_front.rolling_resistance * front, tyre_rear.rolling_resistance * rear
-    values: tuple[Any, ...] = (
+    values: Values = (
         0.0, throttle, 0.0, s.brake, 0.0, s.clutch, 0.0, s.handbrake, 0.0,
         s.steering_wheel_angle / DEG, 0.0, s.x, s.y, s.z,
         cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * vx, s.speed,
@@ -166,11 +170,11 @@ def told_of(state: CarState, car: CarParams) -> StateMessage:
     )  # fmt: skip
     if math.isnan(sum(values)):
         values = tuple([0.0 if value != value else value for value in values])
-    return _new(StateMessage, (*values, NO_CUSTOM))
+    return prepare_state(values)
 
 
-def complete(told: StateMessage, message_id: int, held: "Held", custom: Values = NO_CUSTOM) -> StateMessage:
-    """Return the message of which `told` is all that the controller has no part in.
+def complete(told: Prepared, message_id: int, held: "Held", custom: Values = NO_CUSTOM) -> bytes:
+    """Return the bytes of the message of which `told` is all that the controller has no part in.
 
     Args:
         told: of `told_of`.
@@ -178,15 +182,13 @@ def complete(told: StateMessage, message_id: int, held: "Held", custom: Values =
         held: what the controller has asked for: its pedals and steering, and its torques in the place of the car's.
         custom: the 50 free values.
     """
-    asked = (float(message_id), told[1], held.throttle, told[3], held.brake, *told[5:10], -held.steer)
-    if not held.torque_mode:
-        return _new(StateMessage, (*asked, *told[11:-1], custom))
-    wheels: list[Any] = []
-    for at, brake, drive in zip(_WHEELS, held.brake_torques, held.drive_torques, strict=True):
-        own = told[at : at + _PER_WHEEL]
-        # NaN is a torque that a contract of generation 2 does not list.
-        wheels += (*own[:2], brake if brake == brake else 0.0, drive if drive == drive else 0.0, *own[4:])
-    return _new(StateMessage, (*asked, *told[11 : _WHEELS[0]], *wheels, custom))
+    torques: Sequence[tuple[float, float]] = ()
+    if held.torque_mode:  # NaN is a torque that a contract of generation 2 does not list
+        torques = [
+            (brake if brake == brake else 0.0, drive if drive == drive else 0.0)
+            for brake, drive in zip(held.brake_torques, held.drive_torques, strict=True)
+        ]
+    return complete_state(told, message_id, held.throttle, held.brake, -held.steer, torques, custom)
 
 
 def _brake_torques(s: CarState, car: CarParams) -> tuple[float, float, float, float]:

@@ -59,9 +59,10 @@ class Coupling:
         self._arrived: deque[bytes] = deque()
         self._told: tuple[CarState, Any] | None = None  # the state behind the present step, and what is told of it
         self._act = DONE
+        self._answers_early = False  # whether the newest step found its answer there, without a wait
         self._waits_since = self._asked_at = 0.0
         self._accepted = b""
-        self._frame: Any = None  # the message at the newest graphics frame
+        self._frame = b""  # the message at the newest graphics frame
         self._stale_banks = False
 
     def begin(self, now: float, stale_banks: bool) -> None:
@@ -83,12 +84,15 @@ class Coupling:
         act, window, statistics = self._act, self.window, self.statistics
         while act is not DONE:
             if act is SEND or act is SEND_AND_WAIT:
-                self._send(now)
+                size = self._send(now)
+                statistics.sent(size, now, window.in_flight)
                 if act is SEND:
                     break
                 act, self._asked_at = WAIT, now
                 continue
             data = self._receive(now)
+            if not self.waits:
+                self._answers_early = data is not None
             if data is None:
                 if act is WAIT:
                     if not self.waits:
@@ -113,23 +117,27 @@ class Coupling:
             accepted, act = window.datagram(command[0], copy)
             statistics.copies += copy
             if accepted:
-                self._accept(command, data, now)
+                self._accept(command, data)
+                size = self._send(now) if act is SEND else 0  # first of all: the controller waits for it
+                statistics.answered(now, window.in_flight)
+                if size:
+                    statistics.sent(size, now, window.in_flight)
+                    break
         self._act = DONE
         if self.waits:
             self.waits = False
             statistics.stood_still(now - self._waits_since)
 
-    def _accept(self, command: Any, data: bytes, now: float) -> None:
+    def _accept(self, command: Any, data: bytes) -> None:
         self._accepted = data
         self._dialect.take(command, self.held)
         self.changed = True
         if self._custom is not None:
             self._custom.received = self._dialect.custom_of_command(command)
-        self.statistics.answered(now, self.window.in_flight)
 
     def _receive(self, now: float) -> bytes | None:
         if self._faults is None:
-            return self.udp.receive_data()
+            return self.udp.expected_data() if self._answers_early else self.udp.receive_data()
         _, inward = self._faults
         while (got := self.udp.receive()) is not None:
             inward.push(got[0], now)
@@ -140,23 +148,23 @@ class Coupling:
         state = self._plant.state(self._index)
         return state, self._dialect.told_of(state, self._plant.cars[self._index])
 
-    def _send(self, now: float) -> None:
-        dialect, window = self._dialect, self.window
+    def _send(self, now: float) -> int:
+        """Send the message that is due; return its size."""
+        dialect = self._dialect
         state, told = self._told or self._tell()
         free = NO_CUSTOM if self._custom is None else self._custom.fill(state)
-        message = dialect.message_of(told, window.last_id, self.held, free)
-        if self._stale_banks and self._frame is not None:
-            message = dialect.stair(message, self._frame)
+        data = dialect.message_of(told, self.window.last_id, self.held, free)
+        if self._stale_banks and self._frame:
+            data = dialect.stair(data, self._frame)
         else:
-            self._frame = message
-        data = dialect.encode_state(message)
+            self._frame = data
         if self._debug is not None:
             self._debug.sent(data)
         if self._faults is not None:
             self._faults[0].push(data, now)
         elif self.to is not None:
             self.udp.send(data, self.to)
-        self.statistics.sent(len(data), now, window.in_flight)
+        return len(data)
 
     def deliver(self, now: float) -> None:
         """Pass on what the bad network has had for long enough."""

@@ -37,14 +37,11 @@ class Dialect(Protocol):
     def told_of(self, state: CarState, car: CarParams) -> Any:
         """Host: return what a message says of `state` whatever the controller says; see `convert.told_of`."""
 
-    def message_of(self, told: Any, message_id: int, held: Held, custom: Values) -> Any:
+    def message_of(self, told: Any, message_id: int, held: Held, custom: Values) -> bytes:
         """Host: return the message that tells it, and what is held; see `convert.complete`."""
 
-    def stair(self, message: Any, frame: Any) -> Any:
-        """Host: return `message` with what changes once per graphics frame as in `frame`."""
-
-    def encode_state(self, message: Any) -> bytes:
-        """Host: return the bytes of a message of `message_of`."""
+    def stair(self, data: bytes, frame: bytes) -> bytes:
+        """Host: return the message `data` with what changes once per graphics frame as in `frame`."""
 
     def decode_command(self, data: bytes) -> Any:
         """Host: return the command in a datagram; WireError where it is none."""
@@ -77,8 +74,7 @@ class Fixed:
     # The codec's and the converter's functions as they are: nothing is called twice on the way.
     told_of = staticmethod(convert.told_of)
     message_of = staticmethod(convert.complete)
-    stair = staticmethod(convert.stair)
-    encode_state = staticmethod(codec.encode_state)
+    stair = staticmethod(codec.stale_state)
     decode_command = staticmethod(codec.decode_command)
     take = staticmethod(convert.take)
     decode_state = staticmethod(codec.decode_seen_state)

@@ -43,6 +43,8 @@ class Host:
     ) -> None:
         self._plant, self._options, self._doors = plant, options or spec.ServeOptions(), doors
         self._timing, self._faulty = self._options.timing, self._options.faulty
+        self._slow_banks, self._steps_latch = self._options.gfx_banks == "slow", self._options.input_latch == "step"
+        self._frames = PHYSICS_STEP * self._options.frame_rate  # graphics frames in a physics step
         self._dialect: Dialect = of_options(self._options)
         self._couplings: list[Coupling] = []
         self._controls: list[Controls] = []
@@ -120,12 +122,12 @@ class Host:
         plant = self._plant
         plant.step(self._controls)
         self._steps += 1
-        frame = int(self._steps * PHYSICS_STEP * self._options.frame_rate + 1e-9)
+        frame = int(self._steps * self._frames + 1e-9)
         new_frame, self._frame = frame != self._frame, frame
         for log in self._debug:
             log.time = self._steps * PHYSICS_STEP
             log.step()
-        stale = self._options.gfx_banks == "slow" and not new_frame
+        stale = self._slow_banks and not new_frame
         for index, coupling in enumerate(self._couplings):
             coupling.begin(now, stale)
             if coupling.waits:
@@ -143,7 +145,7 @@ class Host:
 
     def _apply(self, index: int, coupling: Coupling, new_frame: bool) -> None:
         """Let what is held act from the next physics step on; pedals and steering, latched, from the next frame on."""
-        if self._options.input_latch == "step" or new_frame:
+        if self._steps_latch or new_frame:
             self._controls[index] = convert.controls_of(coupling.held)
         else:
             self._controls[index].wheels = convert.torques_of(coupling.held)
@@ -151,11 +153,13 @@ class Host:
 
     def wait(self, seconds: float) -> None:
         """Let wall time pass until a controller says something, at most `seconds`."""
-        if self.waits:
-            # The bad network's own deliveries, counted from the newest tick, which was a moment ago.
+        if not self.waits:
+            return
+        if self._faulty:  # the bad network's own deliveries, counted from the newest tick, which was a moment ago
             due = [coupling.next_at - self._now for coupling in self._couplings if coupling.next_at is not None]
-            waiting = self._waiting or self._couplings
-            waiting[0].udp.wait(max(min([seconds, *due]), 0.0))
+            seconds = max(min([seconds, *due]), 0.0)
+        waiting = self._waiting or self._couplings
+        waiting[0].udp.wait(seconds)
 
     def counters(self) -> dict[str, Any]:
         """Return the sums over all vehicles, the figures of each, and what the two times come to."""

@@ -12,7 +12,16 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, near
 from trailbrake.frames import direction, up_vector
 from trailbrake.sims.beamng import convert
-from trailbrake.sims.beamng.codec import NO_CUSTOM, CommandMessage, SignalCodec, StateMessage, Values
+from trailbrake.sims.beamng.codec import (
+    DOUBLE,
+    NO_CUSTOM,
+    CommandMessage,
+    Prepared,
+    SignalCodec,
+    StateMessage,
+    Values,
+    decode_state,
+)
 from trailbrake.sims.beamng.contract import Contract, Signal
 from trailbrake.sims.beamng.convert import Held
 from trailbrake.state import CarState, Controls
@@ -104,25 +113,22 @@ class Listed:
         listed = any(name in self._channels for name in _TORQUES)
         return Held(torque_mode=listed, drive_torques=drive, brake_torques=brake)  # type: ignore[arg-type]
 
-    def told_of(self, state: CarState, car: CarParams) -> tuple[StateMessage, Values]:
+    def told_of(self, state: CarState, car: CarParams) -> tuple[Prepared, Values]:
         """Return what generation 1 tells, and what it has no place for, in the contract's order."""
         more = tuple(pick(state, car) for pick in self._pick if not isinstance(pick, int))
         return convert.told_of(state, car), more
 
-    def message_of(self, told: tuple[StateMessage, Values], message_id: int, held: Held, custom: Values) -> Values:
-        """Return (id, signals...)."""
-        fixed: Any = convert.complete(told[0], message_id, held)
+    def message_of(self, told: tuple[Prepared, Values], message_id: int, held: Held, custom: Values) -> bytes:
+        """Return the bytes of (id, signals...)."""
+        fixed: Any = decode_state(convert.complete(told[0], message_id, held))
         more = iter(told[1])
         values = [fixed[pick] if isinstance(pick, int) else next(more) for pick in self._pick]
-        return (float(message_id), *(0.0 if value != value else value for value in values))
+        return self._out.encode(float(message_id), tuple(0.0 if value != value else value for value in values))
 
-    def stair(self, message: Values, frame: Values) -> Values:
-        """Return `message` with the signals of the driver, the electrics and the powertrain as in `frame`."""
-        return tuple(frame[k] if k in self._slow else value for k, value in enumerate(message))
-
-    def encode_state(self, message: Values) -> bytes:
-        """Encode (id, signals...)."""
-        return self._out.encode(message[0], message[1:])
+    def stair(self, data: bytes, frame: bytes) -> bytes:
+        """Return `data` with the signals of the driver, the electrics and the powertrain as in `frame`."""
+        places = range(0, self._out.size, DOUBLE)
+        return b"".join((frame if at // DOUBLE in self._slow else data)[at : at + DOUBLE] for at in places)
 
     def decode_command(self, data: bytes) -> Values:
         """Return (id, channels...)."""
