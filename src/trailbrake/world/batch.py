@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,7 @@ class Batch:
         # Plain, writable copies: numba compiles anew for a read-only array.
         self.road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
         self.off: tuple[Any, Any] = (self._number(off.grip), self._number(off.rolling))
+        self._give()
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
@@ -129,6 +131,7 @@ class Batch:
         """Give every block parameters of its own, so that `params` may be changed car by car."""
         self.params = np.ascontiguousarray(self.params[self.kinds])
         self.kinds = np.arange(len(self.kinds), dtype=np.int64)
+        self._give()
 
     def change(self, car: int, params: CarParams) -> None:
         """Let one car be `params` from now on. Its state stays, and the other cars stay as they are."""
@@ -139,6 +142,7 @@ class Batch:
             models = self.params[:, model : model + LANES].reshape(-1).astype(np.intp)
             self.maps = np.ascontiguousarray(self.maps[models])
             self.params[:, model : model + LANES] = np.arange(len(models)).reshape(-1, LANES)
+            self._give()
         column = pack(params, heat=self._heat)
         column[Param.MODEL - Work.COUNT] = car
         self.params[car // LANES, car % LANES :: LANES] = column
@@ -230,10 +234,16 @@ class Batch:
         kept[:, State.COS_YAW], kept[:, State.SIN_YAW] = np.cos(kept[:, State.YAW]), np.sin(kept[:, State.YAW])
         self._advance(0, 0.0, 0, 0, len(self.cars))
 
+    def _give(self) -> None:
+        """Tie to the kernel what stays from call to call: to hand it over anew takes as long as a lone car's look."""
+        self._advances = [
+            partial(self._kernel, self.cars, self.params, self.kinds, self.maps, work, *self.road, *self.off)
+            for work in self.work
+        ]
+
     def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
-        group = self.group if self.touching else 1
-        self._kernel(self.cars, self.params, self.kinds, self.maps, self.work[thread], *self.road, *self.off,
-                     group, self.n, self._number(dt), self._number(dt * substeps), substeps, lo, hi)  # fmt: skip
+        group, number = self.group if self.touching else 1, self._number
+        self._advances[thread](group, self.n, number(dt), number(dt * substeps), substeps, lo, hi)
 
 
 def ask(asked: "memoryview[float]", controls: Controls) -> None:
