@@ -6,7 +6,6 @@ zero ends; flags are whole numbers of 4 bytes. They tell of the player's car onl
 The layout is read off the annotations: `int` and `float` are 4 bytes each, a tuple its members, a `Text` its units.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import Struct
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
@@ -234,6 +233,7 @@ class _Layout(Generic[Message]):
             self.fields.append(FieldOf(name, unit, len(member.unpack(bytes(member.size))), room))
             size += gap + member.size
         self.struct = Struct("<" + "".join(formats))
+        self._shapes = [(field.values, field.room) for field in self.fields]
 
     def decode(self, data: bytes) -> Message:
         """Decode a page; WireError where it is cut short."""
@@ -258,20 +258,19 @@ class _Layout(Generic[Message]):
 
     def encode(self, message: Message) -> bytes:
         """Encode a page. A text too long for its field is cut."""
-        return self.struct.pack(*_flat(message, self.fields))
-
-
-def _flat(message: tuple[Any, ...], fields: list[FieldOf]) -> Iterator[Any]:
-    for value, field in zip(message, fields, strict=True):
-        if field.room:
-            yield _text_to_wire(value, field.room)
-        elif field.values == 1:
-            yield value
-        elif field.values == 12:
-            for vector in value:
-                yield from vector
-        else:
-            yield from value
+        flat: list[Any] = []
+        values: tuple[Any, ...] = message
+        for value, (count, room) in zip(values, self._shapes, strict=True):
+            if room:
+                flat.append(_text_to_wire(value, room))
+            elif count == 1:
+                flat.append(value)
+            elif count == 12:
+                for vector in value:
+                    flat += vector
+            else:
+                flat += value
+        return self.struct.pack(*flat)
 
 
 def _text_from_wire(data: bytes) -> str:

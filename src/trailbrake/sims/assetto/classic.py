@@ -5,13 +5,11 @@ pages. Assumed, since no source says: `pitch` and `roll` are positive nose up an
 1 while they act, and lap times that are not there yet read -:--:---.
 """
 
-from trailbrake.cars.params import CarParams
 from trailbrake.roles import Plant
 from trailbrake.sims.assetto import acpmf, convert
 from trailbrake.sims.assetto.codec import CarData
 from trailbrake.sims.assetto.files import content
 from trailbrake.sims.assetto.slot import Counts, Slot
-from trailbrake.state import CarState
 from trailbrake.transport.shm import Page, SharedMemory
 
 _NO_TIME = "-:--:---"
@@ -57,12 +55,16 @@ def static_of(plant: Plant) -> acpmf.Static:
     )
 
 
-def physics_of(slot: Slot, packet_id: int, *, piloted: bool) -> acpmf.Physics:
-    """Return the page of every step, of the car behind `slot`; `piloted`: our own driver drives it."""
-    return _physics(slot.as_car(packet_id), slot.state, slot.params, slot, piloted)
+def physics_of(slot: Slot, car: CarData, packet_id: int, *, piloted: bool) -> acpmf.Physics:
+    """Return the page of every step.
 
-
-def _physics(car: CarData, state: CarState, params: CarParams, slot: Slot, piloted: bool) -> acpmf.Physics:
+    Args:
+        slot: of the car.
+        car: what its own page says, or would say.
+        packet_id: of this page.
+        piloted: whether our own driver drives it.
+    """
+    state, params = slot.state, slot.params
     a, b, c, d = car.wheels
     asked = slot.message
     bias, _, _, _, engine_brake, delivery, recovery = (
@@ -71,7 +73,7 @@ def _physics(car: CarData, state: CarState, params: CarParams, slot: Slot, pilot
     )
     has_drs, hybrid = params.aero.has_drs, params.hybrid is not None
     return acpmf.Physics(
-        packet_id=car.packet_id,
+        packet_id=packet_id,
         gas=car.gas,
         brake=car.brake,
         fuel=car.fuel,
@@ -165,10 +167,10 @@ class ClassicPages:
             self._pages[name] = self._memory.create(name, acpmf.PAGE_SIZE, mapped=self._mapped)
         self._counts.store(self._pages[acpmf.STATIC_NAME], acpmf.encode_static(static_of(plant)))
 
-    def publish_physics(self, slot: Slot, *, piloted: bool) -> None:
-        """Write the page of every step."""
+    def publish_physics(self, slot: Slot, car: CarData | None, *, piloted: bool) -> None:
+        """Write the page of every step; see `physics_of`. `car`: None where its own page was not written."""
         self._steps = (self._steps + 1) & _MOST_MS
-        message = physics_of(slot, self._steps, piloted=piloted)
+        message = physics_of(slot, car or slot.as_car(0), self._steps, piloted=piloted)
         self._counts.store(self._pages[acpmf.PHYSICS_NAME], acpmf.encode_physics(message))
 
     def publish_graphics(self, slots: list[Slot], *, paused: bool) -> None:

@@ -39,6 +39,7 @@ DRIVING = Phase.DRIVING
 NEUTRAL = 1  # wire gear: 0 = reverse, 1 = neutral, 2 = first
 ALL_WHEELS_VALID = 0b1111
 TELEPORT_NONE, TELEPORT_PITS, TELEPORT_POSE = 0, 1, 2
+_new = tuple.__new__  # as in `codec`: by place, without the constructor's keywords
 _BRAKING = 0.05  # pedal from which others see brake lights
 _MS_MAX = 0xFFFFFFFF
 _FIRST_BUTTON = CarControls._fields.index("brake_balance_up")
@@ -113,7 +114,10 @@ def state_to_wire(state: CarState, car: CarParams, packet_id: int, damage: Five 
     for bit, wheel in enumerate(s.wheels):
         if not wheel.on_track < 0.5:  # NaN counts as on the track
             valid |= 1 << bit
-    return CarData(
+    roll_rate, pitch_rate, yaw_rate = s.roll_rate, s.pitch_rate, s.yaw_rate
+    if roll_rate + pitch_rate + yaw_rate != roll_rate + pitch_rate + yaw_rate:  # one of them is NaN
+        roll_rate, pitch_rate, yaw_rate = known(roll_rate), known(pitch_rate), known(yaw_rate)
+    return _new(CarData, (
         packet_id,
         known(s.throttle),
         known(s.brake),
@@ -130,19 +134,24 @@ def state_to_wire(state: CarState, car: CarParams, packet_id: int, damage: Five 
         assetto_from_iso(up),
         assetto_from_iso((s.x, s.y, s.z)),
         assetto_from_iso((s.velocity_x, s.velocity_y, s.velocity_z)),
-        assetto_from_iso((known(s.roll_rate), known(s.pitch_rate), known(s.yaw_rate))),
+        assetto_from_iso((roll_rate, pitch_rate, yaw_rate)),
         car.body.cg_height,
         damage,
         _wheels_to_wire(s, car, forward, left, up),
-        abs_in_action=int(s.abs_active > 0.5),
-        traction_control_in_action=int(s.tc_active > 0.5),
-        lap_time_ms=milliseconds(s.lap_time),
-        best_lap_time_ms=milliseconds(s.best_lap_time),
-        spline_position=known(s.lap_progress),
-        collision_depth=known(s.contact_depth),
-        collision_counter=int(known(s.contacts)),
-        wheels_valid_surface=valid,
-    )
+        0.0,  # turbo boost
+        0.0,  # force feedback
+        0.0,
+        0,  # pit limiter
+        int(s.abs_active > 0.5),
+        int(s.tc_active > 0.5),
+        milliseconds(s.lap_time),
+        milliseconds(s.best_lap_time),
+        0.0,  # torque of the drivetrain
+        known(s.lap_progress),
+        known(s.contact_depth),
+        int(known(s.contacts)),
+        valid,
+    ))  # fmt: skip
 
 
 def state_to_public(state: CarState, car: CarParams, packet_id: int, damage: Five = ZERO5) -> CarPublic:
@@ -209,7 +218,7 @@ def _wheel_to_wire(
         slip_ratio, slip_angle, load = known(slip_ratio), known(slip_angle), known(load)
         spin, combined = known(spin), known(combined)
     pressure, wear, core, camber, disc = w.pressure, w.wear, w.core_temperature, w.camber, w.disc_temperature
-    return WheelData(
+    return _new(WheelData, (
         (y + normal[0] * radius, z + normal[1] * radius, x + normal[2] * radius),
         (y, z, x),
         normal,
@@ -228,7 +237,7 @@ def _wheel_to_wire(
         math.hypot(slip_ratio, slip_angle),
         slip_angle / DEG,
         combined,
-    )
+    ))  # fmt: skip
 
 
 def known(value: float) -> float:

@@ -131,13 +131,15 @@ class Host:
         if sim.pause:
             return
         self._plant.step([self._controls(slot) for slot in self._slots])
+        first = None  # what the first car's page says
         for slot in self._slots:
             if slot.taken or self._pilots or (slot.index == 0 and self._classic is not None):
                 self._follow(slot)
                 if slot.taken:
-                    slot.publish()
+                    told = slot.publish()
+                    first = told if slot.index == 0 else first
         if self._classic is not None:
-            self._classic.publish_physics(self._slots[0], piloted=self._piloted[0])
+            self._classic.publish_physics(self._slots[0], first, piloted=self._piloted[0])
         frames = int((now - self._opened_at) * spec.FRAME_RATE_HZ + 1e-6)
         if frames != self._frames:
             self._frames = frames
