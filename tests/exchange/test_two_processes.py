@@ -46,7 +46,7 @@ def free_port():
 @pytest.mark.slow
 @pytest.mark.parametrize(("sim", "dialect"), [("udacity_pid", "auto"), ("udacity_mpc", "bare")])
 def test_our_agent_drives_a_lap_of_a_simulator_in_another_process(sim, dialect, tmp_path):
-    port, track = free_port(), ring(tmp_path, straight=10.0, radius=20.0)  # live goes at the pace of real time
+    port, track = free_port(), ring(tmp_path, straight=24.0, radius=20.0)  # live goes at the pace of real time
     with (
         command("serve", sim, "--json", f"--connect=127.0.0.1:{port}", f"--track={track}", "--pace=lockstep",
                 f"--dialect={dialect}", "--seconds=80", shm=tmp_path) as served,

@@ -41,7 +41,7 @@ def test_a_script_from_the_public_list_of_messages_drives_a_lap(tmp_path):
 
 @pytest.mark.slow
 def test_our_link_drives_a_lap_of_a_simulator_in_another_process(tmp_path):
-    port, track = free_port(), ring(tmp_path, straight=10.0, radius=20.0)
+    port, track = free_port(), ring(tmp_path, straight=24.0, radius=20.0)
     with (
         command("serve", "donkeycar", "--json", f"--listen=127.0.0.1:{port}", f"--track={track}", "--seconds=80",
                 shm=tmp_path) as served,
