@@ -32,7 +32,7 @@ places = track.road.points([50.0, 51.0, 300.0, 600.0], [0.0, 1.7, beside, 0.0])
 yaw = places[:, 3] + [0.1, -0.1, 0.9, 0.0]
 for batch in batches:
     batch.place(np.arange(n), places[:, 0], places[:, 1], yaw, [30.0, 31.0, 35.0, 45.0])
-for look in range(12):
+for look in range(6):
     pedal = rng.uniform(-1.0, 1.0, n)
     for batch in batches:
         batch.set(Control.STEER, 0.3 * np.sin(0.5 * look + np.arange(n)))

@@ -26,8 +26,6 @@ _STATE = Struct("<61d")
 _COMMAND = Struct("<14d")
 _CUSTOM = Struct(f"<{CUSTOM}d")
 _ZEROS = bytes(_CUSTOM.size)
-_INPUTS, _REST = Struct("<11d"), Struct("<50d")  # of a state message, without the free values
-_TORQUES = Struct("<2d")  # a wheel's
 STATE_SIZE = _STATE.size + _CUSTOM.size
 COMMAND_SIZE = _COMMAND.size + _CUSTOM.size
 
@@ -136,15 +134,15 @@ Seen = tuple[Any, ...]  # those of SEEN, and `custom`; a plain tuple, since only
 seen: Callable[[StateMessage], Seen] = itemgetter(*map(StateMessage._fields.index, (*SEEN, "custom")))
 _SEE = Struct("<" + "".join("d" if name in SEEN else f"{DOUBLE}x" for name in StateMessage._fields[:-1])).unpack_from
 
+# A state message in parts: what hangs on the controller lies before _INPUTS_END, but for the wheels' torques.
 _INPUTS_END = StateMessage._fields.index("steering_input") + 1
+_INPUTS, _REST = Struct(f"<{_INPUTS_END}d"), Struct(f"<{len(StateMessage._fields) - 1 - _INPUTS_END}d")
+_TORQUES = Struct("<2d")  # a wheel's
 _TORQUE_PLACES = [  # bytes, in `Prepared.rest`
     DOUBLE * (at - _INPUTS_END) for at, name in enumerate(StateMessage._fields) if name.endswith("_brakingTorque")
 ]
-# Which bytes of a message are slow: banks A, without the id, and C, without the wheels' mean speed.
-_BANKS = (
-    (False, 0, 1 * DOUBLE), (True, 1 * DOUBLE, 11 * DOUBLE), (False, 11 * DOUBLE, 25 * DOUBLE),
-    (True, 25 * DOUBLE, 36 * DOUBLE), (False, 36 * DOUBLE, STATE_SIZE),
-)  # fmt: skip
+# Bytes from which on a message is slow, fast, slow, ...: slow are bank A without the id, and C without `wheelspeed`.
+_BANKS = [DOUBLE * StateMessage._fields.index(name) for name in ("throttle", "posX", "ignitionLevel", "wheelspeed")]
 
 # `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor.
 _new = tuple.__new__
@@ -221,7 +219,8 @@ def encode_state(m: StateMessage) -> bytes:
 
 def stale_state(data: bytes, frame: bytes) -> bytes:
     """Return the state message `data` with what the game works out once per graphics frame as `frame` has it."""
-    return b"".join((frame if slow else data)[first:last] for slow, first, last in _BANKS)
+    a, b, c, d = _BANKS
+    return data[:a] + frame[a:b] + data[b:c] + frame[c:d] + data[d:]
 
 
 def decode_command(data: bytes) -> CommandMessage:
