@@ -2,8 +2,19 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let a process that is out of tests take some of another's: else the last minute is one's alone."""
+    if config.getvalue("dist") != "load":  # somebody has asked for another
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
