@@ -10,7 +10,7 @@ import pytest
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Let a process that is out of tests take some of another's: else the last minute is one's alone."""
-    if config.getvalue("dist") != "load":  # somebody has asked for another
+    if config.getoption("dist") != "load":  # somebody has asked for another
         return None
     from xdist.scheduler import WorkStealingScheduling
 

@@ -39,6 +39,16 @@ def test_what_a_wait_has_taken_comes_first_and_once(pair, patience):
     assert not b.wait(min(patience, 0.03))
 
 
+def test_what_is_expected_need_not_be_there(pair):
+    a, b = pair
+    assert b.expected_data() is None
+    a.send(b"one", (LOCAL, b.port))
+    assert b.wait(2.0)
+    assert b.expected_data() == b"one"
+    assert b.expected_data() is None
+    assert b.receive_data() is None
+
+
 def test_an_empty_datagram_is_one(pair):
     a, b = pair
     a.send(b"", (LOCAL, b.port))
