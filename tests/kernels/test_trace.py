@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from trailbrake.kernels import BACKEND, inline, lane_jit
 from trailbrake.kernels.lanes import LANES, get, put
 from trailbrake.kernels.trace import vectors
 
 ROWS = 8
+Array = NDArray[np.float64]
 NUMBA = pytest.mark.skipif(BACKEND != "numba", reason="there are no vectors in plain Python")
 
 
@@ -131,6 +133,45 @@ def test_vectors_without_cars_are_left_out_and_blocks_may_lie_anywhere():
         assert done[:lanes].all()
         assert done.sum() in (4, 8)
         assert done.sum() < lanes + 4
+
+
+def _read(block, j, table: Array, two: float):
+    at = get(block, 0, j)
+    line = table[int(at)]
+    put(block, 1, j, line[0] + two * line[13])
+    put(block, 2, j, line[7])
+    put(block, 3, j, table[int(at), int(at * two) + 1])
+    put(block, 4, j, get(block, 5 + int(get(block, 7, j)), j))
+
+
+_run_read = vectors(_read)
+
+
+@lane_jit
+def _read_kernel(block, lanes, table, two):
+    _run_read(block, lanes, table, two)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_lane_reads_a_table_at_its_own_place(dtype):
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(9, 16)).astype(dtype)
+    at = rng.permutation(9)[:LANES]
+    chosen = rng.integers(0, 2, LANES)
+    block = np.zeros((ROWS, LANES), dtype)
+    block[0], block[7] = at + 0.5, chosen
+    block[5:7] = rng.normal(size=(2, LANES))
+    _read_kernel(block.reshape(-1), LANES, table, dtype(0.5))
+    assert block[1] == pytest.approx(table[at, 0] + 0.5 * table[at, 13], rel=1e-6)
+    assert block[2].tolist() == table[at, 7].tolist()
+    assert block[3].tolist() == table[at, ((at + 0.5) * 0.5).astype(int) + 1].tolist()
+    assert block[4].tolist() == block[5 + chosen, np.arange(LANES)].tolist()
+
+
+@NUMBA
+def test_a_table_of_other_numbers_than_the_block_s_is_refused():
+    with pytest.raises(Exception, match="expected a table of float64"):
+        _read_kernel(np.zeros(ROWS * LANES), LANES, np.zeros((9, 16), np.float32), 0.5)
 
 
 def _branch(block, j, one):

@@ -7,6 +7,10 @@ import pytest
 
 from trailbrake.cars.load import load
 from trailbrake.kernels.team import Team
+from trailbrake.tracks.columns import Column
+from trailbrake.tracks.frenet import at as row_at
+from trailbrake.tracks.frenet import locate
+from trailbrake.tracks.load import load as load_track
 from trailbrake.world.batch import Batch
 from trailbrake.world.contact import RESTITUTION, collide
 from trailbrake.world.layout import Control, State
@@ -53,6 +57,43 @@ def test_scraping_along_is_one_contact_and_a_second_hit_another(rig, roads):
             break
     assert r.contacts == 2.0
     assert r.y < 0.0  # the other wall
+
+
+@pytest.mark.parametrize("name", ["hartmoor", "pinegrove"])
+def test_a_look_finds_every_corner_that_is_in_a_wall(name):
+    """Against corners that are located one by one, around walls as they are on a road with bends and narrow places."""
+    track, car, random = load_track(name), load("gt3"), np.random.default_rng(8)
+    road, n = track.road, 800
+    batch = Batch(track, [car], n)
+    s, side = random.uniform(0.0, road.length, n), random.choice([-1.0, 1.0], n)
+    where = [(at(road, k, Column.WIDTH_LEFT, Column.RUNOFF_LEFT), at(road, k, Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT))
+             for k in s]  # fmt: skip
+    wall = np.where(side > 0.0, *np.array(where).T)
+    places = road.points(s, side * (wall - random.uniform(0.0, 4.0, n)))
+    yaw = places[:, 3] + random.uniform(-math.pi, math.pi, n)
+    batch.place(np.arange(n), places[:, 0], places[:, 1], yaw)
+    body = car.body
+    centre, found = 0.5 * (body.cg_to_front - body.cg_to_rear), batch.get(State.CONTACT_DEPTH)
+    struck = 0
+    for k in range(n):
+        depths = []
+        for bx in (centre + 0.5 * body.length, centre - 0.5 * body.length):
+            for by in (0.5 * body.width, -0.5 * body.width):
+                x = places[k, 0] + bx * math.cos(yaw[k]) - by * math.sin(yaw[k])
+                y = places[k, 1] + bx * math.sin(yaw[k]) + by * math.cos(yaw[k])
+                along, offset, _ = locate(road.table, road.spacing, road.closed, x, y, -1)
+                columns = (Column.WIDTH_LEFT, Column.RUNOFF_LEFT) if offset > 0.0 else (
+                    Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT)  # fmt: skip
+                depths.append(abs(offset) - at(road, along, *columns))
+        struck += max(depths) > 0.0
+        if abs(max(depths)) > 0.4:  # a look takes the road for the circle that it is at the car
+            assert (found[k] > 0.0) == (max(depths) > 0.0), (k, depths, found[k])
+    assert 0.2 * n < struck < 0.8 * n
+
+
+def at(road, s, width, runoff):
+    """How far from the centreline (m) the wall is at s."""
+    return sum(row_at(road.table, road.spacing, road.closed, s, column) for column in (width, runoff))
 
 
 def test_no_wall_no_contact(rig, roads):

@@ -19,7 +19,7 @@ PAIRS = {
 @pytest.mark.parametrize("name", ["pinegrove", "hartmoor"])
 def test_values_and_changes_are_those_of_the_road(name):
     road = load(name).road
-    lines = strip(road)
+    lines = strip(road, 3.0)
     assert len(lines) == len(road.table)
     assert road.closed
     after = np.roll(road.table, -1, axis=0)
@@ -37,10 +37,13 @@ def test_values_and_changes_are_those_of_the_road(name):
         assert np.cos(yaw - road.table[:, Column.YAW] - u * turn) == pytest.approx(np.ones(len(yaw)), abs=1e-12)
 
 
-def test_walls_are_the_nearer_of_both_rows():
-    road = load("hartmoor").road
-    lines = strip(road)
+@pytest.mark.parametrize("name", ["hartmoor", "pinegrove"])
+def test_walls_are_the_nearest_that_a_car_by_the_row_can_touch(name):
+    road = load(name).road
+    lines, n = strip(road, 3.2), len(road.table)
+    far = math.ceil(3.2 / road.spacing)
     for here, width, runoff in ((Strip.WALL_LEFT, Column.WIDTH_LEFT, Column.RUNOFF_LEFT),
                                 (Strip.WALL_RIGHT, Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT)):  # fmt: skip
         wall = road.table[:, width] + road.table[:, runoff]
-        assert lines[:, here] == pytest.approx(np.minimum(wall, np.roll(wall, -1)))
+        around = [wall[[k % n for k in range(i - far, i + far + 2)]].min() for i in range(n)]
+        assert lines[:, here] == pytest.approx(around)

@@ -11,6 +11,7 @@ import numpy as np
 
 from trailbrake.errors import UsageError
 from trailbrake.kernels import BACKEND
+from trailbrake.kernels.trace import tables_of
 
 _HINT = 'pip install "trailbrake[gpu]", and a driver of the card that is new enough for it'
 
@@ -90,13 +91,13 @@ class Device:
 
     def _in_turn(self, phases: tuple[Any, ...]) -> Any:
         # Written out: a loop over functions is nothing that numba could compile.
-        count = _source(phases[0]).__code__.co_argcount - 2
+        tables = tables_of(_source(phases[0]))
         names: dict[str, Any] = {f"phase{k}": self.of(phase) for k, phase in enumerate(phases)}
         names["real"] = np.float32 if self._single else np.float64
-        numbers = [f"n{k}" for k in range(count)]
-        cast = "".join(f", real({number})" for number in numbers)
+        given = [f"given{k}" for k in range(len(tables))]
+        cast = "".join(f", {name}" if table else f", real({name})" for name, table in zip(given, tables, strict=True))
         body = "".join(f"    phase{k}(block, 0{cast})\n" for k in range(len(phases)))
-        exec(f"def run({', '.join(['block', 'lanes', *numbers])}):\n{body}", names)
+        exec(f"def run({', '.join(['block', 'lanes', *given])}):\n{body}", names)
         return names["run"]
 
     def _floor(self) -> Any:

@@ -11,12 +11,18 @@ are worked out, one is taken), `and`, `or`, `not`, `min`, `max`, `abs`, `math.sq
 of the same kind. A branch on a lane's value is refused when it is traced. Within a phase a row is read and written
 once, however often it is named; between phases nothing is reordered: a phase is about as long as a processor looks
 ahead.
+
+What each lane reads at a place of its own: `int(x)` is an index, of a number that is surely in range (a lane that holds
+no car and one whose numbers are NaN are computed like any other). `line = table[int(x)]` is a line of a table, and
+`line[3]` a column of it; lines are read in whole vectors, so such a table has a multiple of LANES columns.
+`table[int(x), int(y)]` is one number, and so is `get(block, FIRST + int(x), lane)` of a row that this phase does not
+write. Parameters of a phase that are not annotated `float` are tables, of the same numbers as the block.
 """
 
 import ast
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +31,13 @@ from trailbrake.kernels import BACKEND
 from trailbrake.kernels.lanes import LANES
 
 Phase = Callable[..., None]
+
+
+def tables_of(phase: Phase) -> list[bool]:
+    """Return of each parameter of a phase behind block and lane whether it is a table, and not a number."""
+    parameters = list(inspect.signature(phase).parameters.values())[2:]
+    return [parameter.annotation not in (float, parameter.empty) for parameter in parameters]
+
 
 if BACKEND == "numba":
     from llvmlite import ir  # type: ignore[import-untyped]
@@ -76,15 +89,100 @@ if BACKEND == "numba":
     for _python, _name in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
         setattr(_Vector, f"__{_python}__", _comparison(_name))
 
+    class _Index:
+        """A whole number of each lane, with a constant added to it."""
+
+        def __init__(self, value: Any, more: int = 0) -> None:
+            self.value, self.more = value, more
+
+        def __add__(self, more: int) -> "_Index":
+            return _Index(self.value, self.more + more)
+
+        __radd__ = __add__
+
+        def of(self, lane: int) -> Any:
+            one = _now.builder.sext(_now.builder.extract_element(self.value, _short(lane)), _INDEX)
+            return _now.builder.add(one, _long(self.more)) if self.more else one
+
+    class _Table:
+        """Rows of numbers; `stride` numbers from one to the next."""
+
+        def __init__(self, data: Any, stride: Any) -> None:
+            self.data, self.stride = data, stride
+
+        def __getitem__(self, key: Any) -> Any:
+            if not isinstance(key, tuple):
+                return _Line([self._at(key.of(lane)) for lane in range(_now.vector.count)])
+            row, column = key
+            return self.picked(row, [column.of(lane) for lane in range(_now.vector.count)])
+
+        def picked(self, row: "_Index", columns: Iterable[Any]) -> _Vector:
+            """Return for each lane the number in its row and column."""
+            vector = ir.Constant(_now.vector, ir.Undefined)
+            for lane, column in zip(range(_now.vector.count), columns, strict=False):
+                place = _now.builder.gep(self._at(row.of(lane)), [_long(column) if type(column) is int else column])
+                vector = _now.builder.insert_element(vector, _now.builder.load(place), _short(lane))
+            return _Vector(vector)
+
+        def _at(self, row: Any) -> Any:
+            return _now.builder.gep(self.data, [_now.builder.mul(row, self.stride)])
+
+    class _Line:
+        """A row of a table for each lane, read as many columns at once as there are lanes in a vector."""
+
+        def __init__(self, places: list[Any]) -> None:
+            self.places = places
+            self.columns: dict[int, Any] = {}
+
+        def __getitem__(self, column: int) -> _Vector:
+            column = int(column)
+            if column not in self.columns:
+                count = _now.vector.count
+                first = column - column % count
+                lines = []
+                for place in self.places:
+                    spot = _now.builder.gep(place, [_long(first)])
+                    spot = _now.builder.bitcast(spot, _now.vector.as_pointer())
+                    lines.append(_now.builder.load(spot, align=_now.size))
+                self.columns.update(enumerate(_transposed(lines), first))
+            return _Vector(self.columns[column])
+
+    def _short(number: int) -> Any:
+        return ir.Constant(ir.IntType(32), number)
+
+    def _long(number: int) -> Any:
+        return ir.Constant(_INDEX, number)
+
+    def _shuffled(a: Any, b: Any, places: list[int]) -> Any:
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
+        return _now.builder.shuffle_vector(a, b, mask)
+
+    def _transposed(lines: list[Any]) -> list[Any]:
+        """Return the columns of a square of numbers: its parts off the diagonal change places, 1, 2, 4 numbers wide.
+
+        Eklundh, A fast computer method for matrix transposing, IEEE Transactions on Computers C-21, 1972.
+        """
+        count, width = len(lines), 1
+        while width < count:
+            upper = [k + count - width if k & width else k for k in range(count)]
+            lower = [k + count if k & width else k + width for k in range(count)]
+            for i in range(count):
+                if not i & width:
+                    pair = lines[i], lines[i + width]
+                    lines[i], lines[i + width] = _shuffled(*pair, upper), _shuffled(*pair, lower)
+            width *= 2
+        return lines
+
     class _Program:
         """The instructions of one kernel for one type of number, as they are written down."""
 
-        def __init__(self, module: Any, name: str, real: Any, scalars: int) -> None:
+        def __init__(self, module: Any, name: str, real: Any, tables: list[bool]) -> None:
             self.size = size = 4 if isinstance(real, ir.FloatType) else 8  # bytes; blocks need not begin on a vector
             self.freedom = ("contract", "reassoc", "nsz", "arcp", "afn") if size == 4 else ("contract",)
             self.suffix = f"v{WIDTH // size}f{8 * size}"
             self.vector = ir.VectorType(real, WIDTH // size)
-            kind = ir.FunctionType(ir.VoidType(), [real.as_pointer(), _INDEX, *[real] * scalars])
+            rest = [kind for table in tables for kind in ((real.as_pointer(), _INDEX) if table else (real,))]
+            kind = ir.FunctionType(ir.VoidType(), [real.as_pointer(), _INDEX, *rest])
             self.function = ir.Function(module, kind, name)
             self.function.linkage = "internal"
             self.function.attributes.add("noinline")
@@ -102,7 +200,7 @@ if BACKEND == "numba":
             if first == 0:
                 yield
                 return
-            used = self.builder.icmp_signed(">", self.function.args[1], ir.Constant(_INDEX, first))
+            used = self.builder.icmp_signed(">", self.function.args[1], _long(first))
             with self.builder.if_then(used, likely=True):
                 yield
 
@@ -115,11 +213,18 @@ if BACKEND == "numba":
             self.builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)
 
         def place(self, row: int) -> Any:
-            index = ir.Constant(_INDEX, row * LANES + self.first)
+            index = _long(row * LANES + self.first)
             spot = self.builder.gep(self.function.args[0], [index], inbounds=True)
             return self.builder.bitcast(spot, self.vector.as_pointer())
 
-        def get(self, block: Any, row: int, lane: Any) -> _Vector:
+        def given(self, tables: list[bool]) -> list[Any]:
+            arguments = iter(self.function.args[2:])
+            return [_Table(next(arguments), next(arguments)) if t else self.splat(next(arguments)) for t in tables]
+
+        def get(self, block: Any, row: Any, lane: Any) -> _Vector:
+            if isinstance(row, _Index):
+                return _Table(self.function.args[0], _long(LANES)).picked(row, range(self.first, LANES))
+            row = int(row)
             if row not in self.known:
                 self.known[row] = self.builder.load(self.place(row), align=self.size)
                 self.read.add(row)
@@ -134,9 +239,7 @@ if BACKEND == "numba":
             return ir.Constant(self.vector, [float(value)] * self.vector.count)
 
         def splat(self, scalar: Any) -> _Vector:
-            one = self.builder.insert_element(
-                ir.Constant(self.vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0)
-            )
+            one = self.builder.insert_element(ir.Constant(self.vector, ir.Undefined), scalar, _short(0))
             zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.vector.count), None)
             return _Vector(self.builder.shuffle_vector(one, ir.Constant(self.vector, ir.Undefined), zeros))
 
@@ -167,6 +270,11 @@ if BACKEND == "numba":
     def _not(a: Any) -> Any:
         return _Vector(_now.builder.not_(a.value)) if isinstance(a, _Vector) else not a
 
+    def _whole(value: Any) -> Any:
+        if not isinstance(value, _Vector):
+            return int(value)
+        return _Index(_now.builder.fptosi(value.value, ir.VectorType(ir.IntType(32), _now.vector.count)))
+
     def _least(a: Any, b: Any) -> Any:
         return _select(b < a, b, a)  # as Python's, NaN included, and one instruction
 
@@ -175,9 +283,10 @@ if BACKEND == "numba":
 
     _WORDS = {
         "_select": _select, "_both": _both, "_either": _either, "_not": _not, "min": _least, "max": _most,
+        "int": _whole,
         "math": SimpleNamespace(sqrt=lambda x: _now.call("sqrt", x), pi=math.pi),
         "np": SimpleNamespace(floor=lambda x: _now.call("floor", x)),
-        "get": lambda block, row, lane: _now.get(block, int(row), lane),
+        "get": lambda block, row, lane: _now.get(block, row, lane),
         "put": lambda block, row, lane, value: _now.put(block, int(row), lane, value),
     }  # fmt: skip
 
@@ -220,17 +329,17 @@ if BACKEND == "numba":
         return _traceable[source]
 
     def _write(
-        module: Any, name: str, real: Any, scalars: int, phases: tuple[Phase, ...], forgotten: frozenset[int]
+        module: Any, name: str, real: Any, tables: list[bool], phases: tuple[Phase, ...], forgotten: frozenset[int]
     ) -> Any:
         """Return the function `name` of the phases in `module`, and the rows that its phases read."""
         global _now
-        before, _now = _now, _Program(module, name, real, scalars)
+        before, _now = _now, _Program(module, name, real, tables)
         try:
-            numbers = [_now.splat(scalar) for scalar in _now.function.args[2:]]
+            given = _now.given(tables)
             for phase in phases:
                 for first in _now.chunks:
                     with _now.where_used(first):
-                        _prepared(phase)(None, 0, *numbers)
+                        _prepared(phase)(None, 0, *given)
                         _now.end(forgotten)
             _now.builder.ret_void()
             return _now.function, frozenset(_now.read)
@@ -238,35 +347,47 @@ if BACKEND == "numba":
             _now = before
 
     def vectors(*phases: Phase, scratch: range = range(0)) -> Any:
-        """Return a function of kernels, `run(block, lanes, *numbers)`, that takes a block through the phases.
+        """Return a function of kernels, `run(block, lanes, *given)`, that takes a block through the phases.
 
         The first `lanes` lanes hold cars; the others are computed or not, as it comes.
 
         Args:
-            phases: functions of a block, a lane and the numbers, see above.
+            phases: functions of a block, a lane, and the same numbers and tables; see above.
             scratch: rows that nobody reads afterwards: those that no later phase reads either are not written.
         """
-        scalars = len(inspect.signature(phases[0]).parameters) - 2
+        tables = tables_of(SOURCES.get(phases[0], phases[0]))
         name = "_".join(["lanes", *(phase.__name__ for phase in phases)])
 
-        def run(typingctx: Any, block: Any, lanes: Any, *numbers: Any) -> Any:
+        def run(typingctx: Any, block: Any, lanes: Any, *given: Any) -> Any:
+            for table, kind in zip(tables, given, strict=True):
+                if table and (not isinstance(kind, types.Array) or kind.dtype != block.dtype):
+                    raise TypeError(f"{name}: expected a table of {block.dtype}, got {kind}")
+
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 real = context.get_data_type(signature.args[0].dtype)
                 full = f"{name}_{signature.args[0].dtype}"
                 function = builder.module.globals.get(full)
                 if function is None:
                     # Twice: only the first time tells which rows one phase leaves for another.
-                    _, read = _write(ir.Module(), full, real, scalars, phases, frozenset())
-                    function, _ = _write(builder.module, full, real, scalars, phases, frozenset(scratch) - read)
-                data = context.make_array(signature.args[0])(context, builder, args[0]).data
-                builder.call(function, [data, *args[1:]])
+                    _, read = _write(ir.Module(), full, real, tables, phases, frozenset())
+                    function, _ = _write(builder.module, full, real, tables, phases, frozenset(scratch) - read)
+                arguments = [context.make_array(signature.args[0])(context, builder, args[0]).data, args[1]]
+                for kind, value in zip(signature.args[2:], args[2:], strict=True):
+                    if isinstance(kind, types.Array):
+                        array = context.make_array(kind)(context, builder, value)
+                        stride = builder.extract_value(array.strides, 0)
+                        arguments += [array.data, builder.sdiv(stride, _long(kind.dtype.bitwidth // 8))]
+                    else:
+                        arguments.append(value)
+                builder.call(function, arguments)
                 return context.get_dummy_value()
 
-            return types.void(block, types.intp, *[block.dtype] * scalars), codegen
+            kinds = [kind if table else block.dtype for table, kind in zip(tables, given, strict=True)]
+            return types.void(block, types.intp, *kinds), codegen
 
-        names = ["typingctx", "block", "lanes", *(f"number{k}" for k in range(scalars))]
+        names = ["typingctx", "block", "lanes", *(f"given{k}" for k in range(len(tables)))]
         each = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
-        run.__signature__ = inspect.Signature(each)  # type: ignore[attr-defined] # numba would take *numbers for a tuple
+        run.__signature__ = inspect.Signature(each)  # type: ignore[attr-defined] # numba would take *given for a tuple
         made = intrinsic(run)
         PHASES[made] = phases
         return made
@@ -274,11 +395,11 @@ if BACKEND == "numba":
 else:
 
     def vectors(*phases: Phase, scratch: range = range(0)) -> Any:
-        """Return a function `run(block, lanes, *numbers)` that takes the lanes of a block through the phases."""
+        """Return a function `run(block, lanes, *given)` that takes the lanes of a block through the phases."""
 
-        def run(block: Any, lanes: int, *numbers: float) -> None:
+        def run(block: Any, lanes: int, *given: Any) -> None:
             for phase in phases:
                 for lane in range(lanes):
-                    phase(block, lane, *numbers)
+                    phase(block, lane, *given)
 
         return run

@@ -18,7 +18,7 @@ from trailbrake.tracks.track import Track
 from trailbrake.world.integrate import advance
 from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
 from trailbrake.world.pack import engine_map, pack
-from trailbrake.world.strip import strip
+from trailbrake.world.strip import Strip, strip
 
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
 CACHE_LINE = 64  # bytes; blocks begin on one
@@ -89,7 +89,7 @@ class Batch:
         self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
-        self.maps = np.stack([engine_map(car) for car in models.values()])
+        self.maps: Any = np.stack([engine_map(car) for car in models.values()]).astype(self.dtype)
         columns = []
         for row, car in enumerate(models.values()):
             columns.append(pack(car, heat=heat))
@@ -106,7 +106,10 @@ class Batch:
         lanes[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
-        self.road = (np.array(road.table, order="C"), strip(road), float(road.spacing), bool(road.closed))
+        lines = _aligned(len(road.table), Strip.COUNT, self.dtype)
+        self._reach = max(map(_reach, models.values()))
+        lines[:] = strip(road, self._reach)
+        self.road = (np.array(road.table, order="C"), lines, float(road.spacing), bool(road.closed))
         self.off: tuple[Any, Any] = (self._number(off.grip), self._number(off.rolling))
         self._give()
 
@@ -147,6 +150,9 @@ class Batch:
         column[Param.MODEL - Work.COUNT] = car
         self.params[car // LANES, car % LANES :: LANES] = column
         self.maps[car] = engine_map(params)
+        if _reach(params) > self._reach:
+            self._reach = _reach(params)
+            self.road[1][:] = strip(self.track.road, self._reach)
 
     def param(self, row: int, cars: ArrayLike | None = None) -> Array:
         """Return parameter `row` of all cars, or of `cars`, (n,)."""
@@ -265,6 +271,11 @@ def ask(asked: "memoryview[float]", controls: Controls) -> None:
     else:
         for k, wheel in enumerate(wheels, 8):
             asked[k], asked[k + 4] = wheel.drive_torque, wheel.brake_torque
+
+
+def _reach(car: CarParams) -> float:
+    """Return how far (m) no corner of a car is from its centre of mass."""
+    return 0.5 * (car.body.length + car.body.width + abs(car.body.cg_to_front - car.body.cg_to_rear))
 
 
 def _aligned(rows: int, columns: int, dtype: type) -> Any:

@@ -1,7 +1,9 @@
 """What is decided and looked up for the drivetrain once per look: gears, ratios, the engine's map, clutch, motor.
 
-One lane at a time, not vector code: which rows are read depends on the car.
+`shift` alone is no vector code: it is for the few cars that `clockwork` finds at a change of gear.
 """
+
+import numpy as np
 
 from trailbrake.kernels import inline
 from trailbrake.kernels.lanes import get, put
@@ -21,22 +23,40 @@ def ratio_of(block: Array, gear: float, j: int) -> float:
 
 
 @inline
-def shift(block: Array, j: int, period: float) -> None:
-    """End and begin shifts: to the gear asked for, or by the automatic's rule (GEAR is NaN).
+def axle_speed(block: Array, j: int) -> float:
+    """Return the mean speed (rad/s) of the driven wheels, by their shares of the torque."""
+    front = get(block, State.SPIN, j) + get(block, State.SPIN + 1, j)
+    rear = get(block, State.SPIN + 2, j) + get(block, State.SPIN + 3, j)
+    return 0.5 * (get(block, Param.DRIVE_FRONT, j) * front + get(block, Param.DRIVE_REAR, j) * rear)
 
-    A gear is refused that would push the engine past its limiter, or reverse while rolling forward. A shift takes the
-    looks that make up its time; none is shorter than one look.
+
+@inline
+def clockwork(block: Array, j: int, period: float) -> None:
+    """Go on with shifts under way and end them; CALLED is 1 where `shift` may have one to begin.
+
+    A shift takes the looks that make up its time; none is shorter than one look.
     """
     gear, to = get(block, State.GEAR, j), get(block, State.NEXT_GEAR, j)
-    if to != gear:
-        left = get(block, State.SHIFT_LEFT, j) - period
-        put(block, State.SHIFT_LEFT, j, max(left, 0.0))
-        if left <= 0.0:
-            put(block, State.GEAR, j, to)
-        return
-    axle = get(block, Param.DRIVE_FRONT, j) * (get(block, State.SPIN, j) + get(block, State.SPIN + 1, j))
-    axle += get(block, Param.DRIVE_REAR, j) * (get(block, State.SPIN + 2, j) + get(block, State.SPIN + 3, j))
-    axle *= 0.5
+    shifting = to != gear
+    left = get(block, State.SHIFT_LEFT, j) - period
+    put(block, State.SHIFT_LEFT, j, max(left, 0.0) if shifting else get(block, State.SHIFT_LEFT, j))
+    put(block, State.GEAR, j, to if shifting and left <= 0.0 else gear)
+    axle, wish = axle_speed(block, j), get(block, Control.GEAR, j)
+    # RATIO is still that of this gear, unless a shift has just ended: then none is begun before the next look.
+    faster = axle * get(block, State.RATIO, j) > get(block, Param.UPSHIFT, j)
+    slower = axle * ratio_of(block, max(gear, 1.0) - 1.0, j) < get(block, Param.DOWNSHIFT, j)
+    due = gear < 1.0 or (gear < get(block, Param.TOP_GEAR, j) and faster) or (gear > 1.0 and slower)
+    called = wish != gear if wish == wish else due
+    put(block, Work.CALLED, j, 1.0 if called and not shifting else 0.0)
+
+
+@inline
+def shift(block: Array, j: int) -> None:
+    """Begin a shift: to the gear asked for, or by the automatic's rule (GEAR is NaN).
+
+    A gear is refused that would push the engine past its limiter, or reverse while rolling forward.
+    """
+    gear, axle = get(block, State.GEAR, j), axle_speed(block, j)
     top = get(block, Param.TOP_GEAR, j)
     wish = get(block, Control.GEAR, j)
     if wish == wish:
@@ -76,8 +96,8 @@ def couple(block: Array, j: int) -> None:
     put(block, Work.CLUTCH_MOST, j, 0.0 if open_clutch else 1.0 - get(block, State.CLUTCH, j))
     idle, limiter = get(block, Param.IDLE, j), get(block, Param.LIMITER, j)
     closed_at = 1.2 * idle
-    if gear <= 1.0:
-        closed_at = max(closed_at, idle + get(block, State.THROTTLE, j) * LAUNCH * (limiter - idle))
+    launch = idle + get(block, State.THROTTLE, j) * LAUNCH * (limiter - idle)
+    closed_at = max(closed_at, launch) if gear <= 1.0 else closed_at
     open_at = 0.5 * (idle + closed_at)
     put(block, Work.CLUTCH_AT, j, open_at)
     put(block, Work.CLUTCH_GAIN, j, 1.0 / (closed_at - open_at))
@@ -94,8 +114,9 @@ def energise(block: Array, maps: Array, j: int, period: float) -> None:
     """
     engine, throttle = get(block, State.ENGINE, j), get(block, State.THROTTLE, j)
     model, per_step = int(get(block, Param.MODEL, j)), get(block, Param.TORQUE_PER, j)
-    i = int(clamp(engine * per_step, 0.0, TORQUES - 1.001))
-    low, high = maps[model, i], maps[model, i + 1]
+    at = engine * per_step
+    i = np.floor(min(at if at > 0.0 else 0.0, TORQUES - 1.001))  # 0 where the engine's speed is NaN
+    low, high = maps[model, int(i)], maps[model, int(i) + 1]
     lag = period * get(block, Param.TURBO_RATE, j)
     turbo = get(block, State.TURBO, j)
     turbo += (throttle - turbo) * (lag / (1.0 + lag))
@@ -103,12 +124,11 @@ def energise(block: Array, maps: Array, j: int, period: float) -> None:
     share = get(block, Param.TURBO_SHARE, j)
     factor = 1.0 - share + share * turbo
     fuel = get(block, State.FUEL, j)
-    full = (low + (engine * per_step - i) * (high - low)) * factor
+    full = (low + (at - i) * (high - low)) * factor
     torque = throttle * full * get(block, State.TC, j)
     fuel = max(fuel - get(block, Param.FUEL_PER_JOULE, j) * max(torque, 0.0) * engine * period, 0.0)
     put(block, State.FUEL, j, fuel)
-    if fuel <= 0.0:
-        factor = 0.0
+    factor = factor if fuel > 0.0 else 0.0
     slope = (high - low) * per_step * factor
     put(block, Work.TORQUE, j, (low - i * (high - low)) * factor)
     put(block, Work.TORQUE_SLOPE, j, slope)
@@ -119,7 +139,8 @@ def energise(block: Array, maps: Array, j: int, period: float) -> None:
     boost = clamp(boost, 0.0, 1.0) if boost == boost and charge > 0.0 else 0.0
     motor = boost * min(get(block, Param.BOOST_TORQUE, j), get(block, Param.BOOST_POWER, j) / max(engine, LEAST_SPIN))
     put(block, Work.MOTOR, j, motor)
+    brake = get(block, State.BRAKE, j)
+    gained = get(block, Param.RECHARGE, j) * brake * period
     charge -= motor * engine * period
-    if get(block, State.BRAKE, j) > 0.0 and get(block, State.VX, j) > BACKWARDS_FROM:
-        charge += get(block, Param.RECHARGE, j) * get(block, State.BRAKE, j) * period
+    charge += gained if brake > 0.0 and get(block, State.VX, j) > BACKWARDS_FROM else 0.0
     put(block, State.CHARGE, j, clamp(charge, 0.0, get(block, Param.CHARGE_MOST, j)))

@@ -1,9 +1,9 @@
 """The ground under the cars: where they are on the road, how it lies and turns there, and what their wheels stand on.
 
-`settle` moves the pose by what the substeps added up. `fetch` copies the row of the road that is by a car, and `foot`
-works out from it where the car is and what the road is like there. Where the hint of the last look leads nowhere (a
-start, the ends of an open road, a place beyond the wall), `gather` does both by the whole search, which is slow. `lie`
-and `stand` turn that into the road's plane and the wheels' surfaces. `fetch` and `gather` are no vector code.
+`settle` moves the pose by what the substeps added up. `foot` finds the row of the road that is by a car, and works out
+from it where the car is and what the road is like there. Where the hint of the last look leads nowhere (a start, the
+ends of an open road, a place beyond the wall), `gather` does so by the whole search, which is slow and no vector code.
+`lie` and `stand` turn that into the road's plane and the wheels' surfaces.
 """
 
 import math
@@ -21,7 +21,6 @@ from trailbrake.world.layout import Array, Axle, Param, State, Work
 from trailbrake.world.strip import Strip
 
 MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend the road's frame has no meaning
-NEAR = 1.5  # of a car's reach: how near to a wall its corners are looked at
 KERB_GRIP = SURFACES["kerb"].grip
 KERB_SOFT = SURFACES["kerb"].rolling
 
@@ -54,70 +53,75 @@ def settle(block: Array, j: int, period: float) -> None:
 
 
 @inline
-def fetch(block: Array, strip: Array, spacing: float, closed: bool, j: int) -> None:
-    """Copy the row of the road before the car, which is a few rows at most from that of the last look."""
-    n = strip.shape[0]
-    x, y, near = get(block, State.X, j), get(block, State.Y, j), int(get(block, State.ROW, j))
-    found = 0 <= near < n
-    i = near if found else 0
-    line = strip[i]
-    leap = ((x - line[Strip.X]) * line[Strip.TANGENT_X] + (y - line[Strip.Y]) * line[Strip.TANGENT_Y]) * (1.0 / spacing)
-    found = found and -LEAP < leap < LEAP
-    if found:
-        i += int(np.floor(leap))  # math.floor gives a float on a graphics card
-        if closed:
-            i += n if i < 0 else 0
-            i -= n if i >= n else 0
-        else:
-            found = 0 <= i < n - 1
-            i = i if found else 0
-    line = strip[i]
-    put(block, Work.FOUND, j, 1.0 if found else 0.0)
-    put(block, State.ROW, j, float(i) if found else float(near))
-    put(block, Work.FROM_X, j, x - line[Strip.X])
-    put(block, Work.FROM_Y, j, y - line[Strip.Y])
-    for k in range(Strip.COUNT):
-        put(block, Work.ROAD + k, j, line[k])
+def between(line: Array, column: int, u: float) -> float:
+    """Return a column of a strip's line at the share `u` of the way to the next."""
+    value: float = line[column] + u * line[column + 1]
+    return value
 
 
 @inline
-def between(block: Array, column: int, j: int, u: float) -> float:
-    """Return a column of the fetched row at the share `u` of the way to the next."""
-    return get(block, Work.ROAD + column, j) + u * get(block, Work.ROAD + column + 1, j)
+def foot(block: Array, j: int, strip: Array, spacing: float, rows: float, closed: float) -> None:
+    """Find the car on the road by the row of the last look and one a few rows on; FOUND is 0 where that is not sure.
 
-
-@inline
-def foot(block: Array, j: int, spacing: float, length: float) -> None:
-    """Find the car on the road by the row that was fetched; FOUND becomes 0 where that is not sure."""
-    tx, ty = get(block, Work.ROAD + Strip.TANGENT_X, j), get(block, Work.ROAD + Strip.TANGENT_Y, j)
-    qx, qy = get(block, Work.ROAD + Strip.NEXT_TANGENT_X, j), get(block, Work.ROAD + Strip.NEXT_TANGENT_Y, j)
-    ex, ey = get(block, Work.ROAD + Strip.TO_X, j), get(block, Work.ROAD + Strip.TO_Y, j)
-    rx, ry = get(block, Work.FROM_X, j), get(block, Work.FROM_Y, j)
+    Args:
+        block: with the pose as it is now.
+        j: lane.
+        strip: of the road.
+        spacing: m between its rows.
+        rows: how many it has.
+        closed: 1 where row 0 comes after the last, else 0.
+    """
+    x, y, near = get(block, State.X, j), get(block, State.Y, j), get(block, State.ROW, j)
+    known = near >= 0.0 and near < rows
+    i = near if known else 0.0
+    line = strip[int(i)]
+    ahead = (x - line[Strip.X]) * line[Strip.TANGENT_X] + (y - line[Strip.Y]) * line[Strip.TANGENT_Y]
+    # Beside a bend rows follow each other faster or slower than along the centreline: by the last look's measure.
+    shrink = max(1.0 - get(block, State.CURVATURE, j) * get(block, State.OFFSET, j), MIN_SHRINK)
+    leap = ahead / (spacing * shrink)
+    known = known and leap > -LEAP and leap < LEAP
+    i += np.floor(leap) if known else 0.0  # math.floor gives a float on a graphics card
+    turn = rows * closed
+    i += turn if i < 0.0 else 0.0
+    i -= turn if i >= rows else 0.0
+    known = known and i >= 0.0 and i < rows - 1.0 + closed
+    i = i if known else 0.0
+    line = strip[int(i)]
+    tx, ty, qx, qy = (
+        line[Strip.TANGENT_X],
+        line[Strip.TANGENT_Y],
+        line[Strip.NEXT_TANGENT_X],
+        line[Strip.NEXT_TANGENT_Y],
+    )
+    ex, ey = line[Strip.TO_X], line[Strip.TO_Y]
+    rx, ry = x - line[Strip.X], y - line[Strip.Y]
     here, there = rx * tx + ry * ty, (rx - ex) * qx + (ry - ey) * qy
     u, offset, step = near_foot(spacing, ex, ey, tx, ty, qx, qy, rx, ry, here, there)
-    s = (get(block, State.ROW, j) + u) * spacing
-    wall_left, wall_right = get(block, Work.ROAD + Strip.WALL_LEFT, j), get(block, Work.ROAD + Strip.WALL_RIGHT, j)
+    s = (i + u) * spacing
+    length = spacing * (rows - 1.0 + closed)
+    wall_left, wall_right = line[Strip.WALL_LEFT], line[Strip.WALL_RIGHT]
     inside = abs(offset) <= (wall_left if offset >= 0.0 else wall_right) + BEYOND_WALL
     sure = here >= 0.0 and there < 0.0 and step < SETTLED and u >= 0.0 and u <= 1.0 and inside and s < length
-    put(block, Work.FOUND, j, get(block, Work.FOUND, j) if sure else 0.0)
-    sin, cos = sincos_small(between(block, Strip.BANK, j, u))
+    put(block, Work.FOUND, j, 1.0 if known and sure else 0.0)
+    put(block, State.ROW, j, i if known else near)
+    sin, cos = sincos_small(between(line, Strip.BANK, u))
     tan_bank, per = sin / cos, 1.0 / spacing
     put(block, State.S, j, s)
     put(block, State.OFFSET, j, offset)
-    put(block, State.CURVATURE, j, between(block, Strip.CURVATURE, j, u))
-    put(block, Work.ROAD_YAW, j, between(block, Strip.YAW, j, u))
-    put(block, Work.ROAD_Z, j, between(block, Strip.Z, j, u))
-    put(block, Work.ROAD_GRADE, j, between(block, Strip.GRADE, j, u))
-    put(block, Work.ROAD_GRADE_SLOPE, j, get(block, Work.ROAD + Strip.GRADE + 1, j) * per)
+    put(block, State.CURVATURE, j, between(line, Strip.CURVATURE, u))
+    put(block, Work.ROAD_YAW, j, between(line, Strip.YAW, u))
+    put(block, Work.ROAD_Z, j, between(line, Strip.Z, u))
+    put(block, Work.ROAD_GRADE, j, between(line, Strip.GRADE, u))
+    put(block, Work.ROAD_GRADE_SLOPE, j, line[Strip.GRADE + 1] * per)
     put(block, Work.ROAD_BANK, j, tan_bank)
-    put(block, Work.ROAD_BANK_SLOPE, j, get(block, Work.ROAD + Strip.BANK + 1, j) * per * (1.0 + tan_bank * tan_bank))
-    put(block, Work.ROAD_GRIP, j, between(block, Strip.GRIP, j, u))
-    put(block, Work.ROAD_LEFT, j, between(block, Strip.LEFT, j, u))
-    put(block, Work.ROAD_LEFT_SLOPE, j, get(block, Work.ROAD + Strip.LEFT + 1, j) * per)
-    put(block, Work.ROAD_RIGHT, j, between(block, Strip.RIGHT, j, u))
-    put(block, Work.ROAD_RIGHT_SLOPE, j, get(block, Work.ROAD + Strip.RIGHT + 1, j) * per)
-    put(block, Work.ROAD_KERB_LEFT, j, between(block, Strip.KERB_LEFT, j, u))
-    put(block, Work.ROAD_KERB_RIGHT, j, between(block, Strip.KERB_RIGHT, j, u))
+    put(block, Work.ROAD_BANK_SLOPE, j, line[Strip.BANK + 1] * per * (1.0 + tan_bank * tan_bank))
+    put(block, Work.ROAD_GRIP, j, between(line, Strip.GRIP, u))
+    put(block, Work.ROAD_LEFT, j, between(line, Strip.LEFT, u))
+    put(block, Work.ROAD_LEFT_SLOPE, j, line[Strip.LEFT + 1] * per)
+    put(block, Work.ROAD_RIGHT, j, between(line, Strip.RIGHT, u))
+    put(block, Work.ROAD_RIGHT_SLOPE, j, line[Strip.RIGHT + 1] * per)
+    put(block, Work.ROAD_KERB_LEFT, j, between(line, Strip.KERB_LEFT, u))
+    put(block, Work.ROAD_KERB_RIGHT, j, between(line, Strip.KERB_RIGHT, u))
     put(block, Work.ROAD_WALL_LEFT, j, wall_left)
     put(block, Work.ROAD_WALL_RIGHT, j, wall_right)
 
@@ -209,10 +213,18 @@ def lie(block: Array, j: int) -> None:
     put(block, State.LEFT_Y, j, cr)
     put(block, State.TURN, j, cr * per_cp)
     put(block, State.TURN_ROAD, j, pitch_rate * sr * per_cp)
-    reach = get(block, Param.HALF_LENGTH, j) + abs(get(block, Param.BOX_CENTRE, j)) + get(block, Param.HALF_WIDTH, j)
+    # How far the corners reach across the road, by `beside`, which curves away from a corner that is ahead or behind.
+    length, width, centre = (
+        get(block, Param.HALF_LENGTH, j),
+        get(block, Param.HALF_WIDTH, j),
+        get(block, Param.BOX_CENTRE, j),
+    )
+    along = length + abs(centre) + width
+    reach = abs(st) * length + abs(ct) * width + 0.5 * abs(curvature) * along * along * per_shrink
+    middle = offset + centre * st
     wall_left, wall_right = get(block, Work.ROAD_WALL_LEFT, j), get(block, Work.ROAD_WALL_RIGHT, j)
-    wall = wall_left if offset > 0.0 else wall_right
-    put(block, Work.NEAR_WALL, j, 1.0 if abs(offset) + NEAR * reach > wall else 0.0)
+    put(block, Work.NEAR_WALL, j, 1.0 if middle + reach > wall_left or reach - middle > wall_right else 0.0)
+    put(block, Work.PER_SHRINK, j, per_shrink)
 
 
 @inline
@@ -229,7 +241,7 @@ def beside(block: Array, j: int, x: float, y: float) -> tuple[float, float, floa
     """
     ct, st = get(block, Work.COS_HEADING, j), get(block, Work.SIN_HEADING, j)
     curvature, offset = get(block, State.CURVATURE, j), get(block, State.OFFSET, j)
-    per_shrink = 1.0 / max(1.0 - curvature * offset, MIN_SHRINK)
+    per_shrink = get(block, Work.PER_SHRINK, j)
     along = x * ct - y * st
     aside = x * st + y * ct - 0.5 * curvature * along * along * per_shrink
     return along * per_shrink, aside, offset + aside

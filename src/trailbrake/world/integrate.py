@@ -3,10 +3,10 @@
 from trailbrake.kernels import inline, lane_jit
 from trailbrake.kernels.lanes import LANES, get
 from trailbrake.world.contact import collide, walls
-from trailbrake.world.gearbox import couple, energise, shift
-from trailbrake.world.ground import fetch, gather
+from trailbrake.world.gearbox import shift
+from trailbrake.world.ground import gather
 from trailbrake.world.layout import Array, Control, Ints, State, Work
-from trailbrake.world.look import foot_all, pedals_all, ready_all, scale_all, settle_all, surface_all
+from trailbrake.world.look import begin_all, foot_all, ready_all, scale_all, settle_all, surface_all
 from trailbrake.world.substep import substep
 
 
@@ -91,18 +91,15 @@ def advance(
             scale_all(work, lanes, dt)
         copy_in(work, cars, b)
         if substeps > 0:
-            pedals_all(work, lanes, dt)
+            begin_all(work, lanes, dt, period)
             for j in range(lanes):
-                shift(work, j, period)
-                couple(work, j)
-                energise(work, maps, j, period)
-            ready_all(work, lanes, dt)
+                if get(work, Work.CALLED, j) > 0.0:
+                    shift(work, j)
+            ready_all(work, lanes, maps, dt, period)
             for _ in range(substeps):
                 substep(work, lanes, dt)
             settle_all(work, lanes, period)
-        for j in range(lanes):
-            fetch(work, strip, spacing, closed, j)
-        foot_all(work, lanes, spacing, spacing * (strip.shape[0] if closed else strip.shape[0] - 1))
+        foot_all(work, lanes, strip, spacing, float(strip.shape[0]), 1.0 if closed else 0.0)
         for j in range(lanes):
             if get(work, Work.FOUND, j) == 0.0:
                 gather(work, table, strip, spacing, closed, j)

@@ -204,27 +204,26 @@ class Work(IntEnum):
     OUT = Control.COUNT + 136  # N m s, impulse of the gearbox on the wheels
     COS_HEADING = Control.COUNT + 137
     SIN_HEADING = Control.COUNT + 138
-    FOUND = Control.COUNT + 139  # 1 where the row of the road was found by the hint of the last look
-    FROM_X = Control.COUNT + 140  # m, world, from that row to the car
-    FROM_Y = Control.COUNT + 141  # m
-    ROAD = Control.COUNT + 142  # x30, the row, as `strip.Strip`
-    NEAR_WALL = Control.COUNT + 172  # 1 where a corner of the car may touch a wall
-    ROAD_GRADE = Control.COUNT + 173  # dz/ds
-    ROAD_BANK = Control.COUNT + 174  # tan of it
-    ROAD_GRADE_SLOPE = Control.COUNT + 175  # 1/m
-    ROAD_BANK_SLOPE = Control.COUNT + 176  # 1/m, of the tan
-    ROAD_YAW = Control.COUNT + 177  # rad
-    ROAD_Z = Control.COUNT + 178  # m, of the centreline
-    ROAD_GRIP = Control.COUNT + 179
-    ROAD_LEFT = Control.COUNT + 180  # m, width
-    ROAD_LEFT_SLOPE = Control.COUNT + 181  # change of it per m
-    ROAD_RIGHT = Control.COUNT + 182  # m, width
-    ROAD_RIGHT_SLOPE = Control.COUNT + 183
-    ROAD_KERB_LEFT = Control.COUNT + 184  # m, width of the kerb
-    ROAD_KERB_RIGHT = Control.COUNT + 185  # m
-    ROAD_WALL_LEFT = Control.COUNT + 186  # m, from the centreline
-    ROAD_WALL_RIGHT = Control.COUNT + 187  # m
-    COUNT = Control.COUNT + 188  # of the rows up to here
+    FOUND = Control.COUNT + 139  # 1 where the car was found on the road by the hint of the last look
+    CALLED = Control.COUNT + 140  # 1 where a shift may have to begin
+    PER_SHRINK = Control.COUNT + 141  # m along the centreline per m along the road at the car
+    NEAR_WALL = Control.COUNT + 142  # 1 where a corner of the car may touch a wall
+    ROAD_GRADE = Control.COUNT + 143  # dz/ds
+    ROAD_BANK = Control.COUNT + 144  # tan of it
+    ROAD_GRADE_SLOPE = Control.COUNT + 145  # 1/m
+    ROAD_BANK_SLOPE = Control.COUNT + 146  # 1/m, of the tan
+    ROAD_YAW = Control.COUNT + 147  # rad
+    ROAD_Z = Control.COUNT + 148  # m, of the centreline
+    ROAD_GRIP = Control.COUNT + 149
+    ROAD_LEFT = Control.COUNT + 150  # m, width
+    ROAD_LEFT_SLOPE = Control.COUNT + 151  # change of it per m
+    ROAD_RIGHT = Control.COUNT + 152  # m, width
+    ROAD_RIGHT_SLOPE = Control.COUNT + 153
+    ROAD_KERB_LEFT = Control.COUNT + 154  # m, width of the kerb
+    ROAD_KERB_RIGHT = Control.COUNT + 155  # m
+    ROAD_WALL_LEFT = Control.COUNT + 156  # m, from the centreline
+    ROAD_WALL_RIGHT = Control.COUNT + 157  # m
+    COUNT = Control.COUNT + 158  # of the rows up to here
 
 
 class Param(IntEnum):

@@ -7,36 +7,51 @@ found here and held over the substeps. Keep a call's time within 10 ms.
 from trailbrake.kernels.lanes import get, put
 from trailbrake.kernels.trace import vectors
 from trailbrake.world.actuate import drive, pedals, scale, scale_engine, share, wheel
+from trailbrake.world.gearbox import clockwork, couple, energise
 from trailbrake.world.ground import foot, lie, settle, stand
 from trailbrake.world.layout import Array, State
 from trailbrake.world.wear import heat
 
-pedals_all = vectors(pedals)
+
+def _pedals(block: Array, j: int, dt: float, period: float) -> None:
+    pedals(block, j, dt)
 
 
-def _wheel_0(block: Array, j: int, dt: float) -> None:
+def _clockwork(block: Array, j: int, dt: float, period: float) -> None:
+    clockwork(block, j, period)
+
+
+begin_all = vectors(_pedals, _clockwork)
+
+
+def _couple(block: Array, j: int, maps: Array, dt: float, period: float) -> None:
+    couple(block, j)
+    energise(block, maps, j, period)
+
+
+def _wheel_0(block: Array, j: int, maps: Array, dt: float, period: float) -> None:
     wheel(block, 0, 0, 1.0, j, dt)
 
 
-def _wheel_1(block: Array, j: int, dt: float) -> None:
+def _wheel_1(block: Array, j: int, maps: Array, dt: float, period: float) -> None:
     wheel(block, 0, 1, -1.0, j, dt)
 
 
-def _wheel_2(block: Array, j: int, dt: float) -> None:
+def _wheel_2(block: Array, j: int, maps: Array, dt: float, period: float) -> None:
     wheel(block, 1, 2, 1.0, j, dt)
 
 
-def _wheel_3(block: Array, j: int, dt: float) -> None:
+def _wheel_3(block: Array, j: int, maps: Array, dt: float, period: float) -> None:
     wheel(block, 1, 3, -1.0, j, dt)
 
 
-def _drive(block: Array, j: int, dt: float) -> None:
+def _drive(block: Array, j: int, maps: Array, dt: float, period: float) -> None:
     share(block, 0, 0, 1, j, dt)
     share(block, 1, 2, 3, j, dt)
     drive(block, j, dt)
 
 
-ready_all = vectors(_wheel_0, _wheel_1, _wheel_2, _wheel_3, _drive)
+ready_all = vectors(_couple, _wheel_0, _wheel_1, _wheel_2, _wheel_3, _drive)
 
 
 def _scale(block: Array, j: int, dt: float) -> None:

@@ -4,6 +4,7 @@ One line of it is four cache lines next to each other and needs no division; the
 read, on which the same would have to be worked out for every car at every look.
 """
 
+import math
 from enum import IntEnum
 
 import numpy as np
@@ -36,19 +37,24 @@ class Strip(IntEnum):
     RIGHT = 22
     KERB_LEFT = 24
     KERB_RIGHT = 26
-    WALL_LEFT = 28  # m, the nearer of both rows' walls, from the centreline
+    WALL_LEFT = 28  # m from the centreline, of the nearest wall within a car's reach of the row and the next
     WALL_RIGHT = 29  # m
-    COUNT = 30
+    COUNT = 32  # with two that hold nothing: lane code reads lines in whole vectors
 
 
-def strip(road: Road) -> Array:
-    """Return the table (n, Strip.COUNT) of a road."""
+def strip(road: Road, reach: float) -> Array:
+    """Return the table (n, Strip.COUNT) of a road.
+
+    Args:
+        road: whose.
+        reach: m along the road; no corner of a car is further from its centre of mass.
+    """
 
     def following(values: Array) -> Array:
         after: Array = np.append(values[1:], values[0] if road.closed else values[-1])
         return after
 
-    table = np.empty((len(road.table), Strip.COUNT))
+    table = np.zeros((len(road.table), Strip.COUNT))
     for place, column in (
         (Strip.X, Column.X), (Strip.Y, Column.Y), (Strip.TANGENT_X, Column.TANGENT_X),
         (Strip.TANGENT_Y, Column.TANGENT_Y),
@@ -75,5 +81,7 @@ def strip(road: Road) -> Array:
         (Strip.WALL_RIGHT, Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT),
     ):
         wall = road.column(width) + road.column(runoff)
-        table[:, place] = np.minimum(wall, following(wall))
+        far = math.ceil(reach / road.spacing)
+        around = np.pad(wall, (far, far + 1), "wrap" if road.closed else "edge")
+        table[:, place] = np.lib.stride_tricks.sliding_window_view(around, 2 * far + 2).min(axis=1)
     return table
