@@ -1,10 +1,12 @@
 """Every piece is done once, by one thread at a time, and what a piece raises arrives."""
 
+import gc
 import threading
+import time
 
 import pytest
 
-from trailbrake.kernels.team import Team
+from trailbrake.kernels.team import LINGER, Team
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -48,3 +50,47 @@ def test_what_a_piece_raises_is_raised(which):
 
     with pytest.raises(ArithmeticError, match="piece"):
         Team(2).share(work, 16)
+
+
+def test_threads_that_slept_come_again():
+    team, met = Team(2), []
+    for _ in range(3):
+        both = threading.Barrier(2, timeout=30.0)
+
+        def work(thread, lo, hi, both=both):
+            if lo in (0, 8):  # of 16 pieces, each of one thread
+                met.append(thread)
+                both.wait()
+
+        seconds = time.monotonic()
+        while time.monotonic() - seconds < 5.0 * LINGER:  # it is asleep by now, or soon
+            pass
+        team.share(work, 9, 8)
+    assert sorted(met) == [0, 0, 0, 1, 1, 1]
+
+
+def test_threads_end_with_their_team():
+    before = set(threading.enumerate())
+    team = Team(3)
+    team.share(lambda thread, lo, hi: None, 100)
+    own = set(threading.enumerate()) - before
+    assert len(own) == 2
+    del team
+    gc.collect()
+    for thread in own:
+        thread.join(30.0)
+        assert not thread.is_alive()
+
+
+def test_a_team_goes_on_after_a_piece_that_raised():
+    def broken(thread, lo, hi):
+        raise ArithmeticError("piece")
+
+    team, done = Team(3), []
+    for _ in range(5):
+        with pytest.raises(ArithmeticError, match="piece"):
+            team.share(broken, 16)
+        done.clear()
+        team.share(lambda thread, lo, hi: done.append((lo, hi)), 16)
+        assert sum(hi - lo for lo, hi in done) == 16
+    team.close()
