@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from trailbrake.kernels import BACKEND, lane_jit
-from trailbrake.kernels.lanes import LANES, get, put
+from trailbrake.kernels import BACKEND, lane_jit, single
+from trailbrake.kernels.lanes import LANES, get, lanes_of, put
 
 ROWS = 5
 
@@ -19,17 +19,19 @@ def _copy(block, to, row, other):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_row_of_a_block_is_its_lanes_side_by_side(dtype):
-    block = np.arange(ROWS * LANES, dtype=dtype)
+    lanes, copy = lanes_of(dtype), _copy if dtype is np.float64 else single(_copy)
+    block = np.arange(ROWS * lanes, dtype=dtype)
     for row in range(ROWS):
-        to = np.zeros(ROWS * LANES, dtype)
-        _copy(block, to, row, ROWS - 1 - row)
-        seen = to.reshape(ROWS, LANES)
-        assert np.array_equal(seen[ROWS - 1 - row], 2.0 * block.reshape(ROWS, LANES)[row] + 1.0)
-        assert np.count_nonzero(seen) == LANES
+        to = np.zeros(ROWS * lanes, dtype)
+        copy(block, to, row, ROWS - 1 - row)
+        seen = to.reshape(ROWS, lanes)
+        assert np.array_equal(seen[ROWS - 1 - row], 2.0 * block.reshape(ROWS, lanes)[row] + 1.0)
+        assert np.count_nonzero(seen) == lanes
 
 
-def test_lanes_are_whole_vectors_in_machine_code_and_one_in_plain_python():
-    assert LANES in ((1,) if BACKEND == "python" else (8, 16))
+def test_lanes_are_whole_cache_lines_in_machine_code_and_one_in_plain_python():
+    expected = (1, 1) if BACKEND == "python" else (8, 16)
+    assert (LANES, lanes_of(np.float32)) == expected
     code = (
         "from trailbrake.kernels.lanes import *; b = [0.0, 1.0, 2.0]; put(b, 1, 0, 7.0); print(LANES, b, get(b, 2, 0))"
     )

@@ -149,7 +149,7 @@ def test_cars_that_touch_keep_their_momentum_and_gain_no_energy(roads, name, car
     inertias = np.array([car.body.yaw_inertia for car in models])
     before = motion(batch, masses, inertias)
     places = batch.get(State.X, 3)[[0, 2]]
-    collide(batch.cars, batch.params, batch.kinds, 2, 0, 1)
+    collide(batch.cars, batch.params, batch.kinds, 2, 2.0 * batch.reach, 0, 1)
     moved = batch.get(State.X, 3)[[0, 2]] - places
     for car in (0, 1):  # momenta are taken where the push was, not where the cars were moved to afterwards
         batch.set(State.X, places[0, car], car)
@@ -176,7 +176,7 @@ def test_a_square_rear_hit_is_the_textbook_s(roads):
     car = load("gt3")
     batch = pair(roads, [car, car], ((100.0, 0.0, 0.0, 30.0), (104.5, 0.0, 0.0, 10.0)))
     speeds = batch.get(State.VX)
-    collide(batch.cars, batch.params, batch.kinds, 2, 0, 1)
+    collide(batch.cars, batch.params, batch.kinds, 2, 2.0 * batch.reach, 0, 1)
     change = 0.5 * (1.0 + RESTITUTION) * (speeds[0] - speeds[1])
     assert batch.get(State.VX) == pytest.approx([speeds[0] - change, speeds[1] + change])
     assert batch.get(State.VY) == pytest.approx([0.0, 0.0], abs=1e-12)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from trailbrake import kernels
 from trailbrake.cars.load import load
 from trailbrake.cars.params import Differential
-from trailbrake.kernels import BACKEND
-from trailbrake.kernels.lanes import LANES
+from trailbrake.kernels import BACKEND, trace
+from trailbrake.kernels.lanes import CACHE_LINE, LANES
 from trailbrake.units import G
 from trailbrake.world.batch import Batch
 from trailbrake.world.layout import Axle, Control, State
@@ -132,5 +132,5 @@ def test_a_substep_is_vector_code(monkeypatch):
     code = kernel.inspect_asm(kernel.signatures[0])
     packed = len(re.findall(r"\bv?(?:add|sub|mul|fn?m(?:add|sub)\d+)pd\b", code))
     scalar = len(re.findall(r"\bv?(?:add|sub|mul|fn?m(?:add|sub)\d+)sd\b", code))
-    assert packed > 800
+    assert packed > 400 * (CACHE_LINE // trace.WIDTH)
     assert packed > 100 * scalar

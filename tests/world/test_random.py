@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,11 +71,11 @@ def test_random_driving_of_many_cars_stays_in_bounds():
     assert np.max(batch.get(State.CONTACTS)) > 0.0
 
 
-def slalom(n, threads=1, first=0):
+def slalom(n, threads=1, first=0, **options):
     """Drive cars `first`, `first` + 1, ... with a swing of their own each; return their states, (rows, n)."""
     from places import circle
 
-    batch = Batch(circle(150.0), [load("gt3")], n, team=Team(threads))
+    batch = Batch(circle(150.0), [load("gt3")], n, team=Team(threads), **options)
     number = first + np.arange(n)
     batch.place(np.arange(n), 0.0, -150.0, 0.001 * number, 20.0)
     batch.set(Control.THROTTLE, 0.8)
@@ -94,3 +95,12 @@ def test_cars_of_a_batch_do_not_know_of_each_other():
 
 def test_two_threads_and_one_give_the_same_to_the_bit():
     assert np.array_equal(slalom(71), slalom(71, threads=2))
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize(("n", "group"), [(600, 1), (603, 3), (80, 5)])
+def test_no_block_is_left_out_or_taken_twice_by_any_number_of_threads(n, group, single):
+    alone = slalom(n, group=group, single=single)
+    assert (alone[State.CONTACTS].max() > 0.0) == (group > 1)
+    for threads in (2, 3):
+        assert np.array_equal(alone, slalom(n, threads=threads, group=group, single=single)), threads

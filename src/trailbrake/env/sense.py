@@ -187,15 +187,15 @@ def turn(
     """
     look_period = dt * substeps
     period = look_period * looks
-    car = lo
+    car, kind = lo, -1
     while car < hi:
         block = car // LANES
         end = min(block + _CHUNK, (hi + LANES - 1) // LANES)
         last = min(hi, end * LANES)
         for _ in range(looks):
-            advance(
-                blocks, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, 1, hi, dt,
-                look_period, substeps, block, end,
+            kind = advance(
+                blocks, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, 0.0, 1, hi, dt,
+                look_period, substeps, block, end, kind,
             )  # fmt: skip
         look(blocks, params, kinds, seen, codes, values, terms, rewards, table, spacing, closed, period, limit, out,
              reward, ended, car, last)  # fmt: skip

@@ -63,9 +63,11 @@ if BACKEND == "numba":
         single, and more freely: sums may be reordered and divisions become products. NaN keeps its meaning.
         """
         if kernel not in _twins:
+            from trailbrake.kernels.lanes import lanes_of
+
             source, remake = SOURCES[kernel], _makers[kernel]
             folded = fold(source)
-            names = dict(source.__globals__)
+            names = {**source.__globals__, "LANES": lanes_of(np.float32)}
             for name in folded.__code__.co_names:
                 value: Any = names.get(name)
                 if isinstance(value, float):

@@ -1,10 +1,11 @@
-"""Numbers by which threads tell each other something without the interpreter, and waiting for one to change.
+"""Numbers by which threads tell each other something without the interpreter: waiting for one to change, taking turns.
 
 A thread that sleeps runs again 50 to 100 us after it is called; one that looks at a number all the time, in less than
 one. Both `watch` and `tell` work without the GIL: threads that wait by them keep nobody from Python.
 """
 
 import platform
+import threading
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
     def _pause() -> None:
         """Let the other half of a processor that is shared by two go first."""
+
+    def take(numbers: Any, place: int, more: int) -> int:
+        """Add `more` to `numbers[place]`, and return what it was: no two threads get the same."""
 
 elif BACKEND == "numba":
     from llvmlite import ir
@@ -65,7 +69,17 @@ elif BACKEND == "numba":
 
         return types.void(), codegen
 
+    @intrinsic
+    def take(typingctx: Any, numbers: Any, place: Any, more: Any) -> Any:
+        """Add `more` to `numbers[place]`, and return what it was: no two threads get the same."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.atomic_rmw("add", _place(context, builder, signature.args[0], *args[:2]), args[2], "acq_rel")
+
+        return types.int64(numbers, types.intp, types.int64), codegen
+
 else:
+    _turn = threading.Lock()
 
     def _load(numbers: Any, place: int) -> int:
         """Return a number."""
@@ -77,6 +91,13 @@ else:
 
     def _pause() -> None:
         """Do nothing."""
+
+    def take(numbers: Any, place: int, more: int) -> int:
+        """Add `more` to `numbers[place]`, and return what it was: no two threads get the same."""
+        with _turn:
+            was = int(numbers[place])
+            numbers[place] = was + more
+        return was
 
 
 @jit

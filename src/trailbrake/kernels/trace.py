@@ -14,7 +14,7 @@ ahead.
 
 What each lane reads at a place of its own: `int(x)` is an index, of a number that is surely in range (a lane that holds
 no car and one whose numbers are NaN are computed like any other). `line = table[int(x)]` is a line of a table, and
-`line[3]` a column of it; lines are read in whole vectors, so such a table has a multiple of LANES columns.
+`line[3]` a column of it; lines are read in whole vectors, so such a table has a multiple of a block's lanes in columns.
 `table[int(x), int(y)]` is one number, and so is `get(block, FIRST + int(x), lane)` of a row that this phase does not
 write. Parameters of a phase that are not annotated `float` are tables, of the same numbers as the block.
 """
@@ -28,7 +28,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from trailbrake.kernels import BACKEND
-from trailbrake.kernels.lanes import LANES
+from trailbrake.kernels.lanes import CACHE_LINE
 
 Phase = Callable[..., None]
 
@@ -41,6 +41,7 @@ def tables_of(phase: Phase) -> list[bool]:
 
 if BACKEND == "numba":
     from llvmlite import ir  # type: ignore[import-untyped]
+    from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
     from numba.core import types
     from numba.extending import intrinsic
 
@@ -48,7 +49,15 @@ if BACKEND == "numba":
     from trailbrake.kernels.fold import parse
 
     PHASES: dict[Any, tuple[Phase, ...]] = {}  # of what `vectors` made: the same lane by lane, for `device`
-    WIDTH = 32  # bytes of a vector: what processors of the last ten years have; LANES of doubles are two of them
+
+    def _width() -> int:
+        try:
+            wide = get_host_cpu_features().get("avx512f", False)
+        except RuntimeError:  # not told on this platform
+            wide = False
+        return CACHE_LINE if wide else CACHE_LINE // 2
+
+    WIDTH = _width()  # bytes of a vector: a row of a block at once, or what processors of the last ten years have
     _INDEX = ir.IntType(64)
 
     class _Vector:
@@ -179,8 +188,9 @@ if BACKEND == "numba":
         def __init__(self, module: Any, name: str, real: Any, tables: list[bool]) -> None:
             self.size = size = 4 if isinstance(real, ir.FloatType) else 8  # bytes; blocks need not begin on a vector
             self.freedom = ("contract", "reassoc", "nsz", "arcp", "afn") if size == 4 else ("contract",)
-            self.suffix = f"v{WIDTH // size}f{8 * size}"
-            self.vector = ir.VectorType(real, WIDTH // size)
+            self.lanes, count = CACHE_LINE // size, WIDTH // size
+            self.suffix = f"v{count}f{8 * size}"
+            self.vector = ir.VectorType(real, count)
             rest = [kind for table in tables for kind in ((real.as_pointer(), _INDEX) if table else (real,))]
             kind = ir.FunctionType(ir.VoidType(), [real.as_pointer(), _INDEX, *rest])
             self.function = ir.Function(module, kind, name)
@@ -188,7 +198,7 @@ if BACKEND == "numba":
             self.function.attributes.add("noinline")
             self.function.attributes.add("nounwind")
             self.builder = ir.IRBuilder(self.function.append_basic_block())
-            self.chunks = range(0, LANES, self.vector.count)
+            self.chunks = range(0, self.lanes, count)
             self.read: set[int] = set()
 
         @contextmanager
@@ -213,7 +223,7 @@ if BACKEND == "numba":
             self.builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)
 
         def place(self, row: int) -> Any:
-            index = _long(row * LANES + self.first)
+            index = _long(row * self.lanes + self.first)
             spot = self.builder.gep(self.function.args[0], [index], inbounds=True)
             return self.builder.bitcast(spot, self.vector.as_pointer())
 
@@ -223,7 +233,7 @@ if BACKEND == "numba":
 
         def get(self, block: Any, row: Any, lane: Any) -> _Vector:
             if isinstance(row, _Index):
-                return _Table(self.function.args[0], _long(LANES)).picked(row, range(self.first, LANES))
+                return _Table(self.function.args[0], _long(self.lanes)).picked(row, range(self.first, self.lanes))
             row = int(row)
             if row not in self.known:
                 self.known[row] = self.builder.load(self.place(row), align=self.size)

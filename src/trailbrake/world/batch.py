@@ -10,18 +10,19 @@ from numpy.typing import ArrayLike
 
 from trailbrake import kernels
 from trailbrake.cars.params import CarParams
-from trailbrake.kernels.lanes import LANES
+from trailbrake.kernels.lanes import CACHE_LINE, lanes_of
+from trailbrake.kernels.signal import APART
 from trailbrake.kernels.team import Team
 from trailbrake.state import Controls
 from trailbrake.tracks.fit import check_fit
 from trailbrake.tracks.track import Track
-from trailbrake.world.integrate import advance
+from trailbrake.world.integrate import advance, advance_together
 from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
 from trailbrake.world.pack import engine_map, pack
 from trailbrake.world.strip import Strip, strip
 
+PIECES = 32  # of a thread's part: what it loses to something else is taken over by the others
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
-CACHE_LINE = 64  # bytes; blocks begin on one
 
 
 def substeps_for(period: float) -> int:
@@ -44,15 +45,17 @@ class Batch:
 
     Attributes:
         n: how many cars.
-        cars: (blocks, Control.COUNT * LANES) float64, see `layout`: state and controls. Cars beyond n fill the last
+        lanes: how many cars are in a block.
+        cars: (blocks, Control.COUNT * lanes), see `layout`: state and controls. Cars beyond n fill the last
             block and are nobody's.
-        params: (kinds, (Axle.COUNT - Work.COUNT) * LANES): parameters of each kind of block.
+        params: (kinds, (Axle.COUNT - Work.COUNT) * lanes): parameters of each kind of block.
         touching: whether cars of a group push each other.
         maps: (models, TORQUES) N m, engine maps.
         road: the road's table, its `strip`, m between their rows, and whether it is closed.
         off: grip and rolling resistance beyond the road.
         team: as given.
-        work: a work block, (Axle.COUNT * LANES,), for each of its threads.
+        work: a work block, (Axle.COUNT * lanes,), for each of its threads.
+        reach: m, no corner of a car is further from its centre of mass.
         kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
 
     Raises:
@@ -79,14 +82,15 @@ class Batch:
         widest = max(cars, key=lambda car: car.body.width)
         check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
         self.track, self.n, self.group = track, n, group
-        self._whole = math.lcm(group, LANES) // LANES  # blocks that hold whole groups
         self.team = Team(1) if team is None else team
-        count = -(-n // LANES)
         self.dtype: Any = np.float32 if single else np.float64
+        self.lanes = lanes = lanes_of(self.dtype)
+        self._whole = math.lcm(group, lanes) // lanes  # blocks that hold whole groups
+        count = -(-n // lanes)
         self._number: Any = np.float32 if single else float  # of the kernel's lone arguments
         self._heat, self._changed, self.touching = heat, False, True
-        self._kernel: Any = kernels.single(advance) if single else advance
-        self.cars: Any = _aligned(count, Control.COUNT * LANES, self.dtype)
+        self._kernels: Any = [kernels.single(kernel) if single else kernel for kernel in (advance, advance_together)]
+        self.cars: Any = _aligned(count, Control.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
         self.maps: Any = np.stack([engine_map(car) for car in models.values()]).astype(self.dtype)
@@ -94,28 +98,29 @@ class Batch:
         for row, car in enumerate(models.values()):
             columns.append(pack(car, heat=heat))
             columns[-1][Param.MODEL - Work.COUNT] = row
-        which = np.full(count * LANES, rows[id(cars[-1])])
+        which = np.full(count * lanes, rows[id(cars[-1])])
         which[: len(cars)] = [rows[id(car)] for car in cars]
-        combinations, kinds = np.unique(which.reshape(count, LANES), axis=0, return_inverse=True)
+        combinations, kinds = np.unique(which.reshape(count, lanes), axis=0, return_inverse=True)
         self.kinds: Any = kinds.reshape(count).astype(np.int64)
         stacked = np.stack(columns, axis=1)
         self.params: Any = np.stack([stacked[:, chosen].reshape(-1) for chosen in combinations]).astype(self.dtype)
-        self.work = [_aligned(1, Axle.COUNT * LANES, self.dtype)[0] for _ in range(self.team.threads)]
-        lanes = self.cars.reshape(count, Control.COUNT, LANES)
-        lanes[:, Control.GEAR] = np.nan
-        lanes[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
+        self._turns = np.zeros(APART * self.team.threads, np.int64)
+        self.work = [_aligned(1, Axle.COUNT * lanes, self.dtype)[0] for _ in range(self.team.threads)]
+        kept = self.cars.reshape(count, Control.COUNT, lanes)
+        kept[:, Control.GEAR] = np.nan
+        kept[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
         lines = _aligned(len(road.table), Strip.COUNT, self.dtype)
-        self._reach = max(map(_reach, models.values()))
-        lines[:] = strip(road, self._reach)
+        self.reach = max(map(_reach, models.values()))
+        lines[:] = strip(road, self.reach)
         self.road = (np.array(road.table, order="C"), lines, float(road.spacing), bool(road.closed))
         self.off: tuple[Any, Any] = (self._number(off.grip), self._number(off.rolling))
         self._give()
 
     def get(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
-        kept = self.cars.reshape(-1, Control.COUNT, LANES)[:, row : row + count]
+        kept = self.cars.reshape(-1, Control.COUNT, self.lanes)[:, row : row + count]
         values = kept.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
         result: Array = values[0].copy() if count == 1 else values.copy()
         return result
@@ -123,11 +128,11 @@ class Batch:
     def set(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
         """Set quantity `row` of all cars, or of `cars`, to `values`, one number or one per car."""
         chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
-        self.cars[chosen // LANES, int(row) * LANES + chosen % LANES] = values
+        self.cars[chosen // self.lanes, int(row) * self.lanes + chosen % self.lanes] = values
 
     def column(self, car: int) -> Array:
         """Return state and controls of one car, (Control.COUNT,), a view."""
-        column: Array = self.cars[car // LANES, car % LANES :: LANES]
+        column: Array = self.cars[car // self.lanes, car % self.lanes :: self.lanes]
         return column
 
     def own_params(self) -> None:
@@ -138,27 +143,28 @@ class Batch:
 
     def change(self, car: int, params: CarParams) -> None:
         """Let one car be `params` from now on. Its state stays, and the other cars stay as they are."""
-        model = (Param.MODEL - Work.COUNT) * LANES
+        model = (Param.MODEL - Work.COUNT) * self.lanes
         if not self._changed:  # every car gets its own parameters and its own engine map
             self._changed = True
             self.own_params()
-            models = self.params[:, model : model + LANES].reshape(-1).astype(np.intp)
+            models = self.params[:, model : model + self.lanes].reshape(-1).astype(np.intp)
             self.maps = np.ascontiguousarray(self.maps[models])
-            self.params[:, model : model + LANES] = np.arange(len(models)).reshape(-1, LANES)
+            self.params[:, model : model + self.lanes] = np.arange(len(models)).reshape(-1, self.lanes)
             self._give()
         column = pack(params, heat=self._heat)
         column[Param.MODEL - Work.COUNT] = car
-        self.params[car // LANES, car % LANES :: LANES] = column
+        self.params[car // self.lanes, car % self.lanes :: self.lanes] = column
         self.maps[car] = engine_map(params)
-        if _reach(params) > self._reach:
-            self._reach = _reach(params)
-            self.road[1][:] = strip(self.track.road, self._reach)
+        if _reach(params) > self.reach:
+            self.reach = _reach(params)
+            self.road[1][:] = strip(self.track.road, self.reach)
+            self._give()
 
     def param(self, row: int, cars: ArrayLike | None = None) -> Array:
         """Return parameter `row` of all cars, or of `cars`, (n,)."""
         chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
-        place = (int(row) - Work.COUNT) * LANES + chosen % LANES
-        values: Array = self.params[self.kinds[chosen // LANES], place]
+        place = (int(row) - Work.COUNT) * self.lanes + chosen % self.lanes
+        values: Array = self.params[self.kinds[chosen // self.lanes], place]
         return values
 
     def place(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
@@ -167,8 +173,8 @@ class Batch:
         At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.
         """
         chosen = np.atleast_1d(np.asarray(cars, np.intp))
-        kept = self.cars.reshape(-1, Control.COUNT, LANES)
-        block, lane = chosen // LANES, chosen % LANES
+        kept = self.cars.reshape(-1, Control.COUNT, self.lanes)
+        block, lane = chosen // self.lanes, chosen % self.lanes
         kept[block, : State.COUNT, lane] = 0.0
 
         def put(row: int, values: ArrayLike) -> None:
@@ -200,7 +206,7 @@ class Batch:
         radius = param(Param.DRIVE_FRONT) * param(Axle.RADIUS) + param(Param.DRIVE_REAR) * param(Axle.RADIUS + 1)
 
         def ratio_of(gear: Array) -> Array:
-            place = (Param.RATIOS + 1 - Work.COUNT + gear.astype(np.intp)) * LANES + lane
+            place = (Param.RATIOS + 1 - Work.COUNT + gear.astype(np.intp)) * self.lanes + lane
             values: Array = self.params[self.kinds[block], place]
             return values
 
@@ -214,7 +220,7 @@ class Batch:
         put(State.RATIO, ratio)
         put(State.ENGINE, np.clip(rolling / radius * ratio, param(Param.IDLE), param(Param.LIMITER)))
         for b in np.unique(block):
-            self._advance(0, 0.0, 0, int(b), int(b) + 1)
+            self._advance(0.0, 0, int(b), int(b) + 1)
 
     def step(self, dt: float, substeps: int) -> None:
         """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate`.
@@ -224,32 +230,42 @@ class Batch:
             substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
                 within 10 ms.
         """
-        count, whole = len(self.cars), self._whole
-        if count <= whole:  # nothing to share, and the way there takes longer than such a step
-            self._advance(0, dt, substeps, 0, count)
+        count, whole, parts = len(self.cars), self._whole, self.team.threads
+        units = -(-count // whole)
+        if parts == 1 or units == 1:  # nothing to share, and the way there takes longer than such a step
+            self._advance(dt, substeps, 0, count)
             return
+        span = -(-units // parts)
+        size = max(1, span // PIECES)
+        self._turns[::APART] = range(0, parts * span * whole, span * whole)
+        call = self._call(dt, substeps)
 
         def advance(thread: int, lo: int, hi: int) -> None:
-            self._advance(thread, dt, substeps, lo * whole, min(hi * whole, count))
+            self._together[thread](*call, thread, parts, span * whole, size * whole, count)
 
-        self.team.share(advance, -(-count // whole))
+        self.team.share(advance, parts)
 
     def refresh(self) -> None:
         """Find the ground under all cars, after `cars` was written from outside."""
-        kept = self.cars.reshape(-1, Control.COUNT, LANES)
+        kept = self.cars.reshape(-1, Control.COUNT, self.lanes)
         kept[:, State.COS_YAW], kept[:, State.SIN_YAW] = np.cos(kept[:, State.YAW]), np.sin(kept[:, State.YAW])
-        self._advance(0, 0.0, 0, 0, len(self.cars))
+        self._advance(0.0, 0, 0, len(self.cars))
 
     def _give(self) -> None:
         """Tie to the kernel what stays from call to call: to hand it over anew takes as long as a lone car's look."""
-        self._advances = [
-            partial(self._kernel, self.cars, self.params, self.kinds, self.maps, work, *self.road, *self.off)
-            for work in self.work
+        (alone, together), near = self._kernels, self._number(2.0 * self.reach)
+        given = [
+            (self.cars, self.params, self.kinds, self.maps, work, *self.road, *self.off, near) for work in self.work
         ]
+        self._alone = partial(alone, *given[0])
+        self._together = [partial(together, *own, self._turns) for own in given]
 
-    def _advance(self, thread: int, dt: float, substeps: int, lo: int, hi: int) -> None:
+    def _call(self, dt: float, substeps: int) -> tuple[Any, ...]:
         group, number = self.group if self.touching else 1, self._number
-        self._advances[thread](group, self.n, number(dt), number(dt * substeps), substeps, lo, hi)
+        return group, self.n, number(dt), number(dt * substeps), substeps
+
+    def _advance(self, dt: float, substeps: int, lo: int, hi: int) -> None:
+        self._alone(*self._call(dt, substeps), lo, hi, -1)
 
 
 def ask(asked: "memoryview[float]", controls: Controls) -> None:

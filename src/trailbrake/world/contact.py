@@ -7,7 +7,7 @@ sliding. Cars lie flat: boxes, seen from above. Not vector code: few cars touch 
 
 import math
 
-from trailbrake.kernels import inline, jit
+from trailbrake.kernels import inline, lane_jit
 from trailbrake.kernels.lanes import LANES, get, put
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.frenet import span
@@ -99,6 +99,8 @@ def walls(block: Array, table: Array, spacing: float, closed: bool, j: int) -> b
         by = half_width if corner % 2 == 0 else -half_width
         rx, ry = bx * cos - by * sin, bx * sin + by * cos
         along, _, offset = beside(block, j, bx, by)
+        if abs(offset) <= get(block, Work.ROAD_WALL_LEFT if offset > 0.0 else Work.ROAD_WALL_RIGHT, j):
+            continue  # nearer than any wall around the car
         i, k, u = span(table, spacing, closed, get(block, State.S, j) + along)
         width = Column.WIDTH_LEFT if offset > 0.0 else Column.WIDTH_RIGHT
         runoff = Column.RUNOFF_LEFT if offset > 0.0 else Column.RUNOFF_RIGHT
@@ -142,7 +144,11 @@ def _overlap(
     dx, dy = ax - bx, ay - by
     cos, sin = abs(ac * bc + sa * sb), abs(ac * sb - sa * bc)
     depth_a, ax_n, ay_n = _face(dx, dy, ac, sa, al + bl * cos + bw * sin, aw + bl * sin + bw * cos)
+    if depth_a <= 0.0:
+        return depth_a, ax_n, ay_n
     depth_b, bx_n, by_n = _face(dx, dy, bc, sb, bl + al * cos + aw * sin, bw + al * sin + aw * cos)
+    if depth_b <= 0.0:
+        return depth_b, bx_n, by_n
     share = min(max(0.5 + (depth_b - depth_a) * (0.5 / BLEND), 0.0), 1.0)  # or the car that comes first would decide
     nx, ny = share * ax_n + (1.0 - share) * bx_n, share * ay_n + (1.0 - share) * by_n
     length = math.sqrt(nx * nx + ny * ny)
@@ -209,25 +215,19 @@ def _touch(p: Array, p_params: Array, i: int, q: Array, q_params: Array, j: int)
     count(q, j, depth, 0.5 * lost)
 
 
-@jit
-def collide(cars: Array, params: Array, kinds: Ints, group: int, lo: int, hi: int) -> None:
+@lane_jit
+def collide(cars: Array, params: Array, kinds: Ints, group: int, near: float, lo: int, hi: int) -> None:
     """Let the cars of each group of `group` consecutive cars push each other, for groups `lo`..`hi` - 1.
 
     After a look; the moved places are looked at in the next. Heights are not compared: no bridges. `cars`, `params`
-    and `kinds` as in `integrate.carry`.
+    and `kinds` as in `integrate.advance`; no two cars further apart than `near` (m) touch.
     """
     for g in range(lo, hi):
         for a in range(g * group, (g + 1) * group):
             p, i = cars[a // LANES], a % LANES
-            p_params = params[kinds[a // LANES]]
-            reach = _param(p_params, Param.HALF_LENGTH, i) + _param(p_params, Param.HALF_WIDTH, i)
-            reach += abs(_param(p_params, Param.BOX_CENTRE, i))
             for b in range(a + 1, (g + 1) * group):
                 q, j = cars[b // LANES], b % LANES
-                q_params = params[kinds[b // LANES]]
-                far = reach + _param(q_params, Param.HALF_LENGTH, j) + _param(q_params, Param.HALF_WIDTH, j)
-                far += abs(_param(q_params, Param.BOX_CENTRE, j))
                 dx = get(p, State.X, i) - get(q, State.X, j)
                 dy = get(p, State.Y, i) - get(q, State.Y, j)
-                if dx * dx + dy * dy < far * far:
-                    _touch(p, p_params, i, q, q_params, j)
+                if dx * dx + dy * dy < near * near:
+                    _touch(p, params[kinds[a // LANES]], i, q, params[kinds[b // LANES]], j)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels.device import Device
-from trailbrake.kernels.lanes import LANES
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch
 from trailbrake.world.contact import collide
@@ -65,12 +64,14 @@ class CudaBatch:
     def upload(self) -> None:
         """Copy all of `host` to the card: state, controls, parameters."""
         host, to = self.host, cuda.to_device
-        kept = host.cars.reshape(-1, Control.COUNT, LANES)
+        kept = host.cars.reshape(-1, Control.COUNT, host.lanes)
         columns = kept.transpose(0, 2, 1).reshape(-1, Control.COUNT)[: self.n]
         self.cars: Any = to(np.asfortranarray(columns))
-        lanes = host.params.reshape(len(host.params), -1, LANES)
+        lanes = host.params.reshape(len(host.params), -1, host.lanes)
         self._params = to(np.ascontiguousarray(lanes.transpose(0, 2, 1).reshape(-1, lanes.shape[1])))
-        self._kinds = to(np.ascontiguousarray((host.kinds[:, None] * LANES + np.arange(LANES)).reshape(-1)[: self.n]))
+        self._kinds = to(
+            np.ascontiguousarray((host.kinds[:, None] * host.lanes + np.arange(host.lanes)).reshape(-1)[: self.n])
+        )
         self._maps = to(np.ascontiguousarray(host.maps, host.dtype))
         table, strip, spacing, closed = host.road
         # Rows in the numbers of the state: a thread would else compute the road in double precision.
@@ -80,8 +81,9 @@ class CudaBatch:
         """Put cars on the road as `Batch.place` does; their controls stay."""
         chosen = np.atleast_1d(np.asarray(cars, np.intp))
         self.host.place(chosen, x, y, yaw, speed)
-        kept = self.host.cars.reshape(-1, Control.COUNT, LANES)
-        rows = np.ascontiguousarray(kept[chosen // LANES, : State.COUNT, chosen % LANES].T)
+        lanes = self.host.lanes
+        kept = self.host.cars.reshape(-1, Control.COUNT, lanes)
+        rows = np.ascontiguousarray(kept[chosen // lanes, : State.COUNT, chosen % lanes].T)
         grid = -(-len(chosen) // THREADS)
         self._write[grid, THREADS](self.cars, cuda.to_device(rows), cuda.to_device(chosen))
 
@@ -113,7 +115,9 @@ class CudaBatch:
         )  # fmt: skip
         if group > 1 and substeps > 0 and self.touching:
             groups = self.n // group
-            self._collide[-(-groups // THREADS), THREADS](self.cars, self._params, self._kinds, group, groups)
+            self._collide[-(-groups // THREADS), THREADS](
+                self.cars, self._params, self._kinds, group, real(2.0 * host.reach), groups
+            )
 
     def synchronize(self) -> None:
         """Wait until the card has done all steps."""
@@ -138,15 +142,15 @@ def _entries(device: Device, dtype: Any) -> tuple[Any, Any, Any]:
                 work[row] = 0.0
             # A group of one: cars move before any of them touch.
             move(
-                cars, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, 1, cars.shape[0],
-                dt, period, substeps, car, car + 1,
+                cars, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, dt, 1,
+                cars.shape[0], dt, period, substeps, car, car + 1, -1,
             )  # fmt: skip
 
     @cuda.jit  # type: ignore[untyped-decorator]
-    def collide_groups(cars: Any, params: Any, kinds: Any, group: Any, groups: Any) -> None:
+    def collide_groups(cars: Any, params: Any, kinds: Any, group: Any, near: Any, groups: Any) -> None:
         at = cuda.grid(1)
         if at < groups:
-            touch(cars, params, kinds, group, at, at + 1)
+            touch(cars, params, kinds, group, near, at, at + 1)
 
     @cuda.jit  # type: ignore[untyped-decorator]
     def write(cars: Any, rows: Any, chosen: Any) -> None:

@@ -18,9 +18,8 @@ from trailbrake.tracks.surface import kerb_profile
 from trailbrake.tracks.track import SURFACES
 from trailbrake.units import G
 from trailbrake.world.layout import Array, Axle, Param, State, Work
-from trailbrake.world.strip import Strip
+from trailbrake.world.strip import MIN_SHRINK, Strip
 
-MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend the road's frame has no meaning
 KERB_GRIP = SURFACES["kerb"].grip
 KERB_SOFT = SURFACES["kerb"].rolling
 

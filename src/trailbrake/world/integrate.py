@@ -1,7 +1,8 @@
-"""`advance`: the world's entry kernel, which takes blocks of cars through controls, substeps, a look, and contacts."""
+"""`advance`: the kernel that takes blocks of cars through controls, substeps, a look, and contacts."""
 
 from trailbrake.kernels import inline, lane_jit
 from trailbrake.kernels.lanes import LANES, get
+from trailbrake.kernels.signal import APART, take
 from trailbrake.world.contact import collide, walls
 from trailbrake.world.gearbox import shift
 from trailbrake.world.ground import gather
@@ -47,6 +48,7 @@ def advance(
     closed: bool,
     off_grip: float,
     off_soft: float,
+    near: float,
     group: int,
     n: int,
     dt: float,
@@ -54,7 +56,8 @@ def advance(
     substeps: int,
     lo: int,
     hi: int,
-) -> None:
+    kind: int,
+) -> int:
     """Advance the cars of blocks `lo`..`hi` - 1 under constant controls, and look at what is under them then.
 
     Groups of cars lie within `lo`..`hi` as a whole: then blocks are independent of those elsewhere, and the work may
@@ -72,6 +75,7 @@ def advance(
         closed: whether row n is row 0.
         off_grip: friction factor beyond road and kerbs.
         off_soft: extra rolling resistance there.
+        near: m, further apart than which no two cars touch.
         group: how many consecutive cars may touch each other; 1: none.
         n: how many cars there are; what fills the last block is none.
         dt: s, a substep.
@@ -79,8 +83,11 @@ def advance(
         substeps: how many; 0 after cars were put somewhere: they are looked at only, without contacts.
         lo: first block.
         hi: one past the last block.
+        kind: row of `params` that the work block holds from a call before; -1: none.
+
+    Returns:
+        the row that it holds now.
     """
-    kind = -1
     per_period = 1.0 / period if period > 0.0 else 0.0
     met = -(-lo * LANES // group)
     for b in range(lo, hi):
@@ -110,5 +117,53 @@ def advance(
         copy_out(work, cars, b)
         if group > 1 and substeps > 0:  # of the groups whose last car was in this block, while they are near
             done = min((b + 1) * LANES, n) // group
-            collide(cars, params, kinds, group, met, done)
+            collide(cars, params, kinds, group, near, met, done)
             met = done
+    return kind
+
+
+@lane_jit
+def advance_together(
+    cars: Array,
+    params: Array,
+    kinds: Ints,
+    maps: Array,
+    work: Array,
+    table: Array,
+    strip: Array,
+    spacing: float,
+    closed: bool,
+    off_grip: float,
+    off_soft: float,
+    near: float,
+    turns: Ints,
+    group: int,
+    n: int,
+    dt: float,
+    period: float,
+    substeps: int,
+    part: int,
+    parts: int,
+    span: int,
+    size: int,
+    last: int,
+) -> None:
+    """Advance the cars of all blocks before `last` as `advance` does, together with other threads that call this.
+
+    The blocks lie in `parts` of `span`, and each thread has a `part`. It takes `size` blocks after the other, first of
+    its own, which it had the last time and has in its cache, then of what others have left: processors are seldom ours
+    alone. Both are whole groups of cars. `turns`, (parts * APART,) int64, has at the place of each part its next block
+    that nobody has taken. What else there is, is as of `advance`.
+    """
+    kind = -1
+    for k in range(parts):
+        at = (part + k) % parts
+        end = min((at + 1) * span, last)
+        lo = take(turns, at * APART, size)
+        while lo < end:
+            hi = min(lo + size, end)
+            kind = advance(
+                cars, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, near, group, n, dt,
+                period, substeps, lo, hi, kind,
+            )  # fmt: skip
+            lo = take(turns, at * APART, size)

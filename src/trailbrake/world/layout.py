@@ -1,7 +1,7 @@
 """What the rows of the world's arrays mean, and how cars lie in them.
 
-Cars lie in blocks of LANES (`trailbrake.kernels.lanes`). An array of state, parameters or controls has one line per
-block: quantity `row` of car `c` is
+Cars lie in blocks of LANES (`trailbrake.kernels.lanes`; twice as many in single precision). An array of state,
+parameters or controls has one line per block: quantity `row` of car `c` is
 
     array[c // LANES, row * LANES + c % LANES]
 

@@ -4,7 +4,6 @@ One line of it is four cache lines next to each other and needs no division; the
 read, on which the same would have to be worked out for every car at every look.
 """
 
-import math
 from enum import IntEnum
 
 import numpy as np
@@ -14,6 +13,9 @@ from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
 
 Array = NDArray[np.float64]
+
+
+MIN_SHRINK = 0.2  # of 1 - curvature * offset: nearer to the centre of a bend the road's frame has no meaning
 
 
 class Strip(IntEnum):
@@ -47,7 +49,7 @@ def strip(road: Road, reach: float) -> Array:
 
     Args:
         road: whose.
-        reach: m along the road; no corner of a car is further from its centre of mass.
+        reach: m; no corner of a car is further from its centre of mass.
     """
 
     def following(values: Array) -> Array:
@@ -76,12 +78,17 @@ def strip(road: Road, reach: float) -> Array:
         if place == Strip.YAW:
             change -= 2.0 * np.pi * np.floor(change / (2.0 * np.pi) + 0.5)
         table[:, place + 1] = change
-    for place, width, runoff in (
-        (Strip.WALL_LEFT, Column.WIDTH_LEFT, Column.RUNOFF_LEFT),
-        (Strip.WALL_RIGHT, Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT),
+    curvature = road.column(Column.CURVATURE)
+    for place, width, runoff, bend in (
+        (Strip.WALL_LEFT, Column.WIDTH_LEFT, Column.RUNOFF_LEFT, curvature),
+        (Strip.WALL_RIGHT, Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT, -curvature),
     ):
         wall = road.column(width) + road.column(runoff)
-        far = math.ceil(reach / road.spacing)
-        around = np.pad(wall, (far, far + 1), "wrap" if road.closed else "edge")
-        table[:, place] = np.lib.stride_tricks.sliding_window_view(around, 2 * far + 2).min(axis=1)
+        # Inside a bend the centreline is longer than what lies beside it.
+        shrink = np.clip(1.0 - np.maximum(bend, following(bend)) * wall, MIN_SHRINK, 1.0)
+        fars = np.ceil(reach / (road.spacing * shrink)).astype(int)
+        for far in np.unique(fars):
+            around = np.pad(wall, (far, far + 1), "wrap" if road.closed else "edge")
+            least = np.lib.stride_tricks.sliding_window_view(around, 2 * far + 2).min(axis=1)
+            table[fars == far, place] = least[fars == far]
     return table
