@@ -158,6 +158,14 @@ class Tap(Protocol):
 
 
 @runtime_checkable
+class Rehearsed(Protocol):
+    """What a Link is besides, where the next sample is waited for wide awake: decision 18."""
+
+    def rehearse(self) -> None:
+        """Decode what was read last and encode what was sent last, for nothing: what the next tick needs is at hand."""
+
+
+@runtime_checkable
 class Coupled(Protocol):
     """What a Link or a Host is besides, where the other end's word can wake it."""
 

@@ -28,7 +28,7 @@ class FakeCar:
 
     # pace
 
-    def wait(self, link):
+    def wait(self, link, rehearse=None):
         kind = self.script[min(self.waits, len(self.script) - 1)]
         self.waits += 1
         if kind == "new":

@@ -229,6 +229,31 @@ def test_real_time_waits_for_a_sample_or_for_its_overdue_time():
     assert RealTime(lambda: "dead").gone() == "dead"
 
 
+class Rehearsing(FakeCar):
+    """Rehearses in every wait, as often as it likes."""
+
+    def wait(self, link, rehearse=None):
+        rehearse()
+        rehearse()
+        return super().wait(link)
+
+    def rehearse(self):
+        self.rehearsed = self.waits
+
+
+def test_a_rehearsal_asks_no_driver_and_changes_no_answer():
+    def zigzag(state, dt):  # beyond what the supervisor passes on: its memory of the last answer decides
+        return Controls(steer=1.0 if state.sequence % 2 else -1.0, throttle=1.5)
+
+    runs = []
+    for car in (FakeCar(), Rehearsing()):
+        driver, supervisor, tap = FakeDriver(zigzag), Supervisor(), FakeTap()
+        loop(car, driver, supervisor=supervisor, taps=[tap], goal=after(20, tap))
+        runs.append((driver.seen, car.written, supervisor.counters))
+    assert runs[0] == runs[1]
+    assert car.rehearsed == 19
+
+
 def test_explain_is_one_line():
     assert explain(ValueError("first\n   second")) == "the driver raised ValueError: first second"
 
@@ -239,7 +264,7 @@ def two_cars(first_ticks, other_ticks, **more):
     first = Seat(cars[0], FakeDriver(), Supervisor(), [taps[0]], after(first_ticks, taps[0]))
     other = Seat(cars[1], more.get("driver") or FakeDriver(), Supervisor(), [taps[1]], after(other_ticks, taps[1]))
     pace = FakeCar()
-    pace.wait = lambda link: max(car.wait(link) for car in cars)
+    pace.wait = lambda link, rehearse: max(car.wait(link) for car in cars)
     return run_loop(first, pace, [other]), [len(tap.seen) for tap in taps], cars, other
 
 

@@ -1,3 +1,4 @@
+import itertools
 import re
 
 import pytest
@@ -49,6 +50,17 @@ def test_it_looks_seldom_before_the_sample_is_likely_and_often_then(monkeypatch)
     assert len([at for at in looks if at < 0.02 - 2 * rate.SPIN]) == 1
     assert len([at for at in looks if at > 0.02 - rate.SPIN]) > 50
     assert looks[-1] == pytest.approx(0.0201, abs=3e-5)
+
+
+def test_it_rehearses_while_it_looks_without_sleep_and_never_far_ahead_or_late(monkeypatch):
+    rehearsals, paper = [], Paper()
+    monkeypatch.setattr(rate, "time", paper)
+    assert not rate.wait_for(lambda: False, 0.02, 0.05, lambda: rehearsals.append(paper.now))
+    assert 0.02 - rate.SPIN - 1e-4 < rehearsals[0] < 0.02 - 0.5 * rate.SPIN
+    assert 0.02 < rehearsals[-1] < 0.02 + 2.0 * rate.SPIN + 1e-4
+    gaps = [b - a for a, b in itertools.pairwise(rehearsals)]
+    assert min(gaps) + 1e-9 >= rate.REHEARSE
+    assert max(gaps) < rate.REHEARSE + 5e-5
 
 
 def test_stamp_can_stand_in_a_file_name():

@@ -1,11 +1,13 @@
+import copy
 import dataclasses
 import math
+import pickle
 
 import pytest
 
 from trailbrake.state import CarState, Controls, OtherCar, WheelState, WheelTorque
 from trailbrake.state.controls import SETTINGS, settings_of
-from trailbrake.state.fields import Quantity, of, quantity
+from trailbrake.state.fields import Quantity, of, quantity, record
 
 DECLARED = (CarState, WheelState, OtherCar, Controls, WheelTorque)
 
@@ -76,3 +78,28 @@ def test_settings_are_read_in_the_order_of_their_fields():
     wish = Controls(**{name: i / 10 for i, name in enumerate(SETTINGS)})
     assert settings_of(wish) == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
     assert all(math.isnan(value) for value in settings_of(Controls()))
+
+
+@record
+class Made:
+    """A record."""
+
+    zebra: int = 3
+    apple: float = quantity("m", "a length")
+    parts: list[int] = dataclasses.field(default_factory=list)
+
+
+def test_a_record_is_a_dataclass_to_whoever_asks():
+    made = Made(1, 2.0)
+    assert repr(made) == "Made(zebra=1, apple=2.0, parts=[])"
+    assert [f.name for f in dataclasses.fields(Made)] == ["zebra", "apple", "parts"]
+    assert dataclasses.replace(made, zebra=5) == Made(5, 2.0) != made
+    assert dataclasses.asdict(made) == {"zebra": 1, "apple": 2.0, "parts": []}
+    assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == made
+    assert Made().parts is not Made().parts
+    assert Made.__doc__ == "A record."
+    assert list(of(Made)) == ["apple"]
+    with pytest.raises(AttributeError, match="colour"):
+        made.colour = 1
+    with pytest.raises(TypeError, match="colour"):
+        Made(colour=1)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from trailbrake.errors import raised_at
 from trailbrake.histogram import Durations
-from trailbrake.roles import Coupled, Driver, Link, Tap
+from trailbrake.roles import Coupled, Driver, Link, Rehearsed, Tap
 from trailbrake.run import rate
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.state import CarState, Controls, Phase
@@ -20,8 +20,11 @@ SILENT_WAIT = 0.05  # s: how long one tick waits for a sample before it looks at
 class Pace(Protocol):
     """What makes the next sample come."""
 
-    def wait(self, link: Link) -> float:
-        """Return when the next sample is there, or is overdue; the value is `now` in s."""
+    def wait(self, link: Link, rehearse: Callable[[], None] | None = None) -> float:
+        """Return when the next sample is there, or is overdue; the value is `now` in s.
+
+        `rehearse` is called now and then while nothing else is to be done and sleep would be too long.
+        """
 
     def gone(self) -> str:
         """Return why no sample will come any more, "" while one may."""
@@ -33,7 +36,7 @@ class Lockstep:
     def __init__(self, tick: Callable[[float], None], period: float) -> None:
         self._tick, self._period, self._steps = tick, period, 0
 
-    def wait(self, link: Link) -> float:
+    def wait(self, link: Link, rehearse: Callable[[], None] | None = None) -> float:
         """Let the host make one step."""
         return self.step()
 
@@ -58,7 +61,7 @@ class RealTime:
         self._wakes: Coupled | None = None  # `_link`, where it can tell when there is something
         self.gone = gone
 
-    def wait(self, link: Link) -> float:
+    def wait(self, link: Link, rehearse: Callable[[], None] | None = None) -> float:
         """Wait for the next sample, at most SILENT_WAIT."""
         if link is not self._link:  # such a look at what it can do takes as long as a read
             self._link, self._wakes = link, link if isinstance(link, Coupled) else None
@@ -66,7 +69,7 @@ class RealTime:
             if not link.fresh():
                 self._wakes.wait(SILENT_WAIT)
             return rate.now()
-        if rate.wait_for(link.fresh, self._likely, rate.now() + SILENT_WAIT):
+        if rate.wait_for(link.fresh, self._likely, rate.now() + SILENT_WAIT, rehearse):
             self._likely = rate.now() + link.period
         return rate.now()
 
@@ -117,6 +120,8 @@ class Seat:
         self.ended: str | None = None
         self.simulated = 0.0
         self._driver, self._taps, self._goal = driver, taps, goal
+        self._understudy, self._sent = Supervisor(), Controls()
+        self._rehearsed = link if isinstance(link, Rehearsed) else None
         self._last_time = math.nan
         self._last_sequence = -1
 
@@ -136,7 +141,14 @@ class Seat:
         self.simulated += dt
         controls = _decide(self._driver, self.supervisor, state, dt)
         self.link.write(controls)
+        self._sent = controls
         return controls
+
+    def rehearse(self) -> None:
+        """Go through a tick without effect, but for the driver, whom nobody may ask in vain."""
+        if self._rehearsed is not None:
+            self._rehearsed.rehearse()
+            self._understudy.check(self._sent, self.link.period)
 
     def show(self, state: CarState, controls: Controls) -> None:
         """Show the tick to the taps; nothing once the goal is reached, though the car drives on."""
@@ -177,7 +189,7 @@ def run_loop(
     started = rate.now()
     stopping_since = silent_since = deadline = math.nan
     while True:
-        now = pace.wait(link)
+        now = pace.wait(link, first.rehearse)
         began = rate.now()
         state, fresh = first.read(now)
         if not fresh:

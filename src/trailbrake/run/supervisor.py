@@ -29,12 +29,12 @@ _NOTHING_SET = settings_of(Controls())
 
 
 def _share(wish: float) -> float:
-    """Return a control that a car may not have within 0..1; NaN, "leave alone", stays."""
+    """Return a control within 0..1; NaN, "leave alone", stays."""
     return min(max(wish, 0.0), 1.0) if wish == wish else wish
 
 
-def _has_infinity(wheels: FourTorques | None) -> bool:
-    return wheels is not None and any(math.isinf(w.drive_torque) or math.isinf(w.brake_torque) for w in wheels)
+def _has_infinity(wheels: FourTorques) -> bool:
+    return any(math.isinf(w.drive_torque) or math.isinf(w.brake_torque) for w in wheels)
 
 
 class Supervisor:
@@ -84,9 +84,11 @@ class Supervisor:
         """
         last = self._last
         # One sum finds any NaN or infinity among the five without five calls.
-        if not math.isfinite(
-            controls.steer + controls.throttle + controls.brake + controls.clutch + controls.handbrake
-        ) or _has_infinity(controls.wheels):
+        steer, throttle, brake = controls.steer, controls.throttle, controls.brake
+        clutch, handbrake, drs, boost = controls.clutch, controls.handbrake, controls.drs, controls.boost
+        if not math.isfinite(steer + throttle + brake + clutch + handbrake) or (
+            controls.wheels is not None and _has_infinity(controls.wheels)
+        ):
             self.counters.rejected += 1
             self._bad_time += dt
             if self._bad_time > BAD_FOR:
@@ -95,16 +97,15 @@ class Supervisor:
         self._bad_time = 0.0
         reach = STEER_RATE * dt if dt > 0.0 else 2.0
         settings = settings_of(controls)
-        steer = min(max(controls.steer, last.steer - reach, -1.0), last.steer + reach, 1.0)
-        passed = Controls(
-            steer,
-            min(max(controls.throttle, 0.0), 1.0),
-            min(max(controls.brake, 0.0), 1.0),
-            min(max(controls.clutch, 0.0), 1.0),
-            min(max(controls.handbrake, 0.0), 1.0),
+        passed = Controls(  # without a call for what is in range as it is
+            min(max(steer, last.steer - reach, -1.0), last.steer + reach, 1.0),
+            throttle if 0.0 <= throttle <= 1.0 else _share(throttle),
+            brake if 0.0 <= brake <= 1.0 else _share(brake),
+            clutch if 0.0 <= clutch <= 1.0 else _share(clutch),
+            handbrake if 0.0 <= handbrake <= 1.0 else _share(handbrake),
             None if controls.gear is None else int(controls.gear),
-            _share(controls.drs),
-            _share(controls.boost),
+            drs if drs != drs else _share(drs),
+            boost if boost != boost else _share(boost),
             controls.wheels,
             *(settings if settings == _NOTHING_SET else map(_share, settings)),
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from trailbrake.state.fields import quantity
+from trailbrake.state.fields import quantity, record
 
 FL, FR, RL, RR = 0, 1, 2, 3  # wheel order everywhere
 WHEEL_NAMES = ("fl", "fr", "rl", "rr")
@@ -28,7 +28,7 @@ class Phase(IntEnum):
     FINISHED = 3
 
 
-@dataclass(slots=True)
+@record
 class WheelState:
     """One wheel. The order in `CarState.wheels` is front left, front right, rear left, rear right."""
 
@@ -90,7 +90,7 @@ def _four_wheels() -> list[WheelState]:
     return [WheelState(), WheelState(), WheelState(), WheelState()]
 
 
-@dataclass(slots=True)
+@record
 class CarState:
     """The car at one simulator instant."""
 

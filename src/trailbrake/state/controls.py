@@ -1,10 +1,10 @@
 """`Controls`, what a driver answers, and `SimCommand`, what a session (never a driver) may ask of a simulator."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 
-from trailbrake.state.fields import quantity
+from trailbrake.state.fields import quantity, record
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class WheelTorque:
 FourTorques = tuple[WheelTorque, WheelTorque, WheelTorque, WheelTorque]
 
 
-@dataclass(slots=True)
+@record
 class Controls:
     """One tick's commands. Steer is positive to the left; pedals are 0..1.
 
@@ -46,7 +46,8 @@ class Controls:
     recovery_level: float = quantity("1", "share of the hybrid motor's own recharging", lo=0.0, hi=1.0)
 
 
-SETTINGS = Controls.__slots__[Controls.__slots__.index("brake_bias") :]
+_NAMES = [field.name for field in fields(Controls)]
+SETTINGS = tuple(_NAMES[_NAMES.index("brake_bias") :])
 settings_of: Callable[[Controls], tuple[float, ...]] = attrgetter(*SETTINGS)
 
 

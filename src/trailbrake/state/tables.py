@@ -6,7 +6,7 @@ as `fl_load`, `fr_load`, ... Integers and flags are floats in a row; None is NaN
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from trailbrake.state.car import WHEEL_NAMES, CarState, Phase, WheelState
 from trailbrake.state.controls import Controls, WheelTorque
@@ -40,7 +40,7 @@ class Column:
 
 def _columns(cls: type) -> tuple[Column, ...]:
     declared = of(cls)
-    names = [n for n in cls.__slots__ if n in declared or n in _WHOLE_NUMBERS]  # type: ignore[attr-defined]
+    names = [f.name for f in fields(cls) if f.name in declared or f.name in _WHOLE_NUMBERS]
     return tuple(Column(n, n, declared.get(n) or _WHOLE_NUMBERS[n]) for n in names)
 
 

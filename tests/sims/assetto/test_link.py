@@ -6,12 +6,14 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from strangers import pages
 
 from trailbrake import roles
 from trailbrake.cars.load import load
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.sims.assetto import acpmf, codec, spec
+from trailbrake.sims.assetto import acpmf, codec, convert, spec
 from trailbrake.sims.assetto.knobs import RELEASED
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls, Phase, Pose, SimCommand
@@ -228,6 +230,44 @@ def test_a_strange_second_writer_is_counted(session):
     session.drive(link, Controls(), 5)
     assert link.foreign_writes == 1
     assert session.plant.bodies[0].controls.throttle == 0.0
+
+
+def test_a_rehearsal_has_no_effect(session):
+    link = session.connect()
+    state = session.drive(link, Controls(throttle=0.5, steer=0.25), 50)
+    page, counters = session.folder / spec.controls_name(0), repr(link.counters)
+    written = page.read_bytes()
+    session.tick()
+    for _ in range(3):
+        link.rehearse()
+    assert page.read_bytes() == written
+    assert repr(link.counters) == counters
+    assert link.fresh()
+    assert link.read(session.now).sequence == state.sequence + 1
+    if sys.platform != "win32":
+        counters = repr(link.counters)
+        (session.folder / spec.car_name(0)).write_bytes(b"cut short")
+        link.rehearse()
+        assert repr(link.counters) == counters
+
+
+BUTTONS = st.sampled_from([RELEASED, (1, *RELEASED[1:]), (*RELEASED[:-1], 1)])
+WISHES = st.builds(
+    Controls, st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.0, 0.5]), st.floats(0, 1),
+    st.sampled_from([None, -1, 3]), st.sampled_from([math.nan, 0.0, 1.0]), st.sampled_from([math.nan, 1.0]),
+)  # fmt: skip
+TELEPORTS = st.sampled_from([(0, None), (1, None), (2, Pose(1.0, 2.0, 3.0, 0.5)), (2, Pose(9.0, 2.0, 3.0, 0.5))])
+
+
+@given(st.lists(st.tuples(WISHES, st.sampled_from([0, 1, -1]), BUTTONS, TELEPORTS), min_size=1, max_size=8))
+def test_a_page_is_what_it_would_be_encoded_as_a_whole(asked):
+    link = Link(spec.LiveOptions(headlights=True, mguh_mode=3))
+    for controls, shift, buttons, (to, pose) in asked:
+        link._buttons, link._teleport_to, link._teleport = buttons, to, pose
+        message = convert.controls_to_wire(
+            controls, shift=shift, buttons=buttons, mguh_mode=3, headlights=True, teleport_to=to, teleport=pose
+        )
+        assert link._encoded(controls, shift) == codec.encode_controls(message)
 
 
 def test_release_and_close_leave_the_car_safe(session):

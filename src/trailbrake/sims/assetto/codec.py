@@ -15,10 +15,12 @@ from trailbrake.errors import WireError
 
 Vec3 = tuple[float, float, float]
 Five = tuple[float, float, float, float, float]
+Driving = tuple[float, float, float, float, float, int, int, int, int]
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
 ZERO5: Five = (0.0, 0.0, 0.0, 0.0, 0.0)
 
 _CONTROLS = Struct("<5f24B6fB3x")
+_DRIVING = Struct("<5f4B")  # what its page begins with: what a driver changes all the time
 _WHEEL = "30f"
 _CAR = Struct("<i6fi29f" + 4 * _WHEEL + "3f3Bx2I3f2I")
 # The same page without what our state has no field for: less than half of its numbers.
@@ -204,6 +206,11 @@ def decode_controls(data: bytes) -> CarControls:
 def encode_controls(m: CarControls) -> bytes:
     """Encode a CarControls page, 72 bytes."""
     return _CONTROLS.pack(*m[:29], *m[29], *m[30], m[31])
+
+
+def encode_driving(driving: Driving, page: bytes) -> bytes:
+    """Encode a CarControls page, 72 bytes: its first nine fields, and the others as in `page`."""
+    return _DRIVING.pack(*driving) + page[_DRIVING.size :]
 
 
 def _wheel(v: tuple[Any, ...]) -> WheelData:

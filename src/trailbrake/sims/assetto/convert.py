@@ -23,6 +23,7 @@ from trailbrake.sims.assetto.codec import (
     CarControls,
     CarData,
     CarPublic,
+    Driving,
     Five,
     SeenCar,
     Vec3,
@@ -277,6 +278,15 @@ def _world(forward: Vec3, left: Vec3, up: Vec3, x: float, y: float, z: float) ->
 # ---- Client to car -----------------------------------------------------------------------------------------
 
 
+def driving_to_wire(controls: Controls, shift: int) -> Driving:
+    """Return of the page that carries `controls` what changes all the time, its first nine fields."""
+    return (
+        controls.throttle, controls.brake, 1.0 - controls.clutch, -controls.steer, controls.handbrake,
+        1 if shift > 0 else 0, 1 if shift < 0 else 0,
+        1 if controls.drs > 0.5 else 0, 1 if controls.boost > 0.5 else 0,  # NaN is not
+    )  # fmt: skip
+
+
 def controls_to_wire(
     controls: Controls,
     *,
@@ -307,15 +317,7 @@ def controls_to_wire(
         direction_ = assetto_from_iso(direction(teleport.yaw))
     autoclutch = int(controls.clutch <= 0.0)
     message = CarControls(
-        controls.throttle,
-        controls.brake,
-        1.0 - controls.clutch,
-        -controls.steer,
-        controls.handbrake,
-        int(shift > 0),
-        int(shift < 0),
-        int(controls.drs > 0.5),  # NaN is not
-        int(controls.boost > 0.5),
+        *driving_to_wire(controls, shift),
         mguh_mode=mguh_mode,
         headlights=int(headlights),
         teleport_to=teleport_to,

@@ -7,6 +7,7 @@ nothing else: pages of a dead game read fine for ever.
 import math
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -68,7 +69,8 @@ class Link:
         self._watch = Watch(self._memory)
         self._lock: Lock | None = None
         self._controls: Page | None = None
-        self._written = b""
+        self._written = self._page = b""
+        self._rest: tuple[object, ...] = ()  # what `_page` was encoded for
         self._last = Controls(brake=1.0)
         self._shifter = Shifter()
         self._knobs, self._buttons = Knobs(), RELEASED
@@ -146,8 +148,10 @@ class Link:
     def fresh(self) -> bool:
         """Return whether packet_id has moved since the last read()."""
         page = self._attached()
-        # 0 is a page that is made but not yet written.
-        return page is not None and codec.decode_packet_id(page.read(codec.PACKET_ID_SIZE)) not in (0, self._packet_id)
+        return page is not None and self._is_new(codec.decode_packet_id(page.read(codec.PACKET_ID_SIZE)))
+
+    def _is_new(self, packet_id: int) -> bool:
+        return packet_id not in (0, self._packet_id)  # 0 is a page that is made but not yet written
 
     def read(self, now: float) -> CarState:
         """Return the newest sample. Phase LOST when packet_id has stood for longer than 0.25 s of `now`."""
@@ -155,7 +159,8 @@ class Link:
             self._advanced_at = now
         if self._sim.restart_session:
             self._pulse_restart(now)
-        advanced = self.fresh() and self._take()
+        page = self._attached()
+        advanced = page is not None and self._take(page)
         if advanced:
             self._advanced_at = now
         state = CarState() if self._message is None else convert.state_from_seen(self._message)
@@ -174,13 +179,22 @@ class Link:
             state.others = self._other_cars
         return state
 
+    def rehearse(self) -> None:
+        """Decode the page and encode the controls once more, without effect."""
+        if self._car is not None and self._message is not None:
+            with suppress(WireError):  # a stranger cut the page short: `read` will say so
+                convert.state_from_seen(codec.decode_seen_car(self._car.read(codec.CAR_SIZE)))
+            self._encoded(self._last, 0)
+
     def _paused_by_user(self) -> bool:
         graphics = self._watch.graphics()
         return graphics is not None and graphics.status == acpmf.PAUSE
 
-    def _take(self) -> bool:
-        """Copy and decode the newest sample; return whether it was whole enough."""
-        data = self._copy()
+    def _take(self, page: Page) -> bool:
+        """Copy and decode the newest sample; return whether there was one, and it was whole enough."""
+        data = self._copy(page)
+        if not self._is_new(codec.decode_packet_id(data)):
+            return False
         try:
             message = codec.decode_seen_car(data)
         except WireError:  # a stranger cut the page short
@@ -197,16 +211,15 @@ class Link:
         self._packet_id, self._message = packet_id, message
         return True
 
-    def _copy(self) -> bytes:
+    def _copy(self, page: Page) -> bytes:
         """Return a copy of the car's page that was made while nobody wrote to it, else the last one, counted as torn.
 
         The page has no lock. Comparing the whole rather than packet_id alone also finds a writer between
         packet_id and the rest of it, whichever it stores first; it costs well under 1 us.
         """
-        assert self._car is not None
-        data = self._car.read(codec.CAR_SIZE)
+        data = page.read(codec.CAR_SIZE)
         for _ in range(1 + _RETRIES):
-            again = self._car.read(codec.CAR_SIZE)
+            again = page.read(codec.CAR_SIZE)
             if again == data:
                 return data
             data = again
@@ -309,12 +322,15 @@ class Link:
         self._controls.write(self._written)
 
     def _encoded(self, controls: Controls, shift: int) -> bytes:
-        return codec.encode_controls(
-            convert.controls_to_wire(
-                controls, shift=shift, buttons=self._buttons, mguh_mode=self._mguh_mode, headlights=self._headlights,
+        # Behind the axes a page is the same for thousands of ticks: it is kept, and a tick encodes the axes alone.
+        rest = controls.clutch <= 0.0, controls.gear is None, self._buttons, self._teleport_to, self._teleport
+        if rest != self._rest:
+            message = convert.controls_to_wire(
+                controls, buttons=self._buttons, mguh_mode=self._mguh_mode, headlights=self._headlights,
                 teleport_to=self._teleport_to, teleport=self._teleport,
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+            self._rest, self._page = rest, codec.encode_controls(message)
+        return codec.encode_driving(convert.driving_to_wire(controls, shift), self._page)
 
     def command(self, command: SimCommand) -> None:
         """Ask for a pause, a restart, collisions, a time scale (SimState v1), a teleport or a return to the pits."""
