@@ -15,6 +15,7 @@ from trailbrake.observe.parts import Columns
 from trailbrake.state import Controls, Pose, SimCommand
 from trailbrake.tracks.load import load
 from trailbrake.world.batch import substeps_for
+from trailbrake.world.layout import State
 from trailbrake.world.plant import World
 
 EVERY = ("motion", "pedals", "asked", "drivetrain", "tyres", "wheels_on_track", "lane", "bends", "edges")
@@ -170,6 +171,39 @@ def test_several_random_roads_are_shared_evenly_and_change_with_reset():
     assert names == [track.name for track in batch.tracks]
 
 
+def beyond_walls(batch):
+    """Which cars' middles are beyond a wall, by the rows of the road beside them, which are 1.5 m apart."""
+    found = []
+    for field, lo, hi in batch._fields:
+        row = field.track.road.table[(batch.seen(Seen.S)[lo:hi] / field.track.road.spacing).astype(int)]
+        offset = batch.seen(Seen.OFFSET)[lo:hi]
+        left, right = row[:, 7] + row[:, 9] + 0.5, row[:, 8] + row[:, 10] + 0.5
+        found += [lo + k for k in np.flatnonzero((offset > left) | (offset < -right))]
+    return found
+
+
+@pytest.mark.slow
+def test_ten_million_steps_of_a_policy_leave_nothing_undefined_and_no_car_out_of_bounds():
+    """A third of the cars twitch, a third hold what they chose for half a second, a third drive on and hardly steer."""
+    n, steps = 4096, 2442
+    batch, out = made(n, threads=2, ends=(), limit=60.0)
+    rng, held = np.random.default_rng(0), np.zeros((n, 2))
+    low, high = batch.program.low, batch.program.high
+    for step in range(steps):
+        actions = rng.uniform(-1.0, 1.0, (n, 2))
+        held = actions if step % 50 == 0 else held
+        actions[1::3] = held[1::3]
+        actions[2::3, 0] *= 0.05
+        actions[2::3, 1] = 0.5 + 0.5 * actions[2::3, 1]
+        out, reward, ended = batch.step(actions)
+        assert np.isfinite(reward).all()
+        assert ((out >= low) & (out <= high)).all()  # false for NaN
+        batch.restart(np.flatnonzero(ended), out)
+        if step % 50 == 0:
+            assert beyond_walls(batch) == []
+    assert np.isfinite(batch._fields[0][0].batch.get(0, State.COUNT)).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
@@ -191,11 +225,7 @@ def test_wild_driving_gives_numbers_within_bounds_and_no_car_beyond_a_wall(optio
         over = np.flatnonzero(ended)
         batch.restart(over, out)
         assert ((out >= batch.program.low) & (out <= batch.program.high)).all()
-        for field, lo, hi in batch._fields:
-            row = field.track.road.table[(batch.seen(Seen.S)[lo:hi] / field.track.road.spacing).astype(int)]
-            # The middle of a car stays within the walls at the least; rows are 1.5 m apart.
-            assert (batch.seen(Seen.OFFSET)[lo:hi] < row[:, 7] + row[:, 9] + 0.5).all()
-            assert (batch.seen(Seen.OFFSET)[lo:hi] > -row[:, 8] - row[:, 10] - 0.5).all()
+        assert beyond_walls(batch) == []
 
 
 @pytest.mark.parametrize(
