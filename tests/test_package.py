@@ -6,7 +6,7 @@ import pytest
 
 import trailbrake
 
-HEAVY = ("numba", "llvmlite", "numpy", "mcap", "msgspec", "trailbrake.world", "trailbrake.kernels")
+HEAVY = ("numba", "llvmlite", "numpy", "mcap", "trailbrake.world", "trailbrake.kernels")
 
 
 def modules_after(code):

@@ -45,7 +45,7 @@ def record(cls: type[Record]) -> type[Record]:
     It is a struct of msgspec, which is made and compared without Python code, in a third of the time: a tick of a drive
     makes seven. What `dataclasses` does with a dataclass it does with this.
     """
-    made: Any = dataclass(cls)
+    made: Any = dataclass(init=False, repr=False, eq=False)(cls)  # but for its code, which is what takes time
     fields = []
     for field in dataclasses.fields(made):
         if field.default_factory is not dataclasses.MISSING:
