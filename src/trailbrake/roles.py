@@ -159,10 +159,10 @@ class Tap(Protocol):
 
 @runtime_checkable
 class Rehearsed(Protocol):
-    """What a Link is besides, where the next sample is waited for wide awake: decision 18."""
+    """What a Link is besides, where it may be read in vain, and wants to be before the next sample: decision 18."""
 
     def rehearse(self) -> None:
-        """Decode what was read last and encode what was sent last, for nothing: what the next tick needs is at hand."""
+        """Encode what was sent last, for nothing, and do what a write can be spared."""
 
 
 @runtime_checkable

@@ -230,12 +230,13 @@ def test_real_time_waits_for_a_sample_or_for_its_overdue_time():
 
 
 class Rehearsing(FakeCar):
-    """Rehearses in every wait, as often as it likes."""
+    """Rehearses in every wait, before the sample has come and after."""
 
     def wait(self, link, rehearse=None):
-        rehearse()
-        rehearse()
-        return super().wait(link)
+        assert rehearse() == (self.waits == 0)  # the wire in memory begins with a sample
+        now = super().wait(link)
+        assert rehearse()
+        return now
 
     def rehearse(self):
         self.rehearsed = self.waits
@@ -251,7 +252,7 @@ def test_a_rehearsal_asks_no_driver_and_changes_no_answer():
         loop(car, driver, supervisor=supervisor, taps=[tap], goal=after(20, tap))
         runs.append((driver.seen, car.written, supervisor.counters))
     assert runs[0] == runs[1]
-    assert car.rehearsed == 19
+    assert car.rehearsed == 20
 
 
 def test_explain_is_one_line():

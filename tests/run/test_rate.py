@@ -55,12 +55,19 @@ def test_it_looks_seldom_before_the_sample_is_likely_and_often_then(monkeypatch)
 def test_it_rehearses_while_it_looks_without_sleep_and_never_far_ahead_or_late(monkeypatch):
     rehearsals, paper = [], Paper()
     monkeypatch.setattr(rate, "time", paper)
-    assert not rate.wait_for(lambda: False, 0.02, 0.05, lambda: rehearsals.append(paper.now))
+    assert not rate.wait_for(lambda: False, 0.02, 0.05, lambda: bool(rehearsals.append(paper.now)))
     assert 0.02 - rate.SPIN - 1e-4 < rehearsals[0] < 0.02 - 0.5 * rate.SPIN
     assert 0.02 < rehearsals[-1] < 0.02 + 2.0 * rate.SPIN + 1e-4
     gaps = [b - a for a, b in itertools.pairwise(rehearsals)]
     assert min(gaps) + 1e-9 >= rate.REHEARSE
     assert max(gaps) < rate.REHEARSE + 5e-5
+
+
+def test_a_rehearsal_that_meets_the_sample_ends_the_wait(monkeypatch):
+    rehearsals, paper = [], Paper()
+    monkeypatch.setattr(rate, "time", paper)
+    assert rate.wait_for(lambda: False, 0.02, 0.05, lambda: rehearsals.append(paper.now) or len(rehearsals) == 3)
+    assert len(rehearsals) == 3
 
 
 def test_stamp_can_stand_in_a_file_name():

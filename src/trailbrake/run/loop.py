@@ -20,7 +20,7 @@ SILENT_WAIT = 0.05  # s: how long one tick waits for a sample before it looks at
 class Pace(Protocol):
     """What makes the next sample come."""
 
-    def wait(self, link: Link, rehearse: Callable[[], None] | None = None) -> float:
+    def wait(self, link: Link, rehearse: Callable[[], bool] | None = None) -> float:
         """Return when the next sample is there, or is overdue; the value is `now` in s.
 
         `rehearse` is called now and then while nothing else is to be done and sleep would be too long.
@@ -36,7 +36,7 @@ class Lockstep:
     def __init__(self, tick: Callable[[float], None], period: float) -> None:
         self._tick, self._period, self._steps = tick, period, 0
 
-    def wait(self, link: Link, rehearse: Callable[[], None] | None = None) -> float:
+    def wait(self, link: Link, rehearse: Callable[[], bool] | None = None) -> float:
         """Let the host make one step."""
         return self.step()
 
@@ -61,7 +61,7 @@ class RealTime:
         self._wakes: Coupled | None = None  # `_link`, where it can tell when there is something
         self.gone = gone
 
-    def wait(self, link: Link, rehearse: Callable[[], None] | None = None) -> float:
+    def wait(self, link: Link, rehearse: Callable[[], bool] | None = None) -> float:
         """Wait for the next sample, at most SILENT_WAIT."""
         if link is not self._link:  # such a look at what it can do takes as long as a read
             self._link, self._wakes = link, link if isinstance(link, Coupled) else None
@@ -144,11 +144,18 @@ class Seat:
         self._sent = controls
         return controls
 
-    def rehearse(self) -> None:
-        """Go through a tick without effect, but for the driver, whom nobody may ask in vain."""
-        if self._rehearsed is not None:
-            self._rehearsed.rehearse()
-            self._understudy.check(self._sent, self.link.period)
+    def rehearse(self) -> bool:
+        """Go through a tick without effect, but for the driver, whom nobody may ask in vain.
+
+        Returns:
+            whether a sample has come meanwhile; the tick reads it again.
+        """
+        if self._rehearsed is None:
+            return False
+        self._rehearsed.rehearse()
+        state = self.link.read(rate.now())
+        self._understudy.check(self._sent, self.link.period)
+        return state.sequence != self._last_sequence
 
     def show(self, state: CarState, controls: Controls) -> None:
         """Show the tick to the taps; nothing once the goal is reached, though the car drives on."""

@@ -26,7 +26,7 @@ def sleep_until(deadline: float) -> float:
 
 
 def wait_for(
-    fresh: Callable[[], bool], likely: float, deadline: float, rehearse: Callable[[], None] | None = None
+    fresh: Callable[[], bool], likely: float, deadline: float, rehearse: Callable[[], bool] | None = None
 ) -> bool:
     """Wait until `fresh()` is true, at most until `deadline`.
 
@@ -34,7 +34,8 @@ def wait_for(
         fresh: cheap test for a new sample.
         likely: when the sample is expected (s, as `now`); sleeps up to just before it, then looks often.
         deadline: when to give up.
-        rehearse: called now and then between looks that follow each other without sleep.
+        rehearse: called now and then between looks that follow each other without sleep; returns whether the sample
+            has come meanwhile.
 
     Returns:
         Whether a fresh sample is there.
@@ -52,7 +53,8 @@ def wait_for(
         elif ahead < -2.0 * SPIN:
             time.sleep(min(POLL, deadline - at))  # it is late: stop burning the other side's core
         elif rehearse is not None and at >= again:
-            rehearse()
+            if rehearse():
+                return True
             again = at + REHEARSE
 
 

@@ -7,7 +7,6 @@ nothing else: pages of a dead game read fine for ever.
 import math
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -69,7 +68,8 @@ class Link:
         self._watch = Watch(self._memory)
         self._lock: Lock | None = None
         self._controls: Page | None = None
-        self._written = self._page = b""
+        self._written = self._page = self._polled = b""
+        self._untouched: bool | None = None  # whether the page is as written; None: nobody has looked since
         self._rest: tuple[object, ...] = ()  # what `_page` was encoded for
         self._last = Controls(brake=1.0)
         self._shifter = Shifter()
@@ -148,7 +148,11 @@ class Link:
     def fresh(self) -> bool:
         """Return whether packet_id has moved since the last read()."""
         page = self._attached()
-        return page is not None and self._is_new(codec.decode_packet_id(page.read(codec.PACKET_ID_SIZE)))
+        if page is None:
+            return False
+        # The whole page takes as long as its first bytes, and is half of what `_copy` needs.
+        self._polled = page.read(codec.CAR_SIZE)
+        return self._is_new(codec.decode_packet_id(self._polled))
 
     def _is_new(self, packet_id: int) -> bool:
         return packet_id not in (0, self._packet_id)  # 0 is a page that is made but not yet written
@@ -180,10 +184,10 @@ class Link:
         return state
 
     def rehearse(self) -> None:
-        """Decode the page and encode the controls once more, without effect."""
-        if self._car is not None and self._message is not None:
-            with suppress(WireError):  # a stranger cut the page short: `read` will say so
-                convert.state_from_seen(codec.decode_seen_car(self._car.read(codec.CAR_SIZE)))
+        """Look for strangers, and encode the controls once more."""
+        if self._controls is not None:
+            if self._untouched is not False:
+                self._untouched = self._controls.read(codec.CONTROLS_SIZE) == self._written
             self._encoded(self._last, 0)
 
     def _paused_by_user(self) -> bool:
@@ -217,7 +221,8 @@ class Link:
         The page has no lock. Comparing the whole rather than packet_id alone also finds a writer between
         packet_id and the rest of it, whichever it stores first; it costs well under 1 us.
         """
-        data = page.read(codec.CAR_SIZE)
+        data = self._polled or page.read(codec.CAR_SIZE)
+        self._polled = b""
         for _ in range(1 + _RETRIES):
             again = page.read(codec.CAR_SIZE)
             if again == data:
@@ -316,8 +321,11 @@ class Link:
     def _send(self, controls: Controls, shift: int) -> None:
         if self._controls is None:
             raise SimulatorError("the link is not open", where=spec.controls_name(self._index))
-        if self._controls.read(codec.CONTROLS_SIZE) != self._written:
+        if self._untouched is None:
+            self._untouched = self._controls.read(codec.CONTROLS_SIZE) == self._written
+        if not self._untouched:
             self.foreign_writes += 1
+        self._untouched = None
         self._written = self._encoded(controls, shift)
         self._controls.write(self._written)
 
