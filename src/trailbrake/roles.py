@@ -158,11 +158,19 @@ class Tap(Protocol):
 
 
 @runtime_checkable
-class Rehearsed(Protocol):
+class RehearsedLink(Protocol):
     """What a Link is besides, where it may be read in vain, and wants to be before the next sample: decision 18."""
 
-    def rehearse(self) -> None:
-        """Encode what was sent last, for nothing, and do what a write can be spared."""
+    def rehearse(self, controls: Controls) -> None:
+        """Decode the last sample again and encode `controls`, for nothing; do what the next write can be spared."""
+
+
+@runtime_checkable
+class RehearsedDriver(Protocol):
+    """What a Driver is besides, where it may be asked in vain before the next sample: decision 18."""
+
+    def rehearse(self, state: CarState, dt: float) -> Controls:
+        """Answer as `act` would, and stay as it is. For a driver without lists or objects that change: a copy's act."""
 
 
 @runtime_checkable

@@ -1,3 +1,4 @@
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,42 @@ def test_good_drivers_pass():
 def test_a_wrong_name_or_file_is_said_not_raised():
     assert "no such driver" in only("line_folow")
     assert "no such driver file" in only("none.py")
+
+
+class Rehearses(Good):
+    def rehearse(self, state, dt):
+        return copy(self).act(state, dt)
+
+
+def test_a_rehearsal_must_answer_the_same_and_change_nothing():
+    class Counts(Rehearses):
+        def rehearse(self, state, dt):
+            return self.act(state, dt)
+
+    class Drifts(Rehearses):
+        """Its rehearsals spend a list that copies share; the answers show it only much later."""
+
+        def reset(self, course):
+            super().reset(course)
+            self.left = [None] * 600
+
+        def act(self, state, dt):
+            if self.left:
+                self.left.pop()
+            return Controls(throttle=float(bool(self.left)))
+
+    class Silent(Rehearses):
+        def rehearse(self, state, dt):
+            pass
+
+    class Fails(Rehearses):
+        def rehearse(self, state, dt):
+            raise ValueError("not today")
+
+    assert check_driver(Rehearses()) == []
+    for wrong in (Counts, Drifts, Silent):
+        assert "rehearse() must answer what act() would" in only(wrong())
+    assert "rehearse(state, dt) raised ValueError: not today at tick 0" in only(Fails())
 
 
 def test_an_object_without_act_or_needs():

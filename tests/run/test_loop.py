@@ -232,14 +232,18 @@ def test_real_time_waits_for_a_sample_or_for_its_overdue_time():
 class Rehearsing(FakeCar):
     """Rehearses in every wait, before the sample has come and after."""
 
+    def __init__(self):
+        super().__init__()
+        self.rehearsed = []
+
     def wait(self, link, rehearse=None):
         assert rehearse() == (self.waits == 0)  # the wire in memory begins with a sample
         now = super().wait(link)
         assert rehearse()
         return now
 
-    def rehearse(self):
-        self.rehearsed = self.waits
+    def rehearse(self, controls):
+        self.rehearsed.append(controls)
 
 
 def test_a_rehearsal_asks_no_driver_and_changes_no_answer():
@@ -252,7 +256,34 @@ def test_a_rehearsal_asks_no_driver_and_changes_no_answer():
         loop(car, driver, supervisor=supervisor, taps=[tap], goal=after(20, tap))
         runs.append((driver.seen, car.written, supervisor.counters))
     assert runs[0] == runs[1]
-    assert car.rehearsed == 20
+    assert len(car.rehearsed) == 19
+
+
+def test_a_driver_that_may_be_asked_in_vain_is_and_its_answer_goes_nowhere(monkeypatch):
+    class Actor(FakeDriver):
+        def rehearse(self, state, dt):
+            return Controls(throttle=0.01 * state.sequence)
+
+    car, driver, tap = Rehearsing(), Actor(), FakeTap()
+    monkeypatch.setattr(rate, "now", lambda: car.now)
+    loop(car, driver, taps=[tap], goal=after(5, tap))
+    assert [controls.throttle for controls in car.rehearsed] == pytest.approx([0.01, 0.02, 0.03, 0.04])
+    assert all(controls.throttle != 0.01 for controls in car.written)
+    assert len(driver.seen) == 5
+
+
+def test_a_rehearsal_that_fails_is_not_tried_again_and_stops_nobody(monkeypatch):
+    class Stumbles(FakeDriver):
+        asked = 0
+
+        def rehearse(self, state, dt):
+            self.asked += 1
+            raise ValueError("no")
+
+    car, driver, tap = Rehearsing(), Stumbles(), FakeTap()
+    monkeypatch.setattr(rate, "now", lambda: car.now)
+    result = loop(car, driver, taps=[tap], goal=after(5, tap))
+    assert (driver.asked, result.ticks, result.reason) == (1, 5, "")
 
 
 def test_explain_is_one_line():

@@ -9,7 +9,7 @@ from trailbrake.cars.load import load as load_car
 from trailbrake.drivers.load import load, needs_of
 from trailbrake.errors import TrailbrakeError, raised_at
 from trailbrake.planning.course import Course
-from trailbrake.roles import Driver
+from trailbrake.roles import Driver, RehearsedDriver
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import of
 from trailbrake.state.tables import STATE_FIELDS
@@ -19,6 +19,7 @@ from trailbrake.tracks.road import Column
 TRACK, CAR = "pinegrove", "gt3"
 TICKS = 400
 DT = 1.0 / 333.0
+_NO_REHEARSAL = "rehearse() must answer what act() would and leave the driver as it is"
 _POINTS_AHEAD = np.arange(-3.0, 70.0, 12.0)  # m
 
 
@@ -27,7 +28,7 @@ def check_driver(driver: Driver | str) -> list[str]:
 
     It is reset on a real course and shown `TICKS` states along it, in which only the fields that it declares in
     NEEDS are filled, as a simulator that supplies no more would show them; then the same again, because a driver
-    must answer the same after reset().
+    must answer the same after reset(). Where it has a rehearse() that is asked then before every act().
 
     Args:
         driver: a driver, or what `--driver` takes: a name, FILE.py or FILE.py:Class.
@@ -44,10 +45,16 @@ def check_driver(driver: Driver | str) -> list[str]:
     again, problems = _rollout(subject, course, needs)
     if not problems and first != again:
         problems.append("the same states give other controls after reset(): reset() must forget everything")
+    if not problems and isinstance(subject, RehearsedDriver):
+        rehearsed, problems = _rollout(subject, course, needs, subject)
+        if not problems and first != rehearsed:
+            problems.append(_NO_REHEARSAL)
     return problems
 
 
-def _rollout(driver: Driver, course: Course, needs: frozenset[str]) -> tuple[list[Controls], list[str]]:
+def _rollout(
+    driver: Driver, course: Course, needs: frozenset[str], rehearser: RehearsedDriver | None = None
+) -> tuple[list[Controls], list[str]]:
     try:
         driver.reset(course)
     except (Exception, SystemExit) as error:
@@ -56,10 +63,16 @@ def _rollout(driver: Driver, course: Course, needs: frozenset[str]) -> tuple[lis
     for tick in range(TICKS):
         state = _state(course, tick, needs)
         before = repr(state)
+        dt = DT if tick else 0.0
+        doing = "rehearse(state, dt)"
         try:
-            answer = driver.act(state, DT if tick else 0.0)
+            dry = None if rehearser is None else rehearser.rehearse(state, dt)
+            doing = "act(state, dt)"
+            answer = driver.act(state, dt)
         except (Exception, SystemExit) as error:
-            return answers, [f"{_raised('act(state, dt)', error)} at tick {tick}"]
+            return answers, [f"{_raised(doing, error)} at tick {tick}"]
+        if rehearser is not None and dry != answer:
+            return answers, [f"{_NO_REHEARSAL} at tick {tick}"]
         if repr(state) != before:
             return answers, [f"act() changed the state at tick {tick}: it is recorded and scored as it came"]
         problem = _problem(answer)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from trailbrake.errors import raised_at
 from trailbrake.histogram import Durations
-from trailbrake.roles import Coupled, Driver, Link, Rehearsed, Tap
+from trailbrake.roles import Coupled, Driver, Link, RehearsedDriver, RehearsedLink, Tap
 from trailbrake.run import rate
 from trailbrake.run.supervisor import Supervisor
 from trailbrake.state import CarState, Controls, Phase
@@ -23,7 +23,7 @@ class Pace(Protocol):
     def wait(self, link: Link, rehearse: Callable[[], bool] | None = None) -> float:
         """Return when the next sample is there, or is overdue; the value is `now` in s.
 
-        `rehearse` is called now and then while nothing else is to be done and sleep would be too long.
+        `rehearse` is called while nothing else is to be done and sleep would be too long.
         """
 
     def gone(self) -> str:
@@ -121,7 +121,8 @@ class Seat:
         self.simulated = 0.0
         self._driver, self._taps, self._goal = driver, taps, goal
         self._understudy, self._sent = Supervisor(), Controls()
-        self._rehearsed = link if isinstance(link, Rehearsed) else None
+        self._rehearsed = link if isinstance(link, RehearsedLink) else None
+        self._rehearser = driver if isinstance(driver, RehearsedDriver) else None
         self._last_time = math.nan
         self._last_sequence = -1
 
@@ -139,23 +140,29 @@ class Seat:
             dt = 0.0
         self._last_time = state.time
         self.simulated += dt
-        controls = _decide(self._driver, self.supervisor, state, dt)
+        controls = _decide(self._driver.act, self.supervisor, state, dt)
         self.link.write(controls)
         self._sent = controls
         return controls
 
     def rehearse(self) -> bool:
-        """Go through a tick without effect, but for the driver, whom nobody may ask in vain.
+        """Go through a tick without effect. A driver that may not be asked in vain is left out.
 
         Returns:
             whether a sample has come meanwhile; the tick reads it again.
         """
         if self._rehearsed is None:
             return False
-        self._rehearsed.rehearse()
         state = self.link.read(rate.now())
-        self._understudy.check(self._sent, self.link.period)
-        return state.sequence != self._last_sequence
+        if state.sequence != self._last_sequence:
+            return True
+        # The understudy alone bears what comes of it: a driver that fails here is not asked in vain any more.
+        if self._rehearser is None:
+            controls = self._understudy.check(self._sent, self.link.period)
+        else:
+            controls = _decide(self._rehearser.rehearse, self._understudy, state, self.link.period)
+        self._rehearsed.rehearse(controls)
+        return False
 
     def show(self, state: CarState, controls: Controls) -> None:
         """Show the tick to the taps; nothing once the goal is reached, though the car drives on."""
@@ -249,11 +256,11 @@ def run_loop(
     return result
 
 
-def _decide(driver: Driver, supervisor: Supervisor, state: CarState, dt: float) -> Controls:
+def _decide(act: Callable[[CarState, float], Controls], supervisor: Supervisor, state: CarState, dt: float) -> Controls:
     if supervisor.stop_reason or supervisor.is_stale(state):
         return supervisor.braking(state)
     try:
-        answer = driver.act(state, dt)
+        answer = act(state, dt)
     except (Exception, SystemExit) as error:
         supervisor.request_stop(explain(error))
         return supervisor.braking(state)

@@ -1,6 +1,5 @@
 """The only clock of the package: steady time and waiting."""
 
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -9,7 +8,6 @@ from collections.abc import Callable
 # of high resolution, which Python has used since 3.11, wake within a millisecond of what was asked for.
 SPIN = 0.001 if sys.platform == "win32" else 0.0006
 POLL = 0.0002  # s between looks for a fresh sample while it is still far off
-REHEARSE = 0.00004  # s between rehearsals while looking without sleep: caches hold for about a millisecond
 
 
 now = time.perf_counter  # steady time in s, with an arbitrary zero
@@ -34,13 +32,12 @@ def wait_for(
         fresh: cheap test for a new sample.
         likely: when the sample is expected (s, as `now`); sleeps up to just before it, then looks often.
         deadline: when to give up.
-        rehearse: called now and then between looks that follow each other without sleep; returns whether the sample
-            has come meanwhile.
+        rehearse: called between looks that follow each other without sleep; returns whether the sample has come
+            meanwhile.
 
     Returns:
         Whether a fresh sample is there.
     """
-    again = -math.inf
     while True:
         if fresh():
             return True
@@ -52,10 +49,8 @@ def wait_for(
             time.sleep(min(ahead - SPIN, deadline - at))
         elif ahead < -2.0 * SPIN:
             time.sleep(min(POLL, deadline - at))  # it is late: stop burning the other side's core
-        elif rehearse is not None and at >= again:
-            if rehearse():
-                return True
-            again = at + REHEARSE
+        elif rehearse is not None and rehearse():
+            return True
 
 
 def processor() -> float:

@@ -238,13 +238,13 @@ def test_a_rehearsal_has_no_effect(session):
     page, counters, received = session.folder / spec.controls_name(0), repr(link.counters), link.counters.received
     written = page.read_bytes()
     for _ in range(3):
-        link.rehearse()
+        link.rehearse(Controls(throttle=0.75))
         assert link.read(session.now).sequence == state.sequence
     assert page.read_bytes() == written
     assert repr(link.counters) == counters
     session.tick()
     for _ in range(3):  # a sample that comes meanwhile is there for who reads next, and counted once
-        link.rehearse()
+        link.rehearse(Controls(throttle=0.75))
         assert link.read(session.now).sequence == state.sequence + 1
     assert link.counters.received == received + 1
     assert link.counters.lost == 0
@@ -257,7 +257,7 @@ def test_a_stranger_whom_a_rehearsal_has_seen_is_counted_once(session):
     with (session.folder / spec.controls_name(0)).open("r+b") as page:
         page.write(stranger)
     for _ in range(3):
-        link.rehearse()
+        link.rehearse(Controls(throttle=0.75))
     session.drive(link, Controls(), 5)
     assert link.foreign_writes == 1
 

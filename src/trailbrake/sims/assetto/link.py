@@ -68,7 +68,8 @@ class Link:
         self._watch = Watch(self._memory)
         self._lock: Lock | None = None
         self._controls: Page | None = None
-        self._written = self._page = self._polled = b""
+        self._written = self._page = b""
+        self._polled = self._data = b""  # copies of the car's page: the last one looked at, and the newest read
         self._untouched: bool | None = None  # whether the page is as written; None: nobody has looked since
         self._rest: tuple[object, ...] = ()  # what `_page` was encoded for
         self._last = Controls(brake=1.0)
@@ -183,12 +184,15 @@ class Link:
             state.others = self._other_cars
         return state
 
-    def rehearse(self) -> None:
-        """Look for strangers, and encode the controls once more."""
+    def rehearse(self, controls: Controls) -> None:
+        """Decode the last sample again, look for strangers, and encode `controls` for nothing."""
+        if self._message is not None:
+            # Into new memory, as the next one: what it takes is then what this one has given back a moment ago.
+            self._message = codec.decode_seen_car(self._data)
         if self._controls is not None:
             if self._untouched is not False:
                 self._untouched = self._controls.read(codec.CONTROLS_SIZE) == self._written
-            self._encoded(self._last, 0)
+            self._encoded(controls, 0)
 
     def _paused_by_user(self) -> bool:
         graphics = self._watch.graphics()
@@ -212,7 +216,7 @@ class Link:
             self._others_at = self._census_at = packet_id
         elif self._message is not None:
             counters.lost += step - 1
-        self._packet_id, self._message = packet_id, message
+        self._packet_id, self._message, self._data = packet_id, message, data
         return True
 
     def _copy(self, page: Page) -> bytes:
