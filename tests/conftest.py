@@ -5,6 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Seeded, and nothing is asked of the clock: a machine that does something else beside is no failure.
+settings.register_profile(
+    "seeded", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("seeded")
 
 
 @pytest.hookimpl(optionalhook=True)

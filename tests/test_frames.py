@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trailbrake.frames import (
@@ -74,7 +74,6 @@ def test_signs_of_the_angles():
 angles = st.tuples(st.floats(-math.pi, math.pi), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1))
 
 
-@settings(deadline=None)
 @given(angles)
 def test_the_axes_are_those_of_yaw_pitch_roll(ypr):
     forward, _, up = rotation(*ypr)
@@ -82,7 +81,6 @@ def test_the_axes_are_those_of_yaw_pitch_roll(ypr):
     assert up_vector(*ypr) == pytest.approx(up, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(angles)
 def test_angles_from_axes_undoes_direction_and_up_vector(ypr):
     yaw, pitch, roll = angles_from_axes(direction(ypr[0], ypr[1]), up_vector(*ypr))

@@ -18,7 +18,7 @@ def steady(speed, seconds, start=0.0, dt=0.003):
     return [(k * dt, start + speed * k * dt) for k in range(int(seconds / dt) + 1)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(15.0, 90.0), st.floats(0.003, 0.05), st.floats(-30.0, 30.0))
 def test_lap_times_are_exact_between_ticks(speed, dt, start):
     timer = LapTimer(LENGTH, True)
@@ -149,7 +149,7 @@ def test_time_that_runs_back_is_a_restart():
     assert (timer.number, timer.laps, timer.lap_time) == (1, [], 0.0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.floats(-1, 5), st.floats(allow_nan=True), st.integers(-1, 4), st.floats(0, 9)), max_size=40)
 )

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trailbrake.cars.load import load, names
@@ -32,7 +32,6 @@ def test_the_curve_peaks_at_slip_one(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-@settings(deadline=None)  # the first call compiles
 @given(angle=st.floats(-math.pi, math.pi), load_n=st.floats(200.0, 12000.0))
 def test_the_limit_is_the_ellipse(law, angle, load_n):
     nominal, mu_x, mu_y, fall_x, fall_y, peak_x, peak_y, growth = law[:8]

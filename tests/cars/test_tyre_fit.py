@@ -37,7 +37,7 @@ def test_one_tyre_is_fitted_once():
     assert fit(1.5, 1.45, -0.4) is fit(1.5, 1.45, -0.4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shape=st.floats(1.15, 1.9), curvature=st.floats(-2.0, 0.6))
 def test_any_reasonable_curve_is_fitted_with_its_error_known(shape, curvature):
     from msgspec.structs import replace

@@ -115,7 +115,7 @@ def test_missing_and_unwritable_places_are_said(tmp_path):
 
 
 @given(st.integers(0, 10**6), st.binary(max_size=40), st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damaged_bytes_are_refused_or_harmless(file, place, other, cut):
     out = io.BytesIO()
     np.savez(out, header=header_with(), weight0=np.zeros((2, 3, 3, 3), np.float32), bias0=np.zeros(2, np.float32),

@@ -24,7 +24,7 @@ def _system(seed: int, n: int) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(6, 40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_solves_what_numpy_solves(seed: int, n: int) -> None:
     dense, bands, rhs = _system(seed, n)
     assert np.allclose(multiply_cyclic(*bands, rhs), dense @ rhs)

@@ -111,7 +111,7 @@ def test_bytes_of_any_kind_are_no_crash(folder):
 @given(
     st.lists(st.one_of(st.text(max_size=60), st.from_regex(r"[a-z]{0,3}\.jpg(,[-0-9.eE;\"]{0,6}){0,13}")), max_size=8)
 )
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_garbage_gives_rows_in_range_or_reasons(folder, lines):
     (folder / "IMG" / "a.jpg").write_bytes(b"x")
     found, _ = read(folder, "\n".join(lines).encode("utf-8", "surrogatepass"))

@@ -47,7 +47,7 @@ def same(a, b):
     return len(a) == len(b) and all(x == y or (x != x and y != y) for x, y in zip(a, b, strict=True))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(rows())
 def test_a_row_becomes_a_state_and_the_same_row_again(row):
     assert same(state_row(state_from_row(row)), row)

@@ -46,7 +46,7 @@ def test_a_circuit_is_closed_by_its_straights():
     assert last[Column.YAW] == pytest.approx(2.0 * np.pi, abs=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.floats(15.0, 60.0), st.floats(-100.0, 100.0), st.floats(-3.0, 3.0))
 def test_start_line_is_where_the_file_says(radius, x, heading):
     degrees = math.degrees(heading)
@@ -113,7 +113,7 @@ def test_bad_layouts_are_one_clear_line(text, said):
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.floats(5.0, 200.0), st.floats(-180.0, 180.0)), min_size=1, max_size=6))
 def test_any_layout_becomes_a_finite_road_or_a_data_error(arcs):
     try:
@@ -135,7 +135,7 @@ def brute_crossing(x, y):
     return -1, -1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.integers(4, 60))
 def test_crossings_are_those_of_the_plain_search(seed, n):
     walk = np.cumsum(np.random.default_rng(seed).normal((1.5, 0.0), 1.0, (n, 2)), axis=0)

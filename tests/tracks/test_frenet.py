@@ -53,7 +53,7 @@ def along(road, a, b):
     return abs(step - road.length * round(step / road.length)) if road.closed else abs(step)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(names, shares, sides)
 def test_locate_inverts_point(name, share, side):
     road = ROADS[name]
@@ -65,7 +65,7 @@ def test_locate_inverts_point(name, share, side):
     assert along(road, row * road.spacing, found) < 1.001 * road.spacing
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(names, shares, st.floats(-1.0, 1.0), st.integers(-6, 6))
 def test_hint_and_global_search_agree_on_the_road(name, share, side, away):
     road = ROADS[name]
@@ -79,7 +79,7 @@ def test_hint_and_global_search_agree_on_the_road(name, share, side, away):
 
 
 @given(st.floats(-math.pi, math.pi), st.floats(40.0, 300.0), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_circle_is_found_as_mathematics_has_it(angle, distance, left):
     road = circle(left=left)
     s, offset, _ = road.locate(distance * math.cos(angle), distance * math.sin(angle))
@@ -124,7 +124,7 @@ def test_a_hint_keeps_to_its_own_leg_where_two_come_close():
     assert road.locate(x, y, int(28.0 / road.spacing))[:2] == pytest.approx((30.0, 10.0), abs=1e-6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(names, shares, shares)
 def test_teleport_is_found_in_spite_of_the_old_hint(name, share, old):
     road = ROADS[name]
@@ -137,7 +137,7 @@ def test_teleport_is_found_in_spite_of_the_old_hint(name, share, old):
 
 
 @given(st.sampled_from(["serpent_pass", "proving_ground"]), st.floats(0.1, 25.0), st.floats(-3.0, 3.0))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_open_road_goes_on_straight_beyond_its_ends(name, beyond, offset):
     road = ROADS[name]
     for s in (-beyond, road.length + beyond):
@@ -149,7 +149,7 @@ def test_open_road_goes_on_straight_beyond_its_ends(name, beyond, offset):
 
 
 @given(st.floats(-1e7, 1e7), st.floats(-1e7, 1e7), st.integers(-5, 10**6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_place_has_an_answer(x, y, hint):
     for road in ROADS.values():
         s, offset, row = road.locate(x, y, hint)

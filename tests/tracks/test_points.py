@@ -135,7 +135,7 @@ lines = st.lists(cells, min_size=0, max_size=6).flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=300), st.lists(lines, max_size=30).map(lambda rows: "\n".join(rows).encode())))
 @example(b"#\n" * 5)
 def test_nonsense_raises_nothing_but_data_error(data):
@@ -146,7 +146,7 @@ def test_nonsense_raises_nothing_but_data_error(data):
 wobble = st.lists(st.tuples(st.floats(0.3, 1.7), st.floats(-0.2, 0.2)), min_size=8, max_size=40)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(wobble, st.floats(20.0, 150.0), st.floats(1.0, 100.0), st.floats(1.5, 100.0))
 def test_any_loop_becomes_a_finite_road_or_a_data_error(shape, radius, right, left):
     angle = (np.arange(len(shape)) + np.array([turn for _, turn in shape])) * 2.0 * np.pi / len(shape)

@@ -45,7 +45,7 @@ def test_lines_both_ways_however_they_are_cut():
     channel.send("nobody hears")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.binary(max_size=30), max_size=6))
 def test_any_bytes_are_lines_of_text(pieces):
     channel, other = pair()

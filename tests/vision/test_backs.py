@@ -36,7 +36,7 @@ def test_fronts_cars_and_posts_are_no_backs(other):
     assert backs(draw.through_jpeg(draw.frame(look="B"))) == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(arrays(np.uint8, (240, 320, 3), elements=st.integers(40, 80), fill=st.sampled_from([48, 59, 63])))
 def test_any_picture_has_an_answer(pixels):
     for back in backs(pixels):

@@ -64,7 +64,7 @@ def test_no_wall_is_infinitely_far():
     assert walls.feet(np.full(320, np.inf)).shape == (0, 2)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2]))
 def test_any_picture_has_an_answer(seed, dim):
     pixels = np.random.default_rng(seed).integers(0, 256, (240, 320, 3), dtype=np.uint8) >> dim

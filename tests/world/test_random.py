@@ -19,7 +19,7 @@ COMMANDS = (Control.STEER, Control.THROTTLE, Control.BRAKE, Control.CLUTCH, Cont
 command = st.tuples(steer, pedal, pedal, pedal, st.one_of(st.just(0.0), pedal), gear)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     name=st.sampled_from(["gt3", "hatchback"]),
     speed=st.floats(0.0, 70.0),

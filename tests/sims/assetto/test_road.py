@@ -156,7 +156,7 @@ def test_what_is_no_road(lane, message):
         road.track_from_lane(lane, "r", "r.ai")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.floats(-400.0, 400.0, width=32)] * 3), min_size=3, max_size=40))
 def test_any_points_are_a_road_or_refused_in_one_line(places):
     points = np.zeros(len(places), POINT)

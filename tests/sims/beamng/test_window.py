@@ -291,7 +291,7 @@ class Page:
 IDS = st.one_of(st.integers(-2, 40).map(float), st.just(math.nan), st.floats(allow_nan=True, allow_infinity=True))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     skips=st.integers(0, 3), unanswered=st.integers(0, 4),
     arrivals=st.lists(st.lists(IDS, max_size=2), min_size=1, max_size=60),
@@ -314,7 +314,7 @@ def test_the_game_s_window_is_the_page_s_algorithm(skips, unanswered, arrivals):
         assert list(map(repr, ours)) == list(map(repr, theirs))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     skips=st.integers(0, 3), unanswered=st.integers(1, 4),
     arrivals=st.lists(st.lists(IDS, max_size=3), min_size=1, max_size=80),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
@@ -48,7 +48,6 @@ def test_the_file_to_the_byte(tmp_path):
     assert not is_raw(tmp_path / "nothing")
 
 
-@settings(deadline=None)  # files: a slow disk is no failure
 @given(st.lists(st.tuples(st.binary(max_size=400), st.integers(0, 2**64 - 1)), max_size=20), st.data())
 def test_whatever_came_comes_back_and_a_cut_file_gives_what_is_whole(records, data):
     import tempfile
