@@ -51,3 +51,38 @@ def test_a_kernel_that_makes_an_array_is_refused_at_compile_time(tmp_path):
     assert said.returncode == 1
     assert "return np.zeros(n)" in said.stderr
     assert "nopython_type_inference" in said.stderr
+
+
+def test_what_is_found_on_disk_needs_nothing_of_the_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_CACHE", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    code = (
+        "import sys\n"
+        "from trailbrake import kernels\n"
+        "from trailbrake.tracks.road import Road\n"
+        "import numpy as np\n"
+        "x = np.arange(8.0)\n"
+        "road = Road.from_columns(1.0, False, x, 0.0 * x, 0.0 * x, 0.0 * x)\n"
+        "print(kernels.COLD, *road.locate(2.5, 0.25)[:2], len([m for m in sys.modules if m.startswith('numba.')]))\n"
+    )
+    cold, warm = (run(code, None).stdout.split() for _ in range(2))
+    assert cold[:3] == ["True", "2.5", "0.25"]
+    assert warm[:3] == ["False", "2.5", "0.25"]
+    assert int(warm[3]) < int(cold[3]) - 50  # modules of numba: compiling takes twice as many
+
+
+def test_what_only_kernels_call_refuses_python(tmp_path):
+    own = "from trailbrake.kernels import inline, jit, part\n\n"
+    own += "@part\ndef twice(x):\n    return 2.0 * x\n\n@inline\ndef thrice(x):\n    return 3.0 * x\n\n"
+    own += "@jit\ndef both(x):\n    return twice(x) + thrice(x)\n"
+    (tmp_path / "own.py").write_text(own)
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from own import both, thrice, twice\n"
+        "def told(function):\n"
+        "    try:\n        return function(1.0)\n"
+        "    except TypeError as error:\n        return str(error)[:9]\n"
+        "for _ in range(2):\n    print(told(twice), told(thrice), both(1.0), twice.py_func(1.0))\n"
+    )
+    said = run(code, None)
+    assert said.stdout.splitlines() == ["twice() i thrice()  5.0 2.0"] * 2, said.stderr

@@ -238,7 +238,7 @@ def test_a_report_that_cannot_be_written_does_not_cost_the_summary(tmp_path, mon
     def full(recording, out):
         raise UsageError("cannot write the report", where=str(out), got="No space left on device")
 
-    monkeypatch.setattr(session, "write_report", full)
+    monkeypatch.setattr("trailbrake.analysis.report.write_report", full)
     heard = Listener()
     summary = drive(replace(SHORT, seconds=1.0, report=True, out=tmp_path), show=heard)
     assert (summary["ended"], summary["report"]) == ("done", None)

@@ -3,10 +3,9 @@
 import math
 from numbers import Integral, Real
 
-import numpy as np
-
 from trailbrake.cars.load import load as load_car
 from trailbrake.drivers.load import load, needs_of
+from trailbrake.drivers.sample import weaving
 from trailbrake.errors import TrailbrakeError, raised_at
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, RehearsedDriver
@@ -14,13 +13,11 @@ from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import of
 from trailbrake.state.tables import STATE_FIELDS
 from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column
 
 TRACK, CAR = "pinegrove", "gt3"
 TICKS = 400
 DT = 1.0 / 333.0
 _NO_REHEARSAL = "rehearse() must answer what act() would and leave the driver as it is"
-_POINTS_AHEAD = np.arange(-3.0, 70.0, 12.0)  # m
 
 
 def check_driver(driver: Driver | str) -> list[str]:
@@ -61,7 +58,7 @@ def _rollout(
         return [], [_raised("reset(course)", error)]
     answers: list[Controls] = []
     for tick in range(TICKS):
-        state = _state(course, tick, needs)
+        state = _shown(weaving(course, tick, DT), needs)
         before = repr(state)
         dt = DT if tick else 0.0
         doing = "rehearse(state, dt)"
@@ -104,25 +101,9 @@ def _problem(answer: object) -> str:
     return ""
 
 
-def _state(course: Course, tick: int, needs: frozenset[str]) -> CarState:
-    """Return the car on the centreline, speeding up from rest, weaving a little; only `needs` filled."""
-    road = course.track.road
-    speed = min(0.1 * tick, 30.0)
-    s = 0.05 * DT * tick * tick + 0.5
-    offset, heading = 0.8 * math.sin(0.05 * tick), 0.03 * math.cos(0.05 * tick)
-    x, y, z = road.point(s, offset)
-    yaw = float(road.at(s, Column.YAW)) + heading
-    full = CarState(
-        time=tick * DT, sequence=tick, x=x, y=y, z=z, yaw=(yaw + math.pi) % (2 * math.pi) - math.pi, pitch=0.0,
-        roll=0.0, speed=speed, velocity_x=speed, velocity_y=0.02 * speed, velocity_z=0.0, acceleration_x=1.0,
-        acceleration_y=0.0, acceleration_z=0.0, roll_rate=0.0, pitch_rate=0.0,
-        yaw_rate=speed * float(road.at(s, Column.CURVATURE)), steer=0.0, steering_wheel_angle=0.0, throttle=0.5,
-        brake=0.0, clutch=0.0, handbrake=0.0, gear=min(1 + tick // 80, 5), engine_speed=500.0, fuel_litres=30.0,
-        abs_active=0.0, tc_active=0.0, lap_time=tick * DT, best_lap_time=60.0, lap_progress=s / road.length,
-        driving_line=offset / float(road.at(s, Column.WIDTH_LEFT)), contacts=0.0, contact_depth=0.0,
-        line_ahead=tuple((px, py) for px, py, _, _ in road.points(_POINTS_AHEAD + s).tolist()),
-    )  # fmt: skip
-    shown = CarState(time=full.time, sequence=tick)
+def _shown(full: CarState, needs: frozenset[str]) -> CarState:
+    """Return what a driver sees of a state through a wire that supplies no more than he needs."""
+    shown = CarState(time=full.time, sequence=full.sequence)
     for name in needs & STATE_FIELDS:
         if name.startswith("wheels."):
             for wheel in shown.wheels:

@@ -15,7 +15,7 @@ from trailbrake.errors import DataError, DriverError, UsageError, near, raised_a
 from trailbrake.roles import Driver
 from trailbrake.state.tables import STATE_FIELDS
 
-_NOT_DRIVERS = {"__init__", "load", "check", "gains", "fmu", "policy", "policy_file"}
+_NOT_DRIVERS = {"__init__", "load", "check", "gains", "fmu", "policy", "policy_file", "sample"}
 
 
 def names() -> list[str]:

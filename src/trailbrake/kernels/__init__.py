@@ -46,15 +46,22 @@ if BACKEND == "numba":
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
-        return make(function, cache=CACHE is not None, **COMMON)  # type: ignore[no-any-return]
+        return _kept(make(function, **COMMON))  # type: ignore[no-any-return]
+
+    def part(function: Function) -> Function:
+        """Compile `function` for the kernels that call it, not for Python, and keep it on disk with them only.
+
+        An eighth less to compile for each. What two processes need at once is better a `jit`: one finds the other's.
+        """
+        return _inner(make(function, no_cpython_wrapper=True, **COMMON))  # type: ignore[no-any-return]
 
     def inline(function: Function) -> Function:
         """Compile `function` into its callers only: what runs inside loops over lanes that must become vector code."""
-        return _inline(fold(function), function, FUSE)  # type: ignore[no-any-return]
+        return _folding(_inline(function, function, FUSE))  # type: ignore[no-any-return]
 
     def lane_jit(function: Function) -> Function:
         """Compile `function`, which works on blocks of lanes, as `jit` does; `single` gives its twin."""
-        return _lane_jit(fold(function), function, FUSE)  # type: ignore[no-any-return]
+        return _folding(_lane_jit(function, function, FUSE))  # type: ignore[no-any-return]
 
     def single(kernel: Function) -> Function:
         """Return the single-precision twin of a `lane_jit` kernel: for float32 blocks, every constant float32 too.
@@ -80,16 +87,52 @@ if BACKEND == "numba":
         twin: Function = _twins[kernel]
         return twin
 
-    def _inline(folded: Any, source: Any, freedom: set[str]) -> Any:
-        kernel = make(folded, forceinline=True, no_cpython_wrapper=True, fastmath=freedom, **COMMON)
+    def _kept(kernel: Any) -> Any:
+        """Keep what `kernel` compiles on disk where there is a folder for it."""
+        if CACHE is not None:
+            kernel.enable_caching()
+            kept = kernel._cache
+
+            def load(signature: Any, context: Any) -> Any:
+                # As Cache.load_overload, but without all that numba knows of Python and NumPy, 0.2 s of a start: who
+                # compiles asks for it, and machine code that is there needs none of it.
+                with kept._guard_against_spurious_io_errors():
+                    return kept._load_overload(signature, context)
+
+            kept.load_overload = load
+        return kernel
+
+    def _inner(kernel: Any) -> Any:
+        """Let calls of `kernel` from Python raise TypeError: there is no entry for them, they would end the process."""
+
+        def refuse(*args: Any, **kws: Any) -> Any:
+            raise TypeError(f"{kernel.__name__}() is compiled into kernels only; call one of them, or its py_func")
+
+        kernel._insert, kernel._compile_for_args = lambda *args, **kws: None, refuse
+        return kernel
+
+    def _folding(kernel: Any) -> Any:
+        """Fold what `kernel` compiles when it does: a start that finds machine code on disk need not wait for it."""
+        compiler = kernel._compiler
+        compile_as_it_is = compiler.compile
+
+        def compile_folded(*args: Any) -> Any:
+            compiler.py_func, compiler.compile = fold(compiler.py_func), compile_as_it_is
+            return compile_as_it_is(*args)
+
+        compiler.compile = compile_folded
+        return kernel
+
+    def _inline(function: Any, source: Any, freedom: set[str]) -> Any:
+        kernel = _inner(make(function, forceinline=True, no_cpython_wrapper=True, fastmath=freedom, **COMMON))
         find = kernel.get_call_template
         # One compilation for all constants that it is called with, not one for each.
         kernel.get_call_template = lambda args, kws: find([plain(arg) for arg in args], kws)
         SOURCES[kernel], _makers[kernel] = source, _inline
         return kernel
 
-    def _lane_jit(folded: Any, source: Any, freedom: set[str]) -> Any:
-        kernel = make(folded, cache=CACHE is not None, fastmath=freedom, **COMMON)
+    def _lane_jit(function: Any, source: Any, freedom: set[str]) -> Any:
+        kernel = _kept(make(function, fastmath=freedom, **COMMON))
         SOURCES[kernel], _makers[kernel] = source, _lane_jit
         return kernel
 
@@ -105,7 +148,7 @@ elif BACKEND == "python":
         """Return `function` itself."""
         return function
 
-    inline = lane_jit = jit
+    part = inline = lane_jit = jit
 
     def single(kernel: Function) -> Function:
         """Return `kernel` itself."""

@@ -10,38 +10,53 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_IMPORT = re.compile(rb"^\s*(?:from|import)\s+(trailbrake(?:\.\w+)*)(?:\s+import\s+(\([^)]*\)|[^\n]*))?", re.M)
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import) (trailbrake(?:\.\w+)*)(?: import (\([^)]*\)|[^\n]*))?", re.M)
+_WORD = re.compile(rb"\w+")
 _KEEP = 4  # folders of other source states kept, newest first: switching branches stays warm
 
 
-def _kernel_sources() -> list[Path]:
-    """Return every module that imports `trailbrake.kernels`, and what those import, inside the package."""
-    text = {path: path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))}
-    todo = [path for path, source in text.items() if b"from trailbrake.kernels import" in source]
-    found: set[Path] = set()
+def _kernel_sources() -> dict[bytes, bytes]:
+    """Return the text of every module that imports `trailbrake.kernels`, and of what those import, by dotted name.
+
+    In texts, and without Path: every start of the program waits for this.
+    """
+    texts = dict(_modules())
+    todo = [name for name, text in texts.items() if b"from trailbrake.kernels import" in text]
+    found: dict[bytes, bytes] = {}
     while todo:
-        path = todo.pop()
-        if path in found:
+        name = todo.pop()
+        if name in found:
             continue
-        found.add(path)
-        for module, names in _IMPORT.findall(text[path]):
-            base = _PACKAGE.parent.joinpath(*module.decode().split("."))
+        found[name] = texts[name]
+        for module, names in _IMPORT.findall(texts[name]):
             # Any word after `import` may be a module: "as" and the rest name no file and fall away.
-            leaves = [base, *(base / name for name in re.findall(r"\w+", names.decode()))]
-            todo += [p for leaf in leaves for p in (leaf.with_suffix(".py"), leaf / "__init__.py") if p in text]
-    return sorted(found)
+            leaves = [module, *(b"%b.%b" % (module, word) for word in _WORD.findall(names))]
+            todo += [leaf for leaf in leaves if leaf in texts]
+    return found
+
+
+def _modules() -> Iterator[tuple[bytes, bytes]]:
+    """Yield every module of the package: its dotted name, a package's without `__init__`, and its text."""
+    top = os.fsencode(_PACKAGE.parent)
+    for folder, _, files in os.walk(os.fsencode(_PACKAGE)):
+        package = os.path.relpath(folder, top).replace(os.fsencode(os.sep), b".")
+        for file in files:
+            if file.endswith(b".py"):
+                with open(os.path.join(folder, file), "rb") as module:
+                    yield package if file == b"__init__.py" else b"%b.%b" % (package, file[:-3]), module.read()
 
 
 def source_key() -> str:
     """Return the hash of all kernel sources (first 16 hex digits of SHA-256)."""
     digest = hashlib.sha256()
-    for path in _kernel_sources():
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, text in sorted(_kernel_sources().items()):
+        digest.update(name + b"\0" + text + b"\0")
     return digest.hexdigest()[:16]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams, Differential, Tyre
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.planning.axles import Law, frame, loads, most_lateral, most_longitudinal, slip_angle
 from trailbrake.units import G
 
@@ -50,7 +50,7 @@ class Envelope:
     load_factor: Array
 
 
-@jit
+@part
 def _locked(force: float, drive_front: float, car: Car) -> float:
     """Return what limited-slip differentials add to the front axle's side force (N) at a drive force (N).
 
@@ -64,7 +64,7 @@ def _locked(force: float, drive_front: float, car: Car) -> float:
     return 0.5 * (front + rear) / car[2]
 
 
-@jit
+@part
 def _lateral_limit(v: float, car: Car, front: Law, rear: Law, drag: float, drive_front: float) -> float:
     """Return the largest steady lateral acceleration (m/s^2) at constant speed v, bisected."""
     mass, base, to_front = car[0], car[2], car[3]
@@ -85,7 +85,7 @@ def _lateral_limit(v: float, car: Car, front: Law, rear: Law, drag: float, drive
     return lo
 
 
-@jit
+@part
 def _longitudinal_limit(
     v: float,
     ay: float,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.planning.axles import Frame, Law, frame, loads, slip_angle
 from trailbrake.planning.envelope import Envelope, resistance
 from trailbrake.planning.preview import preview
@@ -100,7 +100,7 @@ def _fill(
                 made.slip_rear[k, i, j] = slip_angle(rl, rr, side * to_front, force * (1.0 - share), rear)
 
 
-@jit
+@part
 def _slip(table: Array, speeds: Array, v: float, need: float, most: float, use: float) -> float:
     """Return the slip angle (rad, with the sign of `need`) of an axle that gives `need` of `most` (m/s^2)."""
     position = min(max(0.5 * (use + 1.0), 0.0), 1.0) * (table.shape[0] - 1)

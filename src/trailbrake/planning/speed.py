@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.planning.envelope import Envelope
 from trailbrake.units import G
 
@@ -39,7 +39,7 @@ class Profile:
     grip: Array
 
 
-@jit
+@part
 def _cell(value: float, first: float, step: float, count: int) -> tuple[int, float]:
     """Return the grid cell of `value` and the share within it, held at the ends."""
     position = (value - first) / step
@@ -101,7 +101,7 @@ def demand(
     return lateral, grip * (factor if factor < 1.0 else factor**PRESSED)
 
 
-@jit
+@part
 def _corner_speed(
     curvature: float, climb: float, bend: float, bank: float, grip: float, speeds: Array, lateral: Array, load: Array,
     margin: float,
@@ -125,7 +125,7 @@ def _corner_speed(
     return lo
 
 
-@jit
+@part
 def _reach(
     v: float, row: int, other: int, step: float, rows: Array, speeds: Array, lateral: Array, load: Array, table: Array,
     margin: float, braking: bool,

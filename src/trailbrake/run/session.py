@@ -9,20 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from trailbrake import __version__
-from trailbrake.analysis.report import write_report
 from trailbrake.drivers.load import load as load_driver
+from trailbrake.drivers.sample import weaving
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
 from trailbrake.kernels import COLD
 from trailbrake.planning.course import Course, Unmapped
-from trailbrake.record.driving_log_export import export_driving_log
-from trailbrake.record.reader import Recording
-from trailbrake.roles import Driver, Tap
+from trailbrake.roles import Driver, RehearsedDriver, Tap
 from trailbrake.run import rate
 from trailbrake.run.car import Car
 from trailbrake.run.connect import connected, for_driver
 from trailbrake.run.loop import LoopResult, run_loop
 from trailbrake.run.needs import check_needs
-from trailbrake.run.options import DriveOptions, default_driver
+from trailbrake.run.options import DriveOptions, default_driver, world_kind
 from trailbrake.run.rest import come_to_rest
 from trailbrake.run.show import Quiet, Show, Watch
 from trailbrake.run.signals import on_stop
@@ -60,15 +58,15 @@ def drive(
     if options.log is not None and not options.pictures:
         raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
     options = replace(options, driver=options.driver or default_driver(options.sim))
-    with on_stop(lambda: supervisor.request_stop(INTERRUPTED)) if options.live else nullcontext():
-        options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
-    mapped = not isinstance(course, Unmapped)
-    # A request as well: an exception inside of the compiler would be lost, and leave half-made kernels behind.
+    own_world = not options.live and world_kind(options.sim) != "miniature"
+    # A request: an exception inside of the compiler would be lost, and leave half-made kernels behind.
     with on_stop(lambda: supervisor.request_stop(INTERRUPTED)):
-        with world_compiled_beside() if mapped and not options.live else nullcontext():
+        with world_compiled_beside() if own_world else nullcontext():
+            options, live, course = _course(options, live or spec.LiveOptions(), stopped, show)
             drivers = _prepare(options, course, show)
         if stopped():
             raise KeyboardInterrupt
+    mapped = not isinstance(course, Unmapped)
     if hasattr(drivers[0], "hands") and watch is None:
         raise UsageError(f"{options.driver} is driven from the live page", where="--driver", hint="add --watch")
     laps = 1 if mapped and not course.track.road.closed else options.laps  # an open road has an end
@@ -131,6 +129,8 @@ def _check_cars(options: DriveOptions, spec: Any) -> None:
 
 def _report(recording: Path, show: Show) -> str | None:
     """Write the report; return where it is, or say why there is none: the drive has been driven all the same."""
+    from trailbrake.analysis.report import write_report  # here and below: what the end needs keeps no start waiting
+
     try:
         return str(write_report(recording, recording.with_suffix(".html")))
     except TrailbrakeError as error:
@@ -140,6 +140,9 @@ def _report(recording: Path, show: Show) -> str | None:
 
 def _log(recording: Path, folder: Path, show: Show) -> dict[str, Any] | None:
     """Write the driving log out of the recording: nothing is written to many small files while the car drives."""
+    from trailbrake.record.driving_log_export import export_driving_log
+    from trailbrake.record.reader import Recording
+
     try:
         return export_driving_log(Recording.open(recording), folder)
     except TrailbrakeError as error:
@@ -165,6 +168,8 @@ def _prepare(options: DriveOptions, course: Course, show: Show) -> list[Driver]:
             driver.reset(course)
         if not isinstance(course, Unmapped):
             _ = course.profile  # the score and the report want the plan, whether the driver does or not
+            if COLD and isinstance(drivers[0], RehearsedDriver):  # his answers compile more, and the world's does yet
+                drivers[0].rehearse(weaving(course, 1, 0.003), 0.003)
     except TrailbrakeError:
         raise
     except (Exception, SystemExit) as error:

@@ -1,4 +1,4 @@
-"""The first run's compilation on two cores: the world's kernel in a child process while this one compiles the rest.
+"""The first run's compilation on two cores: the world's kernels in a child process while this one compiles the rest.
 
 Compiling holds the interpreter, so threads do not help; but machine code goes to the cache on disk, where the
 other process finds it.
@@ -18,7 +18,7 @@ PATIENCE = 60.0  # s to wait for a child
 
 @contextmanager
 def world_compiled_beside() -> Iterator[None]:
-    """Compile the world's kernel in a child process while the body runs, if they are not in the cache yet.
+    """Compile the world's kernels in a child process while the body runs, if they are not in the cache yet.
 
     On leaving they are there; after an exception the children are ended instead.
     """
@@ -39,18 +39,24 @@ def world_compiled_beside() -> Iterator[None]:
 
 
 def compile_world() -> None:
-    """Compile the world's entry kernel on a car that stands on a short road."""
+    """Compile what a drive's world needs, on a car that stands on a short road.
+
+    What the other process needs soon comes first, and last what it needs first: each finds it on disk then.
+    """
     import numpy as np
 
     from trailbrake.cars.load import load
     from trailbrake.tracks.road import Road
     from trailbrake.tracks.track import Track
     from trailbrake.world.batch import Batch
+    from trailbrake.world.plant import World
 
     x = np.arange(8.0)
     road = Road.from_columns(1.0, False, x, 0.0 * x, 0.0 * x, 0.0 * x)
-    batch = Batch(Track("road", "road", (road,)), [load("gt3")])
-    batch.refresh()
+    track, cars = Track("road", "road", (road,)), [load("gt3")]
+    road.locate(0.0, 0.0)
+    Batch(track, cars).refresh()
+    World(track, cars).state(0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""The worlds that can stand behind a simulator's wire, by the kind that its `spec.WORLD` names."""
+"""The worlds that can stand behind a simulator's wire, by the kind that its `spec.WORLD` names.
+
+Those with a camera are imported when they are asked for: a start without one need not wait for them.
+"""
 
 from typing import Any
 
@@ -8,11 +11,7 @@ from trailbrake.run.options import DEFAULTS, WorldOptions, world_kind
 from trailbrake.sims import registry
 from trailbrake.state import Controls
 from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.miniature.load import load as load_miniature
-from trailbrake.tracks.miniature.obstacles import park
-from trailbrake.world.miniature import MiniatureWorld
 from trailbrake.world.plant import World
-from trailbrake.world.seen import SeenWorld
 
 
 def build_world(sim: str, world: WorldOptions, options: Any) -> Any:
@@ -36,13 +35,19 @@ def _cars(world: WorldOptions, options: Any, spec: Any) -> World:
     return World(load_track(world.track), cars, seed=world.seed, period=spec.period(options))
 
 
-def _road(world: WorldOptions, options: Any, spec: Any) -> SeenWorld:
+def _road(world: WorldOptions, options: Any, spec: Any) -> World:
+    from trailbrake.world.seen import SeenWorld
+
     cars = [load_car(world.car)] * spec.cars(options)
     camera = spec.camera() if hasattr(spec, "camera") else None
     return SeenWorld(load_track(world.track), cars, world.seed, spec.period(options), camera)
 
 
-def _miniature(world: WorldOptions, options: Any, spec: Any) -> MiniatureWorld:
+def _miniature(world: WorldOptions, options: Any, spec: Any) -> Any:
+    from trailbrake.tracks.miniature.load import load as load_miniature
+    from trailbrake.tracks.miniature.obstacles import park
+    from trailbrake.world.miniature import MiniatureWorld
+
     own = DEFAULTS["miniature"][1]
     if world.car != own:
         raise UsageError("the miniature world has one car", where="--car", expected=own, got=repr(world.car))

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import inline, jit
+from trailbrake.kernels import inline, jit, part
 from trailbrake.tracks.columns import Column
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ def at(table: Array, spacing: float, closed: bool, s: float, column: int) -> flo
     return value
 
 
-@jit
+@part
 def _curve(table: Array, spacing: float, i: int, j: int, u: float) -> tuple[float, float, float, float, float, float]:
     # Cubic Hermite curve and its first two derivatives by u: px, py, dx, dy, ddx, ddy.
     ax = table[i, Column.X]
@@ -89,7 +89,7 @@ def _curve(table: Array, spacing: float, i: int, j: int, u: float) -> tuple[floa
     )
 
 
-@jit
+@part
 def _ahead(table: Array, i: int, x: float, y: float) -> float:
     # How far (x, y) lies ahead of row i along its tangent, m.
     dx: float = x - table[i, Column.X]
@@ -98,7 +98,7 @@ def _ahead(table: Array, i: int, x: float, y: float) -> float:
     return along
 
 
-@jit
+@part
 def _aside(table: Array, i: int, x: float, y: float) -> float:
     # How far (x, y) lies left of row i, m.
     dx: float = x - table[i, Column.X]
@@ -190,7 +190,7 @@ def near_foot(
     return u + step, (dx * gy - dy * gx) / math.sqrt(square), abs(step)
 
 
-@jit
+@part
 def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> tuple[float, float]:
     # The share u in [0, 1] and the offset of the perpendicular's foot between rows i and j, which bracket it.
     ax = table[i, Column.X]
@@ -213,7 +213,7 @@ def _foot(table: Array, spacing: float, i: int, j: int, x: float, y: float) -> t
     return _foot_bracketed(table, spacing, i, j, x, y)
 
 
-@jit
+@part
 def _walk(table: Array, spacing: float, closed: bool, x: float, y: float, i: int) -> tuple[int, float, float, int]:
     # Go from row i to the pair of rows that brackets the foot of (x, y). Monotone: it never turns round, and it
     # only ever stops where the distance has a minimum. Returns what was found, s, offset, row.
@@ -239,7 +239,7 @@ def _walk(table: Array, spacing: float, closed: bool, x: float, y: float, i: int
     return _NOTHING, 0.0, 0.0, i
 
 
-@jit
+@part
 def nearest_row(table: Array, x: float, y: float) -> int:
     """Return the row whose centreline point is nearest to (x, y); looks at every row (about 1 ns each)."""
     best = math.inf
@@ -254,7 +254,7 @@ def nearest_row(table: Array, x: float, y: float) -> int:
     return row
 
 
-@jit
+@part
 def _plausible(table: Array, spacing: float, s: float, offset: float, i: int) -> bool:
     wall: float
     if offset >= 0.0:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.tracks.grid import Bytes, Ints, bucket, clearance, overlaps
 from trailbrake.tracks.road import Column, Road
 
@@ -90,7 +90,7 @@ def unfold(wall: Array, heading: Array, closed: bool, left: bool, window: int) -
         k += 1
 
 
-@jit
+@part
 def _straight(wall: Array, first: int, last: int) -> bool:
     # Whether all points between two rows lie within MERGED of the line between them, in order.
     n = wall.shape[0]

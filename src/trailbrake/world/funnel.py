@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.tracks.grid import Bytes, Ints, cast
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ def find(strip: Array, links: Ints, frame: Array, free: Bytes, starts: Ints, ite
     return -1
 
 
-@jit
+@part
 def hit_line(
     ax: float, ay: float, bx: float, by: float, cosine: Array, sine: Array, lo: int, hi: int, limit: float, out: Ranges
 ) -> None:
@@ -61,7 +61,7 @@ def hit_line(
         out[i - n if i >= n else i] = r if 0.0 <= r < limit else limit
 
 
-@jit
+@part
 def funnel(
     strip: Array, links: Ints, k: int, way: int, x: float, y: float, c: float, s: float,
     cosine: Array, sine: Array, lo: int, hi: int, limit: float, out: Ranges,
@@ -123,7 +123,7 @@ def funnel(
     return 0, -1
 
 
-@jit
+@part
 def scan_walls(
     strip: Array, links: Ints, segments: Array, frame: Array, free: Bytes, starts: Ints, items: Ints,
     quad_starts: Ints, quad_items: Ints, cosine: Array, sine: Array, first: float, step: float,

@@ -11,7 +11,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.obstacles import CAR_LENGTH, CAR_WIDTH
 from trailbrake.tracks.miniature.track import Row
@@ -74,7 +74,7 @@ _ASK_STEER, _ASK_DRIVE, _ASK_BRAKE = int(Pedal.STEER), int(Pedal.DRIVE), int(Ped
 _CURVATURE = int(Row.CURVATURE)
 
 
-@jit
+@part
 def _apart(x: float, y: float, cos: float, sin: float, other: Array, k: int) -> bool:
     # Whether a car and the parked car `k` are apart: two rectangles, by their four axes.
     dx, dy = other[k, 0] - x, other[k, 1] - y
@@ -89,7 +89,7 @@ def _apart(x: float, y: float, cos: float, sin: float, other: Array, k: int) -> 
     return free
 
 
-@jit
+@part
 def touches(
     x: float, y: float, cos: float, sin: float, left: Array, right: Array, near: Shorts, corner: Array, noses: Array,
     parked: Array,

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 
 Array = NDArray[np.float64]
 Ranges = NDArray[np.float64] | NDArray[np.float32]
@@ -58,7 +58,7 @@ _V = 9.91256303526217e-3
 _EDGES = _layers()
 
 
-@jit
+@part
 def _seldom(word: int, c0: int, c1: int, c2: int, c3: int, seed: int) -> float:
     # `normal` where the first word is not enough: beside the core of its layer, or in the tail.
     value = 0.0

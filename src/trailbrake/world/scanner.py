@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import UsageError
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.tracks.grid import Bytes, Ints
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.funnel import Ranges, scan_walls
@@ -17,7 +17,7 @@ _TURN = 2.0 * math.pi
 _MARGIN = 3e-5  # rad by which the beams that may meet a box are chosen too widely
 
 
-@jit
+@part
 def bearing(x: float, y: float) -> float:
     """Return atan2(y, x) to 1e-5 rad: 4.4.49 of M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions.
 
@@ -34,7 +34,7 @@ def bearing(x: float, y: float) -> float:
     return angle if y >= 0.0 else -angle
 
 
-@jit
+@part
 def scan_box(
     x: float, y: float, yaw: float, ahead: float, half_length: float, half_width: float,
     cosine: Array, sine: Array, first: float, step: float, out: Ranges,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import part
 from trailbrake.world.camera.scene import Quad
 
 Array = NDArray[np.float64]
@@ -16,7 +16,7 @@ _X0, _Y0, _X1, _Y1, _LOW, _HIGH = (int(q) for q in (Quad.X0, Quad.Y0, Quad.X1, Q
 _ART, _FACE, _INK, _BACK = int(Quad.ART), int(Quad.FACE), int(Quad.INK), int(Quad.BACK)
 
 
-@jit
+@part
 def walls_by_column(walls: Array, eye: Array, lens: Array, nearness: Array, kind: Ints) -> None:
     """Write 1/z (1/m) and the kind of the nearest wall of each column; 0 where there is none.
 
@@ -62,7 +62,7 @@ def walls_by_column(walls: Array, eye: Array, lens: Array, nearness: Array, kind
                 kind[u] = what
 
 
-@jit
+@part
 def _mix(out: Bytes, at: int, r: float, g: float, b: float, share: float) -> None:
     # Lay a colour over a pixel of the flat picture. In float: the difference of two bytes would be unsigned.
     out[at] = int(out[at] + share * (r - out[at]) + 0.5)
@@ -70,7 +70,7 @@ def _mix(out: Bytes, at: int, r: float, g: float, b: float, share: float) -> Non
     out[at + 2] = int(out[at + 2] + share * (b - out[at + 2]) + 0.5)
 
 
-@jit
+@part
 def draw_walls(
     out: Bytes, height: int, tall: float, colours: Bytes, eye: Array, lens: Array, nearness: Array, kind: Ints
 ) -> None:
@@ -100,7 +100,7 @@ def draw_walls(
             out[at + 2] = b
 
 
-@jit
+@part
 def sort_by_depth(quads: Array, eye: Array, order: Ints, depth: Array) -> int:
     """Write the numbers of the quads in view into `order` (n,), far ones first; return how many. `depth`: scratch."""
     count = 0
@@ -122,7 +122,7 @@ def sort_by_depth(quads: Array, eye: Array, order: Ints, depth: Array) -> int:
     return count
 
 
-@jit
+@part
 def _texel(arts: Bytes, art: int, pixels: float, across: float, down: float) -> float:
     # The red share at a place (0..1, 0..1) of an art that is `pixels` tall on the picture.
     level = 0
@@ -141,7 +141,7 @@ def _texel(arts: Bytes, art: int, pixels: float, across: float, down: float) -> 
     return share
 
 
-@jit
+@part
 def draw_quad(
     out: Bytes, height: int, tall: float, quads: Array, k: int, arts: Bytes, colours: Bytes, eye: Array, lens: Array,
     nearness: Array,

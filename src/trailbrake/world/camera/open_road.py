@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
 from trailbrake.world.camera.view import Camera
@@ -83,7 +83,7 @@ def _spread(rows: Array, corner: Array, near: Ints, best: Array) -> None:
                     near[i, j] = k
 
 
-@jit
+@part
 def _cover(inside: float, pixel: float) -> float:
     # The share of a pixel, `pixel` m wide, that lies inside an edge which is `inside` m away.
     return min(max(inside / pixel + 0.5, 0.0), 1.0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import jit, part
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.track import MiniatureTrack, Row
 
@@ -67,7 +67,7 @@ def _spread(table: Array, corner: Array, near: Shorts, best: NDArray[np.float32]
                     near[i, j] = k
 
 
-@jit
+@part
 def on_half(table: Array, k: int, x: float, y: float) -> tuple[float, float]:
     """Return s and offset (m) of (x, y) on a half whose row `k` is near.
 

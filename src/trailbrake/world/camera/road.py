@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import part
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
 from trailbrake.tracks.miniature.track import Row
 from trailbrake.world.camera.look import BLOCK, FINEST, REACH, STEP
@@ -22,13 +22,13 @@ _X, _Y, _COS, _SIN = int(Row.X), int(Row.Y), int(Row.COS), int(Row.SIN)
 _EVERY, _WIDTH, _LENGTH, _SWEEP, _EVERY_RIGHT = range(5)  # of the scene's chevron
 
 
-@jit
+@part
 def _step(x: float) -> float:
     # The share of a pixel on the far side of an edge that is `x` pixels off its middle.
     return min(max(x + 0.5, 0.0), 1.0)
 
 
-@jit
+@part
 def ground_rows(height: int, eye: Array, lens: Array, nearness: Array, first: Ints) -> None:
     """Write for each block of columns the first row in which ground may be seen under the walls; see `BLOCK`."""
     width = nearness.shape[0]
@@ -40,7 +40,7 @@ def ground_rows(height: int, eye: Array, lens: Array, nearness: Array, first: In
         first[block] = max(int(least), horizon)
 
 
-@jit
+@part
 def draw_ground(
     out: Bytes, width: int, height: int, left: Array, right: Array, near: Shorts, corner: Array, lanes: Bytes,
     same: Shorts, plain: Bytes, solid: Bytes, chevron: Array, chevron_colour: Bytes, eye: Array, lens: Array,
