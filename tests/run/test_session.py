@@ -111,6 +111,17 @@ def test_the_first_compilation_is_announced(tmp_path, monkeypatch):
     assert heard.said[0].startswith("compiling kernels")
 
 
+def test_a_first_start_goes_on_where_a_rehearsal_fails(tmp_path, monkeypatch):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from trailbrake.drivers.line_follow import Driver as Follow\n\n"
+        "class Driver(Follow):\n    def rehearse(self, state, dt):\n        raise ValueError('not today')\n"
+    )
+    monkeypatch.setattr(session, "COLD", True)
+    summary = drive(DriveOptions(track="kartwerk", driver=str(own), seconds=0.1, out=tmp_path, report=False))
+    assert summary["ended"] == "done"
+
+
 def test_the_recording_and_the_report_hold_the_drive(lap):
     summary, _ = lap
     recording = Recording.open(summary["recording"])

@@ -3,7 +3,7 @@
 import math
 import platform
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -168,8 +168,10 @@ def _prepare(options: DriveOptions, course: Course, show: Show) -> list[Driver]:
             driver.reset(course)
         if not isinstance(course, Unmapped):
             _ = course.profile  # the score and the report want the plan, whether the driver does or not
-            if COLD and isinstance(drivers[0], RehearsedDriver):  # his answers compile more, and the world's does yet
-                drivers[0].rehearse(weaving(course, 1, 0.003), 0.003)
+            if COLD and isinstance(drivers[0], RehearsedDriver):
+                # An answer compiles more, best while the world is compiled beside. One that fails does so in a drive.
+                with suppress(Exception):
+                    drivers[0].rehearse(weaving(course, 1, 0.003), 0.003)
     except TrailbrakeError:
         raise
     except (Exception, SystemExit) as error:
