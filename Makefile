@@ -1,7 +1,7 @@
 # `make check` is what CI runs after it has made a fresh environment. PY is the Python that has ".[dev]" installed.
 PY ?= .venv/bin/python
 
-.PHONY: check lint types imports test windows docs validation format
+.PHONY: check quick lint types imports test fuzz windows faults docs validation format mutants lock audit release
 
 check: lint types imports test
 
@@ -19,9 +19,22 @@ imports:
 test:
 	$(PY) -m pytest -n 2
 
+# Unit tests alone: no whole drives, no processes, a quarter of the random examples.
+quick:
+	$(PY) -m pytest -n 2 -q --hypothesis-profile=quick -m "not slow and not rl and not train and not vm and not fmi and not wine and not faults"
+
+# Fuzzing of every decoder and loader, guided by coverage where Atheris is installed: make fuzz FUZZ_S=3600
+fuzz:
+	PYTHONPATH=tests $(PY) -m fuzz.campaign --seconds $(or $(FUZZ_S),600)
+
 # Under wine, in a folder that is laid out once (1 GB). On Windows itself: `make test`, or its line.
 windows:
 	$(PY) .ci/windows.py $(or $(WINDOWS),build/windows)
+
+# The whole fault matrix, about an hour; its figures go to docs/faults.md. Run it on a quiet machine.
+faults:
+	$(PY) -m tests.faults --measure
+	$(PY) docs/generate.py
 
 docs:
 	$(PY) docs/generate.py
@@ -33,3 +46,30 @@ validation:
 format:
 	$(PY) -m ruff check --fix src tests docs examples
 	$(PY) -m ruff format src tests docs examples
+
+# Tests of the tests; needs ".[mutation]". Of some groups or modules alone: `make mutants MUTANTS="laps codecs"`.
+mutants:
+	$(PY) .ci/mutants.py $(MUTANTS)
+
+# What CI installs; needs ".[release]". Run it after a change of the dependencies, and now and then for new versions.
+lock:
+	echo hatchling | $(PY) -m uv pip compile pyproject.toml - --quiet --upgrade --universal --python-version 3.11 \
+		--extra dev --extra release --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate \
+		--output-file .ci/lock.txt
+
+# Known vulnerabilities of what the lock pins; needs ".[release]".
+audit:
+	$(PY) .ci/audit.py
+
+# Packages, their bill of materials (CycloneDX) and their sums, in build/release; needs ".[release]".
+RELEASE ?= build/release
+release:
+	rm -rf $(RELEASE) build/release-env
+	$(PY) -m build --outdir $(RELEASE) .
+	$(PY) -m venv --without-pip build/release-env
+	$(PY) -m pip --python build/release-env/bin/python install -q $(RELEASE)/*.whl
+	rm -f build/release-env/lib/python*/site-packages/trailbrake-*.dist-info/direct_url.json
+	sed "s/^dynamic = .*/version = \"`$(PY) -m hatchling version`\"/" pyproject.toml > build/release-project.toml
+	$(PY) -m cyclonedx_py environment --pyproject build/release-project.toml --output-reproducible --output-format JSON \
+		--output-file $(RELEASE)/trailbrake.cdx.json build/release-env/bin/python
+	cd $(RELEASE) && sha256sum * > SHA256SUMS

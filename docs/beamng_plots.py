@@ -16,17 +16,17 @@ import numpy as np
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.control.expo_demos import BRAKE_AT as DEMO_BRAKE_AT
-from trailbrake.control.expo_demos import LANE_FROM, LANE_OFFSET, LANE_TO
+from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.brake_test import BRAKE_AT
-from trailbrake.drivers.double_lane_change import START
-from trailbrake.planning.lane_change import clearance, iso_3888_1
-from trailbrake.record.reader import Recording
+from trailbrake.drivers.double_lane_change import CONES_START
+from trailbrake.drivers.originals.expo_demos import BRAKE_AT as DEMO_BRAKE_AT
+from trailbrake.drivers.originals.expo_demos import LANE_OFFSET, LANE_RETURN, LANE_START
+from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
+from trailbrake.record.recording_reader import Recording
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.session import drive
+from trailbrake.run.session.drive_session import drive
 
-# Equal figures give equal files: ids from a fixed salt, text as text, no date.
+# Equal figures give equal files: ids from a fixed salt, text, no date.
 pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,
                         "grid.alpha": 0.3, "path.simplify_threshold": 0.5})  # fmt: skip
 
@@ -99,13 +99,14 @@ def lanes(change: Driven, demo: Driven, name: str) -> None:
     """Draw both double lane changes from above, with cones and with the demo's wish."""
     figure, grid = axes(2, 4.6)
     ax = grid[0][0]
-    shown = (change.plotted("x") > START - 40.0) & (change.plotted("x") < START + 165.0)
+    shown = (change.plotted("x") > CONES_START - 40.0) & (change.plotted("x") < CONES_START + 165.0)
     x, y, yaw = (change.plotted(column)[shown] for column in ("x", "y", "yaw"))
     body = load_car(CAR).body
-    ax.plot(x - START, y, linewidth=1.2, label="centre of mass")
+    ax.plot(x - CONES_START, y, linewidth=1.2, label="centre of mass")
     for side in (0.5, -0.5):
-        ax.plot((x - START - side * body.width * np.sin(yaw)).round(3), (y + side * body.width * np.cos(yaw)).round(3),
-                color="C0", linewidth=0.6, linestyle="--", label="sides of the car" if side > 0 else None)  # fmt: skip
+        along, across = x - CONES_START - side * body.width * np.sin(yaw), y + side * body.width * np.cos(yaw)
+        label = "sides of the car" if side > 0 else None
+        ax.plot(along.round(3), across.round(3), color="C0", linewidth=0.6, linestyle="--", label=label)
     for lane in iso_3888_1(body.width, 0.0):
         for edge in (lane.left, lane.right):
             cones = np.linspace(lane.first, lane.last, 5)
@@ -115,7 +116,14 @@ def lanes(change: Driven, demo: Driven, name: str) -> None:
     ax = grid[1][0]
     x, y = demo.plotted("x"), demo.plotted("y")
     ax.plot(x[x < 200.0], y[x < 200.0], color="C2", linewidth=1.2, label="centre of mass")
-    wish = [(0.0, 0.0), (LANE_FROM, 0.0), (LANE_FROM, LANE_OFFSET), (LANE_TO, LANE_OFFSET), (LANE_TO, 0.0), (200.0, 0)]
+    wish = [
+        (0.0, 0.0),
+        (LANE_START, 0.0),
+        (LANE_START, LANE_OFFSET),
+        (LANE_RETURN, LANE_OFFSET),
+        (LANE_RETURN, 0.0),
+        (200.0, 0),
+    ]
     ax.plot(*np.array(wish).T, color="0.4", linestyle=":", linewidth=1.0, label="wanted of the point 1 s ahead")
     ax.set(xlabel="distance from the start, m", ylabel="to the left, m", title="double_lane_change_seed, 50 km/h")
     ax.legend(fontsize=7)
@@ -191,8 +199,8 @@ def section(folder: Path) -> str:
     lanes(change, demo, "double_lane_change")
     car = load_car(CAR)
     columns = [np.asarray(change.state[name]) for name in ("x", "y", "yaw")]
-    room = clearance(iso_3888_1(car.body.width, START), car, *columns)
-    among = (columns[0] > START) & (columns[0] < START + 125.0)
+    room = lane_clearances(iso_3888_1(car.body.width, CONES_START), car, *columns)
+    among = (columns[0] > CONES_START) & (columns[0] < CONES_START + 125.0)
     slow, fast = (3.6 * f(np.asarray(change.state["speed"])[among]) for f in (np.min, np.max))
     row("double_lane_change", f"{100 * room[0]:.1f}, {100 * room[1]:.1f} and {100 * room[2]:.1f} cm from the cones of "
         f"the three lanes, at {slow:.1f} to {fast:.1f} km/h", "no cone", lambda: bool(room.min() > 0.0))  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 from cyclopts import App
 
-from trailbrake.cli.main import command_line
+from trailbrake.cli.main import build_command_line
 from trailbrake.run.options import DriveOptions
 from trailbrake.sims import registry
 
@@ -19,14 +19,17 @@ Generated from the command line; do not edit. What the verbs do: [cli.md](cli.md
 
 def page() -> str:
     """Return docs/flags.md."""
-    verbs = dict(_verbs(command_line(DriveOptions.sim)))
+    verbs = dict(_verbs(build_command_line(registry.find(DriveOptions.sim))))
     inside = {verb.split()[0] for verb in verbs}
     for name in sorted(inside):  # some verbs look for what is below them only when they are called
-        verbs.update(_verbs(command_line(DriveOptions.sim, name)))
+        verbs.update(_verbs(build_command_line(registry.find(DriveOptions.sim), name)))
     longer = {verb.rsplit(" ", 1)[0] for verb in verbs if " " in verb}
     parts = [INTRODUCTION]
     for name in sorted(set(verbs) - longer):
-        flags = {sim: _rows(dict(_verbs(command_line(sim, name.split()[0])))[name]) for sim in registry.names()}
+        flags = {
+            sim: _rows(dict(_verbs(build_command_line(registry.find(sim), name.split()[0])))[name])
+            for sim in registry.simulator_names()
+        }
         everywhere = [row for row in flags[DriveOptions.sim] if all(row in rows for rows in flags.values())]
         sections = [(name, everywhere)]
         sections += [

@@ -9,11 +9,11 @@ line repeats to the figure. A lap takes some 3 s.
 
 import sys
 
-from trailbrake.bench.miniature_rows import Drive, drive
-from trailbrake.tracks.miniature.load import names
+from trailbrake.bench.miniature_rows import CountedDrive, drive_laps
+from trailbrake.tracks.miniature.track_library import miniature_track_names
 
 HEAD = "| driver | track | look | laps, s | driven, m | best / ideal | contacts | stuck, s | wrong way, s | forks |"
-SHIPPED = [(track, look, 3) for track in names() for look in "AB"]
+SHIPPED = [(track, look, 3) for track in miniature_track_names() for look in "AB"]
 PARTS = {
     "shipped": (SHIPPED, 0),
     "generated": ([(f"gen:{seed}", "AB"[seed % 2], 3) for seed in (*range(1, 21), 24)], 0),
@@ -22,13 +22,13 @@ PARTS = {
 }
 
 
-def line(one: Drive) -> str:
+def line(one: CountedDrive) -> str:
     """Return a drive as a row of the table."""
-    laps = " ".join(f"{lap:.2f}" for lap in one.laps) + " -" * (one.wanted - len(one.laps))
-    driven = " ".join(f"{way:.1f}" for way in one.driven)
-    ideal = f"{one.over_ideal:.4f}" if one.laps else "-"
+    laps = " ".join(f"{lap:.2f}" for lap in one.lap_times) + " -" * (one.requested_laps - len(one.lap_times))
+    driven = " ".join(f"{way:.1f}" for way in one.lap_distances)
+    ideal = f"{one.ratio_to_ideal:.4f}" if one.lap_times else "-"
     return (f"| `{one.driver}` | {one.track} | {one.look} | {laps} | {driven} | {ideal} | {one.contacts} "
-            f"| {one.stuck_s:.1f} | {one.wrong_way_s:.1f} | {one.right}/{one.forks} |")  # fmt: skip
+            f"| {one.stuck_s:.1f} | {one.wrong_way_s:.1f} | {one.shorter_forks}/{one.forks} |")  # fmt: skip
 
 
 def main(part: str, driver: str) -> None:
@@ -37,9 +37,9 @@ def main(part: str, driver: str) -> None:
     print(HEAD, "|---" * 10 + "|", sep="\n")
     done = []
     for track, look, laps in drives:
-        done.append(drive(driver, track, look, laps, parked))
+        done.append(drive_laps(driver, track, look, laps, parked))
         print(line(done[-1]), flush=True)
-    right, forks = sum(one.right for one in done), sum(one.forks for one in done)
+    right, forks = sum(one.shorter_forks for one in done), sum(one.forks for one in done)
     print(f"\n{driver}, {part}: {sum(one.is_clean for one in done)} of {len(done)} clean; forks {right} of {forks}")
 
 

@@ -1,7 +1,7 @@
 """Writes docs/validation.md and its plots: the world against closed forms, a published lap and an independent model.
 
-The cases stand in tests/validation, where a test holds every bar. Needs the extras "test" and "plot". The reference lap
-is beside the repository; TRAILBRAKE_SHARED names another folder.
+The cases are in tests/helpers/validation; tests/validation/test_bars.py holds every bar. Needs the extras "test"
+and "plot". The reference lap is beside the repository; TRAILBRAKE_SHARED names another folder.
 """
 
 import os
@@ -10,25 +10,25 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "validation"))
+sys.path.insert(0, str(ROOT / "tests"))
 
 import matplotlib  # noqa: E402
 
 matplotlib.use("svg")
 from matplotlib import pyplot  # noqa: E402
 
-# Equal figures give equal files: ids from a fixed salt, text as text, no date.
+# Equal figures give equal files: ids from a fixed salt, text, no date.
 pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,
                         "grid.alpha": 0.3, "path.simplify_threshold": 0.5})  # fmt: skip
 
-from case import Case, Check, Plot  # noqa: E402
-from cases import closed_forms, independent_model, reference_lap  # noqa: E402
+from helpers.validation.case import Case, Check, Plot  # noqa: E402
+from helpers.validation.cases import closed_forms, independent_model, reference_lap  # noqa: E402
 
 PAGE = ROOT / "docs" / "validation.md"
 PLOTS = ROOT / "docs" / "validation"
 INTRO = """# Validation
 
-Written by `make validation` (`python docs/validation.py`); do not edit. The cases are in `tests/validation`, and
+Written by `make validation` (`python docs/validation.py`); do not edit. The cases are in `tests/helpers/validation`;
 `tests/validation/test_bars.py` holds every bar of this page. The cars are those of the library, driven in the world's
 own kernels with substeps of 1 ms where nothing else is said; "plain" cars lack what the textbook's formula leaves out,
 and no more.

@@ -1,7 +1,7 @@
 """A bot for Formula Trend that needs nothing of trailbrake: it listens, and answers each picture with a command.
 
 `trailbrake race --entry "{python} examples/formula_trend_bot.py {port}" --track oval` races it; so would the simulator
-itself with `--port 4567`. It keeps to the red lane: its steer turns to where the red of the road's lower part is.
+itself with `--port 4567`. It keeps to the middle lane of its half of the road by the colour of that lane.
 
 Needs numpy, pillow and websockets. Socket.IO is texts over a WebSocket: `0` opens, `2` asks and `3` answers "are you
 there", `40` connects, `42["event", data]` is an event.
@@ -25,7 +25,10 @@ def decide(telemetry: dict[str, str]) -> tuple[float, float]:
     """Return steer (degrees, positive to the right) and throttle (-1..1)."""
     picture = Image.open(io.BytesIO(base64.b64decode(telemetry["image"]))).convert("RGB")
     red, green, blue = np.asarray(picture, dtype=float)[130:200].transpose(2, 0, 1)
-    lane = (red > 120) & (green < 110) & (blue < 110)
+    # The middle lane of each half of the road is red between white ones, or blue between red and green ones.
+    is_red = (red > 120) & (green < 110) & (blue < 110)
+    is_blue = (blue > 120) & (blue > red + 30) & (blue > green + 15)
+    lane = is_blue if is_blue.sum() >= 200 else is_red
     if lane.sum() < 200:  # nothing to follow: go gently on
         return 0.0, 0.2
     aim = np.nonzero(lane)[1].mean() - 159.5  # pixels to the right of the middle

@@ -7,15 +7,19 @@ from stable_baselines3 import PPO
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.options import RaceOptions, Start
 from trailbrake.env.sb3 import RaceVecEnv
-from trailbrake.observe.columns import Seen
-from trailbrake.observe.judge import Reward
+from trailbrake.observe.features import Feature
+from trailbrake.observe.rewards import Reward
 
 OPTIONS = RaceOptions(
     track="pinegrove",
     period=0.05,  # a slower hand learns sooner
     substeps=50,
     observe=("motion", "lane", "asked", "bends"),
-    rewards=("progress", "off_track", Reward("calm", "price of the squared change of steer", Seen.STEER_CHANGE, -0.1)),
+    rewards=(
+        "progress",
+        "off_track",
+        Reward("calm", "price of the squared change of steer", Feature.STEER_CHANGE, -0.1),
+    ),
     ends=("off_road", "backward", "slow"),
     start=Start(speed=(5.0, 20.0)),
     limit=20.0,
@@ -30,7 +34,7 @@ def distance(policy, cars=64):
     while going.any():
         action = rng.uniform(-1.0, 1.0, (cars, 2)) if policy is None else policy.predict(seen, deterministic=True)[0]
         seen, _, ended = batch.step(action)
-        gone = np.where(going, batch.seen(Seen.DISTANCE), gone)
+        gone = np.where(going, batch.feature_values(Feature.DISTANCE), gone)
         going &= ended == 0
     return float(gone.mean())
 

@@ -1,5 +1,6 @@
 """Fixtures that several parts share."""
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Several processes run tests: threads of the linear algebra library would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Seeded, and nothing is asked of the clock: a machine that does something else beside is no failure.
 settings.register_profile(
     "seeded", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+# `make quick`: fewer of the same examples. The whole command tries all.
+settings.register_profile("quick", parent=settings.get_profile("seeded"), max_examples=25)
 settings.load_profile("seeded")
 
 
@@ -22,6 +28,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+def pytest_collection() -> None:
+    """Import without looking for garbage: everything stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected, some million objects, out of the garbage collector's searches."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

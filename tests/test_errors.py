@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from trailbrake import errors
-from trailbrake.errors import DataError, TrailbrakeError, near
+from trailbrake.errors import DataError, TrailbrakeError, suggest_names
 
 ALL = [
     value
@@ -44,12 +44,12 @@ def test_an_error_survives_the_way_out_of_another_process():
 
 
 def test_near_suggests_the_closest_names():
-    assert near("hartmor", ["hartmoor", "pinegrove"]) == "did you mean hartmoor?"
+    assert suggest_names("hartmor", ["hartmoor", "pinegrove"]) == "did you mean hartmoor?"
 
 
 def test_near_lists_all_when_nothing_is_close():
-    assert near("zzz", ["b", "a"]) == "there are: a, b"
+    assert suggest_names("zzz", ["b", "a"]) == "there are: a, b"
 
 
 def test_near_takes_a_tuple():
-    assert near("gt4", ("gt3", "hatchback")) == "did you mean gt3?"
+    assert suggest_names("gt4", ("gt3", "hatchback")) == "did you mean gt3?"

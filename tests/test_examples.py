@@ -1,10 +1,18 @@
 import ast
+import socket
 from pathlib import Path
 
 import pytest
 
-from trailbrake import check_driver, drive
+from trailbrake import Controls, check_driver, check_simulator, drive
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import SimulatorError
+from trailbrake.record import Recording
 from trailbrake.run.options import DriveOptions
+from trailbrake.sims.registry import find
+from trailbrake.state import Phase
+from trailbrake.tracks.track_library import load_track
+from trailbrake.world.plant import World
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "ten_line_driver.py"
@@ -44,3 +52,90 @@ def test_the_ten_line_driver_drives_a_valid_lap_from_any_folder(tmp_path, car):
     assert summary["ended"] == "done"
     assert [lap["valid"] for lap in summary["laps"]] == [True]
     assert summary["off_track_s"] == 0.0
+
+
+SIMULATOR = ROOT / "examples" / "newline_json_sim.py"
+
+
+class Ends:
+    """The example's host in front of a world, and its link, in lockstep on a clock of our own."""
+
+    def __init__(self, folder):
+        self.simulator = find(str(SIMULATOR))
+        options, self.now = self.simulator.make_embedded_options(self.simulator.live_options(), 1), 0.0
+        self.plant = World(load_track("pinegrove"), [load_car("hatchback")], period=self.simulator.period(options))
+        self.host = self.simulator.make_host(self.plant, options, doors=folder)
+        self.host.open(0.0)
+        self.link = self.simulator.make_link(self.simulator.live_options(), doors=folder, idle=self.tick)
+
+    def tick(self):
+        self.now += self.plant.period
+        self.host.tick(self.now)
+        return self.now
+
+    def close(self):
+        self.link.close()
+        self.host.close()
+
+
+@pytest.fixture
+def ends(tmp_path):
+    made = Ends(tmp_path)
+    made.link.open(0.0)
+    yield made
+    made.close()
+
+
+def test_the_example_simulator_is_small():
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(SIMULATOR.read_text())) if isinstance(node, documented)]
+    texts = [ast.get_docstring(node, clean=False) or "" for node in nodes[1:]]  # `code_lines` leaves the module's out
+    docstrings = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+    assert len(code_lines(SIMULATOR)) - docstrings <= 150
+
+
+def test_nothing_is_wrong_with_the_example_simulator():
+    assert check_simulator(str(SIMULATOR)) == []
+
+
+def test_what_goes_over_the_example_s_wire_comes_back_with_its_signs(ends):
+    for _ in range(150):
+        ends.link.write(Controls(steer=0.1, throttle=0.6))
+        ends.tick()
+        seen = ends.link.read(ends.now)
+    truth = ends.plant.car_state(0)
+    assert truth.yaw_rate > 0.05  # to the left
+    for name in ends.simulator.supplies - {"sequence", "age", "phase"}:
+        assert getattr(seen, name) == pytest.approx(getattr(truth, name), abs=1e-9), name
+    assert (seen.sequence, seen.phase, seen.age) == (150, Phase.DRIVING, 0.0)
+
+
+def test_noise_on_the_example_s_wire_is_counted(ends):
+    port = ends.host._socket.port
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        for noise in (b"", b"[]", b"\xff", b'{"kind": "drive"}', b'{"kind": "drive", "steer": "x"}'):
+            other.sendto(noise, ("127.0.0.1", port))
+    time = ends.plant.car_state(0).time
+    ends.tick()
+    assert ends.host.read_counters()["rejected"] == 5
+    assert ends.plant.car_state(0).time == time  # no command: the world waits
+
+
+def test_the_example_s_link_says_where_nothing_answers(tmp_path):
+    clock = iter(range(100))
+    simulator = find(str(SIMULATOR))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        where = f"127.0.0.1:{silent.getsockname()[1]}"
+        link = simulator.make_link(simulator.live_options(connect=where), idle=lambda: float(next(clock)))
+        with pytest.raises(SimulatorError, match=f"{where}: no simulator answers"):
+            link.open(0.0)
+
+
+@pytest.mark.slow
+def test_a_lap_in_the_example_simulator_is_driven_recorded_and_reported(tmp_path):
+    summary = drive(DriveOptions(sim=str(SIMULATOR), track="pinegrove", car="hatchback", laps=1, out=tmp_path))
+    assert (summary["sim"], summary["ended"]) == ("newline_json", "done")
+    assert [lap["valid"] for lap in summary["laps"]] == [True]
+    assert Recording.open(summary["recording"]).about["sim"] == "newline_json"
+    assert "newline_json" in Path(summary["report"]).read_text(encoding="utf-8")

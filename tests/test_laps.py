@@ -72,13 +72,49 @@ def test_contacts_spoil_the_lap_they_happen_in():
     assert timer.contacts == 2
 
 
-def test_a_jump_spoils_the_lap_and_the_first_reason_stays():
+def test_after_a_jump_the_next_crossing_begins_a_lap_and_counts_nothing():
     timer = LapTimer(LENGTH, True)
-    path = [(t, s if s < 300.0 else s + 200.0) for t, s in steady(50.0, 40.0)]
-    laps = [r for t, s in path if (r := timer.update(t, s % LENGTH, 4 if 600 < s < 700 else 0))]
-    assert [lap.valid for lap in laps] == [False, True]
-    assert laps[0].invalid_reason == "jump along the road"
-    assert laps[0].time_s == pytest.approx(16.0, abs=0.01)
+    path = [(t, s if s < 300.0 else s + 435.0) for t, s in steady(50.0, 34.0)]  # put 265 m before the line
+    laps = [r for t, s in path if (r := timer.update(t, s % LENGTH, 4 if 200 < s < 250 else 0))]
+    (lap,) = laps  # the whole one behind the line
+    assert (lap.number, lap.valid) == (1, True)
+    assert lap.time_s == pytest.approx(20.0, abs=0.001)
+    assert lap.sectors_s == pytest.approx([20.0 / 3.0] * 3, abs=0.001)
+    assert (timer.laps, timer.best_s, timer.number) == ([lap], lap.time_s, 2)
+
+
+def test_a_jump_shows_in_the_timer_until_the_line():
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, 0.0)
+    timer.update(0.003, 700.0)
+    assert (timer.is_out_lap, timer.valid, timer.invalid_reason) == (True, False, "jump along the road")
+    for k in range(100):
+        timer.update(0.003 + 0.1 * k, 700.0 + 4.0 * k)
+    assert (timer.is_out_lap, timer.valid, timer.number, timer.laps) == (False, True, 1, [])
+    assert timer.lap_time == pytest.approx(2.4, abs=1e-6)
+
+
+def test_a_short_way_that_was_no_drive_counts_as_a_jump_too():
+    """A teleport by less than a tick can show: the world marks it."""
+    timer = LapTimer(LENGTH, True)
+    drive(timer, steady(50.0, 19.9))
+    timer.mark_jump()
+    assert drive(timer, [(20.0 + 0.003 * k, 996.0 + 0.15 * k) for k in range(100)]) == []
+    assert (timer.number, timer.laps) == (1, [])
+
+
+def test_the_first_reason_against_a_lap_stays():
+    timer = LapTimer(LENGTH, False)
+    timer.update(0.0, 0.0, 4)
+    timer.update(0.1, 500.0)
+    assert timer.invalid_reason == "more than two wheels off the road"
+
+
+def test_an_open_road_ends_after_a_jump_with_a_lap_that_does_not_count():
+    timer = LapTimer(LENGTH, False)
+    laps = drive(timer, [(0.0, 0.0), *((1.0 + 0.003 * k, 700.0 + 0.15 * k) for k in range(2100))])
+    assert [(lap.valid, lap.invalid_reason) for lap in laps] == [(False, "jump along the road")]
+    assert timer.finished
 
 
 def test_going_back_over_the_line_spoils_the_lap_and_scores_nothing():
@@ -179,3 +215,127 @@ def test_a_tick_is_cheap():
             timer.update(t, s, 0, 0.0)
 
     assert min(timeit.repeat(lap, number=1, repeat=5)) / len(path) < 10e-6  # s; 1.5e-6 on an idle machine
+
+
+@pytest.mark.parametrize(
+    ("dt", "step", "jumps"),
+    [(0.125, 23.75, False), (0.125, 23.8, True), (1.0, 155.0, False), (1.0, 155.5, True), (0.0, 5.5, True),
+     (0.125, -23.75, False), (0.125, -23.8, True), (1.0, -155.0, False), (1.0, -155.5, True)],
+)  # fmt: skip
+def test_more_than_150_metres_a_second_and_5_are_a_jump(dt, step, jumps):
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, 0.0)
+    timer.update(8.0, 400.0)
+    timer.update(8.0 + dt, 400.0 + step)
+    assert (timer.is_out_lap, timer.invalid_reason) == (jumps, "jump along the road" if jumps else "")
+    assert timer.lap_time == pytest.approx(8.0 + dt)
+    assert timer.progress == pytest.approx((400.0 + step) / LENGTH)
+
+
+def test_a_car_that_was_put_behind_the_line_may_roll_back_further():
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, 500.0)
+    timer.update(0.1, 5.0)  # a jump
+    assert timer.progress == pytest.approx(0.005)
+    for k in range(20):
+        timer.update(0.2 + 0.1 * k, 5.0 - k)
+    assert (timer.invalid_reason, timer.number, timer.laps) == ("begun away from the line", 1, [])
+
+
+@pytest.mark.parametrize(
+    ("length", "start", "place", "reason"),
+    [(LENGTH, 60.0, 60.0, ""), (LENGTH, 60.5, 60.5, "begun away from the line"), (LENGTH, 940.5, -59.5, ""),
+     (LENGTH, 940.0, 940.0, "begun away from the line"), (LENGTH, -1.0, -1.0, ""), (50.0, 25.0, 25.0, ""),
+     (50.0, 25.5, -24.5, ""), (LENGTH, 2060.0, 60.0, "")],
+)  # fmt: skip
+def test_a_first_lap_may_begin_60_metres_off_the_line(length, start, place, reason):
+    timer = LapTimer(length, True)
+    timer.update(10.0, start)
+    assert timer.invalid_reason == reason
+    assert timer.progress == pytest.approx(max(place, 0.0) / length)
+    (lap,) = [lap for k in range(1, 2000) if (lap := timer.update(10.0 + 0.1 * k, start + k)) and lap.number == 1]
+    assert lap.time_s == pytest.approx(0.1 * (length - place))
+
+
+@pytest.mark.parametrize(("start", "least"), [(0.0, -1.0), (-4.0, -5.0), (4.0, -1.0)])
+def test_a_car_may_roll_back_by_one_metre(start, least):
+    for closed in (True, False):
+        timer = LapTimer(LENGTH, closed)
+        timer.update(0.0, start)
+        timer.update(1.0, least)
+        assert timer.invalid_reason == ""
+        timer.update(2.0, least - 0.1)
+        assert timer.invalid_reason == "back over the line"
+
+
+def test_contacts_are_counted_from_the_first_that_is_known():
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, 0.0)
+    for t, contacts in ((1.0, 2.0), (2.0, 2.0), (3.0, 5.0), (4.0, math.nan), (5.0, 6.0)):
+        timer.update(t, 40.0 * t, 0, contacts)
+    assert (timer.contacts, timer.invalid_reason) == (6, "contact")
+    (lap,) = [lap for k in range(60, 270) if (lap := timer.update(0.1 * k, 4.0 * k, 0, 6.0))]
+    assert (lap.contacts, timer.contacts) == (6, 6)
+    timer.update(30.0, 1200.0, 0, 7.0)
+    assert (timer.contacts, timer.invalid_reason) == (7, "contact")
+    timer.update(29.0, 0.0, 0, 7.0)  # a restart
+    assert (timer.contacts, timer.invalid_reason, timer.laps) == (0, "", [])
+
+
+def test_time_off_the_road_is_counted_in_its_lap_and_in_all():
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, 0.0, 4)
+    assert (timer.off_track_s, timer.invalid_reason) == (0.0, "more than two wheels off the road")
+    for k in range(1, 41):
+        timer.update(float(k), 50.0 * k, 3 if k in (5, 6, 30) else 2)
+    assert [lap.off_track_s for lap in timer.laps] == [2.0, 1.0]
+    assert timer.off_track_s == 3.0
+
+
+def test_a_timer_before_its_first_sample():
+    timer = LapTimer(LENGTH, True)
+    assert (timer.finished, timer.is_out_lap, timer.contacts, timer.off_track_s) == (False, False, 0, 0.0)
+    assert (timer.finished is False, timer.is_out_lap is False) == (True, True)
+    assert len(timer.laps) == 0
+    assert timer.update(1.0, math.inf) is None
+    assert timer.lap_time == 0.0
+
+
+def test_sectors_are_equal_shares_of_the_length():
+    timer = LapTimer(LENGTH, True, sectors=4)
+    path = [(0.1 * k, 2.0 * k) for k in range(126)] + [(12.5 + 0.1 * k, 250.0 + 5.0 * k) for k in range(1, 151)]
+    (lap,) = drive(timer, path)
+    assert lap.sectors_s == pytest.approx((12.5, 5.0, 5.0, 5.0))
+    assert lap.time_s == pytest.approx(27.5)
+    assert (timer.number, timer.best_s) == (2, lap.time_s)
+
+
+def test_a_slower_lap_is_not_the_best_and_an_invalid_one_neither():
+    timer = LapTimer(LENGTH, True, sectors=1)
+    for k in range(1, 26):
+        timer.update(float(k), 50.0 * (k - 1))
+    assert timer.best_s == pytest.approx(20.0)
+    drive(timer, [(25.0 + k, 1200.0 + 40.0 * k) for k in range(21)])
+    assert timer.laps[1].time_s > 20.0
+    assert timer.best_s == pytest.approx(20.0)
+    for k in range(20):
+        timer.update(46.0 + k, 2000.0 + 100.0 * k, 4)
+    assert [lap.valid for lap in timer.laps] == [True, True, False, False][: len(timer.laps)]
+    assert timer.best_s == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(("length", "sectors"), [(0.0, 3), (-1.0, 3), (math.nan, 3), (10.0, 0)])
+def test_a_road_without_length_or_sectors_is_one_line(length, sectors):
+    line = f"LapTimer: expected length > 0 and sectors >= 1, got {length}, {sectors}"
+    with pytest.raises(ValueError, match=f"^{line}$"):
+        LapTimer(length, True, sectors)
+    assert len(LapTimer(0.5, True, 1).laps) == 0
+
+
+def test_two_samples_of_one_moment_on_the_line_end_the_lap_once():
+    timer = LapTimer(LENGTH, True, sectors=2)
+    drive(timer, [(float(k), 50.0 * k) for k in range(20)])
+    lap = timer.update(20.0, 0.0)
+    assert lap.time_s == 20.0
+    assert timer.update(20.0, 0.0) is None
+    assert (timer.number, timer.lap_time, timer.valid) == (2, 0.0, True)

@@ -20,13 +20,17 @@ def test_importing_the_package_imports_nothing_heavy():
     assert modules_after("import trailbrake; trailbrake.__version__")[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [["--help"], ["--version"], ["drive", "--help"]])
 def test_help_imports_nothing_heavy(flags):
-    out, heavy = modules_after(f"from trailbrake.cli.main import run\nassert run({flags!r}) == 0")
+    out, heavy = modules_after(
+        f"from trailbrake.cli.main import run_command_line\nassert run_command_line({flags!r}) == 0"
+    )
     assert heavy == []
     assert out.strip()
 
 
+@pytest.mark.slow
 def test_help_names_the_verbs():
     said = subprocess.run([sys.executable, "-m", "trailbrake", "--help"], capture_output=True, text=True, check=True)
     for verb in ("drive", "serve", "report", "export", "sims", "drivers", "tracks", "cars", "bench"):
@@ -38,6 +42,7 @@ def test_version_is_the_package_s():
     assert said.stdout.strip() == trailbrake.__version__
 
 
+@pytest.mark.slow
 def test_wrong_usage_is_one_line_and_exit_code_2():
     said = subprocess.run([sys.executable, "-m", "trailbrake", "drvie"], capture_output=True, text=True)
     assert said.returncode == 2

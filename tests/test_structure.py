@@ -4,10 +4,11 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from helpers.source_tree import PACKAGE, module_nodes, module_texts, module_trees
+
+from trailbrake.drivers.driver_registry import driver_names
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "trailbrake"
 MODULES = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py"))
 TEXTS = sorted(
     p
@@ -19,126 +20,59 @@ TEXTS = sorted(
 MOST_LINES = 500
 # Modules without a test file of their own, and the test file that covers each.
 TESTED_ELSEWHERE = {
-    "roles.py": "contracts/test_simulators.py",  # protocols
-    "analysis/traces.py": "analysis/test_report.py",
-    "bench/clients_rows.py": "bench/test_assetto.py",
-    "bench/rows.py": "bench/test_drive.py",
+    "bench/external_clients_rows.py": "bench/test_assetto.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/learn.py": "run/test_learn.py",
     "cli/pad_check.py": "run/test_pad_check.py",
     "cli/tune.py": "run/test_tune.py",
-    "cli/watch.py": "dashboard/test_watch.py",
-    "dashboard/board.py": "dashboard/test_server.py",
-    "dashboard/options.py": "dashboard/test_watching.py",  # declarations
-    "cli/lists.py": "cli/test_main.py",
-    "drivers/brake_test_seed.py": "drivers/test_brake_test.py",
-    "drivers/double_lane_change_seed.py": "drivers/test_double_lane_change.py",
-    "drivers/heading_hold.py": "drivers/test_speed_hold.py",
-    "drivers/heading_hold_seed.py": "drivers/test_speed_hold_seed.py",
-    "drivers/heading_hold_torque.py": "drivers/test_speed_hold.py",
-    "drivers/speed_hold_torque.py": "drivers/test_speed_hold.py",
-    "drivers/speed_hold_torque_seed.py": "drivers/test_speed_hold_seed.py",
+    "cli/watch.py": "dashboard/test_watch_session.py",
+    "cli/listings.py": "cli/test_main.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
-    "env/field.py": "env/test_batch.py",
+    "env/road_worlds.py": "env/test_batch.py",
     "env/options.py": "env/test_batch.py",
-    "env/sense.py": "env/test_batch.py",
-    "env/start.py": "env/test_batch.py",
-    "kernels/device.py": "world/test_cuda.py",
-    "observe/actions.py": "observe/test_program.py",  # declarations
-    "observe/columns.py": "observe/test_derive.py",
-    "observe/fill.py": "observe/test_program.py",  # the kernels that a program runs
-    "observe/judge.py": "observe/test_program.py",
-    "observe/parts.py": "observe/test_program.py",
-    "cars/chassis.py": "cars/test_params.py",
-    "cars/checks.py": "cars/test_load.py",
-    "cars/drivetrain.py": "cars/test_params.py",
-    "cars/section.py": "cars/test_load.py",
-    "cars/tyre_params.py": "cars/test_params.py",
-    "drivers/cruise.py": "drivers/test_lane_drivers.py",
-    "drivers/cruise_seed.py": "drivers/test_seeds.py",
-    "drivers/curvature_cut.py": "drivers/test_lane_drivers.py",
-    "drivers/curvature_cut_seed.py": "drivers/test_seeds.py",
-    "drivers/survey.py": "run/test_learn.py",
-    "drivers/lane_keep.py": "drivers/test_lane_drivers.py",
-    "drivers/lane_keep_seed.py": "drivers/test_seeds.py",
-    "drivers/lane_pid.py": "drivers/test_line_drivers.py",
-    "drivers/road_sight.py": "drivers/test_line_drivers.py",
-    "drivers/waypoint_follow.py": "drivers/test_line_drivers.py",
-    "drivers/lane_sign.py": "drivers/test_camera_drivers.py",
-    "drivers/wall_follow.py": "drivers/test_camera_drivers.py",
-    "drivers/wall_follow_seed.py": "drivers/test_camera_drivers.py",
-    "record/container.py": "record/test_recorder.py",
-    "record/export.py": "record/test_csv_export.py",
-    "record/format.py": "record/test_recorder.py",
-    "record/migrate.py": "record/test_recording_reader.py",
-    "record/names.py": "record/test_recorder.py",
-    "record/reader.py": "record/test_recording_reader.py",
-    "record/scan.py": "record/test_recording_reader.py",
-    "record/threaded.py": "record/test_recorder.py",
-    "record/writer.py": "record/test_recorder.py",
-    "findings.py": "cli/test_per_sim.py",  # declarations
-    "run/show.py": "run/test_session.py",  # a protocol, and one that does nothing
+    "env/step_kernels.py": "env/test_batch.py",
+    "env/start_sampler.py": "env/test_batch.py",
+    "kernels/cuda_compiler.py": "world/test_cuda.py",
+    "observe/features.py": "observe/test_derived_features.py",
+    "observe/observation_kernels.py": "observe/test_task_spec.py",  # the kernels that a program runs
+    "observe/rewards.py": "observe/test_task_spec.py",
+    "observe/parts.py": "observe/test_task_spec.py",
+    "cars/section.py": "cars/test_car_library.py",
+    "record/format.py": "record/test_recorder.py",  # declarations
+    "event_sims/options.py": "event_sims/test_simulator.py",  # declarations
     "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
-    "sims/assetto/slot.py": "sims/assetto/test_host.py",
-    "sims/assetto/spec.py": "contracts/test_simulators.py",
     "cli/record.py": "run/test_record.py",
     "cli/replay.py": "run/test_record.py",
-    "sims/forza/spec.py": "contracts/test_simulators.py",
-    "sims/forza/columns.py": "sims/forza/test_tables.py",
-    "sims/forza/sources.py": "sims/forza/test_replay.py",
-    "sims/trend/spec.py": "contracts/test_simulators.py",
-    "sims/donkeycar/host.py": "sims/donkeycar/test_session.py",
-    "sims/donkeycar/link.py": "sims/donkeycar/test_session.py",
-    "sims/donkeycar/spec.py": "contracts/test_simulators.py",
-    "sims/donkeycar/doctor.py": "sims/donkeycar/test_session.py",
-    "sims/udacity/host.py": "sims/udacity/test_session.py",
-    "sims/udacity/link.py": "sims/udacity/test_session.py",
-    "sims/udacity/spec.py": "contracts/test_simulators.py",
-    "sims/udacity/doctor.py": "exchange/test_doctor.py",
-    "sims/udacity_mpc/host.py": "sims/udacity_mpc/test_session.py",
-    "sims/udacity_mpc/link.py": "sims/udacity_mpc/test_session.py",
-    "sims/udacity_mpc/spec.py": "contracts/test_simulators.py",
-    "sims/udacity_mpc/doctor.py": "exchange/test_doctor.py",
-    "sims/udacity_pid/host.py": "sims/udacity_pid/test_session.py",
-    "sims/udacity_pid/link.py": "sims/udacity_pid/test_session.py",
-    "sims/udacity_pid/spec.py": "contracts/test_simulators.py",
-    "sims/udacity_pid/doctor.py": "exchange/test_doctor.py",
-    "sims/beamng/contract.py": "sims/beamng/test_signals.py",
-    "sims/beamng/coupling.py": "sims/beamng/test_host.py",
-    "sims/beamng/debug.py": "sims/beamng/test_host.py",
-    "sims/beamng/dialect.py": "sims/beamng/test_signals.py",
-    "sims/beamng/spec.py": "contracts/test_simulators.py",
-    "state/car.py": "state/test_fields.py",
-    "state/controls.py": "state/test_fields.py",
-    "tracks/columns.py": "tracks/test_road.py",  # names of table columns
-    "tracks/layout.py": "tracks/test_build.py",
-    "tracks/load.py": "tracks/test_library.py",
-    "tracks/track.py": "tracks/test_library.py",
-    "world/camera/boards.py": "world/camera/test_view.py",  # the kernels behind the pictures
-    "world/camera/road.py": "world/camera/test_view.py",
-    "tracks/miniature/load.py": "tracks/miniature/test_library.py",
+    "world/miniature/camera/upright_kernels.py": "world/miniature/camera/test_renderer.py",  # kernels
+    "world/miniature/camera/ground_kernels.py": "world/miniature/camera/test_renderer.py",
     "cli/train.py": "train/test_clone.py",
-    "train/options.py": "train/test_clone.py",  # declarations
-    "world/funnel.py": "world/test_scanner.py",  # kernels of the scanner
-    "world/look.py": "world/test_ground.py",
-    "world/publish.py": "world/test_plant.py",
-    "world/substep.py": "world/test_integrate.py",
+    "world/wall_rays.py": "world/test_range_scanner.py",  # kernels of the scanner
+    "world/state_builder.py": "world/test_plant.py",
 }
 
 
-def lines(path):
-    return path.read_text(encoding="utf-8").splitlines()
+def only_declares(module):
+    """Return whether no function of `module` has a body: protocols, records, constants."""
+    nodes = module_nodes()[Path(module)]
+    functions = nodes.get(ast.FunctionDef, []) + nodes.get(ast.AsyncFunctionDef, [])
+    return all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for node in functions for s in node.body)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_says_what_it_is_and_is_not_too_long(module):
-    text = (PACKAGE / module).read_text(encoding="utf-8")
-    assert ast.get_docstring(ast.parse(text)), "no docstring"
-    assert text.count("\n") <= MOST_LINES, f"more than {MOST_LINES} lines: split it"
+def test_a_module_says_what_it_is_and_is_not_too_long():
+    silent = [path.as_posix() for path, tree in module_trees().items() if not ast.get_docstring(tree)]
+    assert not silent, "no docstring: " + ", ".join(silent)
+    long = [path.as_posix() for path, text in module_texts().items() if text.count("\n") > MOST_LINES]
+    assert not long, f"more than {MOST_LINES} lines, split: " + ", ".join(long)
 
 
 def test_every_module_has_its_test_file():
+    # Drivers are covered together: `contracts/test_drivers.py` checks each, and that it stands in the golden drives.
+    drivers = {f"{name}.py" for name in driver_names()}
     own = [m for m in MODULES if Path(m).name not in ("__init__.py", "__main__.py")]
+    own = [m for m in own if not (m.startswith("drivers/") and Path(m).name in drivers)]
+    # A simulator's constants are what `contracts/test_simulators.py` looks at.
+    own = [m for m in own if not only_declares(m)]
+    own = [m for m in own if not re.fullmatch(r"sims/\w+/spec\.py", m)]
     wanted = {m: TESTED_ELSEWHERE.get(m, (Path(m).parent / f"test_{Path(m).name}").as_posix()) for m in own}
     missing = [f"{m} -> tests/{test}" for m, test in wanted.items() if not (ROOT / "tests" / test).is_file()]
     assert not missing, "modules without a test file:\n" + "\n".join(missing)
@@ -151,13 +85,17 @@ def test_the_exceptions_are_still_needed():
         assert own.as_posix() == test or not (ROOT / "tests" / own).is_file(), f"{module} has its own test file now"
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_nothing_is_left_half_done_and_no_file_knows_a_machine(path):
-    unfinished = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError)\b")
-    machine = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|private)/\w|[A-Z]:\\Users")
-    for number, line in enumerate(lines(path), 1):
-        assert not unfinished.search(line), f"line {number}: {line.strip()}"
-        assert not machine.search(line), f"line {number}: {line.strip()}"
+def test_nothing_is_left_half_done_and_no_file_knows_a_machine():
+    unfinished = r"\b(?:TODO|FIXME|XXX|HACK|NotImplementedError)\b"
+    machine = r"(?<![\w.])/(?:work|root|home|Users|mnt|private)/\w|[A-Z]:\\Users"
+    either = re.compile(f"{unfinished}|{machine}")
+    found = []
+    for path in TEXTS:
+        text = path.read_text(encoding="utf-8")
+        for match in either.finditer(text):
+            number = text.count("\n", 0, match.start()) + 1
+            found.append(f"{path.relative_to(ROOT)}:{number}: {text.splitlines()[number - 1].strip()}")
+    assert not found, "\n".join(found)
 
 
 def test_links_in_the_documents_lead_somewhere():
@@ -166,3 +104,25 @@ def test_links_in_the_documents_lead_somewhere():
         for target in link.findall(path.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_files_of_users_are_opened_in_one_place():
+    # Our own assets, files that we have written ourselves, and pages that both ends share are no files of users.
+    own = {
+        "user_files.py", "bench/external_clients_rows.py", "bench/rows.py", "pages/rendering.py", "race/heartbeat.py",
+        "race/competitor_process.py", "race/heat.py", "race/heat_supervisor.py", "run/fmi.py",
+        "transport/rendezvous.py", "race/entry_confinement.py",
+        "system/confinement.py",  # the table of processes
+        "system/drive_guard.py",
+        "record/mcap_scan.py",  # reads chunks of a recording that has been opened there
+        "tracks/layout.py",  # a method of a table of TOML
+        "sims/assetto/diagnose/snapshots.py", "sims/assetto/proton/page_bindings.py",
+        "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",
+        "world/miniature/camera/track_look.py",
+    }  # fmt: skip
+    opens = re.compile(r"\.read_bytes\(|(?<!top)\.read_text\(|\.open\(\"r|\bopen\([^)]*\"rb\"|\.open\(encoding")
+    found = [
+        path.as_posix() for path, text in module_texts().items() if opens.search(text) and "kernels" not in path.parts
+    ]
+    strange = sorted(set(found) - own)
+    assert not strange, "use trailbrake.user_files: " + ", ".join(strange)

@@ -1,18 +1,23 @@
 """trailbrake: write an AI driver once, drive it in several simulators or with no game at all.
 
-What a driver file needs is here: `Controls`, `CarState` and `check_driver`. Names are loaded when first used, so
-that importing the package costs nothing.
+What a driver file needs is here: `Controls`, `CarState`, `SimCommand` and `check_driver`. Names are loaded when
+first used, so that importing the package costs nothing.
 """
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "CarState",
     "Controls",
     "Course",
+    "DebugLine",
+    "Pose",
+    "SimCommand",
+    "Simulator",
     "__version__",
     "check_driver",
+    "check_simulator",
     "connect",
     "drive",
     "load_car",
@@ -20,23 +25,30 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from trailbrake.cars.load import load as load_car
+    from trailbrake.cars.car_library import load_car
     from trailbrake.drivers.check import check_driver
     from trailbrake.planning.course import Course
-    from trailbrake.run.session import drive
+    from trailbrake.run.session.drive_session import drive
+    from trailbrake.run.simulator_check import check_simulator
     from trailbrake.run.stepping import connect
-    from trailbrake.state import CarState, Controls
-    from trailbrake.tracks.load import load as load_track
+    from trailbrake.simulator import Simulator
+    from trailbrake.state import CarState, Controls, DebugLine, Pose, SimCommand
+    from trailbrake.tracks.track_library import load_track
 
 _LAZY = {
     "CarState": ("trailbrake.state", "CarState"),
     "Controls": ("trailbrake.state", "Controls"),
     "Course": ("trailbrake.planning.course", "Course"),
+    "DebugLine": ("trailbrake.state", "DebugLine"),
+    "Pose": ("trailbrake.state", "Pose"),
+    "SimCommand": ("trailbrake.state", "SimCommand"),
+    "Simulator": ("trailbrake.simulator", "Simulator"),
     "check_driver": ("trailbrake.drivers.check", "check_driver"),
+    "check_simulator": ("trailbrake.run.simulator_check", "check_simulator"),
     "connect": ("trailbrake.run.stepping", "connect"),
-    "drive": ("trailbrake.run.session", "drive"),
-    "load_car": ("trailbrake.cars.load", "load"),
-    "load_track": ("trailbrake.tracks.load", "load"),
+    "drive": ("trailbrake.run.session.drive_session", "drive"),
+    "load_car": ("trailbrake.cars.car_library", "load_car"),
+    "load_track": ("trailbrake.tracks.track_library", "load_track"),
 }
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 
 
-def _leave(number: int, frame: object) -> None:
+def _exit_interrupted(number: int, frame: object) -> None:
     # Nothing has been begun: no traceback out of the middle of an import, and no clearing up.
     os.write(2, b"trailbrake: interrupted\n")
     os._exit(130)
@@ -13,8 +13,8 @@ def _leave(number: int, frame: object) -> None:
 def main() -> None:
     """The console script. Importing the command line takes a while, in which Ctrl-C already has to be understood."""
     interrupt = signal.getsignal(signal.SIGINT)
-    if interrupt is signal.default_int_handler:  # else somebody wants it ignored
-        signal.signal(signal.SIGINT, _leave)
+    if interrupt is signal.default_int_handler:  # else the signal is ignored on purpose
+        signal.signal(signal.SIGINT, _exit_interrupted)
     from trailbrake.cli.main import main as command_line
 
     if interrupt is signal.default_int_handler:

@@ -1,8 +1,10 @@
-"""The errors a user can meet, each of which prints as one line: what, where, expected, got, what to try."""
+"""The errors that a user can meet. Each prints as one line: what, where, expected, got, what to try."""
+
+_LONGEST_PART = 400  # characters of one part of an error's line
 
 
 class TrailbrakeError(Exception):
-    """Base of every error that is the user's to mend. `str(error)` is one readable line.
+    """Base of the errors that a user can fix. `str(error)` is one readable line.
 
     Args:
         what: what is wrong, as a sentence without a full stop.
@@ -13,6 +15,8 @@ class TrailbrakeError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", expected: str = "", got: str = "", hint: str = "") -> None:
+        # A file may hold a megabyte where a number should be: it is not repeated.
+        what, where, got = (_shorten(text) for text in (what, where, got))
         self.what, self.where, self.expected, self.got, self.hint = what, where, expected, got, hint
         parts = [f"{where}: {what}" if where else what]
         if expected:
@@ -21,6 +25,10 @@ class TrailbrakeError(Exception):
             parts.append(f"got {got}")
         line = ", ".join(parts)
         super().__init__(" ".join((f"{line}; {hint}" if hint else line).split()))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST_PART else f"{text[: _LONGEST_PART - 4]} ..."
 
 
 class UsageError(TrailbrakeError):
@@ -43,7 +51,7 @@ class DriverError(TrailbrakeError):
     """A driver that raised, or answered with something that is not `Controls`."""
 
 
-def near(name: str, known: "list[str] | tuple[str, ...]") -> str:
+def suggest_names(name: str, known: "list[str] | tuple[str, ...]") -> str:
     """Return a hint for a misspelled `name`: the nearest known names, else all of them."""
     import difflib
 
@@ -54,10 +62,12 @@ def near(name: str, known: "list[str] | tuple[str, ...]") -> str:
 def raised_at(error: BaseException) -> str:
     """Return FILE:LINE of the code that was called and raised `error`, not of what that code called in turn.
 
-    To be asked where the error is caught. Empty where the call itself failed, as with wrong arguments.
+    Call it where the error is caught. Empty where the call itself failed, as with wrong arguments. Functions that only
+    pass a call on have a local variable `__tracebackhide__`, as for pytest, and do not count.
     """
     import traceback
 
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    lines = [frame.lineno for frame in frames if frame.filename == frames[0].filename]
-    return f"{frames[0].filename}:{lines[-1]}" if lines else ""
+    steps = list(traceback.walk_tb(error.__traceback__))[1:]
+    frames = [(frame.f_code.co_filename, line) for frame, line in steps if "__tracebackhide__" not in frame.f_locals]
+    lines = [line for file, line in frames if file == frames[0][0]]
+    return f"{frames[0][0]}:{lines[-1]}" if lines else ""

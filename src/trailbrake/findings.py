@@ -24,7 +24,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class WireField:
     """One named value of a live wire, as text. `group` is the page or the part of the message it stands in."""
 
     group: str

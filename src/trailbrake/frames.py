@@ -1,9 +1,9 @@
-"""Our one frame and the axis maps to each simulator's.
+"""The package's frames, and conversions between angles and axes.
 
 World frame: right-handed, Z up; X and Y are the track file's x and y, unmoved.
 Body frame: ISO 8855, x forward, y left, z up. Yaw is counter-clockwise from world X.
 
-A map is a permutation with signs and is written once, here. `convert.py` of a simulator calls it.
+A simulator's axis map, a permutation with signs, is in `axes.py` of its folder.
 """
 
 import math
@@ -11,66 +11,7 @@ import math
 Vector = tuple[float, float, float]
 
 
-def iso_from_assetto(vector: Vector) -> Vector:
-    """Turn an Assetto Corsa vector (Y up, right-handed, left is +X when facing +Z) into ours.
-
-    Holds for world vectors and for body vectors alike: (forward, left, up) = (z, x, y).
-    Source: protocol page assetto-custom-ai, section 5.
-    """
-    return (vector[2], vector[0], vector[1])
-
-
-def assetto_from_iso(vector: Vector) -> Vector:
-    """Inverse of `iso_from_assetto`."""
-    return (vector[1], vector[2], vector[0])
-
-
-def iso_from_forza(vector: Vector) -> Vector:
-    """Turn a Forza vector (X right, Y up, Z forward: left-handed) into ours: (forward, left, up) = (z, -x, y).
-
-    Holds for positions, velocities and accelerations, of the world and of the car alike. Source: protocol page
-    forza-data-out, section 3.1.
-    """
-    return (vector[2], -vector[0], vector[1])
-
-
-def forza_from_iso(vector: Vector) -> Vector:
-    """Inverse of `iso_from_forza`."""
-    return (-vector[1], vector[2], vector[0])
-
-
-def turn_from_forza(vector: Vector) -> Vector:
-    """Turn a Forza angular velocity, or (pitch, yaw, roll) angles, into ours: about (x forward, y left, z up).
-
-    An axial vector: as the handedness changes, it maps with the opposite sign of `iso_from_forza`.
-    """
-    return (-vector[2], vector[0], -vector[1])
-
-
-def forza_from_turn(vector: Vector) -> Vector:
-    """Inverse of `turn_from_forza`."""
-    return (vector[1], -vector[2], -vector[0])
-
-
-# Unity's axes are Forza's: X right, Y up, Z forward, left-handed, angles as (pitch, yaw, roll) about them.
-iso_from_unity, unity_from_iso = iso_from_forza, forza_from_iso
-turn_from_unity, unity_from_turn = turn_from_forza, forza_from_turn
-
-
-def iso_from_beamng(vector: Vector) -> Vector:
-    """Turn a body vector of BeamNG (left, backward, up; right-handed) into ours. World axes need no map.
-
-    Source: protocol page beamng-coupling, section 7.
-    """
-    return (-vector[1], vector[0], vector[2])
-
-
-def beamng_from_iso(vector: Vector) -> Vector:
-    """Inverse of `iso_from_beamng`."""
-    return (vector[1], -vector[0], vector[2])
-
-
-def direction(yaw: float, pitch: float = 0.0) -> Vector:
+def nose_direction(yaw: float, pitch: float = 0.0) -> Vector:
     """Return the unit vector of the car's nose for ISO 8855 `yaw` and `pitch` (rad, positive pitch = nose down)."""
     c = math.cos(pitch)
     return (math.cos(yaw) * c, math.sin(yaw) * c, -math.sin(pitch))

@@ -1,4 +1,4 @@
-"""Laps: one rule for hosts, taps and reports, fed with simulator time and road s at every tick.
+"""Laps: one rule for hosts, taps and reports, with simulator time and road s of every tick.
 
 The rule. Lap 1 begins at the first sample, where the car stands at the line (up to `START_WINDOW` off it); each later
 lap begins where the one before ended, interpolated between ticks. A lap does not count from the moment when more than
@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 START_WINDOW = 60.0  # m off the line within which a first lap is a whole one
-WHEELS_OFF = 2  # wheels that may leave the road at once
-_FASTEST = 150.0  # m/s along the road; more is a jump
-_SLACK = 5.0  # m that a jump is at least
+MAX_WHEELS_OFF = 2  # wheels that may leave the road at once
+_MAX_SPEED = 150.0  # m/s along the road; more is a jump
+_MIN_JUMP = 5.0  # m that a jump is at least
 _ROLL_BACK = 1.0  # m behind the line (or the place of the start) that a car at rest may roll
 
 
@@ -41,7 +41,7 @@ class LapRecord:
 
 
 class LapTimer:
-    """Times and judges laps of one car on one road.
+    """Times and validates the laps of one car on one road.
 
     Args:
         length: m, the road's.
@@ -53,6 +53,7 @@ class LapTimer:
         number: the current lap, 1 from the start.
         invalid_reason: why the current lap does not count, "" while it does.
         finished: whether an open road has been driven to its end.
+        is_out_lap: whether the car has jumped since the line: the next crossing begins a lap.
         off_track_s: s off the road since the start.
         contacts: contacts since the start.
         best_s: best valid lap, s; NaN before there is one.
@@ -60,8 +61,8 @@ class LapTimer:
 
     __slots__ = (
         "_contacts_seen", "_floor", "_gates", "_lap_contacts", "_lap_off", "_last_s", "_next", "_place", "_splits",
-        "_start", "_time", "best_s", "closed", "contacts", "finished", "invalid_reason", "laps", "length", "number",
-        "off_track_s",
+        "_start", "_time", "best_s", "closed", "contacts", "finished", "invalid_reason", "is_out_lap", "laps", "length",
+        "number", "off_track_s",
     )  # fmt: skip
 
     def __init__(self, length: float, closed: bool, sectors: int = 3) -> None:
@@ -74,7 +75,7 @@ class LapTimer:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything: the next sample begins lap 1. For a restart or a car put back to the line."""
+        """Start again: the next sample begins lap 1. For a restart, or a car that is moved to the start line."""
         self.laps: list[LapRecord] = []
         self.number = 1
         self.best_s = math.nan
@@ -84,10 +85,11 @@ class LapTimer:
         self._time = math.nan  # of the last sample
         self._last_s = 0.0
         self._contacts_seen = 0.0
-        self._begin(math.nan, 0.0)
+        self._begin_lap(math.nan, 0.0)
 
-    def _begin(self, start: float, place: float) -> None:
+    def _begin_lap(self, start: float, place: float) -> None:
         self.invalid_reason = ""
+        self.is_out_lap = False
         self._start = start
         self._place = place  # m since the line, unwrapped: negative behind it
         self._floor = min(place, 0.0) - _ROLL_BACK
@@ -114,13 +116,13 @@ class LapTimer:
         return not self.invalid_reason
 
     def update(self, time: float, s: float, wheels_off: int = 0, contacts: float = math.nan) -> LapRecord | None:
-        """Take one tick.
+        """Process one tick.
 
         Args:
             time: simulator time, s. If it runs back the simulator was restarted, and so is the timer.
             s: m along the road (any multiple of the length away on a circuit); NaN: not known, the tick is skipped.
             wheels_off: wheels off the road now.
-            contacts: count of contacts since the simulator's start; NaN where it does not tell.
+            contacts: count of contacts since the simulator's start; NaN where it is not supplied.
 
         Returns:
             The lap that ended at this tick, else None.
@@ -129,7 +131,7 @@ class LapTimer:
             return None
         dt = time - self._time
         if not dt >= 0.0:  # the first sample, or time ran back
-            self._first(time, s, contacts)
+            self._begin_first_lap(time, s, contacts)
             dt = 0.0
         step = s - self._last_s
         if self.closed:
@@ -137,44 +139,49 @@ class LapTimer:
         before = self._place
         place = before + step
         self._last_s = s
-        if step > _FASTEST * dt + _SLACK or -step > _FASTEST * dt + _SLACK:
-            self._spoil("jump along the road")
+        if step > _MAX_SPEED * dt + _MIN_JUMP or -step > _MAX_SPEED * dt + _MIN_JUMP:
+            self.mark_jump()
             before = place = s % self.length if self.closed else s
-            self._floor = -math.inf  # the lap is spoilt; nothing more to find
+            self._floor = -math.inf  # the lap is invalid already
         self._place = place
         self._time = time
         record = None
         if place >= self._gates[self._next]:
             record = self._pass_gates(before, place, dt)
         elif place < self._floor:
-            self._spoil("back over the line")
-        if wheels_off > WHEELS_OFF:
+            self._invalidate_lap("back over the line")
+        if wheels_off > MAX_WHEELS_OFF:
             self.off_track_s += dt
             self._lap_off += dt
-            self._spoil("more than two wheels off the road")
+            self._invalidate_lap("more than two wheels off the road")
         if contacts > self._contacts_seen:
             count = round(contacts - self._contacts_seen)
             self.contacts += count
             self._lap_contacts += count
             self._contacts_seen = contacts
-            self._spoil("contact")
+            self._invalidate_lap("contact")
         return record
 
-    def _first(self, time: float, s: float, contacts: float) -> None:
+    def mark_jump(self) -> None:
+        """Record that the car was put somewhere: its lap no longer counts, nor does the way from there to the line."""
+        self._invalidate_lap("jump along the road")
+        self.is_out_lap = self.closed
+
+    def _begin_first_lap(self, time: float, s: float, contacts: float) -> None:
         self.reset()
         place = s
         if self.closed:
             place = s % self.length
             if place > self.length - min(START_WINDOW, 0.5 * self.length):  # a miniature track is shorter than that
                 place -= self.length
-        self._begin(time, place)
+        self._begin_lap(time, place)
         self._time = time
         self._last_s = s
         self._contacts_seen = contacts if math.isfinite(contacts) else 0.0
         if abs(place) > START_WINDOW:
-            self._spoil("begun away from the line")
+            self._invalidate_lap("begun away from the line")
 
-    def _spoil(self, reason: str) -> None:
+    def _invalidate_lap(self, reason: str) -> None:
         if not self.invalid_reason:
             self.invalid_reason = reason
 
@@ -188,6 +195,9 @@ class LapTimer:
         if self._next < len(self._gates):
             return None
         end = self._splits[-1]
+        if self.is_out_lap:
+            self._begin_lap(end, place - self.length)
+            return None
         marks = [self._start, *self._splits]
         record = LapRecord(
             number=self.number,
@@ -203,7 +213,7 @@ class LapTimer:
             self.best_s = record.time_s
         if self.closed:
             self.number += 1
-            self._begin(end, place - self.length)
+            self._begin_lap(end, place - self.length)
         else:
             self.finished = True
         return record

@@ -1,91 +1,241 @@
-"""The five plugs of the system: Driver, Link, Host, Plant, Tap.
+"""The five roles of the system (Driver, Link, Host, Plant, Tap) and the optional abilities that each may have.
 
-One tick, stated once: the loop reads the newest state from a Link, asks the Driver, lets the supervisor
-clamp the answer, writes it to the Link, and shows both to the Taps. On the other side a Host takes the
-controls from the wire, steps a Plant, and publishes the Plant's state.
+One tick: the loop reads the newest state from a Link, the Driver computes controls, the supervisor limits them, the
+loop writes them to the Link and passes both to the Taps. At the other end of the wire a Host takes controls from its
+clients, steps a Plant and publishes the Plant's state.
 
-Time is an argument (`now`, s, any steady clock); nothing here reads a clock.
+An optional ability is a protocol of its own: code that can use it tests `isinstance(part, HasCamera)` once, before a
+loop. Time is an argument (`now`, s, any steady clock); nothing here reads a clock.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
+from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
-from trailbrake.state import CarState, Controls, SimCommand
+from trailbrake.state import CarState, Controls, Signal, SimCommand
+from trailbrake.system.last_resort import LastResort
 from trailbrake.tracks.track import Track
+
+# --- Driver
 
 
 @runtime_checkable
 class Driver(Protocol):
-    """Turns states into controls. A plain function of what it was given: no sockets, threads or clocks."""
+    """Computes controls from states. A plain function of its inputs: no sockets, threads or clocks."""
 
-    NEEDS: frozenset[str]  # names of `state.tables.STATE_FIELDS` without which it cannot drive
+    NEEDS: frozenset[str]  # names of `state.tables.STATE_FIELDS`, and of signals, without which it cannot drive
 
     def reset(self, course: Course) -> None:
-        """Get ready for a drive from rest on `course`.
+        """Prepare a drive from rest on `course`.
 
-        Through a wire that shows no positions `course` is an `Unmapped` one: no car, and no track to ask for.
+        Where the wire supplies no position, or a live simulator's road is not known, `course` is an `UnmappedCourse`:
+        it has no track, and perhaps no car.
         """
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state. `dt` (s) is simulator time since the last call, 0 on the first."""
+        """Return the controls for a state. `dt` (s) is simulator time since the last call, 0 on the first."""
+
+
+@runtime_checkable
+class PlansOnCourse(Protocol):
+    """A driver that cannot drive without a road, or without a model of the car.
+
+    A driver without this attribute needs neither, or its `reset` raises the UsageError of the course.
+
+    Attributes:
+        COURSE_NEEDS: "track", "car" or both: what its `reset` reads from the course.
+    """
+
+    COURSE_NEEDS: frozenset[str]
+
+
+@runtime_checkable
+class StickDriven(Protocol):
+    """A driver whose steer may be the position of a pad's stick, which games turn into less of the lock at speed."""
+
+    STICK: bool
+
+
+@runtime_checkable
+class HandDriven(Protocol):
+    """A driver that a person drives from the live page.
+
+    Attributes:
+        hands: returns what the person's keys or stick say, None while the page is silent; the live page sets it.
+    """
+
+    hands: Callable[[], Any] | None
+
+
+@runtime_checkable
+class HasGains(Protocol):
+    """A driver that keeps its gains, an instance of its class's `Gains`."""
+
+    gains: object
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """A driver's class whose gains `trailbrake tune` can search: `Gains` is a frozen dataclass of `quantity` fields."""
+
+    Gains: type
+
+
+@runtime_checkable
+class SendsCommands(Protocol):
+    """A driver that requests more than driving, by `Controls.command`.
+
+    Attributes:
+        COMMANDS: names of `state.commands.COMMAND_FIELDS` that it may send; checked before the drive.
+    """
+
+    COMMANDS: frozenset[str]
+
+
+@runtime_checkable
+class SendsCustomValues(Protocol):
+    """A driver that sends free values, by `Controls.custom`.
+
+    Attributes:
+        CUSTOM: how many.
+    """
+
+    CUSTOM: int
+
+
+@runtime_checkable
+class HasDebugValues(Protocol):
+    """A driver that shows internal values on the live page; see `dashboard`."""
+
+    debug: Any
+
+
+# --- Link
+
+LONGEST_LOSS_S = 60.0  # s of simulator time; a longer gap is no loss of samples
 
 
 @dataclass(slots=True)
 class LinkCounters:
-    """What went over the wire, from the link's side."""
+    """What went over the wire, counted at the link's end.
+
+    A gap of more than LONGEST_LOSS_S of simulator time is a pause or a changed clock: it counts as a resync, not as
+    lost samples.
+    """
 
     received: int = 0  # samples read
-    lost: int = 0  # samples that the wire published and we never saw
+    lost: int = 0  # samples that the wire published and the link never read
     stale: int = 0  # times the wire went silent for longer than the stale limit
-    torn: int = 0  # reads given up on because the writer was in the middle of it
-    resyncs: int = 0  # times the sequence jumped backwards: a restart at the other end
+    torn: int = 0  # reads given up because the writer was in the middle of a sample
+    resyncs: int = 0  # times the sequence jumped: backwards at a restart of the other end, or far ahead
 
 
 @runtime_checkable
 class Link(Protocol):
-    """Our end of a simulator's wire: codec + convert + transport."""
+    """The driver's end of a simulator's wire. Made as `simulator.LinkFactory` says."""
 
     SUPPLIES: frozenset[str]  # names of STATE_FIELDS that read() fills
-    ACCEPTS: frozenset[str]  # names of CONTROL_FIELDS and COMMAND_FIELDS that write() and command() pass on
+    ACCEPTS: frozenset[str]  # names of CONTROL_FIELDS and COMMAND_FIELDS that write() and send_command() pass on
     period: float  # s, simulator time between samples
     counters: LinkCounters
 
     def open(self, now: float) -> None:
-        """Take the car and wait for its first sample; SimulatorError if it is not there or not to be had.
+        """Take the car and wait for its first sample; SimulatorError if the simulator is missing or refuses."""
 
-        Links are made as `Link(options, doors=None, idle=None)`: the simulator's `spec.LiveOptions`; where the
-        doors are (None: the public ones); and what lets time pass between looks and returns the new `now`.
-        """
-
-    def fresh(self) -> bool:
+    def has_new_sample(self) -> bool:
         """Return whether a sample newer than the last read() is there. Cheap, never blocks."""
 
     def read(self, now: float) -> CarState:
-        """Return the newest sample; `age`, `sequence` and `phase` filled. Never blocks."""
+        """Return the newest sample, with `age`, `sequence` and `phase`. Never blocks."""
 
     def write(self, controls: Controls) -> None:
-        """Send controls that the supervisor has passed."""
+        """Send controls that the supervisor has limited."""
 
-    def command(self, command: SimCommand) -> None:
-        """Ask something of the simulator that is not driving."""
+    def send_command(self, command: SimCommand) -> None:
+        """Send a request that is not driving: pause, restart, teleport, ..."""
 
     def release(self) -> None:
         """Leave the controls safe: brake on or neutral, as the wire demands."""
 
     def close(self) -> None:
-        """Give the car back and close the doors."""
+        """Give the car back and close the wire."""
+
+
+@runtime_checkable
+class Wakeable(Protocol):
+    """A Link or a Host that can sleep until a message of the other end arrives."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it cannot go on before the next message of the other end."""
+
+    def wait(self, seconds: float) -> None:
+        """Sleep until the other end sends something, at most `seconds` of wall time."""
+
+
+@runtime_checkable
+class SafeAfterDeath(Protocol):
+    """A Link whose wire keeps the last controls of a dead client, and where another process can brake the car."""
+
+    def find_last_resort(self) -> LastResort | None:
+        """Return what brakes the car when this process has died; None where the simulator does so by itself."""
+
+
+@runtime_checkable
+class SignalSource(Protocol):
+    """A Link that can fill `CarState.signals`."""
+
+    def select_signals(self, signals: Sequence[Signal]) -> None:
+        """Fill `signals`, in this order, in every state from the next one on. Called before `open`."""
+
+
+@runtime_checkable
+class PacedLink(Protocol):
+    """A Link that can change how much wall time a step of its simulator takes."""
+
+    def set_step_time(self, seconds: float) -> float:
+        """Request that a step takes `seconds` of wall time; return what it will take: never less, in s.
+
+        More than the simulator's period makes it wait, less lets its time go faster than real time.
+        """
+
+
+@runtime_checkable
+class CustomChannels(Protocol):
+    """A Link with free values in its messages.
+
+    Attributes:
+        custom: the values of the newest message.
+        custom_out: the values that go with every answer; their number never changes.
+    """
+
+    custom: tuple[float, ...]
+    custom_out: tuple[float, ...]
+
+
+# --- Plant
+
+
+class RoadOutline(NamedTuple):
+    """A road as recordings and maps show it: lines of points (n, 2) in m, world axes."""
+
+    centre: NDArray[np.float64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    closed: bool  # whether it is a circuit
 
 
 @runtime_checkable
 class Plant(Protocol):
-    """A world with cars on a track. `period` (s) is how far one step goes."""
+    """An embedded world: cars on a road. `period` (s) is the simulator time of one step."""
 
     period: float
-    track: Track
-    cars: Sequence[CarParams]
 
     def reset(self, seed: int) -> None:
         """Put every car at rest on the grid and start the clocks at 0."""
@@ -93,93 +243,114 @@ class Plant(Protocol):
     def step(self, controls: Sequence[Controls]) -> None:
         """Advance all cars by one period; `controls[i]` is for car i."""
 
-    def state(self, car: int) -> CarState:
-        """Return a fresh CarState of car `car`, `lap_*`, `contacts` and `sequence` included."""
+    def car_state(self, car: int) -> CarState:
+        """Return a new CarState of car `car`, `lap_*`, `contacts` and `sequence` included."""
 
-    def command(self, car: int, command: SimCommand) -> None:
+    def execute_command(self, car: int, command: SimCommand) -> None:
         """Carry out teleport, to_pits (back to the start line, repaired) or restart for car `car`."""
+
+    def laps(self, car: int) -> list[LapRecord]:
+        """Return the laps that car `car` has finished since the start or its restart."""
+
+    def counters(self) -> Mapping[str, float]:
+        """Return what a client of the wire cannot count by itself; empty where there is nothing."""
+
+    def road_outline(self) -> RoadOutline:
+        """Return the road that the cars drive on."""
 
 
 @runtime_checkable
-class Seeing(Protocol):
-    """What a Plant is besides, where its car carries a camera that a client may choose."""
+class RoadPlant(Plant, Protocol):
+    """A Plant of full-size cars on a Track."""
 
-    def aim(self, camera: dict[str, Any]) -> None:
-        """Change the camera: fields of `world.camera.view.Camera` by name; UsageError for one that cannot be."""
+    @property
+    def track(self) -> Track:
+        """The track."""
+
+    @property
+    def cars(self) -> Sequence[CarParams]:
+        """The cars' parameters."""
+
+
+@runtime_checkable
+class HasCamera(Protocol):
+    """A Plant whose first car carries a camera that a client may change."""
+
+    def set_camera(self, camera: dict[str, Any]) -> None:
+        """Change the camera: fields of `world.pinhole_camera.PinholeCamera` by name; UsageError for a wrong one."""
+
+
+# --- Host
 
 
 @runtime_checkable
 class Host(Protocol):
-    """The simulator's end of a wire in front of a Plant. Made as `Host(plant, options, doors=None)`."""
+    """The simulator's end of a wire, in front of a Plant. Made as `simulator.HostFactory` says."""
 
     def open(self, now: float) -> None:
-        """Open the doors; SimulatorError if another host has them."""
+        """Open the wire; SimulatorError if another host has it."""
 
     def tick(self, now: float) -> None:
         """Take the clients' newest controls, step the plant once, publish."""
 
-    def counters(self) -> dict[str, Any]:
+    def read_counters(self) -> dict[str, Any]:
         """Return messages and bytes in and out, rejected, late."""
 
     def close(self) -> None:
-        """Close the doors and remove what was made."""
+        """Close the wire and remove what open() made."""
+
+
+@runtime_checkable
+class RaceHost(Protocol):
+    """A Host whose session ends by itself: `is_done` when the laps of its options are driven."""
+
+    is_done: bool
+
+
+@runtime_checkable
+class ClientPaced(Protocol):
+    """A Host whose clients may change the session's pace."""
+
+    @property
+    def wall_period(self) -> float:
+        """Wall time, s, that the next tick shall take in real time."""
+
+
+@runtime_checkable
+class TrafficHost(Protocol):
+    """A Host that can drive the cars which have no client."""
+
+    def set_traffic(self, drivers: Sequence[Callable[[CarState, float], Controls]]) -> None:
+        """Drive cars without a client by `drivers`, one per car: each computes controls from a state and dt (s)."""
+
+
+# --- Tap and live session
+
+
+@runtime_checkable
+class Tap(Protocol):
+    """Receives every tick and changes nothing."""
+
+    def start(self, about: dict[str, Any]) -> None:
+        """Begin. `about` has sim, driver, track, car, seed, versions (JSON values)."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Receive one tick. Must be quick; work that may block belongs to a thread of the tap's own."""
+
+    def close(self) -> None:
+        """End; flush what is held."""
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a simulator's `live.py` finds out by itself for a live drive; None what was not asked for.
-
-    A simulator's folder may have that module: `survey(options, track=, car=, idle=, say=)` waits for the session and
-    returns one of these, and `report()` returns what the game itself says of the session when the drive is over.
+class DetectedSession:
+    """What `simulator_tools.SessionTool.detect` finds of a live session.
 
     Attributes:
-        track: the road that the game's session is on.
-        car: a model of the car to drive.
+        track: the road of the game's session; None where it was not wanted.
+        car: a model of the car to drive; None where it was not wanted.
         live: the live options to drive by.
     """
 
     track: Track | None
     car: CarParams | None
     live: Any
-
-
-@runtime_checkable
-class Tap(Protocol):
-    """Looks at every tick and changes nothing."""
-
-    def start(self, about: dict[str, Any]) -> None:
-        """Begin. `about` says sim, driver, track, car, seed, versions (JSON-able)."""
-
-    def tick(self, state: CarState, controls: Controls) -> None:
-        """See one tick. Must be quick; work that may block belongs to a thread of the tap's own."""
-
-    def close(self) -> None:
-        """End; flush what is held."""
-
-
-@runtime_checkable
-class RehearsedLink(Protocol):
-    """What a Link is besides, where it may be read in vain, and wants to be before the next sample: decision 18."""
-
-    def rehearse(self, controls: Controls) -> None:
-        """Decode the last sample again and encode `controls`, for nothing; do what the next write can be spared."""
-
-
-@runtime_checkable
-class RehearsedDriver(Protocol):
-    """What a Driver is besides, where it may be asked in vain before the next sample: decision 18."""
-
-    def rehearse(self, state: CarState, dt: float) -> Controls:
-        """Answer as `act` would, and stay as it is. For a driver without lists or objects that change: a copy's act."""
-
-
-@runtime_checkable
-class Coupled(Protocol):
-    """What a Link or a Host is besides, where the other end's word can wake it."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether it cannot go on before the other end has said something."""
-
-    def wait(self, seconds: float) -> None:
-        """Let wall time pass until the other end says something, at most `seconds`."""

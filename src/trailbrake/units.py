@@ -8,7 +8,6 @@ MPH = 0.44704  # m/s per mile per hour (exact)
 RPM = 2.0 * math.pi / 60.0  # rad/s per revolution per minute
 DEG = math.pi / 180.0  # rad per degree
 PSI = 6894.757293168  # Pa per pound-force per square inch
-KELVIN_AT_0_C = 273.15  # K
 FREEZING_F = 32.0  # degF at 0 degC
 FAHRENHEIT_PER_CELSIUS = 1.8  # degF
 

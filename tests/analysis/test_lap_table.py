@@ -1,9 +1,9 @@
 import math
 
 import pytest
-from synthetic_drives import LapDone
+from helpers.synthetic_drives import LapDone
 
-from trailbrake.analysis.lap_table import clock, lap_table, lap_text
+from trailbrake.analysis.lap_table import compare_laps, format_lap_time
 
 LAPS = [
     LapDone(1, 95.0, True, (33.0, 31.0, 31.0)),
@@ -13,7 +13,7 @@ LAPS = [
 
 
 def test_best_lap_best_sectors_and_what_they_make():
-    table = lap_table(LAPS)
+    table = compare_laps(LAPS)
     assert table.best == 2
     assert table.sector_best == (2, 0, 2)
     assert table.theoretical_s == 30.5 + 31.0 + 30.0
@@ -21,29 +21,19 @@ def test_best_lap_best_sectors_and_what_they_make():
 
 
 def test_without_a_valid_lap_all_count():
-    table = lap_table([LapDone(1, 95.0, False, ()), LapDone(2, 94.0, False, ())])
+    table = compare_laps([LapDone(1, 95.0, False, ()), LapDone(2, 94.0, False, ())])
     assert table.best == 1
     assert math.isnan(table.theoretical_s)
 
 
 def test_a_lap_with_fewer_sectors_does_not_compare():
-    table = lap_table([LapDone(1, 60.0, True, (30.0, 30.0)), LapDone(2, 61.0, True, (10.0,))])
+    table = compare_laps([LapDone(1, 60.0, True, (30.0, 30.0)), LapDone(2, 61.0, True, (10.0,))])
     assert table.sector_best == (0, 0)
 
 
 def test_no_laps():
-    table = lap_table([])
+    table = compare_laps([])
     assert table.best is None
-    assert lap_text(table) == "no finished lap"
-
-
-def test_the_terminal_table():
-    lines = lap_text(lap_table(LAPS)).splitlines()
-    assert lines[0].split() == ["lap", "time", "gap", "sector", "1", "sector", "2", "sector", "3"]
-    assert lines[1].split() == ["1", "1:35.000", "+2.500", "33.000", "31.000*", "31.000"]
-    assert lines[2].endswith("invalid: hit a wall")
-    assert lines[3].split() == ["3", "1:32.500*", "+0.000", "30.500*", "32.000", "30.000*"]
-    assert lines[4].split() == ["best", "sectors", "1:31.500"]
 
 
 @pytest.mark.parametrize(
@@ -52,4 +42,4 @@ def test_the_terminal_table():
      (-0.25, "-0.250"), (math.nan, "-"), (math.inf, "-")],
 )  # fmt: skip
 def test_clock(seconds, text):
-    assert clock(seconds) == text
+    assert format_lap_time(seconds) == text

@@ -5,13 +5,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from synthetic_drives import LENGTH, LapDone, edges, planned_speed, record_drive, state_at
+from helpers.synthetic_drives import LENGTH, LapDone, edges, planned_speed, record_drive, state_at
 
 from trailbrake.analysis.report import write_report
-from trailbrake.analysis.traces import traces
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record import Recorder, Recording
-from trailbrake.state import CarState, Controls
+from trailbrake.state import CarState, Controls, SignalValues
+from trailbrake.state.signals import make_signal
 
 
 class Page(HTMLParser):
@@ -181,27 +181,12 @@ def test_texts_cannot_become_markup(tmp_path):
     recorder.start({"driver": evil, "<k>": [evil], "track": None})
     for i in range(60):
         recorder.tick(state_at(i * 0.1, i, 10.0, 0.0, 0.0, i), Controls())
-    recorder.event(1.0, evil)
+    recorder.store_event(1.0, evil)
     recorder.close()
     text, page, _ = report_of(recorder.path, tmp_path)
     assert "alert('" not in text.replace("alert(&#x27;", "")
     assert page.text.count("alert(") >= 3
-    assert page.scripts == 7
-
-
-def test_a_restart_begins_a_new_count_of_laps(tmp_path):
-    recorder = Recorder(tmp_path / "a.mcap")
-    for session in range(2):
-        for i in range(400):
-            recorder.tick(state_at(i * 0.1, i * 3.0, 30.0, 0.0, i * 0.1, i), Controls())
-            if i == 300:
-                recorder.lap(LapDone(1, 30.0 - session, True, ()))
-    recorder.close()
-    shown = traces(Recording.open(recorder.path))
-    assert [(lap.number, lap.time_s, lap.finished) for lap in shown.laps] == [
-        (1, 30.0, True), (1, 29.0, True), (2, pytest.approx(9.8, abs=0.2), False)
-    ]  # fmt: skip
-    assert np.nanmax(shown.laps[1].channels["time"]) == pytest.approx(29.0, abs=0.15)
+    assert page.scripts == 8
 
 
 def test_many_laps_stay_a_small_report(tmp_path):
@@ -211,29 +196,13 @@ def test_many_laps_stay_a_small_report(tmp_path):
         for i in range(100):
             recorder.tick(state_at(time + i * 0.4, LENGTH * i / 100, 45.0, 0.0, i * 0.4, i), Controls())
         time += 40.0
-        recorder.lap(LapDone(lap, 39.9 - (lap == 17), True, ()))
+        recorder.store_lap(LapDone(lap, 39.9 - (lap == 17), True, ()))
     recorder.close()
     text, page, data = report_of(recorder.path, tmp_path)
     assert len(text) < 3_000_000
     assert len(data["laps"]) == 12
     assert {1, 17, 30} <= {lap["number"] for lap in data["laps"]}
     assert "18 more laps are in the table" in page.text
-
-
-def test_laps_that_begin_elsewhere_on_the_line(tmp_path):
-    recorder = Recorder(tmp_path / "a.mcap")
-    centre = edges(0.0)
-    recorder.plan(np.arange(len(centre)) * 5.0, centre[:, 0], centre[:, 1], np.full(len(centre), 45.0))
-    for i in range(900):
-        recorder.tick(state_at(i * 0.05, 700.0 + LENGTH * i / 900, 45.0, 0.0, i * 0.05, i), Controls())
-    recorder.lap(LapDone(1, 45.0, True, ()))
-    recorder.close()
-    shown = traces(Recording.open(recorder.path))
-    channels = shown.laps[0].channels
-    assert np.isfinite(channels["speed"]).mean() > 0.99
-    for axis in "xy":
-        gap = np.abs(channels[axis] - shown.plan[axis])
-        assert np.nanmax(gap) < 3.0
 
 
 def test_a_place_that_cannot_be_written(drive, tmp_path):
@@ -256,3 +225,20 @@ def test_a_game_that_tells_no_positions_has_no_map_and_nothing_is_said_to_be_der
     assert lap["x"] is lap["acceleration_y"] is None
     assert data["count"] >= 150  # some 38 m: a point every 20 cm and not every metre
     assert max(lap["speed"]) == 2.0
+
+
+def test_a_chart_for_each_selected_signal(tmp_path):
+    fuel = make_signal("beamng.fuel", "1", "fuel, share of a full tank")
+    recorder = Recorder(tmp_path / "a.mcap", signals=[fuel])
+    recorder.start({"sim": "beamng", "signals": [{"name": fuel.name, "unit": "1", "meaning": "fuel"}]})
+    for i in range(400):
+        state = state_at(i * 0.1, i, 10.0, 0.0, 0.0, i)
+        state.signals = SignalValues({fuel.name: 0}, (1.0 - i / 400.0,))
+        recorder.tick(state, Controls())
+    recorder.close()
+    _, page, data = report_of(recorder.path, tmp_path)
+    assert [signal["name"] for signal in data["signals"]] == ["beamng.fuel"]
+    known = [value for value in data["laps"][0]["signals"]["beamng.fuel"] if value is not None]
+    assert known[0] == pytest.approx(1.0, abs=0.01)
+    assert known == sorted(known, reverse=True)
+    assert "{'name'" not in page.text

@@ -6,9 +6,9 @@ from trailbrake.bench import beamng as bench
 
 
 def test_the_rows_are_those_that_were_promised(monkeypatch):
-    monkeypatch.setattr(bench, "_exchanges", lambda command: 12_000.0 if "serve" in command else 20_000.0)
-    monkeypatch.setattr(bench.coupling_cases, "_measure", lambda case: case.expected)
-    rows = bench.rows()
+    monkeypatch.setattr(bench, "_measure_exchanges", lambda command: 12_000.0 if "serve" in command else 20_000.0)
+    monkeypatch.setattr(bench.coupling_cases, "_measure_speed", lambda case: case.expected_speed)
+    rows = bench.measure_rows()
     cases, rows = rows[2:], rows[:2]
     assert [row.value for row in cases] == [1.0, 0.75, 0.25, 1.0, 0.5, 1.0, 0.5, 1.0]
     assert "0.75 in theory" in cases[1].note
@@ -23,4 +23,4 @@ def test_the_rows_are_those_that_were_promised(monkeypatch):
 def test_an_exchange_is_measured_between_two_processes(monkeypatch):
     monkeypatch.setattr(bench, "EXCHANGES", 200)
     monkeypatch.setattr(bench, "WARM_UP", 10)
-    assert bench._exchanges([bench.sys.executable, "-m", "trailbrake.bench.beamng"]) > 10.0
+    assert bench._measure_exchanges([bench.sys.executable, "-m", "trailbrake.bench.beamng"]) > 10.0

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from trailbrake.bench import coupling_cases
-from trailbrake.bench.coupling_cases import CASES, Case, answer
+from trailbrake.bench.coupling_cases import CASES, CouplingCase, answer_messages
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def answers(case, wires, monkeypatch, ids=(0.0, 1.0, 2.0)):
     for number in ids:
         host.sendto(struct.pack("<d", number) + bytes(880), ours.getsockname())
     ticks = itertools.count()
-    counted = answer(case, ours, host.getsockname(), 0.02, lambda: next(ticks) * 1e-5)
+    counted = answer_messages(case, ours, host.getsockname(), 0.02, lambda: next(ticks) * 1e-5)
     got = []
     host.settimeout(0.0)
     while True:
@@ -43,25 +43,28 @@ def answers(case, wires, monkeypatch, ids=(0.0, 1.0, 2.0)):
 
 
 def test_a_controller_that_counts(wires, monkeypatch):
-    assert answers(Case("", 0.0005, 1e-5, delay=0.002), wires, monkeypatch) == ([1.0, 2.0, 3.0], 3)
+    assert answers(CouplingCase("", 0.0005, 1e-5, delay_s=0.002), wires, monkeypatch) == ([1.0, 2.0, 3.0], 3)
 
 
 def test_a_controller_that_echoes(wires, monkeypatch):
-    assert answers(Case("", 0.0005, 1e-5, delay=0.002, echo=True), wires, monkeypatch) == ([0.0, 1.0, 2.0], 3)
+    assert answers(CouplingCase("", 0.0005, 1e-5, delay_s=0.002, echo_id=True), wires, monkeypatch) == (
+        [0.0, 1.0, 2.0],
+        3,
+    )
 
 
 def test_a_controller_that_computes_answers_one_after_the_other(wires, monkeypatch):
     # 9 ms each within 20 ms: two answers have left in time, the third message is begun with and is late.
-    got, _ = answers(Case("", 0.0005, 1e-5, compute=0.009), wires, monkeypatch, range(5))
+    got, _ = answers(CouplingCase("", 0.0005, 1e-5, compute_s=0.009), wires, monkeypatch, range(5))
     assert got == [1.0, 2.0, 3.0]
 
 
 def test_an_answer_that_is_not_due_does_not_leave(wires, monkeypatch):
-    assert answers(Case("", 0.0005, 1e-5, delay=0.03), wires, monkeypatch) == ([], 3)
+    assert answers(CouplingCase("", 0.0005, 1e-5, delay_s=0.03), wires, monkeypatch) == ([], 3)
 
 
 def test_the_cases_are_those_of_the_page():
-    assert [(case.simulink_time, case.ping_time, case.expected) for case in CASES] == [
+    assert [(case.simulink_time, case.ping_time, case.expected_speed) for case in CASES] == [
         (0.0005, 0.002, 1.0), (0.0005, 0.002, 0.75), (0.0005, 0.00001, 0.25), (0.001, 0.002, 1.0), (0.001, 0.002, 0.5),
         (0.001, 0.00001, 1.0), (0.0005, 0.00001, 0.5), (0.005, 0.00001, 1.0),
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from dataclasses import asdict
 import trailbrake.world.cuda
 from trailbrake.bench import cuda, world
 cuda.CARS, world.WARM_UP, world.STEPS, trailbrake.world.cuda.THREADS = 4, 1, 2, 4
-print(json.dumps([asdict(row) for row in cuda.rows()]))
+print(json.dumps([asdict(row) for row in cuda.measure_rows()]))
 """
 
 

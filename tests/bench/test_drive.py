@@ -8,8 +8,7 @@ import subprocess
 import pytest
 
 from trailbrake.bench import drive as bench
-from trailbrake.bench.rows import Row, machine, median_of
-from trailbrake.cli.main import run
+from trailbrake.cli.main import run_command_line
 
 NAMES = ["cold_start_s", "warm_start_s", "help_s", "lockstep_realtime_factor", "loop_p99_us"]
 LOOP = {"ticks": 20_000, "p50_us": 40.0, "p99_us": 90.0, "p999_us": 200.0, "overruns": 0}
@@ -24,13 +23,13 @@ def fake(monkeypatch):
         return {"realtime_factor": 20.0, "loop": LOOP, "link": {"lost": 0}}
 
     monkeypatch.setattr(bench, "drive", drive)
-    monkeypatch.setattr(bench, "_until_moving", lambda out, cold: 8.0 if cold else 1.5)
-    monkeypatch.setattr(bench, "_help", lambda: 0.25)
+    monkeypatch.setattr(bench, "_time_until_moving", lambda out, cold: 8.0 if cold else 1.5)
+    monkeypatch.setattr(bench, "_time_help", lambda: 0.25)
     return driven
 
 
 def test_the_rows_are_those_that_were_promised(fake):
-    rows = bench.rows()
+    rows = bench.measure_rows()
     assert [row.name for row in rows] == NAMES
     assert [row.value for row in rows] == [8.0, 1.5, 0.25, 20.0, 90.0]
     assert [row.better for row in rows] == ["lower", "lower", "lower", "higher", "lower"]
@@ -39,13 +38,13 @@ def test_the_rows_are_those_that_were_promised(fake):
 
 
 def test_the_loop_is_measured_in_real_time_for_a_minute_with_recording_on(fake):
-    bench.rows()
+    bench.measure_rows()
     loop = fake[-1]
     assert (loop.speed, loop.seconds, loop.live) == ("real", 60.0, False)
 
 
 def test_json(fake, capsys):
-    assert run(["bench", "drive", "--json"]) == 0
+    assert run_command_line(["bench", "drive", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert set(said) == {"bench", "machine", "rows"}
     assert said["bench"] == "drive"
@@ -54,7 +53,7 @@ def test_json(fake, capsys):
 
 
 def test_the_table_names_every_row(fake, capsys):
-    assert run(["bench", "drive"]) == 0
+    assert run_command_line(["bench", "drive"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in NAMES)
 
@@ -81,7 +80,7 @@ def test_a_start_is_measured_to_the_first_move_with_a_cache_of_its_own_when_cold
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     monkeypatch.setenv("TRAILBRAKE_CACHE", "the user's")
-    assert 0.0 < bench._until_moving(tmp_path, cold=cold) < 5.0
+    assert 0.0 < bench._time_until_moving(tmp_path, cold=cold) < 5.0
     words, environment = started[0]
     assert "drive" in words
     assert (environment["TRAILBRAKE_CACHE"] != "the user's") is cold
@@ -91,16 +90,4 @@ def test_a_start_is_measured_to_the_first_move_with_a_cache_of_its_own_when_cold
 def test_a_drive_that_does_not_move_is_no_measurement(monkeypatch, tmp_path):
     monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: FakeProcess("trailbrake: no\n"))
     with pytest.raises(RuntimeError, match="did not get moving: trailbrake: no"):
-        bench._until_moving(tmp_path, cold=False)
-
-
-def test_medians_and_their_notes():
-    values = iter([3.0, 1.0, 2.0])
-    assert median_of(3, lambda: next(values)) == (2.0, "median of 3, 1 to 3")
-
-
-def test_the_machine_is_described():
-    found = machine()
-    assert found["cores"] >= 1
-    assert set(found) == {"cpu", "cores", "system", "python"}
-    assert Row("a", 1.0, "s", "lower").note == ""
+        bench._time_until_moving(tmp_path, cold=False)

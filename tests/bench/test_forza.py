@@ -12,7 +12,7 @@ def test_rows_have_the_fixed_names(monkeypatch):
     monkeypatch.setattr(forza, "WARM_UP", 10)
     monkeypatch.setattr(forza, "BULK_ROWS", 3000)
     monkeypatch.setattr(forza, "BATCHES", 2)
-    rows = forza.rows()
+    rows = forza.measure_rows()
     assert [(row.name, row.unit, row.better) for row in rows] == [
         ("decode_us", "us", "lower"), ("bulk_rows_per_s", "1/s", "higher"), ("packet_to_pad_p99_us", "us", "lower"),
     ]  # fmt: skip
@@ -21,14 +21,14 @@ def test_rows_have_the_fixed_names(monkeypatch):
 
 
 def test_the_game_of_the_bench_answers_to_the_pad():
-    game = forza.Game()
-    first = game.datagram()
+    game = forza.ForzaGame()
+    first = game.next_datagram()
     for _ in range(300):
-        game.press(forza.pad_report.encode(forza.pad_report.driving(0.0, 1.0)))
-        last = game.datagram()
+        game.send_pad_report(forza.pad_report.encode_report(forza.pad_report.driving_report(0.0, 1.0)))
+        last = game.next_datagram()
     game.close()
-    assert forza.codec.decode(first).dash.speed < 0.1
-    assert forza.codec.decode(last).dash.speed > 3.0
+    assert forza.codec.decode_packet(first).dash.speed < 0.1
+    assert forza.codec.decode_packet(last).dash.speed > 3.0
 
 
 def test_all_rows_of_a_file_are_read(tmp_path, monkeypatch):
@@ -37,4 +37,4 @@ def test_all_rows_of_a_file_are_read(tmp_path, monkeypatch):
     for i in range(10):
         writer.write(bytes(324), i)
     writer.close()
-    assert forza.bulk_rows(tmp_path / "r") > 0.0
+    assert forza.measure_bulk_rows(tmp_path / "r") > 0.0

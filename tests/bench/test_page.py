@@ -9,7 +9,7 @@ from trailbrake.bench import page
 def test_rows_have_the_fixed_names(monkeypatch):
     monkeypatch.setattr(page, "SECONDS", 2.0)
     monkeypatch.setattr(page, "TICKS", 1000)
-    rows = page.rows()
+    rows = page.measure_rows()
     assert [(row.name, row.unit, row.better) for row in rows] == [
         ("page_latency_p50_ms", "ms", "lower"), ("page_latency_p99_ms", "ms", "lower"),
         ("watched_loop_p99_us", "us", "lower"), ("tap_tick_us", "us", "lower"),

@@ -14,8 +14,9 @@ def small(monkeypatch):
     monkeypatch.setattr(world.env_rows, "CARS", 16)
 
 
+@pytest.mark.slow
 def test_every_row_of_the_plan_is_there(small):
-    rows = {row.name: row for row in world.rows()}
+    rows = {row.name: row for row in world.measure_rows()}
     assert set(rows) == {
         "physics_f64", "physics_f32", "vector_env", "vector_env_scan64", "env_single", "env_scan1080_1",
         "env_scan1080_2", "car_bytes",

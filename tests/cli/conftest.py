@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from trailbrake.cli.main import run
+from trailbrake.cli.main import run_command_line
 
 
 class Said:
@@ -30,12 +30,12 @@ class Said:
 def cli(capsys, monkeypatch):
     """Return cli("drive", "--laps", 1): runs a command line in this process."""
     # Else the first test to run after a change of the kernels would see one line more.
-    monkeypatch.setattr("trailbrake.run.session.COLD", False)
-    monkeypatch.setattr("trailbrake.run.serve.COLD", False)
+    monkeypatch.setattr("trailbrake.run.session.drive_session.CACHE_IS_COLD", False)
+    monkeypatch.setattr("trailbrake.run.serve.CACHE_IS_COLD", False)
 
     def call(*words):
         capsys.readouterr()
-        code = run([str(word) for word in words])
+        code = run_command_line([str(word) for word in words])
         return Said(code, *capsys.readouterr())
 
     return call

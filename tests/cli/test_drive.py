@@ -4,9 +4,8 @@ import socket
 
 import pytest
 
-from trailbrake.cli import drive as verb
-from trailbrake.run import session
-from trailbrake.run.options import default_driver
+from trailbrake.run.session import drive_session
+from trailbrake.sims.registry import find
 
 SUMMARY = {
     "sim": "assetto", "driver": "line_follow", "track": "pinegrove", "car": "gt3", "seed": 0,
@@ -16,7 +15,8 @@ SUMMARY = {
               "invalid_reason": "contact"}],
     "best_s": 62.5, "predicted_s": 60.0, "predicted_from_rest_s": 64.0, "off_track_s": 0.0, "contacts": 1,
     "mean_speed_mps": 30.0, "max_abs_lateral_error_m": float("nan"), "ended": "done", "realtime_factor": 16.0,
-    "loop": {"ticks": 5, "overruns": 0}, "recording": "a.mcap", "recording_error": "", "dropped": 0,
+    "loop": {"ticks": 5, "overruns": 0}, "recording": "a.mcap", "recording_parts": ["a.mcap"], "recording_error": "",
+    "dropped": 0,
     "report": "a.html",
     "driving_log": None,
 }  # fmt: skip
@@ -31,10 +31,10 @@ def fake(monkeypatch):
 
         def drive(options, live=None, show=None, watch=None):
             asked.append((options, live) if watch is None else (options, live, watch))
-            show.say("moving")
+            show.show_message("moving")
             return SUMMARY | changes
 
-        monkeypatch.setattr(session, "drive", drive)
+        monkeypatch.setattr(drive_session, "drive", drive)
         return asked
 
     return make
@@ -76,7 +76,7 @@ def test_without_flags_two_laps_of_the_best_there_is(cli, fake):
     cli("drive")
     options = asked[0][0]
     assert (options.sim, options.laps, options.live) == ("assetto", 2, False)
-    assert default_driver(options.sim) == "line_follow"
+    assert find(options.sim).default_driver == "line_follow"
     assert options.driver == ""  # nobody named
 
 
@@ -106,8 +106,7 @@ def test_a_recording_that_ended_early_is_said_on_stderr(cli, fake):
         assert said.err[-1].endswith("No space left on device")
 
 
-def test_an_unknown_simulator_has_no_live_flags_and_is_refused_by_the_drive(cli):
-    assert verb.verb("assetto").__annotations__["live_doors"] != verb.verb("nowhere").__annotations__["live_doors"]
+def test_an_unknown_simulator_is_refused(cli):
     assert "no such simulator" in cli("drive", "--sim", "nowhere").error
 
 

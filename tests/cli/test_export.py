@@ -1,7 +1,7 @@
 import csv
 
 import pytest
-from synthetic_drives import record_drive
+from helpers.synthetic_drives import record_drive
 
 from trailbrake.record import Recorder
 from trailbrake.state import CarState, Controls, Image
@@ -19,7 +19,7 @@ def test_columns_are_those_of_the_state_tables(cli, recording):
     header, *rows = csv.reader(said.out.splitlines())
     assert ",".join(header).startswith("time_s,")
     assert {"time_s", "x_m", "y_m", "speed_mps", "yaw_rad", "fl_load_N", "fuel_litres"} <= set(header)
-    assert len(header) == len(STATE_COLUMNS) + len(CONTROL_COLUMNS) == len(set(header))
+    assert len(header) == len(STATE_COLUMNS) + len(CONTROL_COLUMNS) + 2 == len(set(header))  # curvature and radius
     times = [float(row[0]) for row in rows]
     assert times == sorted(times)
     assert all(len(row) == len(header) for row in rows)

@@ -4,25 +4,26 @@ import sqlite3
 
 import pytest
 
-from trailbrake.race.judge import Lap, Result
-from trailbrake.race.plan import Entry, Plan, Round
-from trailbrake.race.schedule import heats
-from trailbrake.race.store import Store
+from trailbrake.race.judge import EntryResult, JudgedLap
+from trailbrake.race.plan import RaceDayPlan, RaceEntry, TrackRound
+from trailbrake.race.result_store import ResultStore
+from trailbrake.race.schedule import schedule_heats
 
 
 @pytest.fixture
 def db(tmp_path):
     path = tmp_path / "races.sqlite"
-    with Store(path, make=True) as store:
+    with ResultStore(path, make=True) as store:
         for day, times in (("one", (30.5, 29.25)), ("two", (28.0, 31.0))):
-            plan = Plan(entries=(Entry(name="[bold]Ada", driver="a.py"), Entry(name="Grace", driver="b.py")),
-                        schedule=(Round(track="oval", laps=1),), season="Cup", day=day)  # fmt: skip
-            number = store.begin(plan, "2026-05-04T10:00:00")
-            for heat, time in zip(heats(plan), times, strict=True):
-                lap = Lap(1, time, True, "", 0, 0.0)
-                result = Result(entry=heat.grid[0].name, finished=True, ended="", laps=(lap,), time_s=time, best_s=time,
-                                contacts=0, digest=f"{time}")  # fmt: skip
-                store.put(number, heat, "print", [result], "")
+            plan = RaceDayPlan(entries=(RaceEntry(name="[bold]Ada", driver="a.py"),
+                                        RaceEntry(name="Grace", driver="b.py")),
+                               schedule=(TrackRound(track="oval", laps=1),), season="Cup", day=day)  # fmt: skip
+            number = store.store_day(plan, "2026-05-04T10:00:00")
+            for heat, time in zip(schedule_heats(plan), times, strict=True):
+                lap = JudgedLap(1, time, True, "", 0, 0.0)
+                result = EntryResult(entry=heat.grid[0].name, finished=True, ended="", laps=(lap,), time_s=time,
+                                     best_s=time, contacts=0, digest=f"{time}")  # fmt: skip
+                store.store_results(number, heat, "print", [result], "")
     return path
 
 

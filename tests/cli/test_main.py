@@ -9,7 +9,8 @@ import pytest
 import trailbrake
 from trailbrake.cli import main
 from trailbrake.errors import DataError
-from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
+from trailbrake.state.commands import COMMAND_FIELDS
+from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,8 @@ from trailbrake.state.tables import COMMAND_FIELDS, CONTROL_FIELDS, STATE_FIELDS
         ("watch --seconds nan", "expected 0 or more"),
         ("watch --port -1", "--port: no port, expected 0..65535, got -1"),
         ("doctor forza --seconds nan", "no time to listen"),
-        ("sim assetto teleport nan 0 0", "teleport X: no place"),
-        ("sim assetto teleport 0 0 0 --z inf", "teleport --z: no place"),
+        ("sim assetto teleport nan 0 0", "command teleport: expected x within 1e+06, got nan"),
+        ("sim assetto teleport 0 0 0 --z inf", "command teleport: expected z within 1e+06 or NaN, got inf"),
         ("replay nowhere.forza --to 127.0.0.1:9 --loops -1", "no number of loops"),
         ("tune --trials 0", "no number of trials"),
         ("bench drvie", 'Did you mean "drive"?'),
@@ -119,13 +120,13 @@ def test_exit_codes(monkeypatch, capsys, error, code, said):
         if error:
             raise error
 
-    monkeypatch.setattr(main, "command_line", lambda sim, asked: verb)
-    assert main.run([]) == code
+    monkeypatch.setattr(main, "build_command_line", lambda simulator, verb_name, name: verb)
+    assert main.run_command_line([]) == code
     assert capsys.readouterr() == ("", said)
 
 
 def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
-    monkeypatch.setattr(main, "command_line", lambda sim, asked: lambda tokens, **more: 130)
+    monkeypatch.setattr(main, "build_command_line", lambda simulator, verb, name: lambda tokens, **more: 130)
     monkeypatch.setattr(sys, "argv", ["trailbrake"])
     with pytest.raises(SystemExit) as caught:
         main.main()
@@ -146,7 +147,7 @@ def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
     ],
 )
 def test_the_simulator_is_known_before_parsing(words, sim):
-    assert main._sim_in(words) == sim
+    assert main._find_sim_flag(words) == sim
 
 
 def rows(cli, verb):
@@ -217,3 +218,10 @@ main()
 def test_ctrl_c_while_the_command_line_is_being_loaded_is_one_line():
     done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "trailbrake: interrupted\n")
+
+
+@pytest.mark.parametrize(("words", "title"), [([], "Assetto Corsa"), (["--sim", "beamng"], "BeamNG")])
+def test_the_help_of_drive_says_whose_live_flags_it_lists(cli, words, title):
+    text = " ".join(cli("drive", *words, "--help").out.split())
+    assert f"are those of {title}" in text
+    assert "drive --sim NAME --help" in text

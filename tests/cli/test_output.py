@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from trailbrake.cli.output import lap_text, print_json, print_table
+from trailbrake.cli.output import format_camera, format_lap_time, print_json, print_table
 
 
 def test_json_is_one_line_and_has_null_for_what_is_not_there(capsys):
@@ -31,4 +31,11 @@ def test_a_row_stays_on_one_line_in_a_pipe(capsys):
     ],
 )  # fmt: skip
 def test_lap_times_as_people_say_them(seconds, text):
-    assert lap_text(seconds) == text
+    assert format_lap_time(seconds) == text
+
+
+def test_a_camera_says_how_fresh_its_pictures_were():
+    figures = {"pictures": 300, "rate_hz": 29.7, "age_p50_ms": 20.4, "age_p99_ms": 41.0, "trouble": ""}
+    assert format_camera(figures) == "300 pictures, 30 a second; 20 ms old when read, 99 % under 41 ms"
+    assert format_camera(figures | {"trouble": "Terminal covers it"}).endswith("; Terminal covers it")
+    assert format_camera({"pictures": 12}) == "12 pictures"

@@ -16,7 +16,7 @@ driver = "{}"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("race", "nobody races, or nowhere"),
+        ("race", "no entry or no track"),
         ("race none.toml", "none.toml: cannot read the race file"),
         ("race none.toml --laps 2", "a race file and flags"),
         ("race --entry lane_sing --track oval", "did you mean lane_sign"),
@@ -58,7 +58,7 @@ def test_a_database_of_another_program_is_refused(cli, tmp_path):
 @pytest.mark.slow
 def test_a_race_in_a_few_words(cli, tmp_path):
     (tmp_path / "day.toml").write_text(DAY.format("mine.py") + "[rules]\nseconds = 1\n")
-    (tmp_path / "mine.py").write_text("from trailbrake.drivers.wall_follow_seed import Driver as Seed\n"
+    (tmp_path / "mine.py").write_text("from trailbrake.drivers.originals.wall_follow_seed import Driver as Seed\n"
                                       "class Mine(Seed):\n    'Drives.'\n")  # fmt: skip
     words = ("race", tmp_path / "day.toml", "--db", tmp_path / "r.sqlite", "--json")
     said = cli(*words)
@@ -66,7 +66,8 @@ def test_a_race_in_a_few_words(cli, tmp_path):
     assert said.object["ran"] == 1
     (race,) = said.object["days"][0]["races"]
     assert race["results"][0]["ended"] == "out of time after 1 s"
-    assert said.err[1:] == ["race 1 on oval: mine.py: 0 laps; out of time after 1 s"]
+    assert said.err[-1] == "race 1 on oval: mine.py: 0 laps; out of time after 1 s"
+    assert said.err[-2].startswith("entries ")  # what this system keeps them from
     table = cli("leaderboard", "--db", tmp_path / "r.sqlite", "--html", tmp_path / "board.html")
     assert "mine.py" in table.out
     assert (tmp_path / "board.html").is_file()

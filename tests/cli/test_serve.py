@@ -1,5 +1,7 @@
 """The verb around a served world; the serving is tested in run/."""
 
+import socket
+
 import pytest
 
 from trailbrake.run import serve as serving
@@ -8,7 +10,7 @@ from trailbrake.run import serve as serving
 @pytest.fixture
 def asked(monkeypatch):
     seen = []
-    monkeypatch.setattr(serving, "serve", lambda *given: seen.append(given) or {"sim": given[0], "late": 0})
+    monkeypatch.setattr(serving, "serve_world", lambda *given: seen.append(given) or {"sim": given[0].name, "late": 0})
     return seen
 
 
@@ -16,8 +18,8 @@ def test_flags_become_options(cli, asked):
     words = "--track kartwerk --car hatchback --seed 3 --seconds 4 --speed max --cars 2"
     said = cli("serve", "assetto", *words.split())
     assert (said.code, said.out, said.err) == (0, "", [])
-    sim, world, options = asked[0]
-    assert (sim, world.track, world.car, world.seed) == ("assetto", "kartwerk", "hatchback", 3)
+    simulator, world, options = asked[0]
+    assert (simulator.name, world.track, world.car, world.seed) == ("assetto", "kartwerk", "hatchback", 3)
     assert (world.seconds, world.speed, options.cars) == (4.0, "max", 2)
 
 
@@ -32,3 +34,16 @@ def test_a_real_one_for_a_moment(cli, tmp_path, monkeypatch):
     assert said.object["loop"]["ticks"] > 0
     assert said.err[-1].startswith("ready assetto ")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_race_that_nobody_drives_is_a_failure(cli, free_port):
+    said = cli("serve", "trend", "--laps=2", "--seconds=0.1", f"--connect=127.0.0.1:{free_port}")
+    assert said.code == 1
+    assert said.err[-1] == "trailbrake: 0 of 2 laps driven in 0.1 s"
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from trailbrake.control.network import Layer, forward, outputs_of, size_after
+from trailbrake.control.network import NetworkLayer, convolved_size, count_outputs, run_network
 
 RNG = np.random.default_rng(3)
 
 
 def random_layer(*shape, stride=1):
     weight = RNG.normal(size=shape).astype(np.float32)
-    return Layer(weight, RNG.normal(size=shape[0]).astype(np.float32), stride)
+    return NetworkLayer(weight, RNG.normal(size=shape[0]).astype(np.float32), stride)
 
 
 def by_hand(layer, values):
@@ -39,27 +39,27 @@ def test_the_forward_pass_is_the_sum_of_its_definition(kernel, stride):
     last = random_layer(2, 5)
     middle = np.maximum(dense.weight @ hidden + dense.bias, 0.0)
     wanted = last.weight @ middle + last.bias
-    assert forward([conv, dense, last], picture) == pytest.approx(wanted, rel=1e-4, abs=1e-4)
+    assert run_network([conv, dense, last], picture) == pytest.approx(wanted, rel=1e-4, abs=1e-4)
 
 
 def test_the_last_layer_may_answer_below_zero():
-    layer = Layer(np.array([[-1.0, 0.0]], np.float32), np.zeros(1, np.float32))
-    assert forward([layer], np.array([[[2.0, 1.0]]], np.float32)) == [-2.0]
+    layer = NetworkLayer(np.array([[-1.0, 0.0]], np.float32), np.zeros(1, np.float32))
+    assert run_network([layer], np.array([[[2.0, 1.0]]], np.float32)) == [-2.0]
 
 
 def test_layers_that_do_not_fit_are_refused_by_their_number():
     conv = random_layer(4, 3, 3, 3, stride=2)
-    assert size_after(48, 3, 2) == 23
-    assert outputs_of([conv, random_layer(7, 4 * 23 * 39)], (3, 48, 80)) == 7
+    assert convolved_size(48, 3, 2) == 23
+    assert count_outputs([conv, random_layer(7, 4 * 23 * 39)], (3, 48, 80)) == 7
     for layers, number in (
         ([conv, random_layer(7, 5)], 2),
         ([random_layer(4, 1, 3, 3)], 1),
         ([random_layer(4, 3, 60, 60)], 1),
         ([conv, random_layer(7, 4 * 23 * 39), conv], 3),
-        ([Layer(conv.weight, np.zeros(3, np.float32))], 1),
-        ([Layer(conv.weight, conv.bias, 0)], 1),
+        ([NetworkLayer(conv.weight, np.zeros(3, np.float32))], 1),
+        ([NetworkLayer(conv.weight, conv.bias, 0)], 1),
     ):
         with pytest.raises(ValueError, match=f"layer {number} does not fit"):
-            outputs_of(layers, (3, 48, 80))
+            count_outputs(layers, (3, 48, 80))
     with pytest.raises(ValueError, match="no dense layer"):
-        outputs_of([conv], (3, 48, 80))
+        count_outputs([conv], (3, 48, 80))

@@ -6,20 +6,20 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from browser import Browser, find
+from helpers.browser import Browser, find
 from PIL import Image as Picture
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.dashboard.watching import Watching
+from trailbrake.cars.car_library import load_car
+from trailbrake.dashboard.live_view import LiveView
 from trailbrake.drivers.manual import Driver
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
-from trailbrake.run.loop import Lockstep, Seat, run_loop
-from trailbrake.run.show import Quiet
-from trailbrake.run.supervisor import Supervisor
+from trailbrake.run.loop.drive_loop import CarLoop, LockstepPacer, run_loop
+from trailbrake.run.loop.supervisor import Supervisor
+from trailbrake.run.session.progress import SilentListener
 from trailbrake.state import CarState, Image, OtherCar
-from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.track_library import load_track
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find() is None, reason="no Chromium here")]
 PERIOD = 1.0 / 60.0
@@ -97,10 +97,10 @@ def drive():
     course = Course(load_track("pinegrove"), load_car("hatchback"))
     cart, driver, supervisor = Cart(course.track.road.points(np.array([5.0]), 0.0)[0]), Painter(), Supervisor()
     driver.reset(course)
-    with Watching(Quiet()) as page:
-        tap = page.begin({"driver": "manual", "track": "pinegrove"}, cart, driver, course.track.road, None)
-        seat = Seat(cart, driver, supervisor, [tap], lambda: None)
-        thread = threading.Thread(target=run_loop, args=(seat, Lockstep(cart.step, PERIOD)))
+    with LiveView(SilentListener()) as page:
+        tap = page.start_view({"driver": "manual", "track": "pinegrove"}, cart, driver, course.track.road, None)
+        seat = CarLoop(cart, driver, supervisor, [tap], lambda: None)
+        thread = threading.Thread(target=run_loop, args=(seat, LockstepPacer(cart.step, PERIOD)))
         thread.start()
         yield page, cart, supervisor
         supervisor.request_stop("over")
@@ -124,7 +124,7 @@ def pixel(browser, canvas, x, y):
 
 def test_it_shows_map_camera_clocks_and_health(tab, drive):
     page, _, _ = drive
-    page.lap(LapRecord(1, 83.25, True, (), "", 0.0, 0))
+    page.show_lap(LapRecord(1, 83.25, True, (), "", 0.0, 0))
     tab.wait("document.getElementById('best-time').textContent === '1:23.250'")
     assert tab.evaluate("document.title") == "manual, live"
     assert tab.evaluate("document.getElementById('title').textContent") == "manual · pinegrove"
@@ -167,7 +167,7 @@ def test_keys_drive_the_car_and_letting_go_of_the_page_is_neutral(tab, drive):
     assert tab.evaluate("!document.getElementById('hands').hidden && document.querySelectorAll('kbd').length >= 10")
     assert tab.evaluate("document.getElementById('seat').textContent") == "Press a key to drive."
     tab.key("ArrowUp", True)
-    tab.wait("live.seat === 'you' && told('speed') > 3")
+    tab.wait("live.seat === 'you' && supplied('speed') > 3")
     tab.key("ArrowLeft", True)
     tab.wait("value('controls', 'steer') > 0.2")
     tab.key("ArrowLeft", False)

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import threading
 import urllib.error
 import urllib.request
 from contextlib import ExitStack, suppress
@@ -13,15 +14,15 @@ from PIL import Image as Picture
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from trailbrake.control.hands import Wish
+from trailbrake.control.vehicle.manual_input import ManualInput
+from trailbrake.dashboard import page_messages
 from trailbrake.dashboard import server as module
-from trailbrake.dashboard import wire
-from trailbrake.dashboard.board import SAID_MOST, Board
+from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.dashboard.page_state import PageState
 from trailbrake.dashboard.server import PageServer
-from trailbrake.dashboard.tap import LiveTap
 from trailbrake.errors import SimulatorError
-from trailbrake.run import rate
 from trailbrake.state import CarState, Controls, Image
+from trailbrake.system import steady_clock
 
 TIMEOUT = 20.0
 
@@ -34,24 +35,34 @@ class Shown:
     """A board with a server and a tap; `tick` shows it one state."""
 
     def __init__(self, by_hand=True):
-        self.board = Board(rate.now)
+        self.board = PageState(steady_clock.now)
         self.driver = Driver()
-        self.tap = LiveTap(rate.now, None, self.driver)
+        self.tap = LiveTap(steady_clock.now, None, self.driver)
         self.by_hand = by_hand
         self.server = PageServer(self.board)
 
     def begin(self):
-        self.board.begin(self.tap, wire.header({"sim": "test"}, None, None, self.by_hand))
+        self.board.start_drive(self.tap, page_messages.build_header({"sim": "test"}, None, None, self.by_hand))
 
     def tick(self, **state):
         self.tap.tick(CarState(**state), Controls())
 
 
+@pytest.fixture(scope="module")
+def closing():
+    """Threads that close servers while the next tests run: the library takes 0.2 s for it."""
+    threads = []
+    yield threads
+    for thread in threads:
+        thread.join()
+
+
 @pytest.fixture
-def shown():
+def shown(closing):
     made = Shown()
     yield made
-    made.server.close()
+    closing.append(threading.Thread(target=made.server.close))
+    closing[-1].start()
 
 
 class Page:
@@ -87,7 +98,11 @@ class Page:
 
 
 def frame_number(data):
-    names = [c["name"] for part in ("state", "controls", "health") for c in wire.header({}, None, None, True)[part]]
+    names = [
+        c["name"]
+        for part in ("state", "controls", "health")
+        for c in page_messages.build_header({}, None, None, True)[part]
+    ]
     return np.frombuffer(data, "<f8")[names.index("frame")]
 
 
@@ -102,7 +117,7 @@ def test_every_part_of_the_page_is_there_and_needs_no_network(shown):
     parts = [
         piece.split('"')[1] for piece in text.split() if piece.startswith(("src=", "href=")) and "data:" not in piece
     ]
-    assert len(parts) == 10
+    assert len(parts) == 11
     for part in parts:
         body, _ = get(shown.server.url + part)
         assert len(body) > 100
@@ -143,31 +158,31 @@ def test_a_page_hears_header_path_and_frames(shown):
     shown.begin()
     with Page(shown.server.url) as page:
         assert page.text("header")["about"] == {"sim": "test"}
-        np.testing.assert_allclose(np.frombuffer(page.bytes(wire.PATH), "<f8"), [0, 0, 5, 5, 0, 5])
-        assert np.frombuffer(page.bytes(wire.FRAME), "<f8")[0] == 2.0
+        np.testing.assert_allclose(np.frombuffer(page.bytes(page_messages.PATH), "<f8"), [0, 0, 5, 5, 0, 5])
+        assert np.frombuffer(page.bytes(page_messages.FRAME), "<f8")[0] == 2.0
 
 
 def test_who_comes_before_the_drive_is_told_when_it_begins(shown):
     with Page(shown.server.url) as page:
-        shown.board.tell("said", "compiling")
+        shown.board.publish_text("said", "compiling")
         assert page.text("said") == "compiling"
         shown.begin()
         shown.tick(time=1.0)
         assert page.text("header")["by_hand"] is True
-        assert page.bytes(wire.FRAME)
+        assert page.bytes(page_messages.FRAME)
 
 
 def test_a_slow_page_gets_a_few_frames_and_then_the_newest_only(shown):
     shown.begin()
     shown.tick(time=1.0)
     with Page(shown.server.url) as page:
-        numbers = [frame_number(page.bytes(wire.FRAME)) for _ in range(module.AHEAD)]
+        numbers = [frame_number(page.bytes(page_messages.FRAME)) for _ in range(module.MAX_FRAMES_AHEAD)]
         assert numbers == [1.0, 2.0, 3.0]
         with pytest.raises(TimeoutError):
             page.socket.recv(timeout=0.2)  # it has answered nothing: nothing more comes
         shown.tick(time=77.0)
         page.answer(numbers[-1])
-        assert np.frombuffer(page.bytes(wire.FRAME), "<f8")[0] == 77.0
+        assert np.frombuffer(page.bytes(page_messages.FRAME), "<f8")[0] == 77.0
 
 
 def test_a_page_that_answers_drives_and_a_second_one_watches(shown):
@@ -177,7 +192,7 @@ def test_a_page_that_answers_drives_and_a_second_one_watches(shown):
         first.answer(0.0, wants=1.0, steer=0.5, throttle=1.0)
         assert first.text("seat") == "free"
         assert first.text("seat") == "you"
-        assert shown.board.seat.wish() == Wish(steer=0.5, throttle=1.0)
+        assert shown.board.control_lease.newest_input() == ManualInput(steer=0.5, throttle=1.0)
         second.answer(0.0, wants=1.0, steer=-1.0)
         for seat in iter(lambda: second.text("seat"), "another"):
             assert seat == "free"
@@ -194,11 +209,11 @@ def test_nobody_drives_by_hand_what_has_a_driver():
         shown.tick(time=1.0)
         with Page(shown.server.url) as page:
             page.answer(0.0, wants=1.0, throttle=1.0)
-            page.bytes(wire.FRAME)
+            page.bytes(page_messages.FRAME)
             page.answer(1.0, wants=1.0, throttle=1.0)
             for _ in range(3):
-                page.answer(frame_number(page.bytes(wire.FRAME)), wants=1.0, throttle=1.0)
-            assert shown.board.seat.wish() is None
+                page.answer(frame_number(page.bytes(page_messages.FRAME)), wants=1.0, throttle=1.0)
+            assert shown.board.control_lease.newest_input() is None
     finally:
         shown.server.close()
 
@@ -214,7 +229,7 @@ def test_nonsense_is_hung_up_on_and_the_server_goes_on(shown, bad):
                 pass  # what was on its way
         assert page.socket.close_code == module.WRONG_DATA
     with Page(shown.server.url) as page:
-        assert page.bytes(wire.FRAME)
+        assert page.bytes(page_messages.FRAME)
 
 
 def test_camera_bytes_come_as_they_are_and_once(shown):
@@ -222,10 +237,10 @@ def test_camera_bytes_come_as_they_are_and_once(shown):
     image = Image(b"\xff\xd8 not looked at", decode=lambda data: pytest.fail("decoded"))
     shown.tick(time=1.0, image=image)
     with Page(shown.server.url) as page:
-        assert page.bytes(wire.CAMERA) == image.data
+        assert page.bytes(page_messages.CAMERA) == image.data
         shown.tick(time=2.0, image=Image(b"second", decode=None))
         page.answer(1.0)
-        assert page.bytes(wire.CAMERA) == b"second"
+        assert page.bytes(page_messages.CAMERA) == b"second"
 
 
 def test_a_driver_s_picture_comes_as_jpeg(shown):
@@ -235,14 +250,14 @@ def test_a_driver_s_picture_comes_as_jpeg(shown):
     shown.driver.debug = picture
     shown.tick(time=1.0)
     with Page(shown.server.url) as page:
-        seen = np.asarray(Picture.open(BytesIO(page.bytes(wire.DEBUG))))
+        seen = np.asarray(Picture.open(BytesIO(page.bytes(page_messages.DEBUG))))
     assert seen.shape == (40, 60, 3)
     assert np.abs(seen.astype(int) - picture).mean() < 4.0  # JPEG loses a little at the edge
 
 
 @pytest.mark.parametrize("odd", ["text", np.zeros((4, 4)), np.zeros((4, 4, 3)), np.zeros((0, 4, 3), np.uint8), [[1]]])
 def test_what_is_no_picture_is_not_shown(odd):
-    assert module._encoded(odd) == b""
+    assert module._encode_debug_image(odd) == b""
 
 
 def test_the_end_is_told_with_its_reason(shown):
@@ -258,13 +273,6 @@ def test_the_end_is_told_with_its_reason(shown):
 
 def test_a_taken_port_is_said(shown):
     with pytest.raises(SimulatorError, match="cannot serve the page"):
-        PageServer(Board(rate.now), int(shown.server.url.rstrip("/").rsplit(":", 1)[1]))
+        PageServer(PageState(steady_clock.now), int(shown.server.url.rstrip("/").rsplit(":", 1)[1]))
     with pytest.raises(SimulatorError, match="port 70000"):
-        PageServer(Board(rate.now), 70000)
-
-
-def test_a_board_does_not_grow_for_ever():
-    board = Board(rate.now)
-    for k in range(2 * SAID_MOST):
-        board.tell("said", str(k))
-    assert len(board.lines) == SAID_MOST
+        PageServer(PageState(steady_clock.now), 70000)

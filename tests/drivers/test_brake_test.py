@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
-from manoeuvres import manoeuvre
+from helpers.manoeuvres import manoeuvre
 
-from trailbrake import check_driver
-from trailbrake.drivers import brake_test, brake_test_seed
+from trailbrake.drivers import brake_test
 from trailbrake.drivers.brake_test import BRAKE_AT
+from trailbrake.drivers.originals import brake_test_seed
 from trailbrake.state import CarState
-
-
-@pytest.mark.parametrize("name", ["brake_test", "brake_test_seed"])
-def test_nothing_is_wrong_with_it(name):
-    assert check_driver(name) == []
 
 
 @pytest.mark.slow
@@ -30,9 +25,9 @@ def test_it_stops_straight(car, mu):
 
 
 def test_once_braking_it_brakes_on():
-    from trailbrake.cars.load import load as load_car
+    from trailbrake.cars.car_library import load_car
     from trailbrake.planning.course import Course
-    from trailbrake.tracks.load import load as load_track
+    from trailbrake.tracks.track_library import load_track
 
     driver = brake_test.Driver()
     driver.reset(Course(load_track("proving_ground"), load_car("hatchback")))

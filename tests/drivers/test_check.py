@@ -190,3 +190,38 @@ def test_the_first_dt_is_nothing_and_then_the_period():
     assert seen[0] == 0.0
     assert set(seen[1:400]) == {1.0 / 333.0}
     assert seen[400] == 0.0
+
+
+def test_signals_commands_and_free_values_that_are_declared(tmp_path):
+    path = tmp_path / "extra.py"
+    path.write_text(
+        "from trailbrake import Controls, Pose, SimCommand\n"
+        "class Driver:\n"
+        "    NEEDS = {'speed', 'beamng.fuel'}\n"
+        "    COMMANDS = {'teleport'}\n"
+        "    CUSTOM = 2\n"
+        "    def reset(self, course): pass\n"
+        "    def act(self, state, dt):\n"
+        "        return Controls(custom=(state.signals['beamng.fuel'], 1.0),\n"
+        "                        command=None if dt else SimCommand(teleport=Pose(0.0, 0.0)))\n"
+    )
+    assert check_driver(str(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("Controls(command=SimCommand(pause=True))", "command pause: expected one of none"),
+        ("Controls(custom=(1.0,))", "expected up to CUSTOM = 0 finite numbers"),
+    ],
+)
+def test_what_is_sent_without_a_declaration_is_named(tmp_path, answer, problem):
+    path = tmp_path / "extra.py"
+    path.write_text(
+        "from trailbrake import Controls, SimCommand\n"
+        "class Driver:\n"
+        "    NEEDS = {'speed'}\n"
+        "    def reset(self, course): pass\n"
+        f"    def act(self, state, dt): return {answer}\n"
+    )
+    assert problem in check_driver(str(path))[0]

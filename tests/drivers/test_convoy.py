@@ -5,13 +5,12 @@ import math
 
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import line_follow
-from trailbrake.drivers.check import check_driver
 from trailbrake.drivers.convoy import Driver
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, OtherCar
-from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 
 
@@ -39,8 +38,7 @@ def answer(course, *others, speed=20.0):
     return driver.act(state, 0.003)
 
 
-def test_it_is_a_driver():
-    assert check_driver("convoy") == []
+def test_it_needs_the_other_cars():
     assert {"others"} == Driver.NEEDS - line_follow.Driver.NEEDS
 
 
@@ -71,7 +69,7 @@ def test_four_cars_drive_through_the_first_bends_without_touching_each_other(cou
         driver.reset(course)
     slowest = 0.0
     while slowest < 0.4:
-        states = [world.state(i) for i in range(4)]
+        states = [world.car_state(i) for i in range(4)]
         shown = [
             OtherCar(i, s.x, s.y, s.z, s.yaw, s.speed * math.cos(s.yaw), s.speed * math.sin(s.yaw), s.speed, 0.0)
             for i, s in enumerate(states)
@@ -81,4 +79,4 @@ def test_four_cars_drive_through_the_first_bends_without_touching_each_other(cou
         world.step([driver.act(state, world.period) for driver, state in zip(drivers, states, strict=True)])
         slowest = min(state.lap_progress for state in states)
         assert states[0].time < 40.0
-    assert [world.state(i).contacts for i in range(4)] == [0.0] * 4
+    assert [world.car_state(i).contacts for i in range(4)] == [0.0] * 4

@@ -4,30 +4,25 @@ import math
 
 import numpy as np
 import pytest
-from manoeuvres import manoeuvre
+from helpers.manoeuvres import manoeuvre
 
-from trailbrake import check_driver
-from trailbrake.cars.load import load as load_car
-from trailbrake.drivers import double_lane_change, double_lane_change_seed
-from trailbrake.drivers.double_lane_change import START
-from trailbrake.planning.lane_change import clearance, iso_3888_1
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers import double_lane_change
+from trailbrake.drivers.double_lane_change import CONES_START
+from trailbrake.drivers.originals import double_lane_change_seed
+from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
 from trailbrake.state import CarState
-
-
-@pytest.mark.parametrize("name", ["double_lane_change", "double_lane_change_seed"])
-def test_nothing_is_wrong_with_it(name):
-    assert check_driver(name) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["hatchback", "gt3"])
 def test_no_cone_falls_at_80_km_h(name):
-    drive = manoeuvre(double_lane_change.Driver(), 30.0, car=name, until=lambda state: state.x > START + 150.0)
-    among = (drive["x"] > START) & (drive["x"] < START + 125.0)
+    drive = manoeuvre(double_lane_change.Driver(), 30.0, car=name, until=lambda state: state.x > CONES_START + 150.0)
+    among = (drive["x"] > CONES_START) & (drive["x"] < CONES_START + 125.0)
     assert among.sum() > 1000
     assert np.abs(drive["speed"][among] - 80.0 / 3.6).max() < 0.5
     car = load_car(name)
-    room = clearance(iso_3888_1(car.body.width, START), car, drive["x"], drive["y"], drive["yaw"])
+    room = lane_clearances(iso_3888_1(car.body.width, CONES_START), car, drive["x"], drive["y"], drive["yaw"])
     assert room.min() > 0.0, room
     assert drive["y"][among].max() > 3.0
 

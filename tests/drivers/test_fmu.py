@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from manoeuvres import manoeuvre
+from helpers.manoeuvres import manoeuvre
 
-from trailbrake.drivers.fmu import FmuDriver, _controls
-from trailbrake.drivers.load import load
+from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.fmu import FmuDriver, _controls_from_values
 from trailbrake.errors import DataError, UsageError
 from trailbrake.state import CarState
 
@@ -41,17 +41,17 @@ def build(folder, odd="fl_load"):
 
 
 def test_outputs_become_controls_and_silence_leaves_alone():
-    controls = _controls({"steer": 0.25, "gear": 3.0, "brake": math.nan, "rr_drive_torque": 50.0})
+    controls = _controls_from_values({"steer": 0.25, "gear": 3.0, "brake": math.nan, "rr_drive_torque": 50.0})
     assert (controls.steer, controls.gear, controls.brake) == (0.25, 3, 0.0)
     assert controls.wheels[3].drive_torque == 50.0
     assert math.isnan(controls.wheels[0].drive_torque)
     assert math.isnan(controls.wheels[3].brake_torque)
-    assert _controls({}).wheels is None
+    assert _controls_from_values({}).wheels is None
 
 
 def test_files_that_are_none(tmp_path):
     with pytest.raises(UsageError, match="no such driver file"):
-        load(str(tmp_path / "none.fmu"))
+        load_driver(str(tmp_path / "none.fmu"))
 
 
 @pytest.mark.fmi
@@ -60,12 +60,12 @@ def test_files_that_are_no_fmus(tmp_path, content):
     path = tmp_path / "bad.fmu"
     path.write_bytes(content)
     with pytest.raises(DataError, match="cannot be read as an FMU"):
-        load(str(path))
+        load_driver(str(path))
 
 
 @pytest.mark.fmi
 def test_somebody_else_s_controller_of_fmi_2(tmp_path):
-    driver = load(str(build(tmp_path)))
+    driver = load_driver(str(build(tmp_path)))
     assert {"speed", "wheels.load"} == driver.NEEDS
     for _ in range(2):  # again after a reset
         driver.reset(None)
@@ -83,15 +83,15 @@ def test_somebody_else_s_controller_of_fmi_2(tmp_path):
 @pytest.mark.fmi
 def test_names_that_mean_nothing_here(tmp_path):
     with pytest.raises(DataError, match=r"sped.*speed"):
-        load(str(build(tmp_path, odd="sped")))
+        load_driver(str(build(tmp_path, odd="sped")))
 
 
 @pytest.mark.fmi
 def test_our_own_driver_through_an_fmu_drives_alike(tmp_path):
     from trailbrake.run.fmi import export_fmu
 
-    path = export_fmu("speed_hold_torque", tmp_path, "proving_ground", "hatchback")
-    ours = manoeuvre(load("speed_hold_torque"), 3.0, speed=20.0)
+    path = export_fmu("speed_hold_torque", tmp_path, "proving_ground", "hatchback").path
+    ours = manoeuvre(load_driver("speed_hold_torque"), 3.0, speed=20.0)
     through = manoeuvre(FmuDriver(path), 3.0, speed=20.0)
     for name, values in ours.items():
         assert np.allclose(values, through[name], rtol=0.0, atol=1e-9), name
@@ -102,4 +102,17 @@ def test_the_checker_takes_it(tmp_path):
     from trailbrake import check_driver
     from trailbrake.run.fmi import export_fmu
 
-    assert check_driver(str(export_fmu("heading_hold", tmp_path, "proving_ground", "hatchback"))) == []
+    assert check_driver(str(export_fmu("heading_hold", tmp_path, "proving_ground", "hatchback").path)) == []
+
+
+@pytest.mark.fmi
+def test_its_parameters_are_constants_of_the_driver(tmp_path):
+    from trailbrake.run.fmi import export_fmu
+
+    path = str(export_fmu("speed_hold", tmp_path, "proving_ground", "hatchback").path)
+    for text, throttle in (("speed=20", 0.0), ("driver.speed=31", 0.4)):
+        driver = load_driver(path, None, [text])
+        driver.reset(None)
+        assert driver.act(CarState(speed=30.0, yaw=0.0), 0.0).throttle == pytest.approx(throttle)
+    with pytest.raises(UsageError, match="no real parameter sped"):
+        load_driver(path, None, ["sped=3"])

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from trailbrake.control import opening, road_signs, roam
-from trailbrake.drivers.load import driver_class
-from trailbrake.planning.course import Unmapped
-from trailbrake.state import SimCommand
-from trailbrake.state.controls import Pose
-from trailbrake.tracks.miniature.load import load
-from trailbrake.world.miniature import MiniatureWorld
+from trailbrake.control.minicar import gap_finder, sign_memory, wall_avoidance
+from trailbrake.drivers.driver_registry import builtin_driver_class
+from trailbrake.drivers.originals import wall_follow_seed
+from trailbrake.planning.course import UnmappedCourse
+from trailbrake.state import Pose, SimCommand
+from trailbrake.tracks.miniature.track_library import load_miniature_track
+from trailbrake.world.miniature.world import MiniatureWorld
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "camera.json"
 # m and rad. Rounding on another processor changes a pixel at the most; 5 % of a gain moves the car by millimetres.
@@ -23,7 +23,7 @@ TOLERANCE = 2e-4
 PERIOD = 0.04
 # Track, m along it, m left of the middle of the road, and the ticks after which it is looked at: a fork's sign and a
 # U-turn by its shorter way.
-SCENES = {"clover": (22.0, 0.39, (60, 100))}
+SCENES = {"clover": (22.1, 0.39, (60, 100))}
 
 pytestmark = pytest.mark.slow
 _worlds = {}
@@ -34,31 +34,32 @@ def figures(name):
     found = {}
     for track, (s, offset, looks) in SCENES.items():
         if track not in _worlds:
-            _worlds[track] = MiniatureWorld(load(track), "B", (), PERIOD)
-        world, driver = _worlds[track], driver_class(name)()
+            _worlds[track] = MiniatureWorld(load_miniature_track(track), "B", (), PERIOD)
+        world, driver = _worlds[track], builtin_driver_class(name)()
         world.reset(0)
-        x, y, yaw = world.track.place(s, offset)
-        world.command(0, SimCommand(teleport=Pose(x, y, 0.0, yaw)))
-        driver.reset(Unmapped())
+        x, y, yaw = world.track.pose_at(s, offset)
+        world.execute_command(0, SimCommand(teleport=Pose(x, y, 0.0, yaw)))
+        driver.reset(UnmappedCourse())
         for k in range(1, looks[-1] + 1):
-            world.step([driver.act(world.state(0), PERIOD if k > 1 else 0.0)])
+            world.step([driver.act(world.car_state(0), PERIOD if k > 1 else 0.0)])
             if k in looks:
-                state = world.state(0)
+                state = world.car_state(0)
                 found |= {f"{track}_{what}_{k}": float(getattr(state, what)) for what in ("x", "y", "yaw")}
     return found
 
 
-DRIVERS = ("lane_sign", "wall_follow")
-# What steers. CLOSE, AHEAD, HIDDEN and KEPT_WAY only forbid arcs, which are 1.5 degrees apart.
+DRIVERS = ("lane_sign", "wall_follow", "wall_follow_seed")
+# What steers. The clearances of arcs and how long points are kept only forbid arcs, which are 1.5 degrees apart.
 GAINS = [
-    ("wall_follow", roam, "AIM"),
-    ("wall_follow", roam, "CLEARANCE"),
-    ("wall_follow", roam, "VIEW"),
-    ("wall_follow", opening, "ENOUGH"),
-    ("lane_sign", roam, "AIM"),
-    ("lane_sign", roam, "CLEARANCE"),
-    ("lane_sign", opening, "PASSAGE"),
-    ("lane_sign", road_signs, "TAKEN"),
+    ("wall_follow", wall_avoidance, "AIM_LIMITS"),
+    ("wall_follow", wall_avoidance, "CLEARANCE"),
+    ("wall_follow", wall_avoidance, "HALF_FIELD_OF_VIEW"),
+    ("wall_follow", gap_finder, "DEEP_SHARE"),
+    ("lane_sign", wall_avoidance, "AIM_LIMITS"),
+    ("lane_sign", wall_avoidance, "CLEARANCE"),
+    ("lane_sign", gap_finder, "PASSAGE_DEPTH"),
+    ("lane_sign", sign_memory, "DECISION_DISTANCE"),
+    ("wall_follow_seed", wall_follow_seed, "MAX_ANGLE"),
 ]
 
 

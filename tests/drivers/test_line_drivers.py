@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from peers import ring
+from helpers.socketio_agents import ring
 
-from trailbrake.drivers.load import load
-from trailbrake.planning.course import Unmapped
+from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.planning.course import UnmappedCourse
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.session import drive
+from trailbrake.run.session.drive_session import drive
 from trailbrake.state import CarState, Image
 
 
 def answer(name, state, times=1):
-    driver = load(name)
-    driver.reset(Unmapped())
+    driver = load_driver(name)
+    driver.reset(UnmappedCourse())
     for k in range(times):
         controls = driver.act(state, 0.04 if k else 0.0)
     return controls

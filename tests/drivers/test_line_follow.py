@@ -6,16 +6,15 @@ from functools import cache
 import msgspec
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks import layout
-from trailbrake.tracks.build import build
-from trailbrake.tracks.frenet import locate
-from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.road_builder import build_road
 from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 
 
@@ -32,7 +31,7 @@ def driver(car="gt3"):
 
 def straightest(line):
     """Return the s (m) with the least curvature for 30 m around, so that only feedback acts."""
-    bend = abs(line.column(Column.CURVATURE))
+    bend = abs(line.column(RoadColumn.CURVATURE))
     spans = [max(bend[(k + j) % len(bend)] for j in range(-10, 21)) for k in range(len(bend))]
     return spans.index(min(spans)) * line.spacing
 
@@ -41,9 +40,9 @@ def state(line, s, offset=0.0, heading=0.0, speed=None, car="gt3", **more):
     x, y, z = line.point(s, offset)
     planned = float(course(car).profile.speed[round(s / line.spacing) % len(line.table)])
     v = planned if speed is None else speed
-    curvature = float(line.at(s, Column.CURVATURE))
+    curvature = float(line.column_at(s, RoadColumn.CURVATURE))
     known = {"yaw_rate": v * curvature, "acceleration_y": v * v * curvature, "gear": 3} | more
-    yaw = math.remainder(float(line.at(s, Column.YAW)) + heading, 2.0 * math.pi)
+    yaw = math.remainder(float(line.column_at(s, RoadColumn.YAW)) + heading, 2.0 * math.pi)
     return CarState(time=1.0, sequence=1, x=x, y=y, z=z, yaw=yaw, speed=v, velocity_x=v, velocity_y=0.0, **known)
 
 
@@ -73,7 +72,7 @@ def test_it_damps_yaw_beyond_the_path_s():
 
 def test_in_bends_it_steers_into_them():
     line = course().line
-    bend = line.column(Column.CURVATURE)
+    bend = line.column(RoadColumn.CURVATURE)
     for k in (int(bend.argmax()), int(bend.argmin())):
         assert math.copysign(1.0, act(state(line, k * line.spacing)).steer) == math.copysign(1.0, bend[k])
 
@@ -106,7 +105,7 @@ def test_gears_follow_the_speed_and_none_stays_none():
 
 def test_running_wide_in_a_bend_takes_speed_off():
     line = course().line
-    bend = line.column(Column.CURVATURE)
+    bend = line.column(RoadColumn.CURVATURE)
     k = int(bend.argmax())  # a left bend: wide is to the right
     s = k * line.spacing
     on, wide = act(state(line, s)), act(state(line, s, offset=-1.5))
@@ -171,7 +170,9 @@ def thrown_over():
     """Return an open road, 6 m wide: flat out into a fast left bend, then hard on the brakes into a slow right one."""
     parts = ("straight = 1300", "radius = 260\nturn = 30", "radius = 80\nturn = -90", "straight = 250")
     text = "closed = false\nwidth = 6.0\n" + "".join(f"\n[[segment]]\n{part}\n" for part in parts)
-    return Track("thrown_over", "braked from bend to bend", (build(layout.parse(text, "t.toml"), "t.toml"),))
+    return Track(
+        "thrown_over", "braked from bend to bend", (build_road(layout.parse_layout(text, "t.toml"), "t.toml"),)
+    )
 
 
 @pytest.mark.slow
@@ -187,9 +188,9 @@ def test_it_brakes_from_one_bend_into_the_next_without_a_slide(rear_grip):
     line, row = planned.line, -1
     for _ in range(round(60.0 / world.period)):
         world.step([controls])
-        now = world.state(0)
+        now = world.car_state(0)
         controls = one.act(now, world.period)
-        s, offset, row = locate(line.table, line.spacing, line.closed, now.x, now.y, row)
+        s, offset, row = line.locate(now.x, now.y, row)
         if s > line.length - 150.0:
             break
         if now.speed > 10.0:

@@ -1,16 +1,18 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from trailbrake.control.network import Layer
+from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.check import check_driver
-from trailbrake.drivers.load import load, names
-from trailbrake.drivers.policy_file import Policy, write
+from trailbrake.drivers.driver_registry import driver_names, load_driver
+from trailbrake.drivers.policy_file import ImagePolicy, write_policy
 from trailbrake.errors import UsageError
-from trailbrake.observe.glance import Glance
-from trailbrake.planning.course import Unmapped
+from trailbrake.observe.image_crop import CropSpec
+from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import CarState, Image
 
-GLANCE = Glance(top=0.5, bottom=1.0, height=8, width=8)
+GLANCE = CropSpec(top=0.5, bottom=1.0, height=8, width=8)
 PLACES = 21
 
 
@@ -23,7 +25,7 @@ def brighter_side(tmp_path):
     weight[:PLACES] = np.linspace(-1.0, 1.0, PLACES)[:, None] * half.reshape(-1)
     weight[PLACES] = 1.0 / 192
     path = tmp_path / "by_hand.npz"
-    write(path, Policy(GLANCE, [Layer(weight, np.zeros(PLACES + 1, np.float32))]))
+    write_policy(path, ImagePolicy(GLANCE, [NetworkLayer(weight, np.zeros(PLACES + 1, np.float32))]))
     return path
 
 
@@ -32,8 +34,8 @@ def shown(pixels):
 
 
 def test_it_steers_and_presses_the_pedals_as_the_network_says(brighter_side):
-    driver = load(f"policy:{brighter_side}")
-    driver.reset(Unmapped())
+    driver = load_driver(f"policy:{brighter_side}")
+    driver.reset(UnmappedCourse())
     picture = np.zeros((60, 80, 3), np.uint8)
     picture[:, :40] = 255
     answer = driver.act(shown(picture), 0.0)
@@ -48,13 +50,34 @@ def test_it_steers_and_presses_the_pedals_as_the_network_says(brighter_side):
 
 
 def test_it_rolls_without_a_picture_and_keeps_the_rules_of_drivers(brighter_side):
-    assert load(f"policy:{brighter_side}").act(CarState(), 0.0).throttle == 0.0
+    assert load_driver(f"policy:{brighter_side}").act(CarState(), 0.0).throttle == 0.0
     assert check_driver(f"policy:{brighter_side}") == []
-    assert "policy" not in names()  # it is nothing without a file
+    assert "policy" not in driver_names()  # it is nothing without a file
 
 
 def test_gains_and_missing_files_are_refused(brighter_side, tmp_path):
     with pytest.raises(UsageError, match="a policy has no gains"):
-        load(f"policy:{brighter_side}", tmp_path / "gains.toml")
-    with pytest.raises(UsageError, match="no such policy"):
-        load("policy:nowhere.npz")
+        load_driver(f"policy:{brighter_side}", tmp_path / "gains.toml")
+    with pytest.raises(UsageError, match=r"nowhere\.npz: cannot read the policy"):
+        load_driver("policy:nowhere.npz")
+
+
+def test_a_picture_that_stays_is_not_computed_again(brighter_side, monkeypatch):
+    """A camera of 30 pictures a second on a wire of 333 samples: the answer to a picture is computed once."""
+    driver = load_driver(f"policy:{brighter_side}")
+    driver.reset(UnmappedCourse())
+    computed = []
+    compute = driver.policy.compute_controls
+
+    def count_computations(pixels):
+        computed.append(1)
+        return compute(pixels)
+
+    monkeypatch.setattr(driver, "policy", SimpleNamespace(compute_controls=count_computations))
+    picture = np.zeros((60, 80, 3), np.uint8)
+    picture[:, :40] = 255
+    left, right = shown(picture), shown(picture[:, ::-1])
+    answers = [driver.act(state, 0.003) for state in (left, left, right, right, left)]
+    assert len(computed) == 3
+    assert answers[0] == answers[1] == answers[4]
+    assert answers[2].steer < 0.0 < answers[0].steer

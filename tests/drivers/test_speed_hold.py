@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from manoeuvres import manoeuvre
+from helpers.manoeuvres import manoeuvre
 
-from trailbrake import check_driver
 from trailbrake.drivers import heading_hold, heading_hold_torque, speed_hold, speed_hold_torque
 from trailbrake.state import CarState
 
@@ -14,11 +13,6 @@ SPEED = 80.0 / 3.6
 BOTH = [speed_hold.Driver, speed_hold_torque.Driver]
 HEADINGS = [heading_hold.Driver, heading_hold_torque.Driver]
 SPEED_BAR, HEADING_BAR = 0.3, math.radians(1.0)
-
-
-@pytest.mark.parametrize("name", ["speed_hold", "speed_hold_torque", "heading_hold", "heading_hold_torque"])
-def test_nothing_is_wrong_with_it(name):
-    assert check_driver(name) == []
 
 
 @pytest.mark.parametrize("make", BOTH)

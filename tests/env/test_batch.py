@@ -2,50 +2,50 @@ import math
 
 import numpy as np
 import pytest
-from worlds import gentle, made
+from helpers.environments import gentle, made
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.options import RaceOptions, Start, Vary
 from trailbrake.errors import UsageError
-from trailbrake.observe.columns import Seen
-from trailbrake.observe.judge import End, Reward
-from trailbrake.observe.observer import Observer
-from trailbrake.observe.parts import Columns
+from trailbrake.observe.features import Feature
+from trailbrake.observe.parts import FeaturePart
+from trailbrake.observe.rewards import End, Reward
+from trailbrake.observe.state_observer import StateObserver
 from trailbrake.state import Controls, Pose, SimCommand
-from trailbrake.tracks.load import load
-from trailbrake.world.batch import substeps_for
-from trailbrake.world.layout import State
+from trailbrake.tracks.track_library import load_track
+from trailbrake.world.batch import count_substeps
 from trailbrake.world.plant import World
+from trailbrake.world.row_layout import StateRow
 
 EVERY = ("motion", "pedals", "asked", "drivetrain", "tyres", "wheels_on_track", "lane", "bends", "edges")
 
 
 def test_a_policy_sees_the_same_through_states_as_through_the_batch():
     # The same drive twice: in a batch, and in a Plant whose CarState an Observer looks at.
-    substeps = substeps_for(0.01)
+    substeps = count_substeps(0.01)
     start = Start(speed=(0.0, 0.0))
     batch, out = made(observe=EVERY, start=start, substeps=substeps, rewards=("progress", "contact"))
-    x, y, yaw = (float(batch.seen(row)[0]) for row in (Seen.X, Seen.Y, Seen.YAW))
-    track, car = load("pinegrove"), load_car("gt3")
+    x, y, yaw = (float(batch.feature_values(row)[0]) for row in (Feature.X, Feature.Y, Feature.YAW))
+    track, car = load_track("pinegrove"), load_car("gt3")
     world = World(track, [car], period=0.01)
     s, offset, _ = track.road.locate(x, y)
-    world.command(0, SimCommand(teleport=Pose(x, y, track.road.point(s, offset)[2], yaw)))
-    observer = Observer(batch.program, track.road, car)
-    twin = observer.observe(world.state(0))
+    world.execute_command(0, SimCommand(teleport=Pose(x, y, track.road.point(s, offset)[2], yaw)))
+    observer = StateObserver(batch.task, track.road, car)
+    twin = observer.observe(world.car_state(0))
     rng = np.random.default_rng(5)
     for k in range(400):
         if k % 20 == 0:
             action = np.array([[0.3 * rng.uniform(-1.0, 1.0), rng.uniform(0.2, 1.0)]])
         out, reward, _ = batch.step(action)
-        controls = observer.controls(action[0])
+        controls = observer.decode_action(action[0])
         world.step([Controls(steer=controls.steer, throttle=controls.throttle, brake=controls.brake)])
-        twin = observer.observe(world.state(0))
+        twin = observer.observe(world.car_state(0))
         # States hold the centre of mass, which stands above the road: a bank and the body's roll move it a little.
         assert out[0] == pytest.approx(twin, abs=0.03), [
-            (name, a, b) for name, a, b in zip(batch.program.rows, out[0], twin, strict=True) if abs(a - b) > 0.03
+            (name, a, b) for name, a, b in zip(batch.task.number_names, out[0], twin, strict=True) if abs(a - b) > 0.03
         ]
-        assert reward[0] == pytest.approx(observer.judge()[0], abs=5e-3)
+        assert reward[0] == pytest.approx(observer.compute_reward()[0], abs=5e-3)
     assert out[0, 0] > 0.1, "the car never moved"
 
 
@@ -68,22 +68,22 @@ def test_the_same_seed_is_the_same_drive_however_it_is_shared_out():
 
 
 def test_progress_adds_up_to_the_way_along_the_road():
-    batch, _ = made(64, ends=(), rewards=(Reward("metres", "", Seen.PROGRESS, 1.0),))
-    s, length, rng = batch.seen(Seen.S), batch.tracks[0].road.length, np.random.default_rng(0)
+    batch, _ = made(64, ends=(), rewards=(Reward("metres", "", Feature.PROGRESS, 1.0),))
+    s, length, rng = batch.feature_values(Feature.S), batch.tracks[0].road.length, np.random.default_rng(0)
     total = np.zeros(64)
     for _ in range(150):
         total += batch.step(gentle(rng, batch))[1]
-    moved = batch.seen(Seen.S) - s
+    moved = batch.feature_values(Feature.S) - s
     moved -= length * np.round(moved / length)
     assert total == pytest.approx(moved, abs=1e-6)
-    assert batch.seen(Seen.DISTANCE) == pytest.approx(moved, abs=1e-6)
+    assert batch.feature_values(Feature.DISTANCE) == pytest.approx(moved, abs=1e-6)
     assert np.abs(moved).max() > 10.0
 
 
 def test_actions_come_late_by_the_delay_that_was_drawn():
     delay = 6
     batch, _ = made(40, seed=2, vary=Vary(delay=delay), observe=("pedals",), start=Start(speed=(0.0, 0.0)), ends=())
-    delays = batch._fields[0][0]._delays
+    delays = batch._road_worlds[0][0]._queue.delays
     assert set(delays.tolist()) == set(range(delay + 1))
     hard = np.tile([0.0, -1.0], (40, 1))
     first = np.full(40, -1)
@@ -106,24 +106,24 @@ def test_noise_has_the_spread_that_was_drawn_and_none_is_none():
 
 def test_cars_that_vary_do():
     batch, _ = made(300, seed=1, vary=Vary(mass=(0.8, 1.2), grip=(0.7, 1.0)), ends=())
-    from trailbrake.world.layout import Param
+    from trailbrake.world.row_layout import ParamRow
 
-    mass = batch._fields[0][0].batch.param(Param.MASS) / load_car("gt3").body.mass
+    mass = batch._road_worlds[0][0].batch.get_param(ParamRow.MASS) / load_car("gt3").body.mass
     assert 0.8 <= mass.min() < 0.85
     assert 1.15 < mass.max() <= 1.2
 
 
 def test_cars_begin_where_they_are_asked_to():
     batch, _ = made(500, seed=4, start=Start(offset=0.5, heading=0.2, speed=(3.0, 9.0)))
-    speed, heading = batch.seen(Seen.VELOCITY_X), batch.seen(Seen.HEADING)
+    speed, heading = batch.feature_values(Feature.VELOCITY_X), batch.feature_values(Feature.HEADING)
     heading -= 2.0 * math.pi * np.round(heading / (2.0 * math.pi))
     assert 3.0 <= speed.min() < 4.0 < 8.0 < speed.max() <= 9.0
     assert 0.15 < np.abs(heading).max() <= 0.2 + 1e-6
-    assert (batch.seen(Seen.WHEELS_OFF) == 0.0).all()
-    spread = np.histogram(batch.seen(Seen.S), 10, (0.0, batch.tracks[0].road.length))[0]
+    assert (batch.feature_values(Feature.WHEELS_OFF) == 0.0).all()
+    spread = np.histogram(batch.feature_values(Feature.S), 10, (0.0, batch.tracks[0].road.length))[0]
     assert spread.min() > 25, "50 each on average, a standard deviation of 7"
     line, _ = made(5, start=Start(anywhere=False, offset=0.0, heading=0.0, speed=(0.0, 0.0)))
-    s = line.seen(Seen.S)
+    s = line.feature_values(Feature.S)
     assert np.minimum(s, line.tracks[0].road.length - s) == pytest.approx(0.0, abs=1e-6)
 
 
@@ -136,8 +136,8 @@ def test_a_restarted_learner_is_as_new_and_the_others_go_on():
     batch.restart(np.array([3, 17]), out)
     others = np.delete(np.arange(20), [3, 17])
     assert np.array_equal(out[others], before[others])
-    assert (batch.seen(Seen.TIME)[[3, 17]] == 0.0).all()
-    assert batch.seen(Seen.TIME)[others] == pytest.approx(0.3)
+    assert (batch.feature_values(Feature.TIME)[[3, 17]] == 0.0).all()
+    assert batch.feature_values(Feature.TIME)[others] == pytest.approx(0.3)
     assert not np.array_equal(out[3], before[3])
     out, reward, _ = batch.step(gentle(rng, batch))
     assert np.abs(reward).max() < 0.1 * 100.0 * 0.01 + 0.5 * 0.04 + 1e-6, "nobody jumped"
@@ -149,20 +149,20 @@ def test_time_and_walls_end_episodes_by_name():
         assert not batch.step(np.zeros((8, 2)))[2].any()
     ended = batch.step(np.zeros((8, 2)))[2]
     assert (ended == -1).all()
-    assert batch.why(-1) == "limit"
+    assert batch.end_name(-1) == "limit"
     batch, _ = made(8, ends=("contact", "lap"), start=Start(heading=0.0, speed=(20.0, 20.0)))
     seen = np.zeros(8, int)
     for _ in range(800):
         ended = batch.step(np.tile([1.0, 1.0], (8, 1)))[2]
         seen = np.where(seen, seen, ended)
-    assert {batch.why(code) for code in seen} == {"contact"}
+    assert {batch.end_name(code) for code in seen} == {"contact"}
 
 
 def test_several_random_roads_are_shared_evenly_and_change_with_reset():
     batch, out = made(10, track="random", roads=3)
     assert len({track.name for track in batch.tracks}) == 3
-    assert [hi - lo for _, lo, hi in batch._fields] == [3, 3, 4]
-    assert out.shape == (10, batch.program.width)
+    assert [hi - lo for _, lo, hi in batch._road_worlds] == [3, 3, 4]
+    assert out.shape == (10, batch.task.width)
     names = [track.name for track in batch.tracks]
     batch.step(np.zeros((10, 2)))
     batch.reset()
@@ -174,21 +174,21 @@ def test_several_random_roads_are_shared_evenly_and_change_with_reset():
 def beyond_walls(batch):
     """Which cars' middles are beyond a wall, by the rows of the road beside them, which are 1.5 m apart."""
     found = []
-    for field, lo, hi in batch._fields:
-        row = field.track.road.table[(batch.seen(Seen.S)[lo:hi] / field.track.road.spacing).astype(int)]
-        offset = batch.seen(Seen.OFFSET)[lo:hi]
+    for field, lo, hi in batch._road_worlds:
+        row = field.track.road.table[(batch.feature_values(Feature.S)[lo:hi] / field.track.road.spacing).astype(int)]
+        offset = batch.feature_values(Feature.OFFSET)[lo:hi]
         left, right = row[:, 7] + row[:, 9] + 0.5, row[:, 8] + row[:, 10] + 0.5
         found += [lo + k for k in np.flatnonzero((offset > left) | (offset < -right))]
     return found
 
 
 @pytest.mark.slow
-def test_ten_million_steps_of_a_policy_leave_nothing_undefined_and_no_car_out_of_bounds():
+def test_millions_of_steps_of_a_policy_leave_nothing_undefined_and_no_car_out_of_bounds():
     """A third of the cars twitch, a third hold what they chose for half a second, a third drive on and hardly steer."""
-    n, steps = 4096, 2442
+    n, steps = 1024, 2442
     batch, out = made(n, threads=2, ends=(), limit=60.0)
     rng, held = np.random.default_rng(0), np.zeros((n, 2))
-    low, high = batch.program.low, batch.program.high
+    low, high = batch.task.low, batch.task.high
     for step in range(steps):
         actions = rng.uniform(-1.0, 1.0, (n, 2))
         held = actions if step % 50 == 0 else held
@@ -201,7 +201,7 @@ def test_ten_million_steps_of_a_policy_leave_nothing_undefined_and_no_car_out_of
         batch.restart(np.flatnonzero(ended), out)
         if step % 50 == 0:
             assert beyond_walls(batch) == []
-    assert np.isfinite(batch._fields[0][0].batch.get(0, State.COUNT)).all()
+    assert np.isfinite(batch._road_worlds[0][0].batch.get_row(0, StateRow.COUNT)).all()
 
 
 @pytest.mark.slow
@@ -221,10 +221,10 @@ def test_wild_driving_gives_numbers_within_bounds_and_no_car_beyond_a_wall(optio
     for _ in range(300):
         out, reward, ended = batch.step(rng.uniform(-1.0, 1.0, (256, 2)))
         assert np.isfinite(reward).all()
-        assert ((out >= batch.program.low) & (out <= batch.program.high)).all()
+        assert ((out >= batch.task.low) & (out <= batch.task.high)).all()
         over = np.flatnonzero(ended)
         batch.restart(over, out)
-        assert ((out >= batch.program.low) & (out <= batch.program.high)).all()
+        assert ((out >= batch.task.low) & (out <= batch.task.high)).all()
         assert beyond_walls(batch) == []
 
 
@@ -264,18 +264,18 @@ def test_what_cannot_be_is_named(make, said):
 )
 def test_bad_actions_are_named_and_nothing_moves(action, said):
     batch, _ = made(2)
-    s = batch.seen(Seen.S)
+    s = batch.feature_values(Feature.S)
     with pytest.raises(UsageError, match=said):
         batch.step(action)
-    assert np.array_equal(batch.seen(Seen.S), s)
-    assert (batch.seen(Seen.ASKED_BRAKE) == 0.0).all()
+    assert np.array_equal(batch.feature_values(Feature.S), s)
+    assert (batch.feature_values(Feature.COMMANDED_BRAKE) == 0.0).all()
 
 
 def test_parts_rewards_and_ends_of_one_s_own():
-    mine = Columns("mine", "height on the road", (Seen.OFFSET, Seen.S))
-    left = End("left", "", Seen.OFFSET, -100.0, 7.0)
-    batch, out = made(3, observe=(mine,), rewards=(Reward("alive", "", Seen.ALIVE, 2.0),), ends=(left,))
+    mine = FeaturePart("mine", "height on the road", (Feature.OFFSET, Feature.S))
+    left = End("left", "", Feature.OFFSET, -100.0, 7.0)
+    batch, out = made(3, observe=(mine,), rewards=(Reward("alive", "", Feature.ALIVE, 2.0),), ends=(left,))
     assert out.shape == (3, 2)
     _, reward, ended = batch.step(np.zeros((3, 2)))
     assert reward == pytest.approx([9.0] * 3)
-    assert batch.why(int(ended[0])) == "left"
+    assert batch.end_name(int(ended[0])) == "left"

@@ -3,7 +3,7 @@ import pytest
 
 from trailbrake.env.camera import CONTACT_REWARD, CameraBatch, CameraOptions
 from trailbrake.errors import UsageError
-from trailbrake.world.miniature_car import Mini
+from trailbrake.world.miniature.car import MiniatureCarColumn
 
 
 def test_pictures_rewards_and_ends_have_the_shapes_they_should():
@@ -17,9 +17,9 @@ def test_pictures_rewards_and_ends_have_the_shapes_they_should():
 def test_the_reward_is_the_way_along_the_road():
     batch = CameraBatch(n=8)
     batch.reset(3)
-    speed = batch.cars[:, Mini.SPEED].copy()
+    speed = batch.cars[:, MiniatureCarColumn.SPEED].copy()
     _, reward, ended = batch.step(np.zeros((8, 2)))
-    straight = (ended == 0) & (np.abs(batch.cars[:, Mini.CURVATURE]) < 1e-9)
+    straight = (ended == 0) & (np.abs(batch.cars[:, MiniatureCarColumn.CURVATURE]) < 1e-9)
     assert straight.sum() >= 2
     assert reward[straight] == pytest.approx(speed[straight] * 0.04, abs=0.006)
 
@@ -27,34 +27,34 @@ def test_the_reward_is_the_way_along_the_road():
 def test_passing_the_start_line_is_no_jump():
     batch = CameraBatch(n=1)
     batch.reset(0)
-    x, y, yaw = batch.track.place(batch.track.length - 0.02, 0.39)
-    batch.cars[0, : Mini.SPEED + 1] = x, y, yaw, 1.0
-    batch.cars[0, Mini.MAIN] = batch.track.length - 0.02
+    x, y, yaw = batch.track.pose_at(batch.track.length - 0.02, 0.39)
+    batch.cars[0, : MiniatureCarColumn.SPEED + 1] = x, y, yaw, 1.0
+    batch.cars[0, MiniatureCarColumn.ROAD_S] = batch.track.length - 0.02
     _, reward, _ = batch.step([[0.0, 0.5]])
-    assert batch.cars[0, Mini.MAIN] < 1.0
+    assert batch.cars[0, MiniatureCarColumn.ROAD_S] < 1.0
     assert reward[0] == pytest.approx(0.04, abs=0.005)
 
 
 def test_contacts_and_the_wrong_way_end_an_episode():
     batch = CameraBatch(n=2)
     batch.reset(0)
-    x, y, yaw = batch.track.place(3.0, 0.7)
-    batch.cars[0, : Mini.SPEED + 1] = x, y, yaw + 1.2, 1.5
-    x, y, yaw = batch.track.place(3.0, -0.3)
-    batch.cars[1, : Mini.SPEED + 1] = x, y, yaw + 3.0, 0.0
-    batch.cars[:, Mini.MAIN] = 3.0
+    x, y, yaw = batch.track.pose_at(3.0, 0.7)
+    batch.cars[0, : MiniatureCarColumn.SPEED + 1] = x, y, yaw + 1.2, 1.5
+    x, y, yaw = batch.track.pose_at(3.0, -0.3)
+    batch.cars[1, : MiniatureCarColumn.SPEED + 1] = x, y, yaw + 3.0, 0.0
+    batch.cars[:, MiniatureCarColumn.ROAD_S] = 3.0
     _, reward, ended = batch.step(np.zeros((2, 2)))
-    assert [batch.why(code) for code in ended.tolist()] == ["contact", "wrong_way"]
+    assert [batch.end_name(code) for code in ended.tolist()] == ["contact", "wrong_way"]
     assert reward[0] < CONTACT_REWARD + 0.1
 
 
 def test_the_limit_cuts_off():
     batch = CameraBatch(CameraOptions(limit=0.12, steps=2, size=(16, 16)), 1)
     batch.reset(1)
-    batch.cars[0, Mini.SPEED] = 0.0
+    batch.cars[0, MiniatureCarColumn.SPEED] = 0.0
     ends = [int(batch.step([[0.0, 0.0]])[2][0]) for _ in range(3)]
     assert ends == [0, 0, -1]
-    assert batch.why(-1) == "limit"
+    assert batch.end_name(-1) == "limit"
 
 
 def test_a_restart_touches_nobody_else_and_starts_free_of_walls_and_parked_cars():
@@ -67,7 +67,7 @@ def test_a_restart_touches_nobody_else_and_starts_free_of_walls_and_parked_cars(
     assert np.array_equal(out[others], pictures[others])
     assert not np.array_equal(out[[1, 7]], pictures[[1, 7]])
     batch.reset(6)
-    batch.cars[:, Mini.SPEED] = 0.1
+    batch.cars[:, MiniatureCarColumn.SPEED] = 0.1
     _, _, ended = batch.step(np.zeros((64, 2)))
     assert (ended == 0).all()
 
@@ -99,7 +99,7 @@ def test_an_action_that_is_none_is_refused(action, words):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"steps": 0}, "no such step"), ({"limit": 0.0}, "no time"), ({"track": "x"}, "no such"),
+    [({"steps": 0}, "steps out of range"), ({"limit": 0.0}, "the time limit"), ({"track": "x"}, "no such"),
      ({"look": "x"}, "no such"),
      ({"size": (2, 2)}, "no such picture"), ({"obstacles": 99}, "parked")],
 )  # fmt: skip

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
-from worlds import ROLLING
+from helpers.environments import ROLLING
 
 from trailbrake.env.catalogue import ENVIRONMENTS
-from trailbrake.env.gym import RaceEnv, RaceVectorEnv, changed
+from trailbrake.env.gym import RaceEnv, RaceVectorEnv, change_options, make_named
 from trailbrake.env.options import RaceOptions
 from trailbrake.errors import UsageError
-from trailbrake.observe.columns import Seen
+from trailbrake.observe.features import Feature
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, entry in ENVIRONMENTS.items() if not entry.link])
 def test_gymnasium_finds_nothing_wrong(name):
     env = gymnasium.make(name, disable_env_checker=True)
@@ -31,7 +32,7 @@ def test_options_may_be_changed_by_name():
         assert (terminated, truncated) == (False, k == 2)
     assert info["why"] == "limit"
     with pytest.raises(UsageError, match="did you mean track"):
-        changed(RaceOptions(), {"tracks": "hartmoor"})
+        change_options(RaceOptions(), {"tracks": "hartmoor"})
     with pytest.raises(UsageError, match="no pictures"):
         RaceEnv(render_mode="human")
 
@@ -61,7 +62,7 @@ def test_a_vector_restarts_in_the_same_step_and_keeps_the_last_observation():
     turned = np.linspace(-1.0, 1.0, n)  # some leave the road, some do not
     why, time = set(), np.zeros(n)
     core = envs.unwrapped.core
-    place = core.program.slices[1].start + 2  # room to the left
+    place = core.task.slices[1].start + 2  # room to the left
     for _ in range(400):
         before = out
         action = np.column_stack([turned, rng.uniform(0.0, 1.0, n)]).astype(np.float32)
@@ -83,7 +84,7 @@ def test_a_vector_restarts_in_the_same_step_and_keeps_the_last_observation():
             assert (about["why"][i] == "limit") == bool(truncated[i])
             why.add(about["why"][i])
         assert all(info["final_obs"][i] is None for i in np.flatnonzero(~over))
-        assert (core.seen(Seen.TIME)[over] == 0.0).all()
+        assert (core.feature_values(Feature.TIME)[over] == 0.0).all()
         time[over] = 0.0
     assert why == {"limit", "off_track"}
 
@@ -96,6 +97,7 @@ def test_cars_of_a_world_are_consecutive_learners():
         RaceVectorEnv(6, cars=4)
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_install_command_is_named():
     code = "import sys; sys.modules['gymnasium'] = None; import trailbrake.env.batch; import trailbrake.env.gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -120,3 +122,12 @@ def test_bad_actions_are_named(action, said):
         env.step(action)
     with pytest.raises(UsageError, match="call reset"):
         RaceEnv().step([0.0, 0.0])
+
+
+@pytest.mark.parametrize("track", [{}, {"track": "random"}])
+def test_a_live_environment_needs_the_road_of_the_game(track):
+    """It once observed and rewarded by its own road, whatever the game had loaded."""
+    names = [name for name, entry in ENVIRONMENTS.items() if entry.link]
+    for name in names:
+        with pytest.raises(UsageError, match="needs the road that the game has loaded"):
+            make_named(name, live=True, **track)

@@ -7,7 +7,7 @@ import trailbrake.env.gym  # noqa: F401 - registers
 from trailbrake.env.link import LinkRace
 from trailbrake.env.options import RaceOptions, Start, Vary
 from trailbrake.errors import UsageError
-from trailbrake.observe.columns import Seen
+from trailbrake.observe.features import Feature
 
 STANDING = Start(speed=(0.0, 0.0))
 ALL = ("motion", "pedals", "asked", "drivetrain", "lane", "bends", "edges", "wheels_on_track")
@@ -39,7 +39,9 @@ def test_a_drive_through_the_wire_is_the_drive_of_the_batch():
             assert close[0, :3].max() < 0.06, (k, a[0, :3], b[0, :3])
         assert far > 2.0
         assert reward[0] == pytest.approx(twin[0], abs=0.02)
-        assert link._observer.value(Seen.DISTANCE) == pytest.approx(batch.seen(Seen.DISTANCE)[0], abs=1.0)
+        assert link._observer.feature_value(Feature.DISTANCE) == pytest.approx(
+            batch.feature_values(Feature.DISTANCE)[0], abs=1.0
+        )
     finally:
         link.close()
 
@@ -51,9 +53,9 @@ def test_episodes_begin_anew_where_the_car_was_put():
         places = []
         for seed in (1, 2, 1):
             out = link.reset(seed)
-            assert link._observer.value(Seen.TIME) == 0.0
+            assert link._observer.feature_value(Feature.TIME) == 0.0
             assert abs(out[0, 5]) < 0.01, "at rest"
-            places.append(link._observer.value(Seen.S))
+            places.append(link._observer.feature_value(Feature.S))
             for _ in range(40):
                 out, reward, _ = link.step([[0.0, 1.0]])
             assert out[0, 5] > 0.0
@@ -62,6 +64,23 @@ def test_episodes_begin_anew_where_the_car_was_put():
         assert abs(places[0] - places[1]) > 5.0
         with pytest.raises(UsageError, match="no such action"):
             link.step([[0.0, 2.0]])
+    finally:
+        link.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sim", ["beamng", "forza"])
+def test_a_wire_without_a_command_for_it_begins_anew_at_the_start_line(sim):
+    link = LinkRace(RaceOptions(period=0.02, rewards=("progress",), ends=("slow",)), sim=sim)
+    try:
+        for _ in range(2):
+            link.reset(1)
+            start = link.state
+            assert start.speed < 0.1
+            for _ in range(50):  # several samples a step: BeamNG waits for an answer to each
+                _, reward, _ = link.step([[0.0, 1.0]])
+            assert link.state.x**2 + link.state.y**2 > start.x**2 + start.y**2 + 1.0
+            assert reward[0] > 0.0
     finally:
         link.close()
 
@@ -80,9 +99,22 @@ def test_gymnasium_finds_nothing_wrong_with_the_wire():
         (lambda: LinkRace(RaceOptions(vary=Vary(delay=1))), "^vary"),
         (lambda: LinkRace(RaceOptions(observe=("scan64",))), "states hold no scans"),
         (lambda: LinkRace(sim="asseto"), "did you mean assetto"),
+        (
+            lambda: LinkRace(sim="beamng"),
+            r"rewards: .*contact needs contacts; choose others, as rewards=\('progress', ",
+        ),
         (lambda: LinkRace().step([[0.0, 0.0]]), "call reset"),
     ],
 )
 def test_what_a_wire_cannot_is_named(make, said):
     with pytest.raises(UsageError, match=said):
         make()
+
+
+@pytest.mark.slow
+def test_a_camera_beside_the_wire_reaches_a_learner():
+    env = gymnasium.make("trailbrake/Link-v0", disable_env_checker=True, camera="world,size=64x48")
+    env.reset(seed=1)
+    env.step(env.action_space.sample())
+    assert env.unwrapped.core.state.image.pixels.shape == (48, 64, 3)
+    env.close()

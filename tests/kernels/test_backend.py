@@ -2,6 +2,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each starts a Python of its own
+
 
 def run(code, backend):
     environment = {k: v for k, v in os.environ.items() if k != "TRAILBRAKE_KERNELS"}
@@ -13,12 +17,12 @@ def run(code, backend):
 def test_python_gives_plain_functions_without_numba():
     code = (
         "import sys, types\n"
-        "from trailbrake.cars.tyre import curve\n"
-        "assert isinstance(curve, types.FunctionType), type(curve)\n"
+        "from trailbrake.cars.tyre import magic_formula\n"
+        "assert isinstance(magic_formula, types.FunctionType)\n"
         "assert 'numba' not in sys.modules\n"
         "from trailbrake import kernels\n"
-        "assert kernels.COLD is False\n"
-        "print(kernels.BACKEND, round(curve(0.0, 1.0, 1.5, -1.0), 6))\n"
+        "assert kernels.CACHE_IS_COLD is False\n"
+        "print(kernels.BACKEND, round(magic_formula(0.0, 1.0, 1.5, -1.0), 6))\n"
     )
     said = run(code, "python")
     assert (said.returncode, said.stdout) == (0, "python 0.0\n"), said.stderr
@@ -27,8 +31,8 @@ def test_python_gives_plain_functions_without_numba():
 def test_numba_is_the_default():
     code = (
         "from trailbrake import kernels\n"
-        "from trailbrake.cars.tyre import curve\n"
-        "print(kernels.BACKEND, type(curve).__module__.split('.')[0])\n"
+        "from trailbrake.cars.tyre import magic_formula\n"
+        "print(kernels.BACKEND, type(magic_formula).__module__.split('.')[0])\n"
     )
     said = run(code, None)
     assert (said.returncode, said.stdout) == (0, "numba numba\n"), said.stderr
@@ -63,7 +67,8 @@ def test_what_is_found_on_disk_needs_nothing_of_the_compiler(tmp_path, monkeypat
         "import numpy as np\n"
         "x = np.arange(8.0)\n"
         "road = Road.from_columns(1.0, False, x, 0.0 * x, 0.0 * x, 0.0 * x)\n"
-        "print(kernels.COLD, *road.locate(2.5, 0.25)[:2], len([m for m in sys.modules if m.startswith('numba.')]))\n"
+        "s, offset, _ = road.locate(2.5, 0.25)\n"
+        "print(kernels.CACHE_IS_COLD, s, offset, len([name for name in sys.modules if name.startswith('numba.')]))\n"
     )
     cold, warm = (run(code, None).stdout.split() for _ in range(2))
     assert cold[:3] == ["True", "2.5", "0.25"]
@@ -72,8 +77,8 @@ def test_what_is_found_on_disk_needs_nothing_of_the_compiler(tmp_path, monkeypat
 
 
 def test_what_only_kernels_call_refuses_python(tmp_path):
-    own = "from trailbrake.kernels import inline, jit, part\n\n"
-    own += "@part\ndef twice(x):\n    return 2.0 * x\n\n@inline\ndef thrice(x):\n    return 3.0 * x\n\n"
+    own = "from trailbrake.kernels import inline_jit, internal_jit, jit\n\n"
+    own += "@internal_jit\ndef twice(x):\n    return 2.0 * x\n\n@inline_jit\ndef thrice(x):\n    return 3.0 * x\n\n"
     own += "@jit\ndef both(x):\n    return twice(x) + thrice(x)\n"
     (tmp_path / "own.py").write_text(own)
     code = (

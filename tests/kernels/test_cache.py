@@ -24,7 +24,7 @@ FAKE = {
         "from trailbrake.kernels import jit\n"
         "from trailbrake.law import (\n    G,  # through two modules\n    curve,\n)\n"
         "from trailbrake.tables import (\n    WIDTH,\n    columns,\n)\n"
-        "import trailbrake.tables.names as names\n"
+        "import trailbrake.tables.names\n"
     ),
     "other.py": "print('no kernel, and no kernel imports it')\n",
 }
@@ -80,15 +80,15 @@ def test_the_key_is_short_and_the_same_each_time():
 
 
 def test_the_real_kernels_are_reached():
-    reached = {name.decode() for name in cache._kernel_sources()}
-    assert {"cars.tyre", "tracks.frenet", "tracks.columns", "planning.speed", "units", "kernels"} <= {
+    reached = {name.decode() for name in cache._read_kernel_sources()}
+    assert {"cars.tyre", "tracks.frenet", "tracks.road_columns", "planning.speed_profile", "units", "kernels"} <= {
         name.removeprefix("trailbrake.") for name in reached
     }
     assert "trailbrake.cli.main" not in reached
 
 
 def test_prepare_tells_numba_of_a_folder_named_by_the_key(package, empty):
-    folder = cache.prepare()
+    folder = cache.prepare_folder()
     assert folder == empty / "kernels" / cache.source_key()
     assert folder.is_dir()
     assert os.environ["NUMBA_CACHE_DIR"] == str(folder)
@@ -96,14 +96,14 @@ def test_prepare_tells_numba_of_a_folder_named_by_the_key(package, empty):
 
 def test_a_user_s_cache_folder_is_respected(package, empty, monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "theirs"))
-    assert cache.prepare() == tmp_path / "theirs"
+    assert cache.prepare_folder() == tmp_path / "theirs"
     assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path / "theirs")
     assert not empty.exists()
 
 
 def test_an_empty_variable_counts_as_not_set(package, empty, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
-    assert cache.prepare() == empty / "kernels" / cache.source_key()
+    assert cache.prepare_folder() == empty / "kernels" / cache.source_key()
 
 
 def test_old_folders_are_pruned_newest_kept(package, empty):
@@ -112,24 +112,24 @@ def test_old_folders_are_pruned_newest_kept(package, empty):
         old.mkdir(parents=True)
         (old / "k.nbi").write_text("")
         os.utime(old, (1e9 - age, 1e9 - age))
-    folder = cache.prepare()
+    folder = cache.prepare_folder()
     assert {p.name for p in folder.parent.iterdir()} == {folder.name, "old0", "old1", "old2", "old3"}
 
 
 def test_the_present_folder_is_kept_however_old(package, empty):
-    folder = cache.prepare()
+    folder = cache.prepare_folder()
     del os.environ["NUMBA_CACHE_DIR"]
     (folder / "k.nbi").write_text("")
     os.utime(folder, (1.0, 1.0))
     for k in range(6):
         (folder.parent / f"other{k}").mkdir()
-    assert cache.prepare() == folder
+    assert cache.prepare_folder() == folder
     assert (folder / "k.nbi").is_file()
 
 
 def test_where_no_folder_can_be_made_there_is_none(package, empty):
     empty.write_text("a file where the folder should be")
-    assert cache.prepare() is None
+    assert cache.prepare_folder() is None
     assert "NUMBA_CACHE_DIR" not in os.environ
 
 
@@ -145,6 +145,7 @@ def test_cold_means_nothing_compiled(tmp_path):
 KERNEL = "from trailbrake.kernels import jit\n\n\n@jit\ndef twice(x):\n    return 2.0 * x\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["writable", "read-only"])
 def test_kernels_work_with_and_without_a_place_to_keep_them(tmp_path, home):
     (tmp_path / "kernel.py").write_text(KERNEL)

@@ -12,7 +12,7 @@ from trailbrake.kernels.maths import (
     sincos,
     sincos_small,
     sincos_tiny,
-    wrap,
+    wrap_angle,
 )
 
 
@@ -43,7 +43,7 @@ def _sincos(x, out):
 @jit
 def _wrap(x, out):
     for i in range(x.shape[0]):
-        out[i] = wrap(x[i])
+        out[i] = wrap_angle(x[i])
 
 
 @jit

@@ -2,9 +2,9 @@ from functools import cache
 
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
-from trailbrake.tracks.load import load as load_track
+from trailbrake.tracks.track_library import load_track
 
 
 @cache

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import LENGTH_WEIGHTS, Course
-from trailbrake.planning.line import centre_line, racing_line
-from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column
+from trailbrake.planning.racing_line import plan_racing_line
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
 
 CARS = ("gt3", "hatchback")
 
@@ -15,7 +15,7 @@ CARS = ("gt3", "hatchback")
 @pytest.mark.parametrize("track", ["pinegrove", "kartwerk"])
 def test_the_line_is_quicker_than_the_centreline(course, track, car):
     planned = course(track, car)
-    centre = planned.plan(centre_line(planned.track.road), start=-1.0)
+    centre = planned.plan_speeds(planned.track.road, start=-1.0)
     assert planned.profile.lap_time < 0.96 * centre.lap_time
 
 
@@ -23,7 +23,8 @@ def test_of_the_candidates_the_quickest_is_driven(course):
     planned = course("kartwerk", "gt3")
     width = planned.car.body.width
     times = [
-        planned.plan(racing_line(planned.track.road, width, weight), start=-1.0).lap_time for weight in LENGTH_WEIGHTS
+        planned.plan_speeds(plan_racing_line(planned.track.road, width, weight), start=-1.0).lap_time
+        for weight in LENGTH_WEIGHTS
     ]
     assert planned.profile.lap_time == min(times)
 
@@ -36,7 +37,7 @@ def test_the_profile_keeps_to_the_car_s_limits(course, car):
     assert profile.speed.min() > 5.0
     # No bend is taken beyond the lateral limit on the flat, but for bank and compression.
     limit = np.interp(profile.speed, planned.envelope.speeds, planned.envelope.lateral)
-    use = profile.speed**2 * np.abs(line.column(Column.CURVATURE)) / limit
+    use = profile.speed**2 * np.abs(line.column(RoadColumn.CURVATURE)) / limit
     assert 0.9 < use.max() < 1.15
     # Speeds and accelerations tell the same story: dv/dt = v dv/ds, and their sum over a lap is nothing.
     assert abs(np.sum(profile.acceleration) * line.spacing) < 0.02 * profile.speed.max() ** 2
@@ -44,8 +45,8 @@ def test_the_profile_keeps_to_the_car_s_limits(course, car):
 
 def test_less_margin_is_slower_and_a_start_from_rest_too(course):
     planned = course("pinegrove", "gt3")
-    assert planned.plan(planned.line, start=-1.0, margin=0.8).lap_time > 1.05 * planned.profile.lap_time
-    rest = planned.plan(planned.line, start=0.0)
+    assert planned.plan_speeds(planned.line, start=-1.0, margin=0.8).lap_time > 1.05 * planned.profile.lap_time
+    rest = planned.plan_speeds(planned.line, start=0.0)
     assert rest.lap_time > planned.profile.lap_time + 2.0
     assert rest.speed[0] < 3.0
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
 from trailbrake.state import Controls
-from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track
 from trailbrake.units import G
 from trailbrake.world.plant import World
 
@@ -25,13 +25,13 @@ def _pad() -> Track:
 def _steady_limit(car, pad: Track, speed: float) -> float:
     """Return the largest lateral acceleration (m/s^2, mean of half a second) held while the steer ramps."""
     world = World(pad, [car])
-    world.batch.place(0, 3000.0, 0.0, 0.0, speed)
+    world.batch.place_cars(0, 3000.0, 0.0, 0.0, speed)
     world.step([Controls()])
-    gear = world.state(0).gear
+    gear = world.car_state(0).gear
     last = (car.body.wheelbase * 2.5 * G / speed**2 + 1.5 * car.tyre_front.peak_slip_angle) / car.steering.max_angle
     held, integral, count = [], 0.0, int(RAMP / world.period)
     for k in range(count):
-        now = world.state(0)
+        now = world.car_state(0)
         missing = speed - now.speed
         integral = min(max(integral + 0.5 * missing * world.period, 0.0), 1.0)
         throttle = min(max(2.0 * missing + integral, 0.0), 1.0)
@@ -51,8 +51,8 @@ def test_plans_use_nine_tenths_of_what_the_car_can_hold(car_name: str) -> None:
     limits = np.array([_steady_limit(car, pad, float(v)) for v in speeds])
     for name in ("pinegrove", "hartmoor"):
         course = Course(load_track(name), car)
-        v, curvature = course.profile.speed, course.line.column(Column.CURVATURE)
-        bank = course.line.column(Column.BANK)
+        v, curvature = course.profile.speed, course.line.column(RoadColumn.CURVATURE)
+        bank = course.line.column(RoadColumn.BANK)
         n = len(v)
         apexes = [
             i for i in range(n)

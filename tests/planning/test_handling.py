@@ -7,9 +7,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load, names
-from trailbrake.planning.envelope import SHARES, envelope
-from trailbrake.planning.handling import STEP, USES, attitude, handling, slips
+from trailbrake.cars.car_library import car_names, load_car
+from trailbrake.planning.envelope import SHARES, compute_envelope
+from trailbrake.planning.handling import (
+    PEDAL_USES,
+    TIME_STEP,
+    PathMotion,
+    axle_slip_angles,
+    car_attitude,
+    compute_handling,
+)
 from trailbrake.state import Controls
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import Track
@@ -21,8 +28,8 @@ SPACING = 2.0  # m
 
 @cache
 def made(name):
-    car = load(name)
-    return car, handling(car, envelope(car))
+    car = load_car(name)
+    return car, compute_handling(car, compute_envelope(car))
 
 
 def line(curvature):
@@ -36,37 +43,37 @@ def line(curvature):
 
 
 def lies(name, road, s, v, acceleration=0.0):
-    return attitude(made(name)[1], road.table, road.spacing, road.closed, s, v, acceleration)
+    return car_attitude(made(name)[1], road.kernel_table, s, v, acceleration)
 
 
 def magic(tyre, slip):
     """Return the force over its peak at a slip over that of the peak, by the formula as published."""
-    x = tyre.stiffness * slip
+    x = tyre.stiffness_factor * slip
     return math.sin(tyre.shape * math.atan(x - tyre.curvature * (x - math.atan(x))))
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", car_names())
 def test_tables_are_finite_and_grow_with_cornering(name):
     _, tables = made(name)
     for table in (tables.slip_front, tables.slip_rear):
-        assert table.shape == (USES, len(tables.speeds), SHARES)
+        assert table.shape == (PEDAL_USES, len(tables.limits.speeds), SHARES)
         assert np.isfinite(table).all()
         assert (table[:, :, 0] == 0.0).all()
-        assert (np.diff(table[USES // 2], axis=1) > 0.0).all()
+        assert (np.diff(table[PEDAL_USES // 2], axis=1) > 0.0).all()
 
 
 def test_the_slips_carry_the_bend_through_the_magic_formula():
     """Without load sensitivity: m ay l / L = mu Fz magic(slip), the size of both slips in one; braked in front only."""
-    replace, car = msgspec.structs.replace, load("hatchback")
+    replace, car = msgspec.structs.replace, load_car("hatchback")
     tyre = replace(car.tyre_rear, mu_x_load=0.0, mu_y_load=0.0, slip_load=0.0, rolling_resistance=0.0)
     car = replace(
         car, tyre_front=tyre, tyre_rear=tyre, aero=replace(car.aero, drag_area=0.0, lift_area_front=0.0,
         lift_area_rear=0.0), brakes=replace(car.brakes, torque_rear=0.0),
     )  # fmt: skip
-    limits = envelope(car)
-    tables, body = handling(car, limits), car.body
-    for k, j, i in ((USES // 2, 8, 4), (2, 4, 4), (1, 2, 10), (4, 10, 10)):
-        ay, ax = limits.lateral[i] * j / (SHARES - 1), (2.0 * k / (USES - 1) - 1.0) * limits.brake[i, j]
+    limits = compute_envelope(car)
+    tables, body = compute_handling(car, limits), car.body
+    for k, j, i in ((PEDAL_USES // 2, 8, 4), (2, 4, 4), (1, 2, 10), (4, 10, 10)):
+        ay, ax = limits.lateral[i] * j / (SHARES - 1), (2.0 * k / (PEDAL_USES - 1) - 1.0) * limits.brake[i, j]
         rear_load = body.mass * (G * body.cg_to_front + ax * body.cg_height) / body.wheelbase
         rear = math.tan(tables.slip_rear[k, i, j]) / math.tan(tyre.peak_slip_angle)
         assert tyre.mu_y * rear_load * magic(tyre, rear) == pytest.approx(
@@ -108,18 +115,20 @@ def test_yaw_acceleration_is_paid_by_side_forces():
     road = line(lambda at: change * (at - s) + 0.004)
     flat = line(lambda at: 0.004)
     turning = v * v * change
-    _, front, rear = slips(tables, road.table, SPACING, False, s, v, 0.0, turning)
+    _, front, rear = axle_slip_angles(tables, road.kernel_table, PathMotion(s, v, 0.0, turning))
 
     def steady(lateral):
-        return slips(tables, line(lambda at: lateral / v**2).table, SPACING, False, s, v, 0.0, 0.0)
+        return axle_slip_angles(tables, line(lambda at: lateral / v**2).kernel_table, PathMotion(s, v, 0.0, 0.0))
 
     ay = v * v * 0.004
     assert front == pytest.approx(steady(ay + turning * body.yaw_inertia / (body.mass * body.cg_to_rear))[1], rel=1e-9)
     assert rear == pytest.approx(steady(ay - turning * body.yaw_inertia / (body.mass * body.cg_to_front))[2], rel=1e-9)
     assert lies("hatchback", road, s, v)[0] == pytest.approx(body.wheelbase * 0.004 + front - rear, rel=1e-9)
     # Sideslip l_r k - rear slip moves with the curvature: here by its slope over lateral acceleration.
-    before, after = (steady(ay + sign * v**3 * change * STEP - turning * tables.arm_rear)[2] for sign in (-1.0, 1.0))
-    wanted = body.cg_to_rear * v * change - (after - before) / (2.0 * STEP)
+    before, after = (
+        steady(ay + sign * v**3 * change * TIME_STEP - turning * tables.arm_rear)[2] for sign in (-1.0, 1.0)
+    )
+    wanted = body.cg_to_rear * v * change - (after - before) / (2.0 * TIME_STEP)
     assert lies("hatchback", road, s, v)[2] == pytest.approx(wanted, rel=1e-6)
     assert lies("hatchback", flat, s, v)[2] == pytest.approx(0.0, abs=1e-12)
 
@@ -133,15 +142,15 @@ def test_the_world_s_car_lies_in_a_circle_as_planned(name, v, ay):
     car, _ = made(name)
     pad = Track("pad", "pad", (line(lambda s: 0.0),))
     world = World(pad, [car])
-    world.batch.place(0, 0.0, 0.0, 0.0, v)
+    world.batch.place_cars(0, 0.0, 0.0, 0.0, v)
     world.step([Controls()])
-    gear, steer, push = world.state(0).gear, 0.0, 0.0
+    gear, steer, push = world.car_state(0).gear, 0.0, 0.0
     for _ in range(round(8.0 / world.period)):
-        now = world.state(0)
+        now = world.car_state(0)
         steer += 0.4 * (ay / v - now.yaw_rate) * world.period / car.steering.max_angle
         push = min(max(push + 0.5 * (v - now.speed) * world.period, 0.0), 1.0)
         world.step([Controls(steer=steer, throttle=min(max(push + 0.5 * (v - now.speed), 0.0), 1.0), gear=gear)])
-    now = world.state(0)
+    now = world.car_state(0)
     assert now.yaw_rate == pytest.approx(ay / v, rel=0.01)
     angle, sideslip, _ = lies(name, line(lambda s: ay / v**2), 600.0, v)
     assert math.atan2(now.velocity_y, now.velocity_x) == pytest.approx(sideslip, abs=0.012)

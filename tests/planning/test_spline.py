@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from trailbrake.planning.spline import resample
+from trailbrake.planning.spline import resample_path
 
 
 def test_circle_keeps_its_length_and_curvature() -> None:
     angle = np.linspace(0.0, 2.0 * np.pi, 60, endpoint=False) ** 1.0
-    x, y, yaw, curvature, spacing = resample(50.0 * np.cos(angle), 50.0 * np.sin(angle), True, 1.0)
+    x, y, yaw, curvature, spacing = resample_path(50.0 * np.cos(angle), 50.0 * np.sin(angle), True, 1.0)
     assert len(x) * spacing == pytest.approx(100.0 * np.pi, rel=1e-5)
     assert np.allclose(curvature, 1.0 / 50.0, rtol=5e-3)
     assert np.allclose(np.hypot(x, y), 50.0, atol=1e-3)
@@ -19,7 +19,7 @@ def test_circle_keeps_its_length_and_curvature() -> None:
 
 def test_open_line_keeps_its_ends() -> None:
     t = np.linspace(0.0, 100.0, 30)
-    x, y, _, curvature, spacing = resample(t, 3.0 * np.sin(t / 20.0), False, 1.0)
+    x, y, _, curvature, spacing = resample_path(t, 3.0 * np.sin(t / 20.0), False, 1.0)
     assert (x[0], y[0]) == pytest.approx((0.0, 0.0))
     assert (x[-1], y[-1]) == pytest.approx((100.0, 3.0 * np.sin(5.0)))
     assert abs(curvature[0]) < 1e-9

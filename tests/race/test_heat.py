@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.race.heat import Job, Retired, run
-from trailbrake.race.plan import Entry, Rules
-from trailbrake.race.pulse import NOBODY, Pulse
+from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
+from trailbrake.race.heat import HeatJob, Retirement, run_heat
+from trailbrake.race.plan import RaceEntry, RaceRules
 from trailbrake.race.schedule import Heat
-from trailbrake.record.reader import Recording
+from trailbrake.record.recording_reader import Recording
+from trailbrake.sims.registry import find
 
 ROOT = Path(__file__).resolve().parents[2]
 BAD = """
@@ -60,20 +61,20 @@ def job(tmp_path, *drivers, retired=None, **change):
     bad.write_text(BAD)
     drivers = [text.replace("bad.py", str(bad)) for text in drivers]
     values = {"race": 1, "sim": "trend", "track": "oval", "car": "", "host": (), "laps": 1, "seed": 0,
-              "rules": Rules(seconds=2.0)}  # fmt: skip
+              "rules": RaceRules(seconds=2.0)}  # fmt: skip
     grid = tuple(
-        Entry(name=f"e{k}", command=text) if "{port}" in text else Entry(name=f"e{k}", driver=text)
+        RaceEntry(name=f"e{k}", command=text) if "{port}" in text else RaceEntry(name=f"e{k}", driver=text)
         for k, text in enumerate(drivers)
     )
     heat = Heat(**(values | change), grid=grid)
-    return Job(heat=heat, folder=str(tmp_path), out=str(tmp_path), names=tuple(e.name for e in grid), report=False,
+    return HeatJob(heat=heat, folder=str(tmp_path), out=str(tmp_path), names=tuple(e.name for e in grid), report=False,
                retired=retired or {})  # fmt: skip
 
 
 def go(job, tmp_path, stopped=lambda: False):
-    pulse = Pulse(tmp_path / "pulse")
+    pulse = Heartbeat(tmp_path / "pulse")
     try:
-        return run(job, pulse, stopped), pulse.read()
+        return run_heat(job, find(job.heat.sim), pulse, stopped), pulse.read_mark()
     finally:
         pulse.close()
 
@@ -84,12 +85,12 @@ def test_a_heat_repeats_to_the_bit_and_is_recorded_as_it_was(tmp_path):
     (again,), _ = go(job(tmp_path, "wall_follow"), tmp_path)
     assert first.digest == again.digest
     assert (first.ended, first.finished) == ("out of time after 2 s", False)
-    assert pulse[0] == NOBODY
+    assert pulse[0] == NO_ENTRY
     recording = Recording.open(tmp_path / first.recording)
     x, y, time = (recording.state[name] for name in ("x", "y", "time"))
     assert time[-1] == pytest.approx(2.0)
     # Where it was, which the wire does not tell: as far as the fitted car gets in two seconds, at most.
-    assert 0.5 < ((x[-1] - x[0]) ** 2 + (y[-1] - y[0]) ** 2) ** 0.5 < 0.5 * 1.37 * 2.0**2
+    assert 0.5 < ((x[-1] - x[0]) ** 2 + (y[-1] - y[0]) ** 2) ** 0.5 < 0.5 * 1.14 * 2.0**2
     assert [event.text for event in recording.events] == ["out of time after 2 s"]
 
 
@@ -111,16 +112,16 @@ def test_a_driver_that_fails_is_out_with_the_reason(driver, said, tmp_path):
 
 @pytest.mark.slow
 def test_a_retired_driver_is_not_asked_any_more(tmp_path):
-    (result,), pulse = go(job(tmp_path, "bad.py:Raises", retired={0: Retired(10, "hung")}), tmp_path)
+    (result,), pulse = go(job(tmp_path, "bad.py:Raises", retired={0: Retirement(10, "hung")}), tmp_path)
     assert result.ended == "hung"
-    assert pulse == (NOBODY, 10)
-    (never,), _ = go(job(tmp_path, "bad.py:Gone", retired={0: Retired(0, "hung")}), tmp_path)
+    assert pulse == (NO_ENTRY, 10)
+    (never,), _ = go(job(tmp_path, "bad.py:Gone", retired={0: Retirement(0, "hung")}), tmp_path)
     assert never.ended == "hung"  # it has not even been loaded
 
 
 @pytest.mark.slow
 def test_cars_on_one_track_and_one_that_fails_among_them(tmp_path):
-    full = {"sim": "assetto", "track": "proving_ground", "rules": Rules(seconds=1.0)}
+    full = {"sim": "assetto", "track": "proving_ground", "rules": RaceRules(seconds=1.0)}
     drivers = ("line_follow", "bad.py:Raises", "line_follow")
     results, _ = go(job(tmp_path, *drivers, **full), tmp_path)
     assert [result.ended.split(":")[0] for result in results] == [
@@ -155,7 +156,7 @@ def test_a_world_that_cannot_be_built_is_no_entry_s_fault(tmp_path):
 )
 def test_programs_that_go_on_and_programs_that_do_not(how, ended, tmp_path):
     (tmp_path / "bot.py").write_text(SILENT)
-    rules = Rules(seconds=9.0, patience=1.5, start=2.0 if how == "never" else 30.0)
+    rules = RaceRules(seconds=9.0, patience=1.5, start=2.0 if how == "never" else 30.0)
     (result,), _ = go(job(tmp_path, f"{{python}} bot.py {{port}} {how}", rules=rules), tmp_path)
     assert result.ended == ended
 

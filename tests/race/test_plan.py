@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
-from trailbrake.race.plan import Plan, Rules, parse, read
+from trailbrake.race.plan import RaceDayPlan, RaceRules, parse_plan, read_plan
 
 GOOD = """
 season = "Cup"
@@ -31,20 +31,20 @@ port = 4567
 
 
 def test_a_race_file_says_what_its_keys_say():
-    plan = parse(GOOD, "day.toml")
+    plan = parse_plan(GOOD, "day.toml")
     assert (plan.season, plan.day, plan.seed, plan.sim, plan.cars) == ("Cup", "2026-05-04", 3, "trend", 1)
     assert (plan.rules.laps, plan.rules.contacts, plan.rules.score) == (2, 5, "best_lap")
     assert [(item.track, item.races, item.laps) for item in plan.schedule] == [("oval", 2, 0), ("kite", 1, 4)]
     assert plan.schedule[0].host == {"look": "A", "obstacles": 2}
     assert [entry.name for entry in plan.entries] == ["lane_sign", "Bot"]
-    assert plan.entries[1].line == "bot --port {port}"
-    assert plan.rules.points == Rules().points
+    assert plan.entries[1].command_line == "bot --port {port}"
+    assert plan.rules.points == RaceRules().points
 
 
 def test_a_file_is_read_with_the_mark_that_editors_of_windows_leave(tmp_path):
     path = tmp_path / "day.toml"
     path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
-    assert read(path).season == "Cup"
+    assert read_plan(path).season == "Cup"
 
 
 ENTRY, ROUND = '[[entries]]\ndriver = "lane_sign"\n', '[[schedule]]\ntrack = "oval"\n'
@@ -73,12 +73,12 @@ ENTRY, ROUND = '[[entries]]\ndriver = "lane_sign"\n', '[[schedule]]\ntrack = "ov
         (ROUND + '[[entries]]\nname = "X"', "entry X: an entry has a driver or a command"),
         (ROUND + ENTRY + 'command = "bot"', "got both"),
         (ROUND + '[[entries]]\ncommand = "bot"\nport = 70000', "expected 0..65535, got 70000"),
-        ("season = ", "no TOML"),
+        ("season = ", "not TOML"),
     ],
 )
 def test_a_wrong_race_file_is_one_line(text, said):
     with pytest.raises(DataError) as error:
-        parse(text, "day.toml")
+        parse_plan(text, "day.toml")
     assert said in str(error.value)
     assert "day.toml" in str(error.value)
     assert "\n" not in str(error.value)
@@ -86,19 +86,19 @@ def test_a_wrong_race_file_is_one_line(text, said):
 
 def test_a_file_that_is_not_there_and_one_that_is_no_text(tmp_path):
     with pytest.raises(UsageError, match="cannot read the race file"):
-        read(tmp_path / "none.toml")
+        read_plan(tmp_path / "none.toml")
     (tmp_path / "day.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DataError, match="not UTF-8"):
-        read(tmp_path / "day.toml")
+        read_plan(tmp_path / "day.toml")
 
 
 @given(st.text(max_size=200) | st.sampled_from([GOOD, GOOD[:90], GOOD.replace("2", "-0.5"), GOOD.replace('"', "")]))
 def test_any_text_is_a_day_or_a_refusal(text):
     try:
-        plan = parse(text, "day.toml")
+        plan = parse_plan(text, "day.toml")
     except TrailbrakeError as error:
         refusal = str(error)
     else:
         refusal = "day.toml"
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, RaceDayPlan)
     assert "day.toml" in refusal

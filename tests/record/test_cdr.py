@@ -28,29 +28,29 @@ def plain(values):
 @given(messages())
 def test_round_trip(message):
     layout, values = message
-    assert plain(cdr.decode(layout, cdr.encode(layout, values))) == values
+    assert plain(cdr.decode_message(layout, cdr.encode_message(layout, values))) == values
 
 
 @given(messages(), st.integers(0, 200))
 def test_a_message_that_ends_early_is_a_value_error(message, cut):
     layout, values = message
-    data = cdr.encode(layout, values)
+    data = cdr.encode_message(layout, values)
     if 4 <= cut < len(data):
         with pytest.raises(ValueError):  # noqa: PT011
-            cdr.decode(layout, data[:cut])
+            cdr.decode_message(layout, data[:cut])
 
 
 def test_known_bytes():
     layout = {"flag": "bool", "count": "uint32", "value": "float64", "text": "string", "list": "float64[]"}
     values = {"flag": True, "count": 7, "value": 1.0, "text": "ab", "list": [2.0]}
     # Offsets behind the header: flag 0, count 4, value 8, text 16 (length 3, "ab", 0), list 24 (length), 32.
-    assert cdr.encode(layout, values) == bytes.fromhex(
+    assert cdr.encode_message(layout, values) == bytes.fromhex(
         "00010000 01000000 07000000 000000000000f03f 03000000 61620000 01000000 00000000 0000000000000040"
     )
 
 
 def test_what_is_not_cdr():
     with pytest.raises(ValueError, match="not a little-endian"):
-        cdr.decode({}, b"\0\0\0\0")
+        cdr.decode_message({}, b"\0\0\0\0")
     with pytest.raises(ValueError, match="int8"):
-        cdr.encode({"a": "int8"}, {"a": 1})
+        cdr.encode_message({"a": "int8"}, {"a": 1})

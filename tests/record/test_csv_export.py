@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from synthetic_drives import state_at
-from test_recorder import small_drive
+from helpers.small_drives import small_drive
+from helpers.synthetic_drives import state_at
 
 from trailbrake.errors import UsageError
-from trailbrake.record import Recorder, Recording, export, export_csv
+from trailbrake.record import Recorder, Recording, csv_export, export_csv
 from trailbrake.state import CarState, Controls
 
 
@@ -56,10 +56,36 @@ def test_a_column_with_some_values_missing(tmp_path):
     assert [row["gear"] for row in rows] == ["", "2", "-1"]
 
 
+def test_a_tight_turn_is_a_column_of_its_radius(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for i, (speed, yaw_rate) in enumerate([(0.0, 0.0), (17.5, 0.5), (17.5, -0.5), (17.5, 0.0)]):
+        recorder.tick(CarState(time=float(i), speed=speed, yaw_rate=yaw_rate), Controls())
+    recorder.close()
+    out = tmp_path / "o.csv"
+    export_csv(Recording.open(recorder.path), out)
+    rows = parsed(out.read_bytes().decode())
+    assert [row["path_radius_m"] for row in rows] == ["", "35.0", "35.0", ""]
+    assert [row["curvature_1pm"] for row in rows] == ["", repr(0.5 / 17.5), repr(-0.5 / 17.5), "0.0"]
+
+
+def test_without_a_yaw_rate_the_radius_follows_from_the_positions(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    for i in range(200):
+        angle = 17.5 / 35.0 * i / 60.0
+        recorder.tick(
+            CarState(time=i / 60.0, x=35.0 * math.cos(angle), y=35.0 * math.sin(angle), speed=17.5), Controls()
+        )
+    recorder.close()
+    out = tmp_path / "o.csv"
+    export_csv(Recording.open(recorder.path), out)
+    radii = [float(row["path_radius_m"]) for row in parsed(out.read_bytes().decode())]
+    assert radii[5:-5] == pytest.approx([35.0] * 190, rel=1e-3)
+
+
 def test_blocks_join_without_a_seam(recording, monkeypatch):
     whole, parts = io.StringIO(newline=""), io.StringIO(newline="")
     export_csv(recording, whole)
-    monkeypatch.setattr(export, "BLOCK", 7)
+    monkeypatch.setattr(csv_export, "BLOCK_ROWS", 7)
     export_csv(recording, parts)
     assert parts.getvalue() == whole.getvalue()
 

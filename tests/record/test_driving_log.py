@@ -1,11 +1,13 @@
 import math
+import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.record.driving_log import Skipped, rows, usable_rows
+from trailbrake.record.driving_log import SkippedRows, read_rows, read_usable_rows
 
 NAME = "center_2018_09_07_21_12_24_282.jpg"
 
@@ -20,8 +22,8 @@ def folder(tmp_path):
 
 def read(folder, text, encoding="utf-8"):
     (folder / "driving_log.csv").write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
-    skipped = Skipped()
-    return list(rows(folder, skipped)), dict(skipped.counts)
+    skipped = SkippedRows()
+    return list(read_rows(folder, skipped)), dict(skipped.counts)
 
 
 # The row of the protocol page, section 8.
@@ -124,9 +126,9 @@ def test_garbage_gives_rows_in_range_or_reasons(folder, lines):
 def test_a_folder_without_a_usable_row_is_refused_with_the_reasons(folder):
     (folder / "driving_log.csv").write_text("gone.jpg,1,0,0,1,1,1\ngone.jpg,1,0,0,1,1,1\n")
     with pytest.raises(DataError, match=r"2 whose picture is missing \(first in line 1\)"):
-        list(usable_rows(folder, Skipped()))
+        list(read_usable_rows(folder, SkippedRows()))
     with pytest.raises(UsageError, match=r"driving_log.csv: cannot read the driving log"):
-        list(rows(folder / "nowhere", Skipped()))
+        list(read_rows(folder / "nowhere", SkippedRows()))
 
 
 def test_a_log_is_read_as_a_stream(folder):
@@ -134,6 +136,16 @@ def test_a_log_is_read_as_a_stream(folder):
     with (folder / "driving_log.csv").open("w") as log:
         for _ in range(20_000):
             log.write(f"{NAME},1,0,0,1,1,1\n")
-    reading = rows(folder, Skipped())
+    reading = read_rows(folder, SkippedRows())
     assert next(reading).lap == 1
     reading.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes among its files")
+def test_a_pipe_is_no_picture(tmp_path):
+    (tmp_path / "IMG").mkdir()
+    os.mkfifo(tmp_path / "IMG" / "a.jpg")
+    (tmp_path / "driving_log.csv").write_text("IMG/a.jpg,1,0.2,0,2.5,1.5,1\n")
+    skipped = SkippedRows()
+    assert not list(read_rows(tmp_path, skipped))
+    assert "picture is missing" in str(skipped)

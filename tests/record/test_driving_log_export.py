@@ -7,7 +7,7 @@ from PIL import Image as Picture
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record import Recorder, Recording
-from trailbrake.record.driving_log import Skipped, rows
+from trailbrake.record.driving_log import SkippedRows, read_rows
 from trailbrake.record.driving_log_export import export_driving_log
 from trailbrake.state import CarState, Controls, Image
 
@@ -52,8 +52,8 @@ def test_a_second_drive_is_added_and_overwrites_nothing(tmp_path):
     recording = recorded(tmp_path / "a.mcap", started=None)
     for _ in range(2):
         export_driving_log(recording, tmp_path / "log")
-    skipped = Skipped()
-    found = list(rows(tmp_path / "log", skipped))
+    skipped = SkippedRows()
+    found = list(read_rows(tmp_path / "log", skipped))
     assert not skipped.counts
     assert len(found) == 58
     assert len({row.picture for row in found}) == 58

@@ -3,10 +3,10 @@
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.record.driving_log import Skipped, rows
-from trailbrake.record.reader import Recording
+from trailbrake.record.driving_log import SkippedRows, read_rows
+from trailbrake.record.recording_reader import Recording
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.session import drive
+from trailbrake.run.session.drive_session import drive
 
 # s of the first lap, from rest; lockstep repeats to the bit, and another library may round a picture otherwise.
 GOLDEN = {
@@ -40,8 +40,8 @@ def test_a_drive_is_recorded_with_its_pictures_and_as_a_driving_log(tmp_path):
     pictures = list(recording.pictures())
     assert [picture.row for picture in pictures] == list(range(len(recording)))
     assert all(picture.data.startswith(b"\xff\xd8\xff") for picture in pictures)
-    skipped = Skipped()
-    found = list(rows(tmp_path / "log", skipped))
+    skipped = SkippedRows()
+    found = list(read_rows(tmp_path / "log", skipped))
     assert not skipped.counts
     assert len(found) == len(recording) == summary["driving_log"]["rows"] > 40
     assert [row.steer for row in found] == pytest.approx(recording.controls["steer"].tolist(), abs=1e-5)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.run.learn import _Odometer, learn
+from trailbrake.run import learn
+from trailbrake.run.learn import _Odometer, map_road
 from trailbrake.run.options import DriveOptions, LearnOptions
-from trailbrake.run.session import drive
+from trailbrake.run.session.drive_session import drive
+from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.load import load
-from trailbrake.tracks.road import Column
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
 
 
 def roll(odometer, places, dt=0.1):
@@ -40,13 +42,13 @@ def test_it_ends_after_so_many_metres_or_when_the_car_stands():
 def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
     out = tmp_path / "map.csv"
-    result = learn(LearnOptions(track="kartwerk", car="kart", out=out))
-    truth, road = load("kartwerk").road, load(out).road
+    result = map_road(find("forza"), LearnOptions(track="kartwerk", car="kart", out=out))
+    truth, road = load_track("kartwerk").road, load_track(out).road
     assert result["closed"]
     assert result["width_known"] > 0.95
-    offset = truth.locate_many(road.table[:, [Column.X, Column.Y]], 0)[:, 1]
+    offset = truth.locate_many(road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)[:, 1]
     assert np.sqrt(np.mean(offset**2)) < 0.15
-    again = learn(LearnOptions(source=result["recording"], out=tmp_path / "again.csv"))
+    again = map_road(find("forza"), LearnOptions(source=result["recording"], out=tmp_path / "again.csv"))
     assert again["length_m"] == result["length_m"]
     summary = drive(DriveOptions(sim="forza", track=str(out), car="kart", laps=1, report=False, out=tmp_path))
     assert summary["ended"] == "done"
@@ -54,12 +56,21 @@ def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
 
 def test_what_cannot_be_mapped_is_said(tmp_path):
     with pytest.raises(UsageError, match="driver survey needs what assetto does not supply: driving_line"):
-        learn(LearnOptions(sim="assetto"))
+        map_road(find("assetto"), LearnOptions(sim="assetto"))
     with pytest.raises(UsageError, match="no width of a road, expected above 0 m, got 0"):
-        learn(LearnOptions(width=0.0))
+        map_road(find("forza"), LearnOptions(width=0.0))
     with pytest.raises(UsageError, match="cannot read the recording"):
-        learn(LearnOptions(source=tmp_path / "none.mcap"))
+        map_road(find("forza"), LearnOptions(source=tmp_path / "none.mcap"))
     other = tmp_path / "other.mcap"
     other.write_text("no recording")
     with pytest.raises(DataError, match="not a recording"):
-        learn(LearnOptions(source=other))
+        map_road(find("forza"), LearnOptions(source=other))
+
+
+def test_a_live_survey_names_no_road_and_no_car():
+    """Its recording was once called serpent_pass by hatchback, whatever the game had loaded."""
+    assert LearnOptions(live=True).with_defaults() == LearnOptions(live=True)
+    embedded = LearnOptions().with_defaults()
+    assert (embedded.track, embedded.car) == ("serpent_pass", "hatchback")
+    assert learn._road_name(LearnOptions(live=True, sim="forza")) == "forza"
+    assert learn._road_name(LearnOptions(live=True, track="my/road.csv")) == "road"

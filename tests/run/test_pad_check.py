@@ -5,8 +5,10 @@ import math
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.run.options import CheckOptions
-from trailbrake.run.pad_check import STICKS, _axis, check
+from trailbrake.run.options import PadCheckOptions
+from trailbrake.run.pad_check import AXES, STEER_LEVELS, _check_axis, check_pad
+from trailbrake.run.session.connection import Connection
+from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls, Phase
 
 
@@ -17,11 +19,11 @@ class Game:
         self.takes, self.phase = takes, phase
         self.now, self.held = 0.0, [0.0, 0.0, 0.0]
 
-    def wait(self, link):
+    def wait_for_sample(self, link):
         self.now += 1 / 60
         return self.now
 
-    def gone(self):
+    def end_reason(self):
         return ""
 
     def read(self, now):
@@ -34,22 +36,22 @@ class Game:
 
 def found(takes, phase=Phase.DRIVING):
     game, said = Game(takes, phase), []
-    axis = _axis(game, game, "steer", STICKS, said.append)
-    assert len(said) == len(STICKS)
+    axis = _check_axis(Connection([game], game), AXES["steer"], said.append)
+    assert len(said) == len(STEER_LEVELS)
     return axis
 
 
 @pytest.mark.slow
 def test_the_embedded_world_takes_what_is_sent():
-    axes = check(CheckOptions())
-    assert [(a.axis, a.ok, a.verdict) for a in axes] == [("steer", True, "ok"), ("throttle", True, "ok")]
+    axes = check_pad(find("forza"), PadCheckOptions())
+    assert [(a.axis, a.all_matched, a.verdict) for a in axes] == [("steer", True, "ok"), ("throttle", True, "ok")]
     assert max(a.worst for a in axes) < 1 / 127
     assert max(a.delay for a in axes) < 0.1
 
 
 def test_a_late_and_coarse_echo_is_fine():
     axis = found(lambda steer: round(127 * steer) / 127)
-    assert axis.ok
+    assert axis.all_matched
     assert 2 / 60 <= axis.delay < 5 / 60
 
 
@@ -60,19 +62,19 @@ def test_a_late_and_coarse_echo_is_fine():
         (lambda steer: -steer, "inverted"),
         (lambda steer: 0.0 if abs(steer) <= 0.25 else steer, "a dead zone"),
         (lambda steer: 0.5 * steer, "not what was sent"),
-        (lambda steer: math.nan, "nobody drives"),
+        (lambda steer: math.nan, "no car is driven"),
     ],
 )
 def test_what_is_wrong_is_named(takes, verdict):
     axis = found(takes)
-    assert not axis.ok
+    assert not axis.all_matched
     assert axis.verdict.startswith(verdict)
 
 
 def test_a_menu_is_no_drive():
-    assert found(lambda steer: steer, Phase.PAUSED).verdict == "nobody drives: leave the menu"
+    assert found(lambda steer: steer, Phase.PAUSED).verdict == "no car is driven: leave the menu"
 
 
 def test_a_simulator_without_an_echo():
     with pytest.raises(UsageError, match="assetto does not tell what it took: steer"):
-        check(CheckOptions(sim="assetto"))
+        check_pad(find("assetto"), PadCheckOptions(sim="assetto"))

@@ -2,55 +2,87 @@
 
 import errno
 import signal
+import threading
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
-from processes import command
+from helpers.processes import command
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.run import serve as serving
 from trailbrake.run.options import WorldOptions
+from trailbrake.run.session.embedded_worlds import build_world
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.spec import ServeOptions
+from trailbrake.sims.registry import find
+from trailbrake.system import steady_clock
 from trailbrake.transport.shm import SharedMemory
 
 SHORT = WorldOptions(track="kartwerk", car="hatchback", seconds=0.05, speed="max")
 
 
 def test_a_world_is_served_for_its_seconds(tmp_path, capsys):
-    result = serving.serve("assetto", SHORT, ServeOptions(cars=2), doors=str(tmp_path))
+    result = serving.serve_world(find("assetto"), SHORT, ServeOptions(cars=2), doors=str(tmp_path))
     assert (result["sim"], result["track"], result["car"], result["seed"]) == ("assetto", "kartwerk", "hatchback", 0)
     assert 0.05 <= result["seconds"] < 5.0
     assert result["loop"]["ticks"] > 10
     assert {"messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "late"} <= set(result)
     ready = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ready ")]
-    assert ready == ["ready assetto track=kartwerk car=hatchback cars=2 rate_hz=333"]
+    assert [line.split(" (")[0] for line in ready] == ["ready assetto track=kartwerk car=hatchback cars=2 rate_hz=333"]
 
 
+@pytest.mark.slow
 def test_in_real_time_it_keeps_to_the_wire_s_rate(tmp_path):
     world = WorldOptions(track="kartwerk", seconds=0.6, speed="real")
-    ticks = serving.serve("assetto", world, ServeOptions(), doors=str(tmp_path))["loop"]["ticks"]
+    ticks = serving.serve_world(find("assetto"), world, ServeOptions(), doors=str(tmp_path))["loop"]["ticks"]
     assert ticks == pytest.approx(0.6 * spec.RATE_HZ, rel=0.2)
+
+
+def build_host(options, folder):
+    return serving.build_host(find("assetto"), build_world(find("assetto"), SHORT, options), options, str(folder))
 
 
 @pytest.mark.parametrize("cars", [0, -1])
 def test_a_world_without_cars_is_refused(tmp_path, cars):
     with pytest.raises(UsageError, match="a world needs a car"):
-        serving.build_host("assetto", SHORT, ServeOptions(cars=cars), str(tmp_path))
+        build_host(ServeOptions(cars=cars), tmp_path)
 
 
 def test_laps_per_car_and_what_was_ignored_are_told(tmp_path):
-    result = serving.serve("assetto", SHORT, ServeOptions(cars=2, park=True), doors=str(tmp_path))
+    result = serving.serve_world(find("assetto"), SHORT, ServeOptions(cars=2, park=True), doors=str(tmp_path))
     assert result["laps"] == [[], []]
     assert result["ignored"] == []
 
 
+class LapList:
+    """A plant that only has laps."""
+
+    def __init__(self):
+        self.driven = []
+
+    def laps(self, car):
+        return list(self.driven) if car == 0 else []
+
+
+def test_laps_before_a_restart_are_kept():
+    plant = LapList()
+    archive = serving.LapArchive(plant, 2)
+    for laps in ([], ["a"], ["a", "b"], [], [], ["c"], []):
+        plant.driven = laps
+        archive.update()
+    assert (archive.laps(0), archive.laps(1)) == (["a", "b", "c"], [])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "factor"), [((0, 0, 0, 0, 4.0), 4.0), ((0, 0, 0, 9, 1.0), 0.25)])
 def test_the_session_s_pace_is_kept_to(tmp_path, page, factor):
     """Time scale 4, and a sleep of 9 ms after each step of 3 ms."""
     (tmp_path / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(codec.SimState(*page)))
     world = WorldOptions(track="kartwerk", seconds=0.6, speed="real")
-    ticks = serving.serve("assetto", world, ServeOptions(classic=False), doors=str(tmp_path))["loop"]["ticks"]
+    ticks = serving.serve_world(find("assetto"), world, ServeOptions(classic=False), doors=str(tmp_path))["loop"][
+        "ticks"
+    ]
     # A busy machine makes fewer; a quarter or four times as many would be another pace.
     assert factor * 0.3 < ticks / (0.6 * spec.RATE_HZ) < factor * 1.2
 
@@ -66,7 +98,7 @@ def test_a_host_that_fails_closes_its_doors(tmp_path, monkeypatch):
         def tick(self, now):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        def counters(self):
+        def read_counters(self):
             return {}
 
         def close(self):
@@ -75,16 +107,16 @@ def test_a_host_that_fails_closes_its_doors(tmp_path, monkeypatch):
     host = Host()
     monkeypatch.setattr(serving, "build_host", lambda *a: host)
     with pytest.raises(OSError, match="No space"):
-        serving.serve("assetto", SHORT, ServeOptions())
+        serving.serve_world(find("assetto"), SHORT, ServeOptions())
     assert host.closed
 
 
 def test_a_second_host_in_one_place_is_refused(tmp_path):
-    first = serving.build_host("assetto", SHORT, ServeOptions(), str(tmp_path))
+    first = build_host(ServeOptions(), tmp_path)
     first.open(0.0)
     try:
         with pytest.raises(SimulatorError) as caught:
-            serving.serve("assetto", SHORT, ServeOptions(), doors=str(tmp_path))
+            serving.serve_world(find("assetto"), SHORT, ServeOptions(), doors=str(tmp_path))
         assert "\n" not in str(caught.value)
     finally:
         first.close()
@@ -101,6 +133,70 @@ def test_a_signal_ends_it_well_and_nothing_is_left(tmp_path, ask):
         assert serve.summary["track"] == "kartwerk"
         assert serve.summary["messages_out"] > 0
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_client_that_slows_the_time_down_does_not_hold_the_host(tmp_path):
+    """The smallest time scale makes a tick last for 3 s, and a smaller one ended the host; SIGTERM acts within it."""
+    with command("serve", "assetto", "--track=kartwerk", "--json", shm=tmp_path) as serve:
+        serve.until("ready ")
+        page = SharedMemory(tmp_path).create_page(spec.SIM_STATE_V1)
+        page.write(codec.encode_sim_v1(codec.SimState(time_scale=1e-30)))
+        serve.until("trailbrake: SimState: time_scale 1e-30 is out of range")
+        serve.process.send_signal(signal.SIGTERM)
+        assert serve.end() == 0
+        page.close(remove=True)
+
+
+class SlowHost:
+    """A host whose next tick is an hour away, as a client wants it."""
+
+    wall_period = 3600.0
+
+    def __init__(self):
+        self.ticks = 0
+
+    def tick(self, now):
+        self.ticks += 1
+
+
+def test_a_stop_comes_before_a_tick_that_is_an_hour_away():
+    host = SlowHost()
+    loop = serving._ServeLoop(host, serving.LapArchive(LapList(), 0), period=0.003, real=True)
+    threading.Timer(0.05, loop.request_stop).start()
+    loop.run(steady_clock.now(), 0.0)
+    loop.stopped = False
+    loop.run(steady_clock.now(), 0.05)
+    assert host.ticks == 0
+
+
+def test_a_machine_that_was_suspended_finds_a_world_that_goes_on(monkeypatch):
+    """The clock has jumped by 30 s: the world does not catch up, it goes on at its pace from where it was."""
+    clock = 0.0
+
+    def sleep_until(deadline):
+        nonlocal clock
+        clock = max(clock, deadline) + 1e-4
+        return clock
+
+    monkeypatch.setattr(steady_clock, "now", lambda: clock)
+    monkeypatch.setattr(steady_clock, "sleep_until", sleep_until)
+    times = []
+
+    class Host:
+        def tick(self, now):
+            nonlocal clock
+            times.append(now)
+            if len(times) == 100:
+                clock += 30.0
+
+    loop = serving._ServeLoop(Host(), serving.LapArchive(LapList(), 0), period=0.01, real=True)
+    loop.run(0.0, 32.0)
+    assert loop.late == 1
+    assert times[100] - times[99] > 29.0
+    assert max(b - a for a, b in pairwise(times[100:])) < 0.02
+    assert min(b - a for a, b in pairwise(times[100:])) > 0.005
+    assert len(times) == pytest.approx(200, abs=3)
 
 
 @pytest.mark.slow
@@ -123,12 +219,12 @@ def test_a_client_with_controls_of_any_size_and_one_who_scribbles_into_car0(tmp_
     with command("serve", "assetto", "--track=kartwerk", "--json", shm=tmp_path) as serve:
         serve.until("ready ")
         memory = SharedMemory(tmp_path)
-        page = memory.create(spec.controls_name(0), size=size)
+        page = memory.create_page(spec.controls_name(0), size=size)
         data = codec.encode_controls(codec.CarControls(gas=1.0))
         page.write((data + bytes(256))[:size])
         car = None
         while car is None or codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE)) < 50:
-            car = car or memory.open(spec.car_name(0))
+            car = car or memory.open_page(spec.car_name(0))
         car.write(b"\xff" * 512)
         while not 50 < codec.decode_packet_id(car.read(codec.PACKET_ID_SIZE)) < 10**6:
             pass
@@ -141,4 +237,5 @@ def test_a_client_with_controls_of_any_size_and_one_who_scribbles_into_car0(tmp_
         serve.process.send_signal(signal.SIGTERM)
         assert serve.end() == 0
         assert serve.summary["rejected"] >= 1
-        assert serve.said == ["ready assetto track=kartwerk car=gt3 cars=1 rate_hz=333"]
+        (ready,) = [line for line in serve.said if line.startswith("ready ")]
+        assert ready.startswith("ready assetto track=kartwerk car=gt3 cars=1 rate_hz=333")

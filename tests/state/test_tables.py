@@ -5,15 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.state import CarState, Controls, Image, OtherCar, Phase, SimCommand, WheelState, WheelTorque
-from trailbrake.state.fields import of
+from trailbrake.state.commands import COMMAND_FIELDS
+from trailbrake.state.fields import declared_quantities
 from trailbrake.state.tables import (
-    COMMAND_FIELDS,
     CONTROL_COLUMNS,
     CONTROL_FIELDS,
     STATE_COLUMNS,
     STATE_FIELDS,
     controls_row,
-    markdown,
+    markdown_table,
     state_from_row,
     state_row,
 )
@@ -29,18 +29,17 @@ def numbers(lo, hi):
     return st.floats(**bounds, allow_infinity=False, allow_nan=False) | st.just(math.nan)
 
 
-@st.composite
-def rows(draw):
-    """A row of random values within the declared ranges, NaN for "not supplied" included."""
-    row = []
-    for column in STATE_COLUMNS:
-        if column.name == "gear":
-            row.append(draw(WHOLE["gear"].map(float) | st.just(math.nan)))
-        elif column.name in WHOLE:
-            row.append(float(draw(WHOLE[column.name])))
-        else:
-            row.append(draw(numbers(column.quantity.lo, column.quantity.hi)))
-    return tuple(row)
+def values(column):
+    """Random values of a column within its declared range, NaN for "not supplied" included."""
+    if column.name == "gear":
+        return WHOLE["gear"].map(float) | st.just(math.nan)
+    if column.name in WHOLE:
+        return WHOLE[column.name].map(float)
+    return numbers(column.quantity.lo, column.quantity.hi)
+
+
+def rows():
+    return st.tuples(*map(values, STATE_COLUMNS))
 
 
 def same(a, b):
@@ -124,31 +123,33 @@ def test_csv_names_that_others_rely_on():
 
 def test_state_columns_hold_every_declared_number():
     names = {c.name for c in STATE_COLUMNS}
-    assert set(of(CarState)) <= names
+    assert set(declared_quantities(CarState)) <= names
     assert {"sequence", "phase", "gear"} <= names
-    assert {f"{wheel}_{name}" for wheel in ("fl", "fr", "rl", "rr") for name in of(WheelState)} <= names
+    assert {
+        f"{wheel}_{name}" for wheel in ("fl", "fr", "rl", "rr") for name in declared_quantities(WheelState)
+    } <= names
 
 
 def test_state_fields_name_everything_a_simulator_can_supply():
-    own = {f.name for f in dataclasses.fields(CarState)} - {"wheels"}
+    own = {f.name for f in dataclasses.fields(CarState)} - {"wheels", "signals"}
     assert own | {f"wheels.{f.name}" for f in dataclasses.fields(WheelState)} == STATE_FIELDS
 
 
 def test_control_and_command_fields_name_everything_a_simulator_can_accept():
-    own = {f.name for f in dataclasses.fields(Controls)} - {"wheels"}
+    own = {f.name for f in dataclasses.fields(Controls)} - {"wheels", "command"}
     assert own | {f"wheels.{f.name}" for f in dataclasses.fields(WheelTorque)} == CONTROL_FIELDS
     assert {f.name for f in dataclasses.fields(SimCommand)} == COMMAND_FIELDS
 
 
 def test_markdown_has_a_line_per_field_and_keeps_its_columns():
     for cls in (CarState, WheelState, OtherCar, Controls):
-        lines = markdown(cls).splitlines()
+        lines = markdown_table(cls).splitlines()
         assert {line.count("|") for line in lines} == {6}
-        for name, q in of(cls).items():
+        for name, q in declared_quantities(cls).items():
             line = next(line for line in lines if line.startswith(f"| `{name}` |"))
             assert f"| {q.unit} |" in line
             assert q.meaning in line
-    assert "| `steer` | 1 | -1 .. 1 | share of full lock, positive left |" in markdown(Controls)
+    assert "| `steer` | 1 | -1 .. 1 | share of full lock, positive left |" in markdown_table(Controls)
 
 
 def test_a_command_that_says_nothing_asks_for_nothing():

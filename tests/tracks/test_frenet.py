@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.tracks import frenet, layout
-from trailbrake.tracks.build import build
-from trailbrake.tracks.load import load
-from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.road_builder import build_road
+from trailbrake.tracks.track_library import load_track
 
 CLOSED = ("hartmoor", "pinegrove", "kartwerk", "copperbowl")
-ROADS = {name: load(name).road for name in (*CLOSED, "serpent_pass", "proving_ground")}
+ROADS = {name: load_track(name).road for name in (*CLOSED, "serpent_pass", "proving_ground")}
 ARGS = {name: (road.table, road.spacing, road.closed) for name, road in ROADS.items()}
 names = st.sampled_from(sorted(ROADS))
 shares = st.floats(0.0, 1.0, exclude_max=True)
@@ -39,11 +39,11 @@ def circle(radius=100.0, rows=400, left=True):
 def place(road, share, side):
     """A place on the road or its run-off that has one perpendicular only."""
     s = share * road.length
-    i, j, _ = frenet.span(road.table, road.spacing, road.closed, s)
+    i, j, _ = frenet.bracket_rows(road.kernel_table, s)
     left = side > 0.0
-    reach = road.table[i, Column.WIDTH_LEFT if left else Column.WIDTH_RIGHT]
-    reach += road.table[i, Column.RUNOFF_LEFT if left else Column.RUNOFF_RIGHT]
-    inside = max(0.0, math.copysign(1.0, side) * max(road.table[[i, j], Column.CURVATURE], key=abs))
+    reach = road.table[i, RoadColumn.WIDTH_LEFT if left else RoadColumn.WIDTH_RIGHT]
+    reach += road.table[i, RoadColumn.RUNOFF_LEFT if left else RoadColumn.RUNOFF_RIGHT]
+    inside = max(0.0, math.copysign(1.0, side) * max(road.table[[i, j], RoadColumn.CURVATURE], key=abs))
     return s, side * min(reach, 0.9 / inside if inside else math.inf)
 
 
@@ -70,7 +70,7 @@ def test_locate_inverts_point(name, share, side):
 def test_hint_and_global_search_agree_on_the_road(name, share, side, away):
     road = ROADS[name]
     s = share * road.length
-    width = road.at(s, Column.WIDTH_LEFT if side > 0 else Column.WIDTH_RIGHT)
+    width = road.column_at(s, RoadColumn.WIDTH_LEFT if side > 0 else RoadColumn.WIDTH_RIGHT)
     x, y, _ = road.point(s, side * float(width))
     rows = len(road.table)
     hint = int(s / road.spacing) + away
@@ -93,7 +93,9 @@ def test_circle_is_found_as_mathematics_has_it(angle, distance, left):
 def test_no_steps_anywhere_round_a_lap_seam_included(name):
     road = ROADS[name]
     s = np.linspace(-5.0, road.length + 5.0, 40_000)
-    reach = 0.8 * np.minimum(road.at(s, Column.WIDTH_LEFT), 1.0 / np.maximum(road.at(s, Column.CURVATURE), 1e-9))
+    reach = 0.8 * np.minimum(
+        road.column_at(s, RoadColumn.WIDTH_LEFT), 1.0 / np.maximum(road.column_at(s, RoadColumn.CURVATURE), 1e-9)
+    )
     found = road.locate_many(road.points(s, reach)[:, :2])
     step = np.mod(np.diff(found[:, 0]) + 0.5 * road.length, road.length) - 0.5 * road.length
     assert step.min() > 0.0
@@ -103,7 +105,7 @@ def test_no_steps_anywhere_round_a_lap_seam_included(name):
 
 def hairpin():
     """Two straights 16 m apart, joined by a half circle: either lies in the other's run-off."""
-    return build(layout.parse("""
+    return build_road(layout.parse_layout("""
         closed = false
         runoff = 20.0
         [[segment]]
@@ -133,7 +135,9 @@ def test_teleport_is_found_in_spite_of_the_old_hint(name, share, old):
     if abs(offset) < 1e-6:
         assert along(road, s, share * road.length) < 1e-5
     else:  # the run-off of the leg where it was: the hint is believed
-        assert abs(offset) < road.table[:, Column.WIDTH_LEFT].max() + road.table[:, Column.RUNOFF_LEFT].max() + 2.0
+        assert (
+            abs(offset) < road.table[:, RoadColumn.WIDTH_LEFT].max() + road.table[:, RoadColumn.RUNOFF_LEFT].max() + 2.0
+        )
 
 
 @given(st.sampled_from(["serpent_pass", "proving_ground"]), st.floats(0.1, 25.0), st.floats(-3.0, 3.0))
@@ -161,17 +165,17 @@ def test_any_place_has_an_answer(x, y, hint):
 def test_at_wraps_and_goes_on_across_the_seam():
     road = circle()
     s = np.array([0.0, road.length - 1.0, road.length - 1e-3, road.length, -1.0, 2.0 * road.length + 1.0])
-    yaw = road.at(s, Column.YAW)
+    yaw = road.column_at(s, RoadColumn.YAW)
     assert np.cos(yaw) == pytest.approx(np.cos(s / 100.0 + np.pi / 2.0), abs=1e-4)
     assert yaw[2] == pytest.approx(2.5 * np.pi, abs=1e-3)  # unwrapped: just before a whole turn
-    assert np.asarray(road.at(3.0, Column.WIDTH_LEFT)).shape == ()
-    assert road.at([[1.0, 2.0]], Column.GRIP).shape == (1, 2)
+    assert np.asarray(road.column_at(3.0, RoadColumn.WIDTH_LEFT)).shape == ()
+    assert road.column_at([[1.0, 2.0]], RoadColumn.GRIP).shape == (1, 2)
 
 
 def test_open_road_holds_its_end_columns():
     road = ROADS["serpent_pass"]
-    assert road.at(-10.0, Column.Z) == road.table[0, Column.Z]
-    assert road.at(road.length + 10.0, Column.Z) == road.table[-1, Column.Z]
+    assert road.column_at(-10.0, RoadColumn.Z) == road.table[0, RoadColumn.Z]
+    assert road.column_at(road.length + 10.0, RoadColumn.Z) == road.table[-1, RoadColumn.Z]
 
 
 def test_banked_surface_is_high_on_the_left_for_positive_bank():
@@ -184,18 +188,19 @@ def test_table_of_the_wrong_shape_is_refused():
         Road(np.zeros((5, 3)), 1.0, True)
 
 
+@pytest.mark.slow
 def test_plain_python_twin_gives_the_same_numbers():
     code = """
 import numpy as np
 from trailbrake.kernels import BACKEND
-from trailbrake.tracks.load import load
+from trailbrake.tracks.track_library import load_track
 assert BACKEND == "python"
-road = load("kartwerk").road
+road = load_track("kartwerk").road
 rng = np.random.default_rng(5)
 s, offset = rng.uniform(0, road.length, 40), rng.uniform(-4, 4, 40)
 points = road.points(s, offset)
 print(repr([tuple(map(float, road.locate(p[0], p[1], int(a)))) for p, a in zip(points, s)]))
-print(repr([float(v) for v in road.at(s, 3)]))
+print(repr([float(v) for v in road.column_at(s, 3)]))
 """
     environment = {**os.environ, "TRAILBRAKE_KERNELS": "python"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -205,7 +210,7 @@ print(repr([float(v) for v in road.at(s, 3)]))
     s, offset = rng.uniform(0, road.length, 40), rng.uniform(-4, 4, 40)
     for point, a, expected in zip(road.points(s, offset), s, places, strict=True):
         assert road.locate(point[0], point[1], int(a)) == pytest.approx(expected, abs=1e-9)
-    assert road.at(s, Column.YAW) == pytest.approx(yaws, abs=1e-12)
+    assert road.column_at(s, RoadColumn.YAW) == pytest.approx(yaws, abs=1e-12)
 
 
 def test_locate_is_cheap():

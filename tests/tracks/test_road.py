@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 
 def ring(n=200, radius=50.0, **more):
@@ -17,12 +17,12 @@ def test_every_column_lands_where_it_is_named():
     values = {"z": 1.0, "grade": 0.02, "bank": -0.1, "width_left": 4.0, "width_right": 5.0, "runoff_left": 6.0,
               "runoff_right": 7.0, "grip": 0.8, "kerb_left": 1.0, "kerb_right": 1.1}  # fmt: skip
     road = ring(**values)
-    assert road.table.shape == (200, len(Column))
+    assert road.table.shape == (200, len(RoadColumn))
     for name, value in values.items():
-        assert np.all(road.column(Column[name.upper()]) == value)
-    yaw = road.column(Column.YAW)
-    assert np.array_equal(road.column(Column.TANGENT_X), np.cos(yaw))
-    assert np.array_equal(road.column(Column.TANGENT_Y), np.sin(yaw))
+        assert np.all(road.column(RoadColumn[name.upper()]) == value)
+    yaw = road.column(RoadColumn.YAW)
+    assert np.array_equal(road.column(RoadColumn.TANGENT_X), np.cos(yaw))
+    assert np.array_equal(road.column(RoadColumn.TANGENT_Y), np.sin(yaw))
 
 
 def test_length_of_closed_and_open():
@@ -34,13 +34,13 @@ def test_length_of_closed_and_open():
 
 def test_edges_and_walls_lie_at_their_distances():
     road = ring(width_left=4.0, width_right=5.0, runoff_left=6.0, runoff_right=7.0)
-    for (left, right), inner, outer in ((road.edges(), 46.0, 55.0), (road.walls(), 40.0, 62.0)):
+    for (left, right), inner, outer in ((road.edge_lines(), 46.0, 55.0), (road.wall_lines(), 40.0, 62.0)):
         assert np.hypot(left[:, 0], left[:, 1]) == pytest.approx(np.full(200, inner), rel=1e-3)
         assert np.hypot(right[:, 0], right[:, 1]) == pytest.approx(np.full(200, outer), rel=1e-3)
 
 
 def test_a_table_of_another_shape_is_refused():
-    for shape in ((1, len(Column)), (10, len(Column) - 1), (10,)):
+    for shape in ((1, len(RoadColumn)), (10, len(RoadColumn) - 1), (10,)):
         with pytest.raises(ValueError, match=r"Road\.table: expected"):
             Road(np.zeros(shape), 1.0, True)
 

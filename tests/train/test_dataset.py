@@ -1,49 +1,49 @@
 import numpy as np
 import pytest
-from drives import record
+from helpers.picture_drives import record
 
 from trailbrake.errors import DataError
-from trailbrake.observe.glance import Glance
+from trailbrake.observe.image_crop import CropSpec
 from trailbrake.record import Recording
 from trailbrake.record.driving_log_export import export_driving_log
-from trailbrake.train.dataset import gather, joined
-from trailbrake.train.sources import find
+from trailbrake.train.dataset import gather_dataset, join_datasets
+from trailbrake.train.sources import find_sources
 
-GLANCE = Glance(top=0.2, bottom=0.9, height=32, width=40)
+GLANCE = CropSpec(top=0.2, bottom=0.9, height=32, width=40)
 
 
 def gathered(paths, **changes):
     options = {"most": 10_000, "smoothing": 0.0, "share": 0.2, "seed": 1, "say": lambda text: None}
-    return gather(find(paths), GLANCE, **options | changes)
+    return gather_dataset(find_sources(paths), GLANCE, **options | changes)
 
 
 def test_labels_belong_to_their_pictures(tmp_path):
-    record(tmp_path / "a.mcap", 600, 0)
-    record(tmp_path / "b.mcap", 600, 1)
+    record(tmp_path / "a.mcap", 450, 0)
+    record(tmp_path / "b.mcap", 450, 1)
     data = gathered([tmp_path])
-    assert len(data) > 1000
+    assert len(data) > 800
     assert data.pedal == pytest.approx(0.5)
     # The post's column, found in what is seen: the brightest one.
-    column = data.seen.sum(axis=(1, 3), dtype=np.int64).argmax(axis=1)
+    column = data.pictures.sum(axis=(1, 3), dtype=np.int64).argmax(axis=1)
     assert np.abs((19.5 - column) / 17.0 * 0.8 - data.steer).max() < 0.08
     assert 0.1 < data.held.mean() < 0.3
     assert (data.weight[data.held] == 0.0).all()
     assert (data.weight[~data.held] > 0.0).all()
     # Nobody sees what lies within half a second of a part that is held out.
     for owner in (0, 1):
-        rows = np.array([row for o, row in data.place if o == owner])
-        held = data.held[[o == owner for o, _ in data.place]]
+        rows = np.array([row for o, row in data.origins if o == owner])
+        held = data.held[[o == owner for o, _ in data.origins]]
         gaps = np.abs(rows[held][:, None] - rows[~held][None, :])
         assert gaps.size == 0 or gaps.min() >= 12
 
 
 def test_no_more_pictures_than_asked_for_and_rare_steers_stay(tmp_path):
-    record(tmp_path / "a.mcap", 900)
-    data = gathered([tmp_path], most=200)
-    assert len(data) == 200
-    again = gathered([tmp_path], most=200)
-    assert data.place == again.place
-    assert np.array_equal(data.seen, again.seen)
+    record(tmp_path / "a.mcap", 450)
+    data = gathered([tmp_path], most=100)
+    assert len(data) == 100
+    again = gathered([tmp_path], most=100)
+    assert data.origins == again.origins
+    assert np.array_equal(data.pictures, again.pictures)
 
 
 def test_damaged_pictures_are_counted_and_the_rest_is_learned_from(tmp_path):
@@ -74,9 +74,9 @@ def test_two_datasets_become_one(tmp_path):
     record(tmp_path / "a.mcap", 200, 0)
     record(tmp_path / "b.mcap", 200, 1)
     one, two = gathered([tmp_path / "a.mcap"], share=0.0), gathered([tmp_path / "b.mcap"], share=0.0)
-    both = joined(one, two)
+    both = join_datasets(one, two)
     assert len(both) == 400
-    assert both.place[200] == (1, 0)
+    assert both.origins[200] == (1, 0)
     assert both.names == one.names + two.names
-    assert np.array_equal(both.seen[200:], two.seen)
+    assert np.array_equal(both.pictures[200:], two.pictures)
     assert both.weight.mean() == pytest.approx(1.0)

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.observe.glance import Glance
+from trailbrake.observe.image_crop import CropSpec
 from trailbrake.train.dataset import Dataset
-from trailbrake.train.fit import VOTES, Epoch
-from trailbrake.train.report import APART, worst_of, write_report
+from trailbrake.train.learner import STEER_VOTES, Epoch
+from trailbrake.train.report import MIN_ROWS_APART, find_worst, write_report
 
 N = 200
 
@@ -19,7 +19,7 @@ class Source:
     def __init__(self):
         self.skipped = Counter()
 
-    def pictures(self, wanted):
+    def read_pictures(self, wanted):
         return ((row, b"\xff\xd8row%d" % row) for row in wanted if row != 150)  # one has gone since
 
 
@@ -56,10 +56,10 @@ def test_the_page_has_curves_numbers_and_the_worst_pictures(tmp_path, held):
         Epoch(3.0, 0.2, 2.5 if held else float("nan"), 0.15 if held else float("nan")),
         Epoch(2.0, 0.1, 2.2, 0.12),
     ]
-    outputs = np.zeros((N, VOTES + 1), np.float32)
-    outputs[:, VOTES // 2] = 9.0  # always straight on
+    outputs = np.zeros((N, STEER_VOTES + 1), np.float32)
+    outputs[:, STEER_VOTES // 2] = 9.0  # always straight on
     path = write_report(tmp_path / "r.html", "policy.npz", {"pictures": N, "from": ["<x>"]}, [Source()],
-                        a_dataset(held), outputs, epochs, Glance())  # fmt: skip
+                        a_dataset(held), outputs, epochs, CropSpec())  # fmt: skip
     text = path.read_text(encoding="utf-8")
     checker = Checker()
     checker.feed(text)
@@ -75,13 +75,13 @@ def test_the_page_has_curves_numbers_and_the_worst_pictures(tmp_path, held):
 
 def test_the_worst_are_no_neighbours_and_come_worst_first():
     error = np.arange(100, dtype=np.float32)
-    found = worst_of(error, [(0, i) for i in range(100)], np.arange(100))
+    found = find_worst(error, [(0, i) for i in range(100)], np.arange(100))
     assert found[0] == 99
-    assert all(abs(a - b) >= APART for i, a in enumerate(found) for b in found[:i])
-    assert worst_of(error, [(i, 0) for i in range(100)], np.arange(50)) == list(range(49, 25, -1))
+    assert all(abs(a - b) >= MIN_ROWS_APART for i, a in enumerate(found) for b in found[:i])
+    assert find_worst(error, [(i, 0) for i in range(100)], np.arange(50)) == list(range(49, 25, -1))
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
-    outputs = np.zeros((N, VOTES + 1), np.float32)
+    outputs = np.zeros((N, STEER_VOTES + 1), np.float32)
     with pytest.raises(UsageError, match="cannot write the report"):
-        write_report(tmp_path / "no" / "r.html", "p", {}, [Source()], a_dataset(), outputs, [], Glance())
+        write_report(tmp_path / "no" / "r.html", "p", {}, [Source()], a_dataset(), outputs, [], CropSpec())

@@ -8,14 +8,14 @@ from contextlib import closing
 import pytest
 
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.transport.pad import Loopback, Pad, UdpPad, backend
-from trailbrake.transport.pad_report import NEUTRAL, Button, PadReport
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.pad import LoopbackPad, Pad, UdpPad, open_pad_backend
+from trailbrake.transport.pad_report import NEUTRAL, PadButton, PadReport
+from trailbrake.transport.udp import UdpSocket
 
 PATIENCE = 10.0  # s, for another thread on a busy machine
 
 
-class Watched(Loopback):
+class Watched(LoopbackPad):
     """Tells when a neutral report comes, and keeps all."""
 
     def __init__(self):
@@ -35,37 +35,53 @@ class Watched(Loopback):
 
 
 def test_commands_become_reports_with_the_stick_to_the_right():
-    seen = Loopback()
+    seen = LoopbackPad()
     with Pad(seen, dead_man=0.0) as pad:
-        pad.apply(0.5, 0.75, 0.25, Button.A)
+        pad.apply_controls(0.5, 0.75, 0.25, PadButton.A)
         assert seen.report == PadReport(0x1000, 64, 191, 16384)
-        pad.apply(7.0, -1.0)
+        pad.apply_controls(7.0, -1.0)
         assert seen.report == PadReport(left_x=32767)
-        pad.apply(float("nan"), 1.0)
+        pad.apply_controls(float("nan"), 1.0)
         assert seen.report == NEUTRAL
-        pad.apply(0.0, 1.0)
-        pad.neutral()
+        pad.apply_controls(0.0, 1.0)
+        pad.send_neutral()
         assert seen.report == NEUTRAL
 
 
 def test_who_stops_calling_lets_go():
     seen = Watched()
     with Pad(seen, dead_man=0.02) as pad:
-        pad.apply(1.0, 1.0)
+        pad.apply_controls(1.0, 1.0)
         assert seen.let_go.wait(PATIENCE)
         assert seen.all[0].right_trigger == 255
-        assert pad.let_go == 1
+        assert pad.dead_man_releases == 1
         # It drives again when it is called again, and lets go once only while nobody does.
         seen.let_go.clear()
-        pad.apply(0.0, 0.5)
+        pad.apply_controls(0.0, 0.5)
         assert seen.let_go.wait(PATIENCE)
         assert seen.all.count(NEUTRAL) == 2
+
+
+def test_a_stop_comes_before_the_neutral_report():
+    seen, asked = Watched(), []
+
+    def stop(last, elapsed):
+        asked.append((last, elapsed))
+        return PadReport(left_trigger=200) if len(asked) < 3 else NEUTRAL
+
+    with Pad(seen, dead_man=0.02, stop=stop) as pad:
+        pad.apply_controls(1.0, 1.0)
+        assert seen.let_go.wait(PATIENCE)
+        assert [report.left_trigger for report in seen.all] == [0, 200, 200, 0]
+        assert {last.right_trigger for last, _ in asked} == {255}
+        assert 0.02 <= asked[0][1] < asked[1][1] < asked[2][1]
+        assert pad.dead_man_releases == 1
 
 
 def test_without_a_dead_man_nobody_watches():
     before = threading.active_count()
     with Pad(Watched(), dead_man=0.0) as pad:
-        pad.apply(1.0, 1.0)
+        pad.apply_controls(1.0, 1.0)
         assert threading.active_count() == before
 
 
@@ -74,7 +90,7 @@ def test_an_exception_lets_go_and_takes_the_pad_away():
 
     def crash():
         with Pad(seen, dead_man=0.0) as pad:
-            pad.apply(1.0, 1.0)
+            pad.apply_controls(1.0, 1.0)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -86,22 +102,22 @@ def test_an_exception_lets_go_and_takes_the_pad_away():
 def test_a_closed_pad_is_closed():
     seen = Watched()
     pad = Pad(seen)
-    pad.apply(0.0, 1.0)
+    pad.apply_controls(0.0, 1.0)
     pad.close()
     pad.close()
     assert seen.closed == 1
     with pytest.raises(SimulatorError, match="the pad is closed"):
-        pad.apply(0.0, 1.0)
+        pad.apply_controls(0.0, 1.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["pass", "raise SystemExit(3)", "1 / 0"])
 def test_a_program_that_ends_leaves_a_neutral_pad(end):
-    with closing(Udp()) as receiver:
+    with closing(UdpSocket()) as receiver:
         code = (
             "from trailbrake.transport.pad import Pad, UdpPad\n"
             f"pad = Pad(UdpPad(('127.0.0.1', {receiver.port})), dead_man=30.0)\n"
-            "pad.apply(1.0, 1.0)\n" + end
+            "pad.apply_controls(1.0, 1.0)\n" + end
         )
         subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=60)
         reports = []
@@ -111,11 +127,11 @@ def test_a_program_that_ends_leaves_a_neutral_pad(end):
 
 
 def test_reports_go_over_udp():
-    receiver = Udp()
+    receiver = UdpSocket()
     pad = UdpPad(("127.0.0.1", receiver.port))
     try:
         pad.send(PadReport(left_x=-32767, left_trigger=255))
-        assert receiver.wait(PATIENCE)
+        assert receiver.wait_readable(PATIENCE)
         data, _ = receiver.receive()
         assert data.hex() == "0000ff000180000000000000"
     finally:
@@ -124,11 +140,11 @@ def test_reports_go_over_udp():
 
 
 def test_backends_by_name():
-    assert isinstance(backend("none"), Loopback)
-    made = backend("udp:127.0.0.1:2561")
+    assert isinstance(open_pad_backend("none"), LoopbackPad)
+    made = open_pad_backend("udp:127.0.0.1:2561")
     assert isinstance(made, UdpPad)
     made.close()
     with pytest.raises(UsageError, match="no such pad, expected auto, udp:HOST:PORT, uinput, vgamepad or none, got x"):
-        backend("x")
+        open_pad_backend("x")
     with pytest.raises(UsageError, match="not an address"):
-        backend("udp:2561")
+        open_pad_backend("udp:2561")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import WireError
 from trailbrake.transport import pad_report
-from trailbrake.transport.pad_report import NEUTRAL, Button, PadReport
+from trailbrake.transport.pad_report import NEUTRAL, PadButton, PadReport
 
 # (steer, throttle, brake) -> bytes, section 7 of the protocol page. Its last vector has a digit too many there.
 GOLDEN = [
@@ -35,28 +35,28 @@ class Xusb(ctypes.LittleEndianStructure):
 
 @pytest.mark.parametrize(("levels", "text"), GOLDEN)
 def test_golden(levels, text):
-    assert pad_report.encode(pad_report.driving(*levels)).hex() == text
-    assert pad_report.decode(bytes.fromhex(text)) == pad_report.driving(*levels)
+    assert pad_report.encode_report(pad_report.driving_report(*levels)).hex() == text
+    assert pad_report.decode_report(bytes.fromhex(text)) == pad_report.driving_report(*levels)
 
 
 @given(st.binary(min_size=12, max_size=12))
 def test_any_twelve_bytes_mean_what_the_c_structure_says(data):
     there = Xusb.from_buffer_copy(data)
-    report = pad_report.decode(data)
+    report = pad_report.decode_report(data)
     assert report._asdict() == {name: getattr(there, name) for name, _ in Xusb._fields_}
-    assert pad_report.encode(report) == data
+    assert pad_report.encode_report(report) == data
 
 
 @given(st.binary(max_size=40).filter(lambda b: len(b) != 12))
 def test_another_length_is_refused(data):
     with pytest.raises(WireError, match="expected 12 bytes"):
-        pad_report.decode(data)
+        pad_report.decode_report(data)
 
 
 @given(st.floats(), st.floats(), st.floats())
 def test_any_float_makes_a_report_within_the_ranges(steer, throttle, brake):
-    report = pad_report.driving(steer, throttle, brake)
-    assert pad_report.decode(pad_report.encode(report)) == report
+    report = pad_report.driving_report(steer, throttle, brake)
+    assert pad_report.decode_report(pad_report.encode_report(report)) == report
     assert abs(report.left_x) <= 32767
 
 
@@ -64,9 +64,34 @@ def test_any_float_makes_a_report_within_the_ranges(steer, throttle, brake):
 def test_a_nan_anywhere_is_hands_off(place):
     levels = [1.0, 1.0, 1.0]
     levels[place] = math.nan
-    assert pad_report.driving(*levels) == NEUTRAL
+    assert pad_report.driving_report(*levels) == NEUTRAL
 
 
 def test_buttons_are_kept():
-    assert pad_report.encode(pad_report.driving(0.0, 0.0, 0.0, Button.A | Button.LEFT_SHOULDER))[:2] == b"\x00\x11"
-    assert PadReport(buttons=int(Button.Y)).buttons == 0x8000
+    assert (
+        pad_report.encode_report(pad_report.driving_report(0.0, 0.0, 0.0, PadButton.A | PadButton.LEFT_SHOULDER))[:2]
+        == b"\x00\x11"
+    )
+    assert PadReport(buttons=int(PadButton.Y)).buttons == 0x8000
+
+
+def test_the_buttons_are_those_of_the_c_header():
+    assert {button.name: int(button) for button in PadButton} == {
+        "UP": 0x0001, "DOWN": 0x0002, "LEFT": 0x0004, "RIGHT": 0x0008, "START": 0x0010, "BACK": 0x0020,
+        "LEFT_THUMB": 0x0040, "RIGHT_THUMB": 0x0080, "LEFT_SHOULDER": 0x0100, "RIGHT_SHOULDER": 0x0200,
+        "GUIDE": 0x0400, "A": 0x1000, "B": 0x2000, "X": 0x4000, "Y": 0x8000,
+    }  # fmt: skip
+
+
+def test_a_report_without_content_is_an_untouched_pad():
+    assert pad_report.encode_report(PadReport()) == bytes(12)
+    assert NEUTRAL == PadReport() == (0,) * 7
+    assert pad_report.driving_report(0.0, 0.0) == NEUTRAL
+    assert (pad_report.encode_axis(math.nan), pad_report.encode_trigger(math.nan)) == (0, 0)
+    assert (pad_report.SIZE, pad_report.AXIS_MAX, pad_report.TRIGGER_MAX) == (12, 32767, 255)
+
+
+def test_a_report_of_another_length_is_one_line():
+    with pytest.raises(WireError) as caught:
+        pad_report.decode_report(bytes(5))
+    assert str(caught.value) == "not a pad report, expected 12 bytes, got 5"

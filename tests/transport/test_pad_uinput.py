@@ -10,8 +10,8 @@ import pytest
 
 from trailbrake.errors import SimulatorError
 from trailbrake.transport import pad_uinput
-from trailbrake.transport.pad_report import NEUTRAL, Button, PadReport
-from trailbrake.transport.pad_uinput import UInputPad, events
+from trailbrake.transport.pad_report import NEUTRAL, PadButton, PadReport
+from trailbrake.transport.pad_uinput import UInputPad, encode_events
 
 
 class InputEvent(ctypes.LittleEndianStructure):
@@ -30,7 +30,7 @@ def decoded(data):
 
 
 def test_the_sizes_are_the_kernel_s():
-    assert (pad_uinput.SETUP.size, pad_uinput.ABS_SETUP.size, pad_uinput.EVENT.size) == (92, 28, 24)
+    assert (pad_uinput.SETUP.size, pad_uinput.ABS_SETUP.size, pad_uinput.EVENT_RECORD.size) == (92, 28, 24)
 
 
 def test_an_axis_is_declared_without_fuzz():
@@ -40,8 +40,8 @@ def test_an_axis_is_declared_without_fuzz():
 
 
 def test_events_of_a_report():
-    report = PadReport(Button.A | Button.LEFT | Button.UP, 255, 1, -32767, 32767, 5, -32768)
-    found = decoded(events(report))
+    report = PadReport(PadButton.A | PadButton.LEFT | PadButton.UP, 255, 1, -32767, 32767, 5, -32768)
+    found = decoded(encode_events(report))
     assert found[-1] == (0, 0, 0)  # the batch ends with SYN_REPORT
     values = {(kind, code): value for kind, code, value in found[:-1]}
     assert values[3, 0] == -32767
@@ -58,7 +58,7 @@ def test_events_of_a_report():
 
 
 def test_neutral_is_not_quite_zero_in_y():
-    values = {(kind, code): value for kind, code, value in decoded(events(NEUTRAL))}
+    values = {(kind, code): value for kind, code, value in decoded(encode_events(NEUTRAL))}
     assert values[3, 0] == 0
     assert values[3, 1] == -1  # ~0: xpad's own mirror image
 

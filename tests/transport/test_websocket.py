@@ -1,16 +1,20 @@
 """Our ends against those of the websockets library, in a thread of their own."""
 
 import contextlib
+import errno
 import socket
+import sys
 import threading
 import time
 
 import pytest
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.sync.server import serve
 
-from trailbrake.errors import SimulatorError
-from trailbrake.transport.websocket import LARGEST, Caller, Listener, wait
+from trailbrake.transport import tcp
+from trailbrake.transport.tcp import MAX_MESSAGE, wait_readable
+from trailbrake.transport.websocket import call_websocket, listen_for_websockets
 
 ANSWERED = []  # channels of the test that runs
 SOON = 5.0  # s, far more than anything here takes
@@ -18,7 +22,7 @@ SOON = 5.0  # s, far more than anything here takes
 
 @pytest.fixture
 def listener():
-    listener = Listener()
+    listener = listen_for_websockets()
     yield listener
     listener.close()
     while ANSWERED:
@@ -42,7 +46,7 @@ def beside(work):
     thread.start()
 
     def finished(channel=None):
-        until(lambda: (channel is not None and channel.poll() and False) or not thread.is_alive())
+        until(lambda: (channel is not None and channel.poll_texts() and False) or not thread.is_alive())
         assert result, "the other end failed"
         return result[0]
 
@@ -56,10 +60,10 @@ def client(listener, path="/socket.io/?EIO=4&transport=websocket"):
 
 def answered(listener):
     """Return a channel whose handshake is done."""
-    assert wait([listener], SOON)
+    assert wait_readable([listener], SOON)
     channel = until(listener.accept)
     ANSWERED.append(channel)
-    until(lambda: channel.poll() or channel.is_open or channel.is_closed)
+    until(lambda: channel.poll_texts() or channel.is_open or channel.is_closed)
     return channel
 
 
@@ -74,14 +78,14 @@ def test_texts_go_both_ways(listener):
     channel = answered(listener)
     assert channel.path == "/socket.io/?EIO=4&transport=websocket"
     texts = []
-    until(lambda: texts.extend(channel.poll()) or len(texts) == 2)
+    until(lambda: texts.extend(channel.poll_texts()) or len(texts) == 2)
     assert texts == ["2", "grüße 追い越し " + "x" * 200_000]
-    channel.send("3")
-    channel.send("y" * 3_000_000)  # more than the system takes at once
-    until(lambda: channel.poll() or channel.unsent == 0)
+    channel.send_text("3")
+    channel.send_text("y" * 3_000_000)  # more than the system takes at once
+    until(lambda: channel.poll_texts() or channel.unsent_bytes == 0)
     assert done(channel) == ["3", "y" * 3_000_000]
-    until(lambda: channel.poll() or channel.is_closed)
-    assert channel.why
+    until(lambda: channel.poll_texts() or channel.is_closed)
+    assert channel.close_reason
 
 
 def test_fragments_are_one_message(listener):
@@ -92,14 +96,14 @@ def test_fragments_are_one_message(listener):
 
     done = beside(peer)
     channel = answered(listener)
-    assert until(channel.poll) == ['42["steer",{}]']
-    channel.send("bye")
+    assert until(channel.poll_texts) == ['42["steer",{}]']
+    channel.send_text("bye")
     assert done(channel) == "bye"
 
 
 @pytest.mark.parametrize(
     ("sent", "code"),
-    [(b"\x00\x01", 1003), ("x" * (LARGEST + 1), 1009)],
+    [(b"\x00\x01", 1003), ("x" * (MAX_MESSAGE + 1), 1009)],
 )
 def test_what_we_do_not_take_ends_the_channel_with_its_code(listener, sent, code):
     def peer():
@@ -130,7 +134,7 @@ def test_text_that_is_not_utf_8(listener):
 def test_a_browser_that_only_wants_a_page_is_sent_away(listener):
     def peer():
         with socket.create_connection(listener.address, timeout=SOON) as plain:
-            plain.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+            plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             return plain.recv(4096)
 
     done = beside(peer)
@@ -155,8 +159,8 @@ def test_noise_closes_only_its_own_channel(listener, noise):
     done = beside(peer)
     channel = answered(listener)
     done(channel)
-    until(lambda: channel.poll() or channel.is_closed)
-    assert channel.why
+    until(lambda: channel.poll_texts() or channel.is_closed)
+    assert channel.close_reason
 
     def second():
         with client(listener) as other:
@@ -165,7 +169,7 @@ def test_noise_closes_only_its_own_channel(listener, noise):
 
     done = beside(second)
     channel = answered(listener)
-    assert until(channel.poll) == ["still here?"]
+    assert until(channel.poll_texts) == ["still here?"]
     done(channel)
 
 
@@ -179,12 +183,12 @@ def test_we_call_a_server():
 
     with serve(handler, "127.0.0.1", 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        caller = Caller(server.socket.getsockname(), "/socket.io/?EIO=4&transport=websocket")
-        channel = until(caller.channel)
-        until(lambda: channel.poll() or channel.is_open)
-        channel.send("hello")
-        assert wait([channel], SOON)
-        assert until(channel.poll) == ["HELLO"]
+        caller = call_websocket(server.socket.getsockname(), "/socket.io/?EIO=4&transport=websocket")
+        channel = until(caller.poll_channel)
+        until(lambda: channel.poll_texts() or channel.is_open)
+        channel.send_text("hello")
+        assert wait_readable([channel], SOON)
+        assert until(channel.poll_texts) == ["HELLO"]
         assert heard == ["/socket.io/?EIO=4&transport=websocket"]
         channel.close()
         channel.close()
@@ -198,27 +202,142 @@ def test_a_refused_handshake_tells_its_status():
 
     with serve(lambda other: None, "127.0.0.1", 0, process_request=refuse) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        channel = until(Caller(server.socket.getsockname(), "/").channel)
-        until(lambda: channel.poll() or channel.is_closed)
-        assert (channel.status, channel.is_open) == (400, False)
-        assert "400" in channel.why
+        channel = until(call_websocket(server.socket.getsockname(), "/").poll_channel)
+        until(lambda: channel.poll_texts() or channel.is_closed)
+        assert (channel.http_status, channel.is_open) == (400, False)
+        assert "400" in channel.close_reason
         server.shutdown()
 
 
-def test_nobody_there():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = free.getsockname()
-    caller = Caller(address, "/")
-    until(lambda: caller.channel() or caller.failed)
-    assert caller.failed == "ECONNREFUSED"
+def test_a_peer_that_has_gone_before_the_end_of_our_output_has_hung_up(listener):
+    """Windows closed while driving by hand: the system then refuses to end a connection that is no more."""
+
+    class Gone:
+        def __init__(self, connection):
+            self.connection = connection
+
+        def __getattr__(self, name):
+            return getattr(self.connection, name)
+
+        def shutdown(self, how):
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    with contextlib.closing(socket.create_connection(listener.address)) as peer:
+        peer.sendall(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        channel = answered(listener)
+        channel._socket = Gone(channel._socket)
+        peer.sendall(b"\x88\x82\0\0\0\0\x03\xe9")  # a close frame, code 1001
+        channel.poll_texts()
+    until(lambda: channel.poll_texts() or channel.is_closed)
+    assert channel.close_reason == "the other end hung up"
 
 
-def test_a_taken_port_is_said(listener):
-    with pytest.raises(SimulatorError, match=rf"--listen: cannot listen on 127.0.0.1:{listener.address[1]}: "):
-        Listener(listener.address, where="--listen")
+def refusal(listener, **headers):
+    """The status and the text with which a request is refused."""
+
+    def peer():
+        with (
+            pytest.raises(InvalidStatus) as caught,
+            connect(f"ws://127.0.0.1:{listener.address[1]}/", open_timeout=SOON, **headers),
+        ):
+            pass
+        return caught.value.response.status_code, caught.value.response.body.decode()
+
+    done = beside(peer)
+    channel = answered(listener)
+    found = done(channel)
+    assert not channel.is_open
+    return found
 
 
-def test_waiting_for_closed_ends_returns(listener):
-    listener.close()
-    assert not wait([listener], 10.0)
+def test_a_page_of_another_site_is_refused(listener):
+    assert refusal(listener, origin="http://evil.example") == (403, "a page of http://evil.example\n")
+
+
+def test_a_page_that_is_named_is_served():
+    with contextlib.closing(listen_for_websockets(allowed_origins=("http://localhost:8000",))) as listener:
+
+        def peer():
+            with connect(f"ws://127.0.0.1:{listener.address[1]}/", origin="http://localhost:8000") as other:
+                other.send("I am it")
+            return True
+
+        done = beside(peer)
+        channel = answered(listener)
+        assert until(channel.poll_texts) == ["I am it"]
+        done(channel)
+
+
+def test_empty_fragments_without_end_take_no_memory(listener):
+    with contextlib.closing(socket.create_connection(listener.address)) as peer:
+        peer.sendall(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        channel = answered(listener)
+        peer.sendall(b"\x01\x80\0\0\0\0" + b"\0\x80\0\0\0\0" * 2000)
+        until(lambda: channel.poll_texts() or channel._frames_received > 2000)
+        assert sys.getsizeof(channel._fragments) < 200
+
+
+def test_pings_of_a_peer_that_does_not_read_end_the_channel(listener, monkeypatch):
+    monkeypatch.setattr(tcp, "MAX_UNSENT", 100_000)
+    with contextlib.closing(socket.create_connection(listener.address)) as peer:
+        peer.sendall(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        channel = answered(listener)
+        ping = b"\x89\xfd\0\0\0\0" + b"p" * 125
+        with contextlib.suppress(OSError):
+            peer.settimeout(SOON)
+            for _ in range(400):
+                peer.sendall(ping * 1000)
+                channel.poll_texts()
+                assert channel.unsent_bytes < 3 << 20
+                if channel.is_closed:
+                    break
+        until(lambda: channel.poll_texts() or channel.is_closed)
+        assert channel.close_reason.startswith("the other end does not read")
+
+
+@pytest.mark.parametrize("rest", [b"hello", b"\xff\xff", b"GET / HTTP/1.1\r\n\r\n"])
+@pytest.mark.parametrize("request_line", [b"GET / HTTP/1.1", b"GET /socket.io/?EIO=4 HTTP/1.1"])
+def test_a_request_with_more_behind_it_is_no_simulator_and_harms_nothing(listener, request_line, rest):
+    # A browser or a scanner that writes on: the library had ended its output when its answer was to be sent.
+    with socket.create_connection(listener.address) as other:
+        other.sendall(request_line + b"\r\nHost: x\r\n\r\n" + rest)
+        channel = until(listener.accept)
+        ANSWERED.append(channel)
+        other.settimeout(SOON)
+        received = beside(lambda: [other.recv(100)])
+        assert received(channel) is not None
+        assert not channel.is_open
+    until(lambda: channel.poll_texts() or channel.is_closed)
+
+
+@pytest.mark.parametrize(
+    "upgrade", [b"", b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"]
+)
+@pytest.mark.parametrize("origin", [b"", b"Origin: http://evil.example\r\n"])
+@pytest.mark.parametrize(
+    "rest", [b"\xff" * 20, b"\x88\x80\0\0\0\0", b"\x81\x01a", b"42[]", b"\x89\x80\0\0\0\0", b"\x81\x81\0\0\0\0a"]
+)
+def test_bytes_behind_a_request_end_that_connection_only(listener, upgrade, origin, rest):
+    """They came with it in one piece; the library then ended its output before the request was answered."""
+    with contextlib.closing(socket.create_connection(listener.address)) as peer:
+        key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" if upgrade else b""
+        peer.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + upgrade + key + origin + b"\r\n" + rest)
+        assert wait_readable([listener], SOON)
+        channel = until(listener.accept)
+        ANSWERED.append(channel)
+        assert wait_readable([channel], SOON)
+        for _ in range(3):
+            channel.poll_texts()
+            channel.send_text("x")
+        peer.shutdown(socket.SHUT_WR)
+        until(lambda: channel.poll_texts() or channel.is_closed)
+        assert channel.close_reason

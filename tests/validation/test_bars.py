@@ -1,7 +1,7 @@
 """Every bar of docs/validation.md holds."""
 
 import pytest
-from cases import closed_forms, independent_model, reference_lap
+from helpers.validation.cases import closed_forms, independent_model, reference_lap
 
 CLOSED = {f"{make.__module__}.{make.__name__}": make for make in closed_forms()}
 
@@ -13,6 +13,7 @@ def hold(case):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
 def test_the_world_follows_the_closed_form(name):
     hold(CLOSED[name]())

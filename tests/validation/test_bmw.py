@@ -1,10 +1,10 @@
 """Our car of CommonRoad's parameters is that car: its tyre gives the forces of the package's own functions."""
 
-import bmw
 import pytest
+from helpers.validation import bmw
 from vehiclemodels.utils import tire_model
 
-from trailbrake.cars.tyre import combined
+from trailbrake.cars.tyre import combined_slip_force
 
 LOAD = 2500.0
 
@@ -16,18 +16,18 @@ def theirs():
 
 @pytest.mark.parametrize("alpha", [-0.2, -0.05, 0.01, 0.1, 0.3])
 def test_side_force_over_slip_angle(theirs, alpha):
-    force = combined(0.0, alpha, LOAD, *bmw.car(theirs).tyre_front.law())[1]
+    force = combined_slip_force(0.0, alpha, LOAD, bmw.car(theirs).tyre_front.tyre_law())[1]
     assert force == pytest.approx(tire_model.formula_lateral(alpha, 0.0, LOAD, theirs.tire)[0], rel=1e-4)
 
 
 def test_stiffness_and_friction_lengthwise(theirs):
-    law = bmw.car(theirs).tyre_front.law()
+    law = bmw.car(theirs).tyre_front.tyre_law()
     small = 1e-4
-    slope = combined(small, 0.0, LOAD, *law)[0] / small
+    slope = combined_slip_force(small, 0.0, LOAD, law)[0] / small
     # Their slip is positive in braking.
     assert slope == pytest.approx(tire_model.formula_longitudinal(-small, 0.0, LOAD, theirs.tire) / small, rel=1e-3)
     most = max(tire_model.formula_longitudinal(-0.001 * k, 0.0, LOAD, theirs.tire) for k in range(400))
-    assert max(combined(0.001 * k, 0.0, LOAD, *law)[0] for k in range(400)) == pytest.approx(most, rel=1e-3)
+    assert max(combined_slip_force(0.001 * k, 0.0, LOAD, law)[0] for k in range(400)) == pytest.approx(most, rel=1e-3)
 
 
 def test_weight_and_inertia_are_theirs(theirs):

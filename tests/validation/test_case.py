@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from case import against, below
+from helpers.validation.case import against, below
 
 
 @pytest.mark.parametrize(

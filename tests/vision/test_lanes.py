@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from trailbrake.vision import lanes
-from trailbrake.vision.lanes import Paint
+from trailbrake.vision.lanes import PaintColour
 from vision import draw
 
 
@@ -12,20 +12,27 @@ def frame(**where):
 
 @pytest.mark.parametrize(
     ("colour", "kind"),
-    [((255, 39, 54), Paint.RED), ((240, 92, 85), Paint.RED), ((96, 126, 160), Paint.BLUE),
-     ((106, 176, 95), Paint.GREEN), ((255, 255, 255), Paint.WHITE),
-     ((171, 170, 0), Paint.OTHER), ((0, 0, 0), Paint.OTHER),
-     ((40, 36, 30), Paint.OTHER)],
+    [((255, 39, 54), PaintColour.RED), ((240, 92, 85), PaintColour.RED), ((96, 126, 160), PaintColour.BLUE),
+     ((106, 176, 95), PaintColour.GREEN), ((255, 255, 255), PaintColour.WHITE),
+     ((171, 170, 0), PaintColour.OTHER), ((0, 0, 0), PaintColour.OTHER),
+     ((40, 36, 30), PaintColour.OTHER)],
 )  # fmt: skip
 def test_colours_of_the_page_are_told_apart(colour, kind):
     spread = np.array(colour) + np.arange(-8, 9)[:, None]
-    assert (lanes.paints(np.clip(spread, 0, 255).astype(np.uint8)) == kind).all()
+    assert (lanes.classify_paint(np.clip(spread, 0, 255).astype(np.uint8)) == kind).all()
 
 
 @pytest.mark.parametrize("y", [-0.3, 0.0, 0.2])
 def test_lanes_lie_where_they_were_painted(y):
-    found = lanes.lanes(frame(look="A", y=y), 0.8)
-    painted = [Paint.RED, Paint.BLUE, Paint.RED, Paint.GREEN, Paint.BLUE, Paint.GREEN]  # left to right, as on the page
+    found = lanes.find_lanes(frame(look="A", y=y), 0.8)
+    painted = [
+        PaintColour.RED,
+        PaintColour.BLUE,
+        PaintColour.RED,
+        PaintColour.GREEN,
+        PaintColour.BLUE,
+        PaintColour.GREEN,
+    ]  # left to right, as on the page
     assert len(found) >= 3
     for lane in found:
         number = 2.5 - (0.5 * (lane.left + lane.right) + y) / draw.LANE  # from the left, 0 in the middle of the first
@@ -38,9 +45,9 @@ def test_lanes_lie_where_they_were_painted(y):
 
 @pytest.mark.parametrize("yaw", [-0.2, 0.0, 0.2])
 def test_the_view_from_above_keeps_metres(yaw):
-    kinds, forward, left = lanes.from_above(frame(look="A", yaw=yaw))
+    kinds, forward, left = lanes.top_view(frame(look="A", yaw=yaw))
     across = left * np.cos(yaw) + forward * np.sin(yaw)
-    assert abs(across[(kinds == Paint.RED) & (across < 0.2)].min()) < 0.02
+    assert abs(across[(kinds == PaintColour.RED) & (across < 0.2)].min()) < 0.02
     assert kinds.shape == forward.shape == left.shape
 
 
@@ -48,10 +55,10 @@ def test_the_view_from_above_keeps_metres(yaw):
 @pytest.mark.parametrize("lane", [1.5, -1.5])
 def test_chevrons_say_which_way_the_road_goes(yaw, x, lane):
     y = lane * draw.LANE
-    assert lanes.chevrons(frame(look="B", x=x, y=y, yaw=yaw)) == "forward"
-    assert lanes.chevrons(frame(look="B", x=x + 1.2, y=y, yaw=yaw + np.pi)) == "backward"
+    assert lanes.chevron_direction(frame(look="B", x=x, y=y, yaw=yaw)) == "forward"
+    assert lanes.chevron_direction(frame(look="B", x=x + 1.2, y=y, yaw=yaw + np.pi)) == "backward"
 
 
 def test_no_chevrons_no_answer():
-    assert lanes.chevrons(frame(look="A")) == ""
-    assert lanes.chevrons(np.zeros((240, 320, 3), np.uint8)) == ""
+    assert lanes.chevron_direction(frame(look="A")) == ""
+    assert lanes.chevron_direction(np.zeros((240, 320, 3), np.uint8)) == ""

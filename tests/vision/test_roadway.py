@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.vision.roadway import is_road, middle
+from trailbrake.vision.roadway import is_road, road_middle
 
 GRASS, ASPHALT, WHITE, SKY = (90, 130, 60), (95, 95, 98), (235, 235, 230), (150, 180, 220)
 
@@ -24,17 +24,17 @@ def test_asphalt_is_road_and_nothing_else_is():
 
 @pytest.mark.parametrize(("start", "end", "where"), [(40, 120, 0.0), (0, 80, -0.5), (100, 160, 0.623)])
 def test_the_middle_of_a_stretch(start, end, where):
-    assert middle(picture((start, end)), 0.7) == pytest.approx(where, abs=0.02)
+    assert road_middle(picture((start, end)), 0.7) == pytest.approx(where, abs=0.02)
 
 
 def test_a_line_does_not_part_the_road_and_a_gap_does():
     pixels = picture((40, 120))
     pixels[60:, 78:82] = WHITE
-    assert middle(pixels, 0.7) == pytest.approx(0.0, abs=0.02)
-    assert middle(picture((0, 30), (80, 160)), 0.7) == pytest.approx(0.5, abs=0.02)  # the wider one
+    assert road_middle(pixels, 0.7) == pytest.approx(0.0, abs=0.02)
+    assert road_middle(picture((0, 30), (80, 160)), 0.7) == pytest.approx(0.5, abs=0.02)  # the wider one
 
 
 def test_no_road():
-    assert math.isnan(middle(picture(), 0.7))
-    assert math.isnan(middle(picture((40, 120)), 0.2))  # the sky
-    assert middle(picture((40, 120)), 1.0) == pytest.approx(0.0, abs=0.02)  # the last row
+    assert math.isnan(road_middle(picture(), 0.7))
+    assert math.isnan(road_middle(picture((40, 120)), 0.2))  # the sky
+    assert road_middle(picture((40, 120)), 1.0) == pytest.approx(0.0, abs=0.02)  # the last row

@@ -46,7 +46,7 @@ def hung(name, distance, left=0.0, look="B", slant=0.0):
 def test_signs_are_read_and_their_distance_is_told(name, look):
     # Boards of forks have large shapes, thin crosses and tips are lost beyond a metre.
     for distance in (0.7, 1.1, 1.5) if name.startswith("fork") else (0.65, 0.75):
-        (sign,) = signs.read(hung(name, distance, 0.1, look))
+        (sign,) = signs.read_signs(hung(name, distance, 0.1, look))
         assert sign.name == name
         assert sign.distance == pytest.approx(distance, rel=0.12)
         assert sign.left == pytest.approx(0.1, abs=0.05)
@@ -55,12 +55,12 @@ def test_signs_are_read_and_their_distance_is_told(name, look):
 @pytest.mark.parametrize("slant", [-0.35, 0.2, 0.4])
 @pytest.mark.parametrize("name", ["fork_left", "fork_right"])
 def test_a_gantry_seen_at_an_angle_is_read_too(name, slant):
-    assert [sign.name for sign in signs.read(hung(name, 0.9, 0.0, "B", slant))] == [name]
+    assert [sign.name for sign in signs.read_signs(hung(name, 0.9, 0.0, "B", slant))] == [name]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_distance_makes_a_fork_s_sign_of_another_or_turns_it_round(name):
-    seen = [sign.name for distance in np.arange(0.6, 5.0, 0.2) for sign in signs.read(hung(name, distance))]
+    seen = [sign.name for distance in np.arange(0.6, 5.0, 0.2) for sign in signs.read_signs(hung(name, distance))]
     if name.startswith("fork"):
         assert set(seen) == {name}
     else:
@@ -71,13 +71,13 @@ def test_three_boards_are_three_signs_and_half_a_board_is_none():
     picture = hung("fork_left", 1.2).copy()
     part = picture[:100, 120:200].copy()
     picture[:100, 10:90], picture[:100, 230:310] = part, part
-    assert [sign.name for sign in signs.read(picture)] == ["fork_left"] * 3
+    assert [sign.name for sign in signs.read_signs(picture)] == ["fork_left"] * 3
     picture[:100, :290] = picture[0, 0]
-    assert [sign.name for sign in signs.read(np.roll(picture, 52, axis=1))] == []
+    assert [sign.name for sign in signs.read_signs(np.roll(picture, 52, axis=1))] == []
 
 
 def test_an_empty_sky_a_red_one_and_noise_hold_no_signs():
-    assert signs.read(draw.frame(look="B")) == []
-    assert signs.read(np.full((240, 320, 3), (200, 20, 20), np.uint8)) == []
+    assert signs.read_signs(draw.frame(look="B")) == []
+    assert signs.read_signs(np.full((240, 320, 3), (200, 20, 20), np.uint8)) == []
     noise = np.random.default_rng(5).integers(0, 256, (240, 320, 3), dtype=np.uint8)
-    assert signs.read(noise) == []
+    assert signs.read_signs(noise) == []

@@ -11,15 +11,15 @@ from importlib.resources import files
 
 import pytest
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
 from trailbrake.record import Recorder, Recording
-from trailbrake.run.signals import on_stop
 from trailbrake.state import CarState, Controls
-from trailbrake.transport.pad import backend
+from trailbrake.system.signals import handle_stop_signals
+from trailbrake.transport.pad import open_pad_backend
 from trailbrake.transport.shm import LockState, SharedMemory
-from trailbrake.transport.udp import Udp
-from trailbrake.transport.websocket import Caller
+from trailbrake.transport.udp import UdpSocket
+from trailbrake.transport.websocket import call_websocket
 
 pytestmark = pytest.mark.skipif(sys.platform != "win32", reason="Windows only; .ci/windows.py runs it elsewhere")
 
@@ -38,7 +38,7 @@ def trailbrake(*words, **environment):
 def test_a_page_is_the_section_that_other_programs_open_by_name(monkeypatch):
     monkeypatch.delenv("TRAILBRAKE_SHM", raising=False)
     name = f"trailbrake test {os.getpid()}"
-    page = SharedMemory().create(name)
+    page = SharedMemory().create_page(name)
     assert page.created
     stranger = mmap.mmap(-1, 4096, tagname=name)  # as a game does
     page.write(b"hello", 8)
@@ -46,22 +46,22 @@ def test_a_page_is_the_section_that_other_programs_open_by_name(monkeypatch):
     stranger[8:9] = b"J"
     assert page.read(5, 8) == b"Jello"
     page.close()
-    assert SharedMemory().exists(name)  # the stranger still holds it
+    assert SharedMemory().page_exists(name)  # the stranger still holds it
     stranger.close()
-    assert not SharedMemory().exists(name)
+    assert not SharedMemory().page_exists(name)
 
 
 def test_to_look_for_a_section_does_not_make_one(tmp_path):
     memory = SharedMemory(tmp_path)
-    assert memory.open("page") is None
-    assert not memory.exists("page")
+    assert memory.open_page("page") is None
+    assert not memory.page_exists("page")
 
 
 def test_folders_set_sections_apart(tmp_path):
     here, there = SharedMemory(tmp_path / "a"), SharedMemory(tmp_path / "b")
-    page = here.create("page")
-    assert there.open("page") is None
-    again = SharedMemory(tmp_path / "a").open("page")
+    page = here.create_page("page")
+    assert there.open_page("page") is None
+    again = SharedMemory(tmp_path / "a").open_page("page")
     page.write(b"x")
     assert again.read(1) == b"x"
     again.close()
@@ -72,7 +72,7 @@ CHILD = """
 import sys
 from trailbrake.transport.shm import SharedMemory
 memory = SharedMemory(sys.argv[1])
-page, lock = memory.open("page"), memory.lock("page")
+page, lock = memory.open_page("page"), memory.acquire_lock("page")
 page.write(b"from a child")
 print("held", flush=True)
 sys.stdin.read()
@@ -81,29 +81,29 @@ sys.stdin.read()
 
 def test_another_process_shares_the_section_and_its_death_frees_its_lock(tmp_path):
     memory = SharedMemory(tmp_path)
-    page = memory.create("page")
+    page = memory.create_page("page")
     with subprocess.Popen(
         [sys.executable, "-c", CHILD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:
         assert child.stdout.readline().strip() == b"held"
         assert page.read(12) == b"from a child"
-        assert memory.lock_state("page") is LockState.HELD
-        assert memory.lock("page") is None
+        assert memory.read_lock_state("page") is LockState.HELD
+        assert memory.acquire_lock("page") is None
         child.kill()
-    assert memory.lock_state("page") is LockState.FREE
+    assert memory.read_lock_state("page") is LockState.FREE
     page.close()
 
 
 def test_a_reset_does_not_hide_what_others_send():
     """Windows answers a datagram to a closed port by failing a later receive of the sender (WSAECONNRESET)."""
-    ours, peer, gone = Udp(), Udp(), Udp()
+    ours, peer, gone = UdpSocket(), UdpSocket(), UdpSocket()
     gone.close()
     for _ in range(3):
         assert ours.send(b"anybody?", (LOCAL, gone.port))
     peer.send(b"I am", (LOCAL, ours.port))
     got = None
     for _ in range(5):  # each reset may wake us once for nothing
-        if got is None and ours.wait(2.0):
+        if got is None and ours.wait_readable(2.0):
             got = ours.receive()
     assert got == (b"I am", (LOCAL, peer.port))
     assert ours.receive() is None
@@ -113,7 +113,7 @@ def test_a_reset_does_not_hide_what_others_send():
 
 def test_no_second_program_can_share_our_port():
     """Without SO_EXCLUSIVEADDRUSE another program could take the datagrams by asking for SO_REUSEADDR."""
-    ours = Udp()
+    ours = UdpSocket()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief:
         thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with pytest.raises(OSError, match=r"10013|10048"):
@@ -124,11 +124,11 @@ def test_no_second_program_can_share_our_port():
 def test_a_refused_call_has_the_name_that_it_has_elsewhere():
     with socket.create_server((LOCAL, 0)) as once:
         port = once.getsockname()[1]
-    caller = Caller((LOCAL, port), "/")
+    caller = call_websocket((LOCAL, port), "/")
     for _ in range(10_000):
-        if caller.channel() is not None or caller.failed:
+        if caller.poll_channel() is not None or caller.failure:
             break
-    assert caller.failed in ("ECONNREFUSED", "")  # Windows tries for up to 2 s before it says so
+    assert caller.failure in ("ECONNREFUSED", "")  # Windows tries for up to 2 s before it says so
     caller.close()
 
 
@@ -166,14 +166,14 @@ def test_a_path_too_long_is_told_in_one_line(tmp_path, monkeypatch):
 
     long = tmp_path / ("x" * 120) / ("y" * 120)
     monkeypatch.setattr("builtins.open", refused)  # wine has no such limit
-    with pytest.raises(UsageError, match="name a shorter one with --out: Windows takes 259 characters") as error:
+    with pytest.raises(UsageError, match="choose a shorter one with --out: Windows allows 259 characters") as error:
         Recorder(long / "a.mcap").start({})
     assert "\n" not in str(error.value)
 
 
 def test_ctrl_break_is_a_request():
     asked = []
-    with on_stop(lambda: asked.append(1)):
+    with handle_stop_signals(lambda: asked.append(1)):
         signal.raise_signal(signal.SIGBREAK)
     assert asked == [1]
 
@@ -183,7 +183,7 @@ def test_the_gamepad_s_package_or_driver_is_named_in_one_line(monkeypatch):
     with pytest.raises(
         UsageError, match=r'the package vgamepad is missing; pip install "trailbrake\[windows\]"'
     ) as error:
-        backend("auto")
+        open_pad_backend("auto")
     assert "\n" not in str(error.value)
 
 
@@ -192,7 +192,7 @@ def test_a_car_file_with_dos_line_ends_in_any_folder(tmp_path, name):
     text = files("trailbrake.cars").joinpath("library/hatchback.toml").read_text(encoding="utf-8")
     path = tmp_path / f"{name}.toml"
     path.write_bytes(text.replace("\n", "\r\n").encode())
-    assert load(str(path)).body == load("hatchback").body
+    assert load_car(str(path)).body == load_car("hatchback").body
 
 
 @pytest.mark.parametrize("words", [["--help"], ["sims"], ["drivers"], ["tracks"]])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.units import G
 
 
 @pytest.mark.parametrize("name", ["gt3", "hatchback", "sports_awd"])
 def test_roll_and_load_transfer_in_steady_cornering(rig, roads, name):
     """Roll angle and each axle's load transfer: springs, bars, tyres and roll centres in one linear system."""
-    car = load(name)
+    car = load_car(name)
     car = replace(car, aero=replace(car.aero, lift_area_front=0.0, lift_area_rear=0.0))
     # A differential drives the wheels of an axle unlike, and squat links would make roll of that.
     front, rear = (
@@ -53,7 +53,7 @@ def test_roll_and_load_transfer_in_steady_cornering(rig, roads, name):
 
 @pytest.mark.parametrize("anti", [None, 0.0, 1.0])
 def test_pitch_in_braking_by_the_share_that_links_carry(rig, roads, anti):
-    car = load("hatchback")
+    car = load_car("hatchback")
     if anti is not None:
         front, rear = (replace(links, anti_dive=anti) for links in (car.suspension_front, car.suspension_rear))
         car = replace(car, suspension_front=front, suspension_rear=rear)
@@ -87,7 +87,7 @@ def test_pitch_in_braking_by_the_share_that_links_carry(rig, roads, anti):
 
 def test_a_load_ahead_of_the_middle_makes_no_pitch_of_its_own(rig, roads):
     """Wheels of different weight front and rear: the car still stands level."""
-    car = load("hatchback")
+    car = load_car("hatchback")
     heavy = replace(car.suspension_front, unsprung_mass=60.0)
     r = rig(replace(car, suspension_front=heavy), roads.straight(), x=50.0)
     r.run(2.0)

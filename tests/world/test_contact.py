@@ -5,15 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load
-from trailbrake.kernels.team import Team
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import at as row_at
-from trailbrake.tracks.frenet import locate
-from trailbrake.tracks.load import load as load_track
+from trailbrake.cars.car_library import load_car
+from trailbrake.kernels.thread_team import Team
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track_library import load_track
 from trailbrake.world.batch import Batch
-from trailbrake.world.contact import RESTITUTION, collide
-from trailbrake.world.layout import Control, State
+from trailbrake.world.contact import RESTITUTION, collide_cars
+from trailbrake.world.row_layout import ControlRow, StateRow
 
 
 def corners(r):
@@ -62,18 +60,18 @@ def test_scraping_along_is_one_contact_and_a_second_hit_another(rig, roads):
 @pytest.mark.parametrize("name", ["hartmoor", "pinegrove"])
 def test_a_look_finds_every_corner_that_is_in_a_wall(name):
     """Against corners that are located one by one, around walls as they are on a road with bends and narrow places."""
-    track, car, random = load_track(name), load("gt3"), np.random.default_rng(8)
+    track, car, random = load_track(name), load_car("gt3"), np.random.default_rng(8)
     road, n = track.road, 800
     batch = Batch(track, [car], n)
     s, side = random.uniform(0.0, road.length, n), random.choice([-1.0, 1.0], n)
-    where = [(at(road, k, Column.WIDTH_LEFT, Column.RUNOFF_LEFT), at(road, k, Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT))
-             for k in s]  # fmt: skip
+    sides = (RoadColumn.WIDTH_LEFT, RoadColumn.RUNOFF_LEFT), (RoadColumn.WIDTH_RIGHT, RoadColumn.RUNOFF_RIGHT)
+    where = [[at(road, k, *columns) for columns in sides] for k in s]
     wall = np.where(side > 0.0, *np.array(where).T)
     places = road.points(s, side * (wall - random.uniform(0.0, 4.0, n)))
     yaw = places[:, 3] + random.uniform(-math.pi, math.pi, n)
-    batch.place(np.arange(n), places[:, 0], places[:, 1], yaw)
+    batch.place_cars(np.arange(n), places[:, 0], places[:, 1], yaw)
     body = car.body
-    centre, found = 0.5 * (body.cg_to_front - body.cg_to_rear), batch.get(State.CONTACT_DEPTH)
+    centre, found = 0.5 * (body.cg_to_front - body.cg_to_rear), batch.get_row(StateRow.CONTACT_DEPTH)
     struck = 0
     for k in range(n):
         depths = []
@@ -81,9 +79,9 @@ def test_a_look_finds_every_corner_that_is_in_a_wall(name):
             for by in (0.5 * body.width, -0.5 * body.width):
                 x = places[k, 0] + bx * math.cos(yaw[k]) - by * math.sin(yaw[k])
                 y = places[k, 1] + bx * math.sin(yaw[k]) + by * math.cos(yaw[k])
-                along, offset, _ = locate(road.table, road.spacing, road.closed, x, y, -1)
-                columns = (Column.WIDTH_LEFT, Column.RUNOFF_LEFT) if offset > 0.0 else (
-                    Column.WIDTH_RIGHT, Column.RUNOFF_RIGHT)  # fmt: skip
+                along, offset, _ = road.locate(x, y)
+                columns = (RoadColumn.WIDTH_LEFT, RoadColumn.RUNOFF_LEFT) if offset > 0.0 else (
+                    RoadColumn.WIDTH_RIGHT, RoadColumn.RUNOFF_RIGHT)  # fmt: skip
                 depths.append(abs(offset) - at(road, along, *columns))
         struck += max(depths) > 0.0
         if abs(max(depths)) > 0.4:  # a look takes the road for the circle that it is at the car
@@ -93,7 +91,7 @@ def test_a_look_finds_every_corner_that_is_in_a_wall(name):
 
 def at(road, s, width, runoff):
     """How far from the centreline (m) the wall is at s."""
-    return sum(row_at(road.table, road.spacing, road.closed, s, column) for column in (width, runoff))
+    return sum(road.value_at(s, column) for column in (width, runoff))
 
 
 def test_no_wall_no_contact(rig, roads):
@@ -113,17 +111,17 @@ def test_a_bend_s_walls_hold_too(rig, roads):
 
 def pair(roads, cars, places, group=2, threads=1):
     """Return a batch of cars on a wide level road, at places (x, y, yaw, speed)."""
-    batch = Batch(roads.straight(half_width=1000.0), cars, group=group, team=Team(threads))
+    batch = Batch(roads.straight(half_width=1000.0), cars, group_size=group, team=Team(threads))
     for car, (x, y, yaw, speed) in enumerate(places):
-        batch.place(car, x, y, yaw, speed)
-    batch.set(Control.GEAR, 0.0)
+        batch.place_cars(car, x, y, yaw, speed)
+    batch.set_row(ControlRow.GEAR, 0.0)
     return batch
 
 
 def motion(batch, masses, inertias):
     """Momentum (kg m/s, x and y), spin about the origin (kg m^2/s), energy (J) of all cars in the plane."""
-    x, y, yaw, rate = (batch.get(row) for row in (State.X, State.Y, State.YAW, State.YAW_RATE))
-    ahead, left = batch.get(State.VX), batch.get(State.VY)
+    x, y, yaw, rate = (batch.get_row(row) for row in (StateRow.X, StateRow.Y, StateRow.YAW, StateRow.YAW_RATE))
+    ahead, left = batch.get_row(StateRow.VX), batch.get_row(StateRow.VY)
     vx, vy = ahead * np.cos(yaw) - left * np.sin(yaw), ahead * np.sin(yaw) + left * np.cos(yaw)
     spin = (masses * (x * vy - y * vx) + inertias * rate).sum()
     energy = 0.5 * (masses * (vx**2 + vy**2) + inertias * rate**2).sum()
@@ -143,27 +141,27 @@ HITS = {
 @pytest.mark.parametrize("cars", [("gt3", "gt3"), ("hatchback", "gt3")])
 def test_cars_that_touch_keep_their_momentum_and_gain_no_energy(roads, name, cars):
     """The kernel by itself, right after a look: tyres have no say in it."""
-    models = [load(car) for car in cars]
+    models = [load_car(car) for car in cars]
     batch = pair(roads, models, HITS[name])
     masses = np.array([car.body.mass for car in models])
     inertias = np.array([car.body.yaw_inertia for car in models])
     before = motion(batch, masses, inertias)
-    places = batch.get(State.X, 3)[[0, 2]]
-    collide(batch.cars, batch.params, batch.kinds, 2, 2.0 * batch.reach, 0, 1)
-    moved = batch.get(State.X, 3)[[0, 2]] - places
+    places = batch.get_row(StateRow.X, 3)[[0, 2]]
+    collide_cars(batch.blocks, 2, 0, 1)
+    moved = batch.get_row(StateRow.X, 3)[[0, 2]] - places
     for car in (0, 1):  # momenta are taken where the push was, not where the cars were moved to afterwards
-        batch.set(State.X, places[0, car], car)
-        batch.set(State.Y, places[1, car], car)
+        batch.set_row(StateRow.X, places[0, car], car)
+        batch.set_row(StateRow.Y, places[1, car], car)
     after = motion(batch, masses, inertias)
     # To the stated error of the kernels' sine and cosine, 1e-10, of what was exchanged.
     assert after[0] == pytest.approx(before[0], abs=1e-9 * 3e4)
     assert after[1] == pytest.approx(before[1], abs=1e-9 * 3e6)
     lost = before[2] - after[2]
     assert lost > 0.0
-    assert batch.get(State.DAMAGE).sum() == pytest.approx(lost, rel=1e-6)
-    depth = batch.get(State.CONTACT_DEPTH)
+    assert batch.get_row(StateRow.DAMAGE).sum() == pytest.approx(lost, rel=1e-6)
+    depth = batch.get_row(StateRow.CONTACT_DEPTH)
     assert depth[0] == depth[1] > 0.0
-    assert batch.get(State.CONTACTS).tolist() == [1.0, 1.0]
+    assert batch.get_row(StateRow.CONTACTS).tolist() == [1.0, 1.0]
     # Each is moved back by half of the overlap, along the same line.
     assert moved[:, 0] == pytest.approx(-moved[:, 1])
     assert np.linalg.norm(moved[:, 0]) == pytest.approx(0.5 * depth[0])
@@ -173,55 +171,55 @@ def test_cars_that_touch_keep_their_momentum_and_gain_no_energy(roads, name, car
 
 def test_a_square_rear_hit_is_the_textbook_s(roads):
     """Equal masses in line: speeds change by (1 + e) / 2 of the closing speed."""
-    car = load("gt3")
+    car = load_car("gt3")
     batch = pair(roads, [car, car], ((100.0, 0.0, 0.0, 30.0), (104.5, 0.0, 0.0, 10.0)))
-    speeds = batch.get(State.VX)
-    collide(batch.cars, batch.params, batch.kinds, 2, 2.0 * batch.reach, 0, 1)
+    speeds = batch.get_row(StateRow.VX)
+    collide_cars(batch.blocks, 2, 0, 1)
     change = 0.5 * (1.0 + RESTITUTION) * (speeds[0] - speeds[1])
-    assert batch.get(State.VX) == pytest.approx([speeds[0] - change, speeds[1] + change])
-    assert batch.get(State.VY) == pytest.approx([0.0, 0.0], abs=1e-12)
-    assert batch.get(State.YAW_RATE) == pytest.approx([0.0, 0.0], abs=1e-12)
-    assert batch.get(State.CONTACT_DEPTH)[0] == pytest.approx(car.body.length - 4.5)
+    assert batch.get_row(StateRow.VX) == pytest.approx([speeds[0] - change, speeds[1] + change])
+    assert batch.get_row(StateRow.VY) == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert batch.get_row(StateRow.YAW_RATE) == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert batch.get_row(StateRow.CONTACT_DEPTH)[0] == pytest.approx(car.body.length - 4.5)
 
 
 def test_a_symmetric_hit_is_symmetric(roads):
     """Mirrored in the line between them, two cars run into each other at an angle: they stay mirror images."""
-    car = load("gt3")
+    car = load_car("gt3")
     batch = pair(roads, [car, car], ((100.0, 3.0, -0.3, 20.0), (100.0, -3.0, 0.3, 20.0)))
-    batch.set(State.Y, 1.0, 0)
-    batch.set(State.Y, -1.0, 1)
-    batch.refresh()
+    batch.set_row(StateRow.Y, 1.0, 0)
+    batch.set_row(StateRow.Y, -1.0, 1)
+    batch.update_ground()
     touched = 0.0
     for _ in range(400):
         batch.step(0.001, 3)
-        touched = max(touched, batch.get(State.CONTACT_DEPTH).max())
-        for row, sign in ((State.X, 1.0), (State.Y, -1.0), (State.VX, 1.0), (State.YAW_RATE, -1.0)):
-            here = batch.get(row)
+        touched = max(touched, batch.get_row(StateRow.CONTACT_DEPTH).max())
+        for row, sign in ((StateRow.X, 1.0), (StateRow.Y, -1.0), (StateRow.VX, 1.0), (StateRow.YAW_RATE, -1.0)):
+            here = batch.get_row(row)
             assert here[0] == pytest.approx(sign * here[1], rel=1e-6, abs=1e-6)
     assert touched > 0.0
-    assert batch.get(State.Y)[0] > 0.9 * 0.5 * car.body.width  # they do not sink into each other
+    assert batch.get_row(StateRow.Y)[0] > 0.9 * 0.5 * car.body.width  # they do not sink into each other
 
 
 def test_resting_contact_rests(roads):
     """A car that pushes another one, standing on its brake: no shaking, no way through, no energy."""
-    car = load("hatchback")
+    car = load_car("hatchback")
     batch = pair(roads, [car, car], ((100.0, 0.0, 0.0, 0.0), (100.0 + car.body.length, 0.05, 0.0, 0.0)))
-    batch.set(Control.GEAR, math.nan)
-    batch.set(Control.THROTTLE, 0.25, 0)
-    batch.set(Control.BRAKE, 1.0, 1)
+    batch.set_row(ControlRow.GEAR, math.nan)
+    batch.set_row(ControlRow.THROTTLE, 0.25, 0)
+    batch.set_row(ControlRow.BRAKE, 1.0, 1)
     for k in range(1500):
         batch.step(0.001, 3)
         if k > 300:
-            assert np.abs(batch.get(State.VX)).max() < 0.3
-            assert np.abs(batch.get(State.YAW_RATE)).max() < 0.3
-    x = batch.get(State.X)
+            assert np.abs(batch.get_row(StateRow.VX)).max() < 0.3
+            assert np.abs(batch.get_row(StateRow.YAW_RATE)).max() < 0.3
+    x = batch.get_row(StateRow.X)
     assert x[1] - x[0] > car.body.length - 0.03
-    assert batch.get(State.CONTACTS)[0] >= 1.0
+    assert batch.get_row(StateRow.CONTACTS)[0] >= 1.0
 
 
 def test_groups_touch_each_other_within_and_pass_through_between(roads):
     """Five groups of three: their cars lie across the borders of blocks, and each group drives on the same spot."""
-    car = load("gt3")
+    car = load_car("gt3")
     spots = [(100.0, 0.0, 0.0, 25.0), (108.0, 0.4, 0.0, 5.0), (100.0, 20.0, 0.0, 25.0)]
     many = pair(roads, [car] * 15, spots * 5, group=3)
     one = pair(roads, [car] * 3, spots, group=3)
@@ -229,29 +227,29 @@ def test_groups_touch_each_other_within_and_pass_through_between(roads):
     for batch in (many, one, alone):
         for _ in range(200):
             batch.step(0.001, 3)
-    assert one.get(State.CONTACTS)[:2].min() >= 1.0
-    assert one.get(State.CONTACTS)[2] == 0.0
-    expected = one.get(0, State.COUNT)
+    assert one.get_row(StateRow.CONTACTS)[:2].min() >= 1.0
+    assert one.get_row(StateRow.CONTACTS)[2] == 0.0
+    expected = one.get_row(0, StateRow.COUNT)
     for g in range(5):
-        assert np.array_equal(many.get(0, State.COUNT)[:, 3 * g : 3 * g + 3], expected)
-    assert np.array_equal(expected[:, 2], alone.get(0, State.COUNT)[:, 0])
+        assert np.array_equal(many.get_row(0, StateRow.COUNT)[:, 3 * g : 3 * g + 3], expected)
+    assert np.array_equal(expected[:, 2], alone.get_row(0, StateRow.COUNT)[:, 0])
 
 
 def test_a_pile_of_cars_comes_to_rest_apart(roads):
     """Twelve cars driven into one place: finite, slower than they came, and out of each other in the end."""
-    car, rng = load("gt3"), np.random.default_rng(11)
+    car, rng = load_car("gt3"), np.random.default_rng(11)
     n = 12
     around = 2.0 * math.pi * np.arange(n) / n
     places = [
         (300.0 + 14.0 * math.cos(a), 14.0 * math.sin(a), a + math.pi + rng.normal(0.0, 0.1), 12.0) for a in around
     ]
     batch = pair(roads, [car] * n, places, group=n)
-    batch.set(Control.BRAKE, 0.2)
+    batch.set_row(ControlRow.BRAKE, 0.2)
     masses, inertias = np.full(n, car.body.mass), np.full(n, car.body.yaw_inertia)
     begin = motion(batch, masses, inertias)[2]
     for _ in range(900):
         batch.step(0.001, 3)
         assert motion(batch, masses, inertias)[2] <= begin * 1.001
-    assert np.hypot(batch.get(State.VX), batch.get(State.VY)).max() < 1.0
-    assert batch.get(State.CONTACT_DEPTH).max() < 0.05
-    assert batch.get(State.CONTACTS).min() >= 1.0
+    assert np.hypot(batch.get_row(StateRow.VX), batch.get_row(StateRow.VY)).max() < 1.0
+    assert batch.get_row(StateRow.CONTACT_DEPTH).max() < 0.05
+    assert batch.get_row(StateRow.CONTACTS).min() >= 1.0

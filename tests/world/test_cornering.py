@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import Differential
-from trailbrake.cars.tyre import at_load
+from trailbrake.cars.tyre import value_at_load
 from trailbrake.units import KMH, G
 
 
@@ -19,8 +19,15 @@ def hold(r, speed, seconds, steer):
 
 def axle_stiffness(tyre, load):
     """Cornering stiffness (N/rad) of two tyres at `load` (N) each."""
-    nominal, _, mu_y, _, fall, _, peak, growth, b, c, _ = tyre.law()
-    return 2.0 * b * c * at_load(mu_y, -fall, load, nominal) * load / (peak * at_load(1.0, growth, load, nominal))
+    nominal, _, mu_y, _, fall, _, peak, growth, b, c, _ = tyre.tyre_law()
+    return (
+        2.0
+        * b
+        * c
+        * value_at_load(mu_y, -fall, load, nominal)
+        * load
+        / (peak * value_at_load(1.0, growth, load, nominal))
+    )
 
 
 def upright(car):
@@ -35,7 +42,7 @@ def upright(car):
 @pytest.mark.parametrize("name", ["gt3", "hatchback"])
 @pytest.mark.parametrize("speed", [10.0, 20.0])
 def test_yaw_gain_of_the_linear_bicycle(rig, roads, name, speed):
-    car = load(name)
+    car = load_car(name)
     open_differential = Differential(kind="open")  # a locking one adds a yaw moment that the bicycle has not
     driven = "differential_front" if car.drive.layout == "fwd" else "differential_rear"
     car = replace(car, drive=replace(car.drive, **{driven: open_differential}))
@@ -99,10 +106,10 @@ def test_a_banked_bend_loads_the_car(rig, roads):
     r.roll_at(speed)
     turn = speed / radius
     r.set("yaw_rate", turn * math.cos(bank))
-    r.batch.refresh()
+    r.batch.update_ground()
     assert r.road_roll == pytest.approx(math.sin(bank))
     down = G * math.cos(bank) + speed * turn * math.sin(-bank)
-    assert r.press == pytest.approx(down, rel=1e-3)
+    assert r.normal_gravity == pytest.approx(down, rel=1e-3)
     # Held on the circle until the springs have settled, the tyres carry that.
     car = r.car
     for _ in range(600):
@@ -126,7 +133,7 @@ def test_a_crest_unloads_the_car(rig):
     road = Road.from_columns(2.0, False, s, 0 * s, 0 * s, 0 * s, z=crest, grade=-s / 400.0)
     r = rig("hatchback", Track("crest", "", (road,)), x=1.0)
     r.roll_at(30.0)
-    assert r.press == pytest.approx(G - 30.0**2 / 400.0, rel=0.005)
+    assert r.normal_gravity == pytest.approx(G - 30.0**2 / 400.0, rel=0.005)
 
 
 def test_steering_gives_no_energy(rig, roads):

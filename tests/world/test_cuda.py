@@ -8,43 +8,45 @@ import pytest
 
 from trailbrake import kernels
 from trailbrake.errors import UsageError
-from trailbrake.kernels import device
+from trailbrake.kernels import cuda_compiler
 
 COMPARE = """
 import sys
 import numpy as np
-from trailbrake.cars.load import load
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.load import load as load_track
+from trailbrake.cars.car_library import load_car
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track_library import load_track
 from trailbrake.world import cuda
 from trailbrake.world.batch import Batch
 from trailbrake.world.cuda import CudaBatch
-from trailbrake.world.layout import Control, State
+from trailbrake.world.row_layout import ControlRow, StateRow
 
 cuda.THREADS = 4  # the simulator makes a thread of the processor for each
 single = sys.argv[1] == "single"
-track, models = load_track("hartmoor"), [load("gt3"), load("gt3"), load("sports_awd"), load("hatchback")]
+gt3 = load_car("gt3")
+track, models = load_track("hartmoor"), [gt3, gt3, load_car("sports_awd"), load_car("hatchback")]
 n, rng = 4, np.random.default_rng(3)
-batches = Batch(track, models, group=2, single=single), CudaBatch(track, models, group=2, single=single)
+batches = [kind(track, models, group_size=2, single_precision=single) for kind in (Batch, CudaBatch)]
 # Two cars side by side that touch at once, one towards the wall, one on the straight.
-beside = track.road.column(Column.WIDTH_LEFT).min() + 4.0
+beside = track.road.column(RoadColumn.WIDTH_LEFT).min() + 4.0
 places = track.road.points([50.0, 51.0, 300.0, 600.0], [0.0, 1.7, beside, 0.0])
 yaw = places[:, 3] + [0.1, -0.1, 0.9, 0.0]
 for batch in batches:
-    batch.place(np.arange(n), places[:, 0], places[:, 1], yaw, [30.0, 31.0, 35.0, 45.0])
+    batch.place_cars(np.arange(n), places[:, 0], places[:, 1], yaw, [30.0, 31.0, 35.0, 45.0])
 for look in range(6):
     pedal = rng.uniform(-1.0, 1.0, n)
     for batch in batches:
-        batch.set(Control.STEER, 0.3 * np.sin(0.5 * look + np.arange(n)))
-        batch.set(Control.THROTTLE, np.maximum(pedal, 0.0))
-        batch.set(Control.BRAKE, np.maximum(-pedal, 0.0))
+        batch.set_row(ControlRow.STEER, 0.3 * np.sin(0.5 * look + np.arange(n)))
+        batch.set_row(ControlRow.THROTTLE, np.maximum(pedal, 0.0))
+        batch.set_row(ControlRow.BRAKE, np.maximum(-pedal, 0.0))
         batch.step(0.001, 10)
-for row in ("X", "Y", "VX", "VY", "YAW_RATE", "ENGINE", "HEAVE", "ROLL", "S", "OFFSET", "CONTACTS", "DAMAGE", "GEAR"):
-    a, b = (batch.get(State[row]) for batch in batches)
+rows = "X", "Y", "VX", "VY", "YAW_RATE", "ENGINE_SPEED", "HEAVE", "ROLL", "S", "OFFSET", "CONTACTS", "DAMAGE", "GEAR"
+for row in rows:
+    a, b = (batch.get_row(StateRow[row]) for batch in batches)
     print(row, np.abs(a - b).max() / max(1.0, np.abs(a).max()), np.abs(a).max())
 again = batches[1]
-again.place([2], places[:1, 0], places[:1, 1], yaw[:1])
-print("PLACED", abs(again.get(State.X)[2] - places[0, 0]), abs(again.get(State.VX)[1]))
+again.place_cars([2], places[:1, 0], places[:1, 1], yaw[:1])
+print("PLACED", abs(again.get_row(StateRow.X)[2] - places[0, 0]), abs(again.get_row(StateRow.VX)[1]))
 """
 
 
@@ -87,9 +89,9 @@ def judge(found, far):
 
 
 def test_without_a_card_one_line_says_so(monkeypatch):
-    monkeypatch.setattr(device, "BACKEND", "numba")
+    monkeypatch.setattr(cuda_compiler, "BACKEND", "numba")
     numba_cuda = pytest.importorskip("numba.cuda")
     if numba_cuda.is_available():
         pytest.skip("there is a graphics card here")
     with pytest.raises(UsageError, match="no graphics card that numba can use"):
-        device.cuda()
+        cuda_compiler.require_cuda()

@@ -8,7 +8,7 @@ import pytest
 from trailbrake.frames import up_vector
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import SURFACES, Track
-from trailbrake.world.layout import State
+from trailbrake.world.row_layout import StateRow
 
 PERIOD = 1.0 / 333.0
 
@@ -31,16 +31,16 @@ def test_the_road_s_plane_in_a_banked_bend_is_that_of_a_cone(rig, roads, heading
     assert (r.s, r.offset) == pytest.approx((around * radius, offset), abs=0.01)
     assert r.heading == pytest.approx(heading, abs=1e-3)
     # Gravity in the car's axes: what the plane does not hold.
-    pull = np.array([r.pull_x, r.pull_y, -r.press])
+    pull = np.array([r.gravity_x, r.gravity_y, -r.normal_gravity])
     assert np.linalg.norm(pull) == pytest.approx(9.80665, rel=1e-9)
-    assert r.press == pytest.approx(9.80665 * normal[2], rel=1e-4)
+    assert r.normal_gravity == pytest.approx(9.80665 * normal[2], rel=1e-4)
 
 
 def test_gravity_pulls_downhill_in_every_heading(rig, roads):
     grade = 0.12
     for yaw in (0.0, 1.0, 2.5, -1.5):
         r = rig("gt3", roads.straight(grade=grade), x=500.0, yaw=yaw)
-        along = r.pull_x * math.cos(yaw) * 1.0 - r.pull_y * math.sin(yaw)  # nearly: the plane is seen from above
+        along = r.gravity_x * math.cos(yaw) * 1.0 - r.gravity_y * math.sin(yaw)  # nearly: the plane is seen from above
         assert along == pytest.approx(-9.80665 * math.sin(math.atan(grade)), rel=0.01)
 
 
@@ -52,7 +52,7 @@ def kerbed(width=1.2, half_width=5.0):
 
 
 def profile(s, across, width):
-    """Height of a kerb by its description in `tracks.surface`: smooth steps up and down, waves along it."""
+    """Height of a kerb by its description in `tracks.kerbs`: smooth steps up and down, waves along it."""
     w = across / width
     if not 0.0 < w < 1.0:
         return 0.0
@@ -63,22 +63,22 @@ def profile(s, across, width):
 
 @pytest.mark.parametrize("across", [0.1, 0.5, 0.9])
 def test_a_wheel_on_a_kerb_stands_as_high_as_the_kerb(rig, across):
-    from trailbrake.tracks.kerbs import WIDTH
+    from trailbrake.tracks.kerbs import KERB_WIDTH
 
-    track = kerbed(WIDTH)
+    track = kerbed(KERB_WIDTH)
     probe = rig("gt3", track, x=100.0)
     half = 0.5 * probe.car.body.track_front
     r = rig("gt3", track, x=100.0, y=5.0 + across - half)
-    bump = r.four("bump")
+    bump = r.four("ground_height")
     front_s = 100.0 + r.car.body.cg_to_front
-    assert bump[0] == pytest.approx(profile(front_s, across, WIDTH), rel=1e-6)
+    assert bump[0] == pytest.approx(profile(front_s, across, KERB_WIDTH), rel=1e-6)
     assert bump[0] > 0.0
     assert (bump[1], bump[3]) == (0.0, 0.0)
     assert r.four("on_track")[0] == 0.0
     assert r.four("on_track")[1] == 1.0
     assert r.four("grip")[0] == pytest.approx(0.9 * SURFACES["kerb"].grip)
     assert r.four("grip")[1] == pytest.approx(0.9)
-    soft = r.four("soft")
+    soft = r.four("rolling_arm")
     tyre = r.car.tyre_front
     assert soft[0] == pytest.approx((tyre.rolling_resistance + SURFACES["kerb"].rolling) * tyre.radius)
     assert soft[1] == pytest.approx(tyre.rolling_resistance * tyre.radius)
@@ -90,13 +90,13 @@ def test_the_ground_rises_under_a_wheel_over_one_look(rig):
     r = rig("gt3", track, x=100.0)
     r.set("y", 5.6 - 0.5 * r.car.body.track_front)  # moved there without a look
     r.step()
-    target = r.four("bump_rate")[0] * PERIOD
-    assert r.four("bump")[0] == 0.0
+    target = r.four("ground_height_rate")[0] * PERIOD
+    assert r.four("ground_height")[0] == 0.0
     assert target == pytest.approx(profile(r.s + r.car.body.cg_to_front, 0.6, 1.2), rel=0.02)
     r.step()
-    assert r.four("bump")[0] == pytest.approx(target, rel=1e-9)
+    assert r.four("ground_height")[0] == pytest.approx(target, rel=1e-9)
     r.run(2.0, brake=1.0)
-    assert r.four("bump")[0] == pytest.approx(target, rel=0.2)
+    assert r.four("ground_height")[0] == pytest.approx(target, rel=0.2)
     assert r.roll > 0.001  # the kerb lifts the left side
     assert r.four("load").sum() == pytest.approx(r.car.body.mass * 9.80665, rel=1e-3)
 
@@ -106,9 +106,9 @@ def test_beyond_the_kerb_is_the_ground_beside_the_road(rig):
     r = rig("gt3", track, x=100.0, y=5.0 + 1.2 + 1.5)
     off = track.off_road
     assert r.four("grip")[[0, 2]].tolist() == [off.grip] * 2
-    assert r.four("bump")[[0, 2]].tolist() == [0.0] * 2
+    assert r.four("ground_height")[[0, 2]].tolist() == [0.0] * 2
     tyre = r.car.tyre_rear
-    assert r.four("soft")[2] == pytest.approx((tyre.rolling_resistance + off.rolling) * tyre.radius)
+    assert r.four("rolling_arm")[2] == pytest.approx((tyre.rolling_resistance + off.rolling) * tyre.radius)
 
 
 def test_a_crest_s_curve_lifts_neither_axle_nor_lets_it_hang(rig):
@@ -120,7 +120,7 @@ def test_a_crest_s_curve_lifts_neither_axle_nor_lets_it_hang(rig):
     )
     r = rig("hatchback", Track("crest", "", (road,)), x=500.0)
     body = r.car.body
-    bump = r.four("bump")
+    bump = r.four("ground_height")
     assert bump[:2] == pytest.approx([-(body.cg_to_front**2) / (2.0 * radius)] * 2, rel=1e-3)
     assert bump[2:] == pytest.approx([-(body.cg_to_rear**2) / (2.0 * radius)] * 2, rel=1e-3)
 
@@ -136,4 +136,4 @@ def test_the_pose_moves_as_the_speeds_say(rig, roads):
         moved += r.vx * 0.001  # speeds first, places with the new ones
         assert r.vx < before
     assert r.x - 10.0 == pytest.approx(moved, rel=2e-10)  # the kernels' cosine is good to 1e-10, and used twice
-    assert r.batch.get(State.S)[0] == pytest.approx(r.x, abs=1e-9)
+    assert r.batch.get_row(StateRow.S)[0] == pytest.approx(r.x, abs=1e-9)

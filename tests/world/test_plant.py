@@ -4,13 +4,14 @@ import time
 
 import numpy as np
 import pytest
+from helpers.roads import follow_circle
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.roles import Plant
 from trailbrake.state import Controls, Pose, SimCommand
 from trailbrake.state.tables import state_row
-from trailbrake.world.layout import State
 from trailbrake.world.plant import World
+from trailbrake.world.row_layout import StateRow
 
 NO_MODEL = {"pressure", "disc_temperature"}
 HEAT = {"core_temperature", "wear"}  # only where the car file describes it
@@ -18,7 +19,7 @@ HEAT = {"core_temperature", "wear"}  # only where the car file describes it
 
 @pytest.fixture
 def world(roads):
-    return World(roads.circle(200.0), [load("gt3"), load("hatchback"), load("gt3")], seed=1)
+    return World(roads.circle(200.0), [load_car("gt3"), load_car("hatchback"), load_car("gt3")], seed=1)
 
 
 def drive(world, steps):
@@ -28,20 +29,23 @@ def drive(world, steps):
 
 
 def everything(world):
-    return world.batch.get(0, State.COUNT)
+    return world.batch.get_row(0, StateRow.COUNT)
 
 
 def test_it_is_a_plant(world):
     assert isinstance(world, Plant)
 
 
+OF_HOSTS = {"best_lap_time", "driving_line", "damage", "low_beam", "high_beam", "left_signal", "right_signal"}
+
+
 def test_every_field_with_a_model_is_filled_and_the_rest_is_nan(world):
     drive(world, 50)
     for car, unknown in ((0, NO_MODEL), (1, NO_MODEL | HEAT)):
-        state = world.state(car)
+        state = world.car_state(car)
         for field in dataclasses.fields(state):
             value = getattr(state, field.name)
-            if isinstance(value, float) and field.name not in ("best_lap_time", "driving_line"):  # hosts tell the line
+            if isinstance(value, float) and field.name not in OF_HOSTS:
                 assert math.isfinite(value), field.name
         for wheel in state.wheels:
             for field in dataclasses.fields(wheel):
@@ -50,33 +54,33 @@ def test_every_field_with_a_model_is_filled_and_the_rest_is_nan(world):
 
 def test_fields_say_what_their_names_say(world):
     drive(world, 600)
-    state = world.state(0)
-    here = world.batch.column(0)
+    state = world.car_state(0)
+    here = world.batch.view_car(0)
     car = world.cars[0]
     assert state.sequence == 600
     assert state.time == pytest.approx(600 / 333)
     assert (state.velocity_x, state.velocity_y, state.velocity_z) == (
-        here[State.VX], here[State.VY], here[State.HEAVE_RATE],
+        here[StateRow.VX], here[StateRow.VY], here[StateRow.HEAVE_RATE],
     )  # fmt: skip
     assert state.speed == pytest.approx(math.hypot(state.velocity_x, state.velocity_y))
-    assert (state.yaw, state.yaw_rate) == (here[State.YAW], here[State.YAW_RATE])
-    assert (state.acceleration_x, state.acceleration_y) == (here[State.AX], here[State.AY])
-    assert state.gear == int(here[State.GEAR])
+    assert (state.yaw, state.yaw_rate) == (here[StateRow.YAW], here[StateRow.YAW_RATE])
+    assert (state.acceleration_x, state.acceleration_y) == (here[StateRow.AX], here[StateRow.AY])
+    assert state.gear == int(here[StateRow.GEAR])
     assert isinstance(state.gear, int)
-    assert state.engine_speed == here[State.ENGINE]
-    assert state.fuel_litres == here[State.FUEL] < 60.0
+    assert state.engine_speed == here[StateRow.ENGINE_SPEED]
+    assert state.fuel_litres == here[StateRow.FUEL] < 60.0
     assert (state.throttle, state.brake, state.handbrake) == (0.6, 0.0, 0.0)
-    assert state.clutch == 1.0 - here[State.ENGAGED]
+    assert state.clutch == 1.0 - here[StateRow.CLUTCH_ENGAGEMENT]
     assert state.steering_wheel_angle == pytest.approx(state.steer * car.steering.max_angle * car.steering.ratio)
-    assert state.z == pytest.approx(car.body.cg_height + here[State.HEAVE])
-    assert (state.pitch, state.roll) == pytest.approx((here[State.PITCH], here[State.ROLL]))
+    assert state.z == pytest.approx(car.body.cg_height + here[StateRow.HEAVE])
+    assert (state.pitch, state.roll) == pytest.approx((here[StateRow.PITCH], here[StateRow.ROLL]))
     assert (state.contacts, state.contact_depth) == (0.0, 0.0)
-    assert state.lap_progress == pytest.approx(here[State.S] / world.track.road.length)
+    assert state.lap_progress == pytest.approx(here[StateRow.S] / world.track.road.length)
     front = state.wheels[:2]
     for i, wheel in enumerate(state.wheels):
-        assert wheel.load == here[State.LOAD + i]
-        assert wheel.angular_velocity == here[State.SPIN + i]
-        assert wheel.combined_slip == here[State.SLIP + i]
+        assert wheel.load == here[StateRow.LOAD + i]
+        assert wheel.angular_velocity == here[StateRow.SPIN + i]
+        assert wheel.combined_slip == here[StateRow.SLIP + i]
         assert wheel.on_track == 1.0
         assert wheel.z == pytest.approx(0.0)
     middle = (sum(w.x for w in front) / 2, sum(w.y for w in front) / 2)
@@ -88,7 +92,7 @@ def test_fields_say_what_their_names_say(world):
 
 
 def test_two_states_are_two_objects(world):
-    first, second = world.state(0), world.state(0)
+    first, second = world.car_state(0), world.car_state(0)
     assert first is not second
     assert first.wheels[0] is not second.wheels[0]
 
@@ -102,102 +106,99 @@ def test_the_same_drive_twice_is_the_same_to_the_bit(world, roads):
     drive(world, 700)
     assert np.array_equal(everything(world), everything(again))
     for car in range(3):
-        np.testing.assert_array_equal(state_row(world.state(car)), state_row(again.state(car)))
+        np.testing.assert_array_equal(state_row(world.car_state(car)), state_row(again.car_state(car)))
 
 
 def test_the_grid_stands_at_rest_behind_the_line(world):
-    states = [world.state(car) for car in range(3)]
+    states = [world.car_state(car) for car in range(3)]
     assert [s.speed for s in states] == [0.0, 0.0, 0.0]
     assert math.dist((states[0].x, states[0].y), (0.0, -200.0)) < 1e-9
     assert states[0].yaw == pytest.approx(0.0)
-    places = world.batch.get(State.S, 2)
+    places = world.batch.get_row(StateRow.S, 2)
     length = world.track.road.length
     assert [round((length - s) % length, 6) for s in places[0]] == [0.0, 8.0, 16.0]
     assert places[1, 1] > 0.0 > places[1, 2]
     for _ in range(333):
         world.step([Controls()] * 3)
-    assert max(world.state(car).speed for car in range(3)) == 0.0
+    assert max(world.car_state(car).speed for car in range(3)) == 0.0
 
 
 def test_teleport_puts_the_centre_of_mass_there(roads):
-    world = World(roads.circle(200.0, bank=-0.2), [load("gt3")])
+    world = World(roads.circle(200.0, bank=-0.2), [load_car("gt3")])
     drive(world, 300)
-    world.command(0, SimCommand(teleport=Pose(203.0, 0.0, 0.0, math.pi / 2)))
-    state = world.state(0)
+    world.execute_command(0, SimCommand(teleport=Pose(203.0, 0.0, 0.0, math.pi / 2)))
+    state = world.car_state(0)
     assert (state.x, state.y, state.yaw) == pytest.approx((203.0, 0.0, math.pi / 2), abs=1e-6)
     assert state.speed == 0.0
 
 
 def test_to_pits_and_restart_go_back_to_the_line(world):
-    start = world.state(0)
+    start = world.car_state(0)
     drive(world, 600)
-    world.batch.set(State.CONTACTS, 3.0, 0)
-    world.command(0, SimCommand(to_pits=True))
-    here = world.state(0)
+    world.batch.set_row(StateRow.CONTACTS, 3.0, 0)
+    world.execute_command(0, SimCommand(to_pits=True))
+    here = world.car_state(0)
     assert (here.x, here.y, here.yaw, here.speed) == (start.x, start.y, start.yaw, 0.0)
     assert here.contacts == 3.0
-    world.command(0, SimCommand(restart=True))
-    assert world.state(0).contacts == 0.0
-    assert world.state(1).speed > 3.0  # the others drive on
+    world.execute_command(0, SimCommand(restart=True))
+    assert world.car_state(0).contacts == 0.0
+    assert world.car_state(1).speed > 3.0  # the others drive on
 
 
 def test_a_step_leaves_missing_controls_as_they_were(world):
     world.step([Controls(throttle=1.0)])
-    assert world.state(0).throttle == 1.0
-    assert world.state(1).throttle == 0.0
+    assert world.car_state(0).throttle == 1.0
+    assert world.car_state(1).throttle == 0.0
 
 
 def test_laps_are_timed(roads):
     """Round a small circle at a steady speed, so that every lap takes what its length and speed say."""
-    world = World(roads.circle(30.0, half_width=14.0), [load("hatchback")])
-    times, wish = [], Controls()
-    while world.state(0).time < 70.0:
-        state = world.state(0)
-        s, offset, _ = world.track.road.locate(state.x, state.y)
-        steer = 2.637 / 30.0 - 0.1 * offset - 1.0 * math.sin(state.yaw - s / 30.0)
-        wish = Controls(steer=steer / 0.58, throttle=min(max(0.5 * (10.0 - state.speed), 0.0), 0.6))
-        world.step([wish])
-        if world.state(0).lap_time < state.lap_time:
+    world = World(roads.circle(30.0, half_width=14.0), [load_car("hatchback")])
+    times = []
+    while world.car_state(0).time < 70.0:
+        state = world.car_state(0)
+        world.step([follow_circle(state, world.track.road)])
+        if world.car_state(0).lap_time < state.lap_time:
             times.append(state.lap_time)
-    state = world.state(0)
+    state = world.car_state(0)
     assert len(times) >= 3
     assert times[0] > times[1]  # from rest
     assert state.best_lap_time == pytest.approx(min(times), abs=1 / 333)
     assert state.best_lap_time == pytest.approx(2.0 * math.pi * 30.0 / state.speed, rel=0.03)
-    world.command(0, SimCommand(to_pits=True))
-    assert world.state(0).best_lap_time == state.best_lap_time
-    assert world.state(0).lap_time == 0.0
-    world.command(0, SimCommand(restart=True))
-    assert math.isnan(world.state(0).best_lap_time)
+    world.execute_command(0, SimCommand(to_pits=True))
+    assert world.car_state(0).best_lap_time == state.best_lap_time
+    assert world.car_state(0).lap_time == 0.0
+    world.execute_command(0, SimCommand(restart=True))
+    assert math.isnan(world.car_state(0).best_lap_time)
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, math.nan, 1.0])
 def test_a_period_that_cannot_be_is_refused(roads, period):
     with pytest.raises(ValueError, match="period"):
-        World(roads.circle(200.0), [load("gt3")], period=period)
+        World(roads.circle(200.0), [load_car("gt3")], period=period)
 
 
 def test_a_step_with_its_state_is_quick(roads):
     """Guards against falling out of the kernel: about 30 us on an idle machine, so 300 us is a defect anywhere."""
-    world = World(roads.circle(200.0), [load("gt3")])
+    world = World(roads.circle(200.0), [load_car("gt3")])
     best = math.inf
     for _ in range(5):
         begin = time.perf_counter()
         for _ in range(200):
             world.step([Controls(throttle=0.3)])
-            world.state(0)
+            world.car_state(0)
         best = min(best, (time.perf_counter() - begin) / 200)
     assert best < 300e-6
 
 
 def test_cars_pass_through_each_other_where_they_are_told_to(roads):
     def contacts(**command):
-        world = World(roads.straight(), [load("gt3"), load("gt3")])
-        world.command(0, SimCommand(**command))
-        world.batch.place([0, 1], [100.0, 130.0], 0.0, 0.0, [30.0, 0.0])
+        world = World(roads.straight(), [load_car("gt3"), load_car("gt3")])
+        world.execute_command(0, SimCommand(**command))
+        world.batch.place_cars([0, 1], [100.0, 130.0], 0.0, 0.0, [30.0, 0.0])
         for _ in range(400):
             world.step([Controls(), Controls(brake=1.0)])
-        return [world.state(car).contacts for car in range(2)], world.state(0).x > world.state(1).x
+        return [world.car_state(car).contacts for car in range(2)], world.car_state(0).x > world.car_state(1).x
 
     assert contacts() == ([1.0, 1.0], False)
     assert contacts(collisions=True) == ([1.0, 1.0], False)
@@ -205,17 +206,44 @@ def test_cars_pass_through_each_other_where_they_are_told_to(roads):
 
 
 def test_finished_laps_are_kept_until_a_restart(roads):
-    world = World(roads.circle(30.0, half_width=14.0), [load("hatchback")])
+    world = World(roads.circle(30.0, half_width=14.0), [load_car("hatchback")])
     wish = Controls()
     while not world.laps(0):
-        state = world.state(0)
+        state = world.car_state(0)
         s, offset, _ = world.track.road.locate(state.x, state.y)
         steer = 2.637 / 30.0 - 0.1 * offset - 1.0 * math.sin(state.yaw - s / 30.0)
         wish = Controls(steer=steer / 0.58, throttle=min(max(0.5 * (10.0 - state.speed), 0.0), 0.6))
         world.step([wish])
     (lap,) = world.laps(0)
-    assert (lap.number, lap.valid, lap.time_s) == (1, True, world.state(0).best_lap_time)
-    world.command(0, SimCommand(to_pits=True))
+    assert (lap.number, lap.valid, lap.time_s) == (1, True, world.car_state(0).best_lap_time)
+    world.execute_command(0, SimCommand(to_pits=True))
     assert world.laps(0) == [lap]
-    world.command(0, SimCommand(restart=True))
+    world.execute_command(0, SimCommand(restart=True))
     assert world.laps(0) == []
+
+
+def test_after_a_teleport_the_next_crossing_of_the_line_begins_a_lap(roads):
+    """A car that its client puts 60 m before the line and that drives over it has driven no lap."""
+    world = World(roads.circle(30.0, half_width=14.0), [load_car("hatchback")])
+    road = world.track.road
+    x, y, z, yaw = road.points(road.length - 60.0, 0.0)[0].tolist()
+    world.execute_command(0, SimCommand(teleport=Pose(x, y, z, yaw)))
+    crossings = []
+    while not world.laps(0) and world.car_state(0).time < 60.0:
+        before = world.car_state(0)
+        world.step([follow_circle(before, road)])
+        if world.car_state(0).lap_progress < before.lap_progress - 0.5:
+            crossings.append(world.car_state(0).time)
+    (lap,) = world.laps(0)
+    assert (lap.number, world.car_state(0).lap) == (1, 2.0)
+    assert len(crossings) == 2
+    assert lap.time_s == pytest.approx(crossings[1] - crossings[0], abs=2 / 333)
+
+
+def test_a_teleport_beyond_the_walls_ends_inside_them(roads):
+    world = World(roads.circle(200.0), [load_car("gt3")])
+    for radius in (260.0, 1000.0, 1e6):
+        world.execute_command(0, SimCommand(teleport=Pose(radius, 0.0, 0.0, math.pi / 2)))
+        state = world.car_state(0)
+        assert math.hypot(state.x, state.y) < 260.0
+        assert state.speed == 0.0

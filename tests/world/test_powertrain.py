@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from blocks import Block
+from helpers.work_blocks import Block
 from msgspec.structs import replace
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import Differential
 from trailbrake.kernels import jit
 from trailbrake.state import WheelTorque
 from trailbrake.units import G
-from trailbrake.world.actuate import drive, share, wheel
-from trailbrake.world.layout import Control, State, Work
-from trailbrake.world.powertrain import brake, wheels
+from trailbrake.world.powertrain import brake_wheel, drive_wheels
+from trailbrake.world.row_layout import ControlRow, StateRow
+from trailbrake.world.substep_inputs import prepare_differential, prepare_drivetrain, prepare_wheel
 
 DT = 0.001
 
@@ -20,36 +20,36 @@ DT = 0.001
 @jit
 def _ready(block, dt):
     for i in range(4):
-        wheel(block, i // 2, i, 1.0 - 2.0 * (i % 2), 0, dt)
-    share(block, 0, 0, 1, 0, dt)
-    share(block, 1, 2, 3, 0, dt)
-    drive(block, 0, dt)
+        prepare_wheel(block, i // 2, i, 1.0 - 2.0 * (i % 2), 0, dt)
+    prepare_differential(block, 0, 0, 1, 0, dt)
+    prepare_differential(block, 1, 2, 3, 0, dt)
+    prepare_drivetrain(block, 0, dt)
 
 
 @jit
 def _wheels(block):
-    wheels(block, 0)
+    drive_wheels(block, 0)
 
 
 @jit
 def _brakes(block):
     for i in range(4):
-        brake(block, i, 0)
+        brake_wheel(block, i, 0)
 
 
 def turned(car, spins, torque, ratio=10.0):
     """Return the wheels' spins after DT of `torque` (N m) out of the gearbox."""
     block = Block(car)
     for i in range(4):
-        block[State.SPIN + i] = spins[i]
-    block[State.RATIO], block[Work.OUT] = ratio, torque * DT
+        block[StateRow.SPIN + i] = spins[i]
+    block[StateRow.RATIO], block[StateRow.GEARBOX_IMPULSE] = ratio, torque * DT
     _ready(block.array, DT)
     _wheels(block.array)
-    return block.four(State.SPIN)
+    return block.four(StateRow.SPIN)
 
 
 def driven(differential, layout="rwd", **more):
-    car = load("sports_awd")
+    car = load_car("sports_awd")
     ends = {"fwd": ("front",), "rwd": ("rear",), "awd": ("front", "rear")}[layout]
     both = {f"differential_{end}": differential if end in ends else None for end in ("front", "rear")}
     return replace(car, drive=replace(car.drive, layout=layout, centre=more.pop("centre", None), **both, **more))
@@ -138,7 +138,7 @@ def test_the_centre_s_lock_moves_no_more_than_it_can_carry():
 
 def bare(name="gt3"):
     """Return a car that only its torques move: no air, no rolling resistance, no assistants."""
-    car = load(name)
+    car = load_car(name)
     front, rear = (replace(tyre, rolling_resistance=0.0) for tyre in (car.tyre_front, car.tyre_rear))
     aero = replace(car.aero, drag_area=0.0, lift_area_front=0.0, lift_area_rear=0.0)
     brakes_ = replace(car.brakes, abs=False, tc=False)
@@ -148,7 +148,7 @@ def bare(name="gt3"):
 def accelerate(r, torques, seconds=0.5):
     """Give torques (4,) N m for `seconds`, half a millisecond a call; return the last tenth's acceleration."""
     for i in range(4):
-        r.batch.set((Control.DRIVE_TORQUE if torques[i] > 0.0 else Control.BRAKE_TORQUE) + i, abs(torques[i]))
+        r.batch.set_row((ControlRow.DRIVE_TORQUE if torques[i] > 0.0 else ControlRow.BRAKE_TORQUE) + i, abs(torques[i]))
     calls = round(seconds / 0.0005)
     speed = 0.0
     for k in range(calls):
@@ -164,7 +164,7 @@ def accelerate(r, torques, seconds=0.5):
 def test_torques_from_outside_are_held_and_move_the_car_by_newton_s_law(rig, roads, torques):
     r = rig(bare(), roads.straight(), x=100.0)
     r.roll_at(20.0, gear=0)
-    r.batch.set(Control.GEAR, 0.0)
+    r.batch.set_row(ControlRow.GEAR, 0.0)
     car = r.car
     radii = np.array([car.tyre_front.radius] * 2 + [car.tyre_rear.radius] * 2)
     inertias = np.array([car.tyre_front.inertia] * 2 + [car.tyre_rear.inertia] * 2)
@@ -177,7 +177,7 @@ def test_torques_from_outside_are_held_and_move_the_car_by_newton_s_law(rig, roa
 def test_each_wheel_takes_its_own_torque(rig, roads):
     r = rig(bare(), roads.straight(half_width=500.0), x=100.0)
     r.roll_at(20.0, gear=0)
-    r.batch.set(Control.GEAR, 0.0)
+    r.batch.set_row(ControlRow.GEAR, 0.0)
     accelerate(r, (0.0, 0.0, 0.0, 500.0), 0.4)
     assert r.yaw_rate > 0.01  # the right rear wheel pushes: the car turns left
     fx = r.four("fx")
@@ -207,25 +207,29 @@ def test_controls_bring_torques_to_their_wheels(rig, roads):
 
 
 def test_brakes_stop_wheels_and_never_turn_them_round():
-    car = load("gt3")
+    car = load_car("gt3")
     block = Block(car)
     spins = [50.0, -50.0, 0.01, 0.0]
     for i in range(4):
-        block[State.SPIN + i], block[Control.BRAKE_TORQUE + i], block[State.ABS + i] = spins[i], 900.0, 1.0
-        block[State.SOFT + i] = 0.005
+        block[StateRow.SPIN + i], block[ControlRow.BRAKE_TORQUE + i], block[StateRow.ABS_FACTOR + i] = (
+            spins[i],
+            900.0,
+            1.0,
+        )
+        block[StateRow.ROLLING_ARM + i] = 0.005
     _ready(block.array, DT)
     _brakes(block.array)
-    front, rear = block[State.LOAD], block[State.LOAD + 2]
+    front, rear = block[StateRow.LOAD], block[StateRow.LOAD + 2]
     step = DT * (900.0 + 0.005 * front) / car.tyre_front.inertia
     assert rear > front > 2000.0
-    assert block.four(State.SPIN) == pytest.approx([50.0 - step, -50.0 + step, 0.0, 0.0])
+    assert block.four(StateRow.SPIN) == pytest.approx([50.0 - step, -50.0 + step, 0.0, 0.0])
 
 
 def test_a_locked_wheel_drags_by_friction_alone(rig, roads):
     """Torques beyond the tyres' grip: all four wheels stand, and deceleration is sliding friction over mass."""
     r = rig(bare(), roads.straight(), x=100.0)
     r.roll_at(25.0, gear=0)
-    r.batch.set(Control.GEAR, 0.0)
+    r.batch.set_row(ControlRow.GEAR, 0.0)
     slowing = -accelerate(r, (-4000.0,) * 4, 0.8)
     assert r.four("spin").tolist() == [0.0] * 4
     tyre = r.car.tyre_front

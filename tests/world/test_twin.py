@@ -7,31 +7,32 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 DRIVE = """
 import json, math, sys
 sys.path.insert(0, sys.argv[1])
-from places import circle
-from trailbrake.cars.load import load
+from helpers.roads import circle
+from trailbrake.cars.car_library import load_car
 from trailbrake.world.batch import Batch
-from trailbrake.world.layout import Control, State
-batch = Batch(circle(60.0, bank=-0.15, half_width=5.0, runoff=1.0), [load("gt3"), load("hatchback")])
+from trailbrake.world.row_layout import ControlRow, StateRow
+batch = Batch(circle(60.0, bank=-0.15, half_width=5.0, runoff=1.0), [load_car("gt3"), load_car("hatchback")])
 for car in range(2):
-    batch.place(car, 0.0, -60.0, 0.0)
+    batch.place_cars(car, 0.0, -60.0, 0.0)
 seen = []
 for k in range(150):
     steer = 0.3 * math.sin(k / 20.0)
-    batch.set(Control.STEER, steer)
-    batch.set(Control.THROTTLE, 1.0)
-    batch.set(Control.BRAKE, 1.0 if k % 50 > 40 else 0.0)
+    batch.set_row(ControlRow.STEER, steer)
+    batch.set_row(ControlRow.THROTTLE, 1.0)
+    batch.set_row(ControlRow.BRAKE, 1.0 if k % 50 > 40 else 0.0)
     batch.step(dt=0.001, substeps=8)
-    seen.append(batch.get(0, State.COUNT).tolist())
+    seen.append(batch.get_row(0, StateRow.COUNT).tolist())
 print(json.dumps(seen))
 """
 
 
 def drive(kernels):
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).resolve().parent.parent)
     environment = {**os.environ, "TRAILBRAKE_KERNELS": kernels}
     done = subprocess.run(
         [sys.executable, "-c", DRIVE, here], env=environment, capture_output=True, text=True, check=True
@@ -39,6 +40,7 @@ def drive(kernels):
     return np.array(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 def test_compiled_and_plain_python_agree():
     compiled, plain = drive("numba"), drive("python")
     assert compiled.shape == plain.shape

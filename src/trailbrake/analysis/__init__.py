@@ -1,1 +1,1 @@
-"""Recordings to reports."""
+"""Reports of recordings."""

@@ -1,4 +1,4 @@
-"""Laps side by side: the best one, the best sectors, and the lap they would make together."""
+"""A comparison of laps: the best one, the best sectors, and their sum."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class LapTable:
     theoretical_s: float
 
 
-def lap_table(laps: Sequence[LapRecord]) -> LapTable:
+def compare_laps(laps: Sequence[LapRecord]) -> LapTable:
     """Compare `laps`. Sectors count where the lap has as many of them as the best lap."""
     sectors = [tuple(lap.sectors_s) for lap in laps]
     counting = [i for i, lap in enumerate(laps) if lap.valid] or list(range(len(laps)))
@@ -53,34 +53,11 @@ def lap_table(laps: Sequence[LapRecord]) -> LapTable:
     return LapTable(rows, best, sector_best, together)
 
 
-def clock(seconds: float) -> str:
-    """Return a lap time as people write it: 1:23.456, or 23.456 below a minute."""
+def format_lap_time(seconds: float) -> str:
+    """Return a lap time as text: 1:23.456, or 23.456 below a minute."""
     if not math.isfinite(seconds):
         return "-"
     thousandths = round(abs(seconds) * 1000)
     minutes, rest = divmod(thousandths, 60_000)
     sign = "-" if seconds < 0 and thousandths else ""
     return f"{sign}{minutes}:{rest / 1000:06.3f}" if minutes else f"{sign}{rest / 1000:.3f}"
-
-
-def lap_text(table: LapTable) -> str:
-    """Return the table for a terminal; an asterisk marks what is best."""
-    if not table.rows:
-        return "no finished lap"
-    parts = max(len(row.sectors) for row in table.rows)
-    lines = [["lap", "time", "gap", *(f"sector {k + 1}" for k in range(parts)), ""]]
-    for i, row in enumerate(table.rows):
-        cells = [str(row.number), clock(row.time_s) + ("*" if i == table.best else " "), f"{row.gap:+.3f}"]
-        for k in range(parts):
-            mark = "*" if k < len(table.sector_best) and table.sector_best[k] == i else " "
-            cells.append(clock(row.sectors[k]) + mark if k < len(row.sectors) else "-")
-        lines.append(
-            [*cells, "" if row.valid else f"invalid: {row.invalid_reason}" if row.invalid_reason else "invalid"]
-        )
-    if math.isfinite(table.theoretical_s):
-        lines.append(["best sectors", clock(table.theoretical_s) + " ", *[""] * (parts + 2)])
-    widths = [max(len(line[c]) for line in lines) for c in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join([*(cell.rjust(w) for cell, w in zip(line[:-1], widths[:-1], strict=True)), line[-1]]).rstrip()
-        for line in lines
-    )

@@ -1,1 +1,3 @@
-"""Our speed, as fixed rows. Each module here is one bench: `rows() -> list[Row]`."""
+"""Benchmarks: each module named in BENCHES has `measure_rows() -> list[BenchRow]`; the others are their parts."""
+
+BENCHES = ("assetto", "beamng", "camera", "coupling_cases", "cuda", "drive", "forza", "page", "trend", "world")

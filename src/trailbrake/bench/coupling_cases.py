@@ -15,78 +15,85 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
-from trailbrake.bench.coupled import free_port, host
-from trailbrake.bench.rows import Row
+from trailbrake.bench.beamng_process import find_free_port, run_host
+from trailbrake.bench.rows import BenchRow
 from trailbrake.sims.beamng.codec import COMMAND_SIZE
-from trailbrake.sims.beamng.timing import as_the_game
+from trailbrake.sims.beamng.timing import compute_timing
 
 SECONDS, SETTLE = 3.0, 1.0  # of wall time; the first of them do not count
 FIRST_S = 60.0  # until the first message
 
 
 @dataclass(frozen=True)
-class Case:
+class CouplingCase:
     """One row.
 
     Attributes:
         name: of the row.
         simulink_time: s.
         ping_time: s.
-        echo: the answer's id is the message's own; else its number, from 1.
-        delay: s from a message to its answer, which other messages do not wait for.
-        first: s by which the first answer is sooner.
-        compute: s that the controller works on a message, one after the other.
-        expected: simulator time over real time in theory.
+        echo_id: whether an answer carries the id of its message; otherwise it carries its own number, from 1.
+        delay_s: s from a message to its answer; several may be on their way.
+        first_lead_s: s by which the first answer comes earlier.
+        compute_s: s that the controller computes on a message, one message after the other.
+        expected_speed: simulator time over real time in theory.
     """
 
     name: str
     simulink_time: float
     ping_time: float
-    echo: bool = False
-    delay: float = 0.0
-    first: float = 0.0
-    compute: float = 0.0
-    expected: float = 1.0
+    echo_id: bool = False
+    delay_s: float = 0.0
+    first_lead_s: float = 0.0
+    compute_s: float = 0.0
+    expected_speed: float = 1.0
 
 
 CASES = (
-    Case("case_window_4", 0.0005, 0.002, delay=0.002),
-    Case("case_window_4_echo", 0.0005, 0.002, echo=True, delay=0.002, first=0.0012, expected=0.75),
-    Case("case_window_1", 0.0005, 0.00001, delay=0.002, expected=0.25),
-    Case("case_window_2", 0.001, 0.002, delay=0.002),
-    Case("case_window_2_echo", 0.001, 0.002, echo=True, delay=0.002, first=0.0012, expected=0.5),
-    Case("case_compute_in_time", 0.001, 0.00001, compute=0.0009),
-    Case("case_compute_too_long", 0.0005, 0.00001, compute=0.001, expected=0.5),
-    Case("case_compute_with_room", 0.005, 0.00001, compute=0.001),
+    CouplingCase("case_window_4", 0.0005, 0.002, delay_s=0.002),
+    CouplingCase(
+        "case_window_4_echo", 0.0005, 0.002, echo_id=True, delay_s=0.002, first_lead_s=0.0012, expected_speed=0.75
+    ),
+    CouplingCase("case_window_1", 0.0005, 0.00001, delay_s=0.002, expected_speed=0.25),
+    CouplingCase("case_window_2", 0.001, 0.002, delay_s=0.002),
+    CouplingCase(
+        "case_window_2_echo", 0.001, 0.002, echo_id=True, delay_s=0.002, first_lead_s=0.0012, expected_speed=0.5
+    ),
+    CouplingCase("case_compute_in_time", 0.001, 0.00001, compute_s=0.0009),
+    CouplingCase("case_compute_too_long", 0.0005, 0.00001, compute_s=0.001, expected_speed=0.5),
+    CouplingCase("case_compute_with_room", 0.005, 0.00001, compute_s=0.001),
 )
 
 
-def rows() -> list[Row]:
+def measure_rows() -> list[BenchRow]:
     """Measure all cases (about half a minute)."""
-    return [_row(case, _measure(case)) for case in CASES]
+    return [_make_row(case, _measure_speed(case)) for case in CASES]
 
 
-def _row(case: Case, speed: float) -> Row:
-    network = f"answers {case.delay * 1e3:g} ms later" if case.delay else f"computes {case.compute * 1e3:g} ms"
-    return Row(
+def _make_row(case: CouplingCase, speed: float) -> BenchRow:
+    network = f"answers {case.delay_s * 1e3:g} ms later" if case.delay_s else f"computes {case.compute_s * 1e3:g} ms"
+    return BenchRow(
         case.name, speed, "1", "higher",
-        f"simulator time over real time, {case.expected:g} in theory; simulinkTime {case.simulink_time:g} s, pingTime "
-        f"{case.ping_time:g} s, a controller that {network}, id {'of the message' if case.echo else 'counted from 1'}",
+        f"simulator time over real time, {case.expected_speed:g} in theory; simulinkTime {case.simulink_time:g} s, "
+        f"pingTime {case.ping_time:g} s, a controller that {network}, "
+        f"id {'of the message' if case.echo_id else 'counted from 1'}",
     )  # fmt: skip
 
 
-def _measure(case: Case) -> float:
-    receive = free_port()
+def _measure_speed(case: CouplingCase) -> float:
+    receive = find_free_port()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wire:
         wire.bind(("127.0.0.1", 0))
         words = ["--window=beamng", "--speed=real", f"--ping-time={case.ping_time!r}"]
         command = [sys.executable, "-m", "trailbrake", "serve", "beamng", *words]
-        with host(command, wire.getsockname()[1], receive, case.simulink_time):
-            sent = answer(case, wire, ("127.0.0.1", receive), SECONDS, perf_counter)
-    return sent * as_the_game(case.simulink_time, case.ping_time).step / (SECONDS - SETTLE)
+        with run_host(command, wire.getsockname()[1], receive, case.simulink_time):
+            sent = answer_messages(case, wire, ("127.0.0.1", receive), SECONDS, perf_counter)
+    return sent * compute_timing(case.simulink_time, case.ping_time).message_period / (SECONDS - SETTLE)
 
 
-def answer(case: Case, wire: socket.socket, to: tuple[str, int], seconds: float, clock: Callable[[], float]) -> int:
+def answer_messages(
+    case: CouplingCase, wire: socket.socket, address: tuple[str, int], seconds: float, clock: Callable[[], float]
+) -> int:
     """Be the controller for `seconds` from the first message; return how many came after the first SETTLE of them."""
     wire.settimeout(FIRST_S)
     message = wire.recv(65535)
@@ -97,15 +104,15 @@ def answer(case: Case, wire: socket.socket, to: tuple[str, int], seconds: float,
         if message:
             counted += now - began >= SETTLE
             count += 1
-            number = struct.unpack_from("<d", message)[0] if case.echo else float(count)
-            if case.compute:
-                while clock() < now + case.compute:
+            number = struct.unpack_from("<d", message)[0] if case.echo_id else float(count)
+            if case.compute_s:
+                while clock() < now + case.compute_s:
                     pass
-                wire.sendto(_command(number), to)
+                wire.sendto(_encode_command(number), address)
             else:
-                heapq.heappush(due, (now + case.delay - (case.first if count == 1 else 0.0), number))
+                heapq.heappush(due, (now + case.delay_s - (case.first_lead_s if count == 1 else 0.0), number))
         while due and due[0][0] <= clock():
-            wire.sendto(_command(heapq.heappop(due)[1]), to)
+            wire.sendto(_encode_command(heapq.heappop(due)[1]), address)
         try:
             message = wire.recv(65535)
         except BlockingIOError:
@@ -113,5 +120,5 @@ def answer(case: Case, wire: socket.socket, to: tuple[str, int], seconds: float,
     return counted
 
 
-def _command(number: float) -> bytes:
+def _encode_command(number: float) -> bytes:
     return struct.pack("<d", number) + bytes(COMMAND_SIZE - 8)

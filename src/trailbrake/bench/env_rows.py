@@ -4,14 +4,14 @@ import numpy as np
 
 from trailbrake.env.gym import RaceEnv, RaceVectorEnv
 from trailbrake.env.options import RaceOptions, Start
-from trailbrake.run import rate
+from trailbrake.system import steady_clock
 
 CARS = 4096
-ROLLING = Start(speed=(5.0, 20.0))
+ROLLING_START = Start(speed=(5.0, 20.0))
 _ACTIONS = 64  # different actions, drawn before the clock starts
 
 
-def vector(options: RaceOptions, cars: int = 0, threads: int = 2, seconds: float = 3.0) -> float:
+def measure_vector_env(options: RaceOptions, cars: int = 0, threads: int = 2, seconds: float = 3.0) -> float:
     """Return environment steps per second of a Gymnasium vector environment under random actions.
 
     Args:
@@ -23,19 +23,19 @@ def vector(options: RaceOptions, cars: int = 0, threads: int = 2, seconds: float
     cars = cars or CARS
     env = RaceVectorEnv(cars, options, threads=threads)
     rng = np.random.default_rng(0)
-    actions = rng.uniform(-1.0, 1.0, (_ACTIONS, cars, env.core.program.action.width)).astype(np.float32)
+    actions = rng.uniform(-1.0, 1.0, (_ACTIONS, cars, env.core.task.action.width)).astype(np.float32)
     env.reset(seed=0)
     for action in actions[:3]:
         env.step(action)
-    steps, began = 0, rate.now()
-    while (spent := rate.now() - began) < seconds:
+    steps, began = 0, steady_clock.now()
+    while (spent := steady_clock.now() - began) < seconds:
         env.step(actions[steps % _ACTIONS])
         steps += 1
     env.close()
     return steps * cars / spent
 
 
-def single(options: RaceOptions, seconds: float = 3.0) -> float:
+def measure_single_env(options: RaceOptions, seconds: float = 3.0) -> float:
     """Return steps per second of a single Gymnasium environment under gentle random actions, resets included.
 
     Args:
@@ -48,8 +48,8 @@ def single(options: RaceOptions, seconds: float = 3.0) -> float:
     env.reset(seed=0)
     for action in actions:
         env.step(action)
-    steps, began = 0, rate.now()
-    while (spent := rate.now() - began) < seconds:
+    steps, began = 0, steady_clock.now()
+    while (spent := steady_clock.now() - began) < seconds:
         for action in actions:
             _, _, terminated, truncated, _ = env.step(action)
             if terminated or truncated:
@@ -61,25 +61,27 @@ def single(options: RaceOptions, seconds: float = 3.0) -> float:
 
 def vector_env(seconds: float = 3.0) -> float:
     """Return steps/s: 4096 cars, state observation, 2 threads, restarts included."""
-    return vector(RaceOptions(start=ROLLING), seconds=seconds)
+    return measure_vector_env(RaceOptions(start=ROLLING_START), seconds=seconds)
 
 
 def vector_env_scan64(seconds: float = 3.0) -> float:
     """Return steps/s: the same with a scanner of 64 beams."""
-    return vector(RaceOptions(start=ROLLING, observe=("motion", "asked", "scan64")), seconds=seconds)
+    return measure_vector_env(RaceOptions(start=ROLLING_START, observe=("motion", "asked", "scan64")), seconds=seconds)
 
 
 def env_single(seconds: float = 3.0) -> float:
     """Return steps/s: one car, state observation."""
-    return single(RaceOptions(start=ROLLING), seconds=seconds)
+    return measure_single_env(RaceOptions(start=ROLLING_START), seconds=seconds)
 
 
 def env_scan1080_1(seconds: float = 3.0) -> float:
     """Return steps/s: one car, a scanner of 1080 beams."""
-    return single(RaceOptions(start=ROLLING, observe=("motion", "asked", "scan1080")), seconds=seconds)
+    return measure_single_env(
+        RaceOptions(start=ROLLING_START, observe=("motion", "asked", "scan1080")), seconds=seconds
+    )
 
 
 def env_scan1080_2(seconds: float = 3.0) -> float:
     """Return steps/s: one car with a rival that the beams can hit, a scanner of 1080 beams."""
-    options = RaceOptions(start=ROLLING, cars=2, rivals=True, observe=("motion", "asked", "scan1080"))
-    return single(options, seconds=seconds)
+    options = RaceOptions(start=ROLLING_START, cars=2, rivals=True, observe=("motion", "asked", "scan1080"))
+    return measure_single_env(options, seconds=seconds)

@@ -7,15 +7,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from trailbrake.bench.rows import Row, median_of
-from trailbrake.cars.load import load as load_car
-from trailbrake.run import rate
+from trailbrake.bench.rows import BenchRow, measure_median
+from trailbrake.cars.car_library import load_car
 from trailbrake.sims.forza import codec, convert, spec
 from trailbrake.sims.forza.host import Host
 from trailbrake.sims.forza.raw import RawWriter, read_columns
-from trailbrake.tracks.load import load as load_track
+from trailbrake.system import steady_clock
+from trailbrake.tracks.track_library import load_track
 from trailbrake.transport import pad_report
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.udp import UdpSocket
 from trailbrake.world.plant import World
 
 TRACK, CAR = "hartmoor", "gt3"
@@ -26,20 +26,20 @@ PATIENCE = 60.0  # s that the driving process may take to answer for the first t
 ANSWER_S = 0.1  # s after which an exchange counts as unanswered
 
 
-class Game:
+class ForzaGame:
     """The embedded world as the game, one datagram at a time; what it sends goes through our hands."""
 
     def __init__(self) -> None:
-        self._receiver = Udp()
+        self._receiver = UdpSocket()
         options = spec.ServeOptions(
             send=f"127.0.0.1:{self._receiver.port}", rate=RATE, pad_port=0, steering="linear"
         )  # fmt: skip
-        plant: Any = World(load_track(TRACK), [load_car(CAR)], period=spec.period(options))
+        plant: Any = World(load_track(TRACK), [load_car(CAR)], period=spec.host_period(options))
         self._host = Host(plant, options)
         self._host.open(0.0)
         self._now = 0.0
 
-    def datagram(self) -> bytes:
+    def next_datagram(self) -> bytes:
         """Let one period pass and return what the game sends."""
         self._now += 1.0 / RATE
         self._host.tick(self._now)
@@ -47,7 +47,7 @@ class Game:
         assert got is not None
         return got[0]
 
-    def press(self, report: bytes) -> None:
+    def send_pad_report(self, report: bytes) -> None:
         """Hand the game a pad report."""
         self._receiver.send(report, ("127.0.0.1", self._host.pad_port))
 
@@ -57,33 +57,34 @@ class Game:
         self._receiver.close()
 
 
-def rows() -> list[Row]:
+def measure_rows() -> list[BenchRow]:
     """Measure all rows of this bench (about a minute and a half)."""
-    game = Game()
-    full = pad_report.encode(pad_report.driving(0.02, 1.0))
+    game = ForzaGame()
+    full = pad_report.encode_report(pad_report.driving_report(0.02, 1.0))
     packets = []
     for _ in range(PACKETS):
-        game.press(full)
-        packets.append(game.datagram())
+        game.send_pad_report(full)
+        packets.append(game.next_datagram())
     game.close()
-    decode, decode_note = decoding(packets)
+    decode, decode_note = measure_decoding(packets)
     with tempfile.TemporaryDirectory(prefix="trailbrake-bench-") as folder:
         path = Path(folder) / "bulk.forza"
         writer = RawWriter(path)
         for i in range(BULK_ROWS):
             writer.write(packets[i % PACKETS], i)
         writer.close()
-        bulk, bulk_note = median_of(5, lambda: bulk_rows(path))
-        times, lost = packet_to_pad(Path(folder))
+        bulk, bulk_note = measure_median(5, lambda: measure_bulk_rows(path))
+        times, lost = measure_packet_to_pad(Path(folder))
     times.sort()
     share = [times[min(int(q * len(times)), len(times) - 1)] * 1e6 for q in (0.5, 0.99, 0.999)]
     return [
-        Row("decode_us", decode, "us", "lower", decode_note),
-        Row(
+        BenchRow("decode_us", decode, "us", "lower", decode_note),
+        BenchRow(
             "bulk_rows_per_s", bulk, "1/s", "higher",
-            f"raw file of {BULK_ROWS} datagrams to an array per column, all {len(columns_of(packets[0]))}; {bulk_note}",
+            f"raw file of {BULK_ROWS} datagrams to an array per column, all {len(list_columns(packets[0]))}; "
+            f"{bulk_note}",
         ),
-        Row(
+        BenchRow(
             "packet_to_pad_p99_us", share[1], "us", "lower",
             f"datagram sent to pad report received, `drive --live` with line_follow and recording in a process of its "
             f"own, {RATE:g}/s; {len(times)} exchanges, p50 {share[0]:.0f} us, p99.9 {share[2]:.0f} us, longest "
@@ -92,39 +93,39 @@ def rows() -> list[Row]:
     ]  # fmt: skip
 
 
-def decoding(packets: list[bytes]) -> tuple[float, str]:
+def measure_decoding(packets: list[bytes]) -> tuple[float, str]:
     """Return us from a datagram to a full CarState, and a note: the median of batches."""
     values = []
     for _ in range(BATCHES):
-        began = rate.now()
+        began = steady_clock.now()
         for i, data in enumerate(packets):
-            convert.state_from_seen(codec.decode_seen(data), 0.0, i)
-        values.append((rate.now() - began) / len(packets) * 1e6)
+            convert.state_from_wire(codec.decode_state_subset(data), 0.0, i)
+        values.append((steady_clock.now() - began) / len(packets) * 1e6)
     values.sort()
     note = f"324 bytes to CarState with its wheels; median of {BATCHES} batches of {len(packets)}"
     return statistics.median(values), f"{note}, {values[0]:.3g} to {values[-1]:.3g}"
 
 
-def columns_of(data: bytes) -> list[str]:
+def list_columns(data: bytes) -> list[str]:
     """Return the keys of a datagram's columns."""
-    packet = codec.decode(data)
+    packet = codec.decode_packet(data)
     return [key for block in packet[:4] if block is not None for key in block._fields]
 
 
-def bulk_rows(path: Path) -> float:
+def measure_bulk_rows(path: Path) -> float:
     """Return rows per second of wall time from a raw recording to contiguous arrays, one per column."""
-    began = rate.now()
+    began = steady_clock.now()
     (columns,) = read_columns(path).values()
     speeds = columns["speed"]
-    spent = rate.now() - began
+    spent = steady_clock.now() - began
     assert len(speeds) == BULK_ROWS
     return BULK_ROWS / spent
 
 
-def packet_to_pad(out: Path) -> tuple[list[float], int]:
+def measure_packet_to_pad(out: Path) -> tuple[list[float], int]:
     """Return s from sending a datagram to the pad report that answers it, for each exchange, and how many had none."""
-    game, pad, sender = Game(), Udp(), Udp()
-    listen = Udp()
+    game, pad, sender = ForzaGame(), UdpSocket(), UdpSocket()
+    listen = UdpSocket()
     to = ("127.0.0.1", listen.port)
     listen.close()  # a free port for the other process
     process = subprocess.Popen(
@@ -136,23 +137,23 @@ def packet_to_pad(out: Path) -> tuple[list[float], int]:
     times: list[float] = []
     lost = 0
     try:
-        began = due = rate.now()
+        began = due = steady_clock.now()
         count = 0
         while count < WARM_UP + EXCHANGES:
-            data = game.datagram()
+            data = game.next_datagram()
             while pad.receive() is not None:  # an answer that came too late
                 pass
-            due = max(due + 1.0 / RATE, rate.now() - 1.0 / RATE)
-            rate.sleep_until(due)
-            sent = rate.now()
+            due = max(due + 1.0 / RATE, steady_clock.now() - 1.0 / RATE)
+            steady_clock.sleep_until(due)
+            sent = steady_clock.now()
             sender.send(data, to)
-            answered = pad.wait(ANSWER_S if times else 1.0 / RATE)
-            took = rate.now() - sent
+            answered = pad.wait_readable(ANSWER_S if times else 1.0 / RATE)
+            took = steady_clock.now() - sent
             got = pad.receive()
             if got is not None:
-                game.press(got[0])
+                game.send_pad_report(got[0])
             if not answered and not times:
-                if rate.now() - began > PATIENCE or process.poll() is not None:
+                if steady_clock.now() - began > PATIENCE or process.poll() is not None:
                     raise RuntimeError("the drive did not answer")
                 continue
             count += 1

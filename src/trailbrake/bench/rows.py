@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One figure. `better` says which way is good."""
 
     name: str
@@ -20,13 +20,13 @@ class Row:
     note: str = ""
 
 
-def median_of(runs: int, measure: Callable[[], float]) -> tuple[float, str]:
+def measure_median(runs: int, measure: Callable[[], float]) -> tuple[float, str]:
     """Return the median of `runs` measurements, and a note with their spread."""
     values = sorted(measure() for _ in range(runs))
     return statistics.median(values), f"median of {runs}, {values[0]:.3g} to {values[-1]:.3g}"
 
 
-def machine() -> dict[str, Any]:
+def describe_machine() -> dict[str, Any]:
     """Describe this machine without naming it."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from trailbrake.bench.rows import Row, median_of
+from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.env.camera import CameraBatch, CameraOptions
-from trailbrake.run import rate
+from trailbrake.system import steady_clock
 from trailbrake.tracks.miniature.layout import HALF_WIDTH
-from trailbrake.tracks.miniature.load import load
-from trailbrake.tracks.miniature.obstacles import park
-from trailbrake.transport.picture import QUALITY
-from trailbrake.world.camera import look as looks
-from trailbrake.world.camera.scene import build
-from trailbrake.world.camera.view import Renderer
+from trailbrake.tracks.miniature.parked_cars import place_parked_cars
+from trailbrake.tracks.miniature.track_library import load_miniature_track
+from trailbrake.transport.image_codec import JPEG_QUALITY
+from trailbrake.world.miniature.camera import track_look as looks
+from trailbrake.world.miniature.camera.renderer import Renderer
+from trailbrake.world.miniature.camera.scene import build_scene
 
 TRACK, LOOK, PARKED = "clover", "B", 3
 FRAMES = 512  # along a lap
@@ -25,47 +25,57 @@ CARS = 256
 RUNS, SECONDS, WARMING = 5, 3.0, 0.05
 
 
-def rows() -> list[Row]:
+def measure_rows() -> list[BenchRow]:
     """Measure all rows of this bench."""
-    track = load(TRACK)
-    renderer = Renderer(build(track, looks.load(LOOK), park(track, PARKED, 0)))
-    poses = np.array([track.place(s, HALF_WIDTH) for s in np.arange(FRAMES) * track.length / FRAMES])
+    track = load_miniature_track(TRACK)
+    renderer = Renderer(build_scene(track, looks.load_look(LOOK), place_parked_cars(track, PARKED, 0)))
+    poses = np.array([track.pose_at(s, HALF_WIDTH) for s in np.arange(FRAMES) * track.length / FRAMES])
     what = f"320 x 240, one core, {FRAMES} frames along a lap of {TRACK}, look {LOOK}, {PARKED} parked cars"
     found = []
     for name, measure, unit, note in (
-        ("camera_fps", partial(pictures, renderer, poses, False), "frames/s", what),
-        ("camera_jpeg_fps", partial(pictures, renderer, poses, True), "frames/s", f"{what}, JPEG {QUALITY} 4:2:0"),
-        ("vector_env_camera96", learners, "steps/s", f"{CARS} cars, 96 x 96, 2 x 0.02 s a step, restarts included"),
+        ("camera_fps", partial(measure_camera_frames, renderer, poses, False), "frames/s", what),
+        (
+            "camera_jpeg_fps",
+            partial(measure_camera_frames, renderer, poses, True),
+            "frames/s",
+            f"{what}, JPEG {JPEG_QUALITY} 4:2:0",
+        ),
+        (
+            "vector_env_camera96",
+            measure_learner_steps,
+            "steps/s",
+            f"{CARS} cars, 96 x 96, 2 x 0.02 s a step, restarts included",
+        ),
     ):
         measure(WARMING)  # compiles
-        value, spread = median_of(RUNS, partial(measure, SECONDS))
-        found.append(Row(name, value, unit, "higher", f"{note}; {spread}"))
+        value, spread = measure_median(RUNS, partial(measure, SECONDS))
+        found.append(BenchRow(name, value, unit, "higher", f"{note}; {spread}"))
     return found
 
 
-def pictures(renderer: Renderer, poses: NDArray[np.float64], jpeg: bool, seconds: float) -> float:
+def measure_camera_frames(renderer: Renderer, poses: NDArray[np.float64], jpeg: bool, seconds: float) -> float:
     """Return frames per second of wall time, each drawn by a call of its own as a host does."""
     camera = renderer.camera
     out = np.empty((1, camera.height, camera.width, 3), np.uint8)
-    count, began = 0, rate.now()
-    while (spent := rate.now() - began) < seconds or count == 0:
+    count, began = 0, steady_clock.now()
+    while (spent := steady_clock.now() - began) < seconds or count == 0:
         for k in range(16):
             at = (count + k) % len(poses)
-            renderer.frames(poses[at : at + 1], out)
+            renderer.render_frames(poses[at : at + 1], out)
             if jpeg:
-                Image.fromarray(out[0]).save(BytesIO(), "JPEG", quality=QUALITY, subsampling="4:2:0")
+                Image.fromarray(out[0]).save(BytesIO(), "JPEG", quality=JPEG_QUALITY, subsampling="4:2:0")
         count += 16
     return count / spent
 
 
-def learners(seconds: float) -> float:
+def measure_learner_steps(seconds: float) -> float:
     """Return environment steps per second of wall time under random actions, restarts included."""
     batch = CameraBatch(CameraOptions(track=TRACK, look=LOOK, obstacles=PARKED), CARS, seed=0)
     rng = np.random.default_rng(0)
     actions = rng.uniform((-0.5, -0.1), (0.5, 0.9), (16, CARS, 2))
     batch.reset(0)
-    steps, began = 0, rate.now()
-    while (spent := rate.now() - began) < seconds or steps == 0:
+    steps, began = 0, steady_clock.now()
+    while (spent := steady_clock.now() - began) < seconds or steps == 0:
         out, _, ended = batch.step(actions[steps % len(actions)])
         batch.restart(np.flatnonzero(ended), out)
         steps += 1

@@ -7,23 +7,27 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from trailbrake.cars.section import Section, not_negative, positive, share
+from trailbrake.cars.section import Section, non_negative_value, positive_value, unit_fraction
 
 
 class Body(Section, frozen=True):
     """Mass and inertia of the whole car, unsprung parts included, and where the axles are."""
 
-    mass: Annotated[float, positive("kg, with driver and half of the fuel")]
-    yaw_inertia: Annotated[float, positive("kg m^2, whole car about the vertical through the centre of mass")]
-    roll_inertia: Annotated[float, positive("kg m^2, whole car about the lengthwise axis through the centre of mass")]
-    pitch_inertia: Annotated[float, positive("kg m^2, whole car about the crosswise axis through the centre of mass")]
-    cg_height: Annotated[float, positive("m, centre of mass above the road, standing")]
-    wheelbase: Annotated[float, positive("m")]
-    cg_to_front: Annotated[float, positive("m, centre of mass to front axle, along x")]
-    track_front: Annotated[float, positive("m, between the front contact points")]
-    track_rear: Annotated[float, positive("m, between the rear contact points")]
-    length: Annotated[float, positive("m, of the box that touches walls and cars")]
-    width: Annotated[float, positive("m, of the box that touches walls and cars")]
+    mass: Annotated[float, positive_value("kg, with driver and half of the fuel")]
+    yaw_inertia: Annotated[float, positive_value("kg m^2, whole car about the vertical through the centre of mass")]
+    roll_inertia: Annotated[
+        float, positive_value("kg m^2, whole car about the lengthwise axis through the centre of mass")
+    ]
+    pitch_inertia: Annotated[
+        float, positive_value("kg m^2, whole car about the crosswise axis through the centre of mass")
+    ]
+    cg_height: Annotated[float, positive_value("m, centre of mass above the road, standing")]
+    wheelbase: Annotated[float, positive_value("m")]
+    cg_to_front: Annotated[float, positive_value("m, centre of mass to front axle, along x")]
+    track_front: Annotated[float, positive_value("m, between the front contact points")]
+    track_rear: Annotated[float, positive_value("m, between the rear contact points")]
+    length: Annotated[float, positive_value("m, of the box that touches walls and cars")]
+    width: Annotated[float, positive_value("m, of the box that touches walls and cars")]
 
     @property
     def cg_to_rear(self) -> float:
@@ -44,26 +48,29 @@ class Suspension(Section, frozen=True):
     signs the right wheel's inclination is +camber and its angle about z +toe, the left wheel's -camber and -toe.
     """
 
-    spring_rate: Annotated[float, positive("N/m, spring at the wheel")]
-    bump_damping: Annotated[float, positive("N s/m, damper at the wheel, wheel moving up")]
-    rebound_damping: Annotated[float, positive("N s/m, damper at the wheel, wheel moving down")]
+    spring_rate: Annotated[float, positive_value("N/m, spring at the wheel")]
+    bump_damping: Annotated[float, positive_value("N s/m, damper at the wheel, wheel moving up")]
+    rebound_damping: Annotated[float, positive_value("N s/m, damper at the wheel, wheel moving down")]
     anti_roll_rate: Annotated[
-        float, not_negative("N/m, force at each wheel per metre of difference between the two wheels' travel")
+        float, non_negative_value("N/m, force at each wheel per metre of difference between the two wheels' travel")
     ]
-    roll_centre: Annotated[float, not_negative("m, height of the roll centre above the road")]
+    roll_centre: Annotated[float, non_negative_value("m, height of the roll centre above the road")]
     anti_dive: Annotated[
-        float, share("1, share of the pitch load transfer in braking carried by links (rear axle: anti-lift)")
+        float,
+        unit_fraction("1, unit_fraction of the pitch load transfer in braking carried by links (rear axle: anti-lift)"),
     ]
-    anti_squat: Annotated[float, share("1, share of the pitch load transfer in driving carried by links")]
-    unsprung_mass: Annotated[float, positive("kg, one wheel corner: wheel, brake, upright, half of the links")]
-    bump_travel: Annotated[float, positive("m, from static ride height up to the bump stop")]
-    droop_travel: Annotated[float, positive("m, from static ride height down to full droop")]
-    bump_stop_rate: Annotated[float, positive("N/m, of the bump stop, added to the spring beyond bump_travel")]
+    anti_squat: Annotated[
+        float, unit_fraction("1, unit_fraction of the pitch load transfer in driving carried by links")
+    ]
+    unsprung_mass: Annotated[float, positive_value("kg, one wheel corner: wheel, brake, upright, half of the links")]
+    bump_travel: Annotated[float, positive_value("m, from static ride height up to the bump stop")]
+    droop_travel: Annotated[float, positive_value("m, from static ride height down to full droop")]
+    bump_stop_rate: Annotated[float, positive_value("N/m, of the bump stop, added to the spring beyond bump_travel")]
     camber: Annotated[float, Meta(ge=-0.2, le=0.2, description="rad, static, negative = top leaning inwards")]
     camber_gain: Annotated[
         float, Meta(ge=-5.0, le=5.0, description="rad/m, added to camber per metre of bump travel; mostly negative")
     ]
-    toe: Annotated[float, Meta(ge=-0.05, le=0.05, description="rad, of each wheel, positive = toe-in")]
+    toe: Annotated[float, Meta(ge=-0.05, le=0.05, description="rad, of each wheel, positive_value = toe-in")]
 
     def roll_stiffness(self, track: float, vertical_stiffness: float) -> float:
         """Return the axle's roll stiffness (N m/rad) over `track` (m): spring and bar, in series with the tyres.
@@ -90,12 +97,16 @@ class Aero(Section, frozen=True):
     axle's downforce by 1 - drs_lift_rear.
     """
 
-    air_density: Annotated[float, positive("kg/m^3")]
-    drag_area: Annotated[float, not_negative("m^2, drag coefficient times frontal area")]
-    lift_area_front: Annotated[float, Meta(description="m^2, on the front axle, positive = downforce")]
-    lift_area_rear: Annotated[float, Meta(description="m^2, on the rear axle, positive = downforce")]
-    ride_height_front: Annotated[float, not_negative("m, static ride height at the front axle, the reference")] = 0.0
-    ride_height_rear: Annotated[float, not_negative("m, static ride height at the rear axle, the reference")] = 0.0
+    air_density: Annotated[float, positive_value("kg/m^3")]
+    drag_area: Annotated[float, non_negative_value("m^2, drag coefficient times frontal area")]
+    lift_area_front: Annotated[float, Meta(description="m^2, on the front axle, positive_value = downforce")]
+    lift_area_rear: Annotated[float, Meta(description="m^2, on the rear axle, positive_value = downforce")]
+    ride_height_front: Annotated[
+        float, non_negative_value("m, static ride height at the front axle, the reference")
+    ] = 0.0
+    ride_height_rear: Annotated[float, non_negative_value("m, static ride height at the rear axle, the reference")] = (
+        0.0
+    )
     ride_gain_front: Annotated[
         float, Meta(description="1/m, relative growth of the front downforce per metre below the reference")
     ] = 0.0
@@ -104,8 +115,10 @@ class Aero(Section, frozen=True):
     ] = 0.0
     ride_curve_front: Annotated[float, Meta(description="1/m^2, second order of ride_gain_front")] = 0.0
     ride_curve_rear: Annotated[float, Meta(description="1/m^2, second order of ride_gain_rear")] = 0.0
-    drs_drag: Annotated[float, share("1, share of the drag that an open DRS flap takes away")] = 0.0
-    drs_lift_rear: Annotated[float, share("1, share of the rear downforce that an open DRS flap takes away")] = 0.0
+    drs_drag: Annotated[float, unit_fraction("1, unit_fraction of the drag that an open DRS flap takes away")] = 0.0
+    drs_lift_rear: Annotated[
+        float, unit_fraction("1, unit_fraction of the rear downforce that an open DRS flap takes away")
+    ] = 0.0
 
     @property
     def has_drs(self) -> bool:
@@ -116,13 +129,13 @@ class Aero(Section, frozen=True):
 class Brakes(Section, frozen=True):
     """Torques at full pedal, and the two assistants."""
 
-    torque_front: Annotated[float, not_negative("N m, both front wheels together at full pedal")]
-    torque_rear: Annotated[float, not_negative("N m, both rear wheels together at full pedal")]
-    handbrake_torque: Annotated[float, not_negative("N m, both rear wheels together at full lever")]
+    torque_front: Annotated[float, non_negative_value("N m, both front wheels together at full pedal")]
+    torque_rear: Annotated[float, non_negative_value("N m, both rear wheels together at full pedal")]
+    handbrake_torque: Annotated[float, non_negative_value("N m, both rear wheels together at full lever")]
     abs: bool
-    abs_slip: Annotated[float, positive("1, combined slip that ABS holds a braked wheel at, 1 = peak")]
+    abs_slip: Annotated[float, positive_value("1, combined slip that ABS holds a braked wheel at, 1 = peak")]
     tc: bool
-    tc_slip: Annotated[float, positive("1, combined slip that TC holds a driven wheel at, 1 = peak")]
+    tc_slip: Annotated[float, positive_value("1, combined slip that TC holds a driven wheel at, 1 = peak")]
 
     @property
     def front_share(self) -> float:
@@ -130,18 +143,18 @@ class Brakes(Section, frozen=True):
         return self.torque_front / (self.torque_front + self.torque_rear)
 
 
-class Steering(Section, frozen=True):
+class SteeringGear(Section, frozen=True):
     """From the steer command to the road wheels; angles are the mean of the two front wheels."""
 
     max_angle: Annotated[float, Meta(gt=0.0, lt=1.4, description="rad, road-wheel angle at full lock")]
-    ratio: Annotated[float, positive("1, steering-wheel angle over road-wheel angle")]
-    max_rate: Annotated[float, positive("rad/s, fastest change of the road-wheel angle")]
+    ratio: Annotated[float, positive_value("1, steering-wheel angle over road-wheel angle")]
+    max_rate: Annotated[float, positive_value("rad/s, fastest change of the road-wheel angle")]
     ackermann: Annotated[
-        float, share("1, 0 = wheels parallel, 1 = both wheels' axes meet on the line of the rear axle")
+        float, unit_fraction("1, 0 = wheels parallel, 1 = both wheels' axes meet on the line of the rear axle")
     ]
 
 
-class Scanner(Section, frozen=True):
+class ScannerMount(Section, frozen=True):
     """A range scanner in the horizontal plane of the car."""
 
     x: Annotated[float | None, Meta(description="m, ahead of the centre of mass; left out: at the front axle")] = None
@@ -150,4 +163,4 @@ class Scanner(Section, frozen=True):
     field_of_view: Annotated[float, Meta(gt=0.0, le=6.2832, description="rad, from the first to the last beam")] = (
         4.7124
     )
-    range: Annotated[float, positive("m, beyond it nothing is seen")] = 30.0
+    range: Annotated[float, positive_value("m, beyond it nothing is seen")] = 30.0

@@ -9,51 +9,74 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from trailbrake.cars.section import Section, not_negative, positive, share
+from trailbrake.cars.section import Section, non_negative_value, positive_value, unit_fraction
 
 
 class Engine(Section, frozen=True):
-    """Full-throttle torque over speed, what the engine does with the throttle shut, and its limits.
+    """Full-throttle torque over speed, drag torque with the throttle shut, and limits.
 
     With a turbocharger, the share `turbo_share` of the full-throttle torque follows the throttle with a first-order
-    lag of `turbo_lag`; the rest is there at once.
+    lag of `turbo_lag`; the rest follows at once.
     """
 
     rpm: Annotated[tuple[float, ...], Meta(min_length=2, max_length=32, description="rpm, rising")]
     torque: Annotated[tuple[float, ...], Meta(min_length=2, max_length=32, description="N m at full throttle")]
-    idle_rpm: Annotated[float, positive("rpm")]
-    limiter_rpm: Annotated[float, positive("rpm, above it the fuel is cut")]
-    inertia: Annotated[float, positive("kg m^2, crankshaft, flywheel and clutch")]
-    braking_torque_idle: Annotated[float, not_negative("N m, resisting with the throttle shut, at idle")]
-    braking_torque_limiter: Annotated[float, not_negative("N m, resisting with the throttle shut, at the limiter")]
-    turbo_lag: Annotated[float, not_negative("s, time constant of the boost, 0 = no turbocharger")] = 0.0
-    turbo_share: Annotated[float, share("1, share of the full-throttle torque that comes with boost")] = 0.0
+    idle_rpm: Annotated[float, positive_value("rpm")]
+    limiter_rpm: Annotated[float, positive_value("rpm, above it the fuel is cut")]
+    inertia: Annotated[float, positive_value("kg m^2, crankshaft, flywheel and clutch")]
+    braking_torque_idle: Annotated[float, non_negative_value("N m, resisting with the throttle shut, at idle")]
+    braking_torque_limiter: Annotated[
+        float, non_negative_value("N m, resisting with the throttle shut, at the limiter")
+    ]
+    turbo_lag: Annotated[float, non_negative_value("s, time constant of the boost, 0 = no turbocharger")] = 0.0
+    turbo_share: Annotated[
+        float, unit_fraction("1, unit_fraction of the full-throttle torque that comes with boost")
+    ] = 0.0
 
     @property
     def peak_power(self) -> float:
         """Largest power at the points of the curve (W)."""
         return max(n * math.pi / 30.0 * t for n, t in zip(self.rpm, self.torque, strict=True))
 
+    def full_torque(self, rpm: float) -> float:
+        """Return the full-throttle torque (N m) at `rpm`: linear between the points, constant beyond the ends."""
+        return interpolate_table(rpm, self.rpm, self.torque)
+
+    def drag_torque(self, rpm: float) -> float:
+        """Return the resisting torque (N m, positive) with the throttle shut: the line through idle and limiter.
+
+        The line continues beyond both speeds, so that far below idle the result may be negative.
+        """
+        share = (rpm - self.idle_rpm) / (self.limiter_rpm - self.idle_rpm)
+        return self.braking_torque_idle + share * (self.braking_torque_limiter - self.braking_torque_idle)
+
+    def torque_at(self, rpm: float, throttle: float) -> float:
+        """Return the crankshaft torque (N m, positive drives) at `rpm` and `throttle` (0..1), linear in the throttle.
+
+        Neither the limiter's fuel cut nor the lag of a turbocharger is in it.
+        """
+        return throttle * self.full_torque(rpm) - (1.0 - throttle) * self.drag_torque(rpm)
+
 
 class Gearbox(Section, frozen=True):
     """Clutch, ratios and shifting."""
 
     ratios: Annotated[tuple[float, ...], Meta(min_length=1, max_length=10, description="1, first gear first")]
-    reverse: Annotated[float, positive("1, size of the reverse ratio")]
-    final_drive: Annotated[float, positive("1, multiplies every ratio")]
+    reverse: Annotated[float, positive_value("1, size of the reverse ratio")]
+    final_drive: Annotated[float, positive_value("1, multiplies every ratio")]
     efficiency: Annotated[float, Meta(gt=0.5, le=1.0, description="1, crankshaft to wheels")]
-    shift_time: Annotated[float, not_negative("s, without drive torque in a shift")]
-    upshift_rpm: Annotated[float, positive("rpm, the automatic shifts up above it")]
-    downshift_rpm: Annotated[float, positive("rpm, the automatic shifts down when the lower gear stays below it")]
-    clutch_torque: Annotated[float, positive("N m, what the closed clutch can carry")]
-    blip: Annotated[bool, Meta(description="whether the box matches the revs on a downshift")]
+    shift_time: Annotated[float, non_negative_value("s, without drive torque in a shift")]
+    upshift_rpm: Annotated[float, positive_value("rpm, the automatic shifts up above it")]
+    downshift_rpm: Annotated[float, positive_value("rpm, the automatic shifts down when the lower gear stays below it")]
+    clutch_torque: Annotated[float, positive_value("N m, what the closed clutch can carry")]
+    blip: Annotated[bool, Meta(description="whether the box matches revs on downshifts and controls launches")]
 
     @property
     def top_gear(self) -> int:
         """Number of the highest gear."""
         return len(self.ratios)
 
-    def overall(self, gear: int) -> float:
+    def overall_ratio(self, gear: int) -> float:
         """Return engine speed over wheel speed in `gear` (-1, 0, 1, 2, ...); negative in reverse, 0 in neutral."""
         if gear == 0:
             return 0.0
@@ -61,40 +84,46 @@ class Gearbox(Section, frozen=True):
 
 
 class Hybrid(Section, frozen=True):
-    """An electric motor on the crankshaft, with a store."""
+    """An electric motor on the crankshaft, with an energy store."""
 
-    power: Annotated[float, positive("W, most that the motor gives, at the crankshaft")]
-    torque: Annotated[float, positive("N m, most that the motor gives, at the crankshaft")]
-    capacity: Annotated[float, positive("J, usable store")]
-    recharge: Annotated[float, not_negative("W, most that flows into the store in braking")]
-    start: Annotated[float, share("1, charge at the start of a drive, share of the capacity")]
+    power: Annotated[float, positive_value("W, most that the motor gives, at the crankshaft")]
+    torque: Annotated[float, positive_value("N m, most that the motor gives, at the crankshaft")]
+    capacity: Annotated[float, positive_value("J, usable store")]
+    recharge: Annotated[float, non_negative_value("W, most that flows into the store in braking")]
+    start: Annotated[float, unit_fraction("1, charge at the start of a drive, unit_fraction of the capacity")]
 
 
 class Differential(Section, frozen=True):
-    """What a driven axle, or the centre of an AWD car, does with the difference of its two outputs' speeds.
+    """The differential of a driven axle, or of the centre of an AWD car.
 
     `spool` and `locked` both couple the outputs rigidly: an axle without a differential, and one that is locked.
     """
 
     kind: Literal["open", "lsd", "locked", "spool"]
-    preload: Annotated[float, not_negative("N m, difference of output torques without drive; lsd only")] = 0.0
-    lock_power: Annotated[float, share("1, difference of output torques over driving input torque; lsd only")] = 0.0
-    lock_coast: Annotated[float, share("1, difference of output torques over braking input torque; lsd only")] = 0.0
+    preload: Annotated[float, non_negative_value("N m, difference of output torques without drive; lsd only")] = 0.0
+    lock_power: Annotated[
+        float, unit_fraction("1, difference of output torques over driving input torque; lsd only")
+    ] = 0.0
+    lock_coast: Annotated[
+        float, unit_fraction("1, difference of output torques over braking input torque; lsd only")
+    ] = 0.0
 
     @property
-    def rigid(self) -> bool:
+    def is_rigid(self) -> bool:
         """Whether both outputs turn at the same speed."""
         return self.kind in ("locked", "spool")
 
 
-class Drive(Section, frozen=True):
+class Driveline(Section, frozen=True):
     """Which wheels are driven. A driven axle has a differential, an AWD car also one in the centre."""
 
     layout: Literal["fwd", "rwd", "awd"]
     differential_front: Differential | None = None
     differential_rear: Differential | None = None
     centre: Differential | None = None
-    awd_front_share: Annotated[float, share("1, front axle's share of the drive torque; awd only")] = 0.5
+    awd_front_share: Annotated[float, unit_fraction("1, front axle's unit_fraction of the drive torque; awd only")] = (
+        0.5
+    )
 
     @property
     def front_share(self) -> float:
@@ -113,15 +142,15 @@ class Drive(Section, frozen=True):
 
 
 class Fuel(Section, frozen=True):
-    """Fuel is counted; its weight stays that of the half-full tank in `body.mass`."""
+    """Consumption of fuel. The car's weight stays that of the half-full tank in `body.mass`."""
 
-    capacity: Annotated[float, positive("l; a drive starts with half of it")]
-    density: Annotated[float, positive("kg/l")]
-    specific_consumption: Annotated[float, positive("g/kWh at the crankshaft")]
+    capacity: Annotated[float, positive_value("l; a drive starts with half of it")]
+    density: Annotated[float, positive_value("kg/l")]
+    specific_consumption: Annotated[float, positive_value("g/kWh at the crankshaft")]
 
 
-def interpolate(x: float, xs: tuple[float, ...], ys: tuple[float, ...]) -> float:
-    """Return the piecewise linear value at `x`, held constant beyond the ends."""
+def interpolate_table(x: float, xs: tuple[float, ...], ys: tuple[float, ...]) -> float:
+    """Return the piecewise linear value of `ys` over rising `xs` at `x`, constant beyond the ends."""
     if x <= xs[0]:
         return ys[0]
     if not x <= xs[-1]:

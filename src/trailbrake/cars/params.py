@@ -9,18 +9,32 @@ import math
 
 import msgspec
 
-from trailbrake.cars.chassis import Aero, Body, Brakes, Scanner, Steering, Suspension
-from trailbrake.cars.drivetrain import Differential, Drive, Engine, Fuel, Gearbox, Hybrid, interpolate
+from trailbrake.cars.chassis import Aero, Body, Brakes, ScannerMount, SteeringGear, Suspension
+from trailbrake.cars.drivetrain import Differential, Driveline, Engine, Fuel, Gearbox, Hybrid, interpolate_table
 from trailbrake.cars.tyre_params import Thermal, Tyre
 
 __all__ = [
-    "Aero", "Body", "Brakes", "CarParams", "Differential", "Drive", "Engine", "Fuel", "Gearbox", "Hybrid", "Scanner",
-    "Steering", "Suspension", "Thermal", "Tyre", "interpolate",
-]  # fmt: skip
+    "Aero",
+    "Body",
+    "Brakes",
+    "CarParams",
+    "Differential",
+    "Driveline",
+    "Engine",
+    "Fuel",
+    "Gearbox",
+    "Hybrid",
+    "ScannerMount",
+    "SteeringGear",
+    "Suspension",
+    "Thermal",
+    "Tyre",
+    "interpolate_table",
+]
 
 
 class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A car. Make one with `trailbrake.cars.load.load`, which also checks that the values fit together."""
+    """A car. Make one with `trailbrake.cars.car_library.load_car`, which also checks that the values fit together."""
 
     name: str
     title: str
@@ -32,12 +46,12 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     tyre_rear: Tyre
     engine: Engine
     gearbox: Gearbox
-    drive: Drive
+    drive: Driveline
     brakes: Brakes
-    steering: Steering
+    steering: SteeringGear
     fuel: Fuel
     hybrid: Hybrid | None = None
-    scanner: Scanner = msgspec.field(default_factory=Scanner)
+    scanner: ScannerMount = msgspec.field(default_factory=ScannerMount)
 
     @property
     def roll_stiffness_front(self) -> float:
@@ -56,12 +70,12 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     @property
     def sprung_mass(self) -> float:
-        """Mass of what the springs carry (kg)."""
+        """Mass on the springs (kg)."""
         return self.body.mass - 2.0 * (self.suspension_front.unsprung_mass + self.suspension_rear.unsprung_mass)
 
     @property
     def unsprung_inertia(self) -> tuple[float, float, float]:
-        """Part of the four corners, as points at the wheel centres, in `body`'s roll, pitch, yaw inertia (kg m^2)."""
+        """Roll, pitch and yaw inertia (kg m^2) of the four corners as points at the wheel centres; part of `body`'s."""
         roll = pitch = yaw = 0.0
         for axle, tyre, x, track in (
             (self.suspension_front, self.tyre_front, self.body.cg_to_front, self.body.track_front),
@@ -92,12 +106,12 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     def engine_speed(self, speed: float, gear: int) -> float:
         """Return the crankshaft speed (rad/s) with the clutch closed at car speed `speed` (m/s) without slip."""
-        return speed / self.driven_radius * self.gearbox.overall(gear)
+        return speed / self.driven_radius * self.gearbox.overall_ratio(gear)
 
     def effective_mass(self, gear: int) -> float:
         """Return the mass (kg) that a force at the wheels accelerates in `gear`: the car, its wheels and the engine."""
         wheels = sum(2.0 * tyre.inertia / tyre.radius**2 for tyre in (self.tyre_front, self.tyre_rear))
-        engine = self.engine.inertia * (self.gearbox.overall(gear) / self.driven_radius) ** 2
+        engine = self.engine.inertia * (self.gearbox.overall_ratio(gear) / self.driven_radius) ** 2
         return self.body.mass + wheels + engine
 
     def drive_force(self, speed: float, gear: int) -> float:
@@ -105,5 +119,5 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         rpm = self.engine_speed(speed, gear) * 30.0 / math.pi
         if rpm > self.engine.limiter_rpm:
             return 0.0
-        torque = interpolate(max(rpm, self.engine.idle_rpm), self.engine.rpm, self.engine.torque)
-        return torque * self.gearbox.overall(gear) * self.gearbox.efficiency / self.driven_radius
+        torque = self.engine.full_torque(max(rpm, self.engine.idle_rpm))
+        return torque * self.gearbox.overall_ratio(gear) * self.gearbox.efficiency / self.driven_radius

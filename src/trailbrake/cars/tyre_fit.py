@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 COEFFICIENTS = 8  # n0 .. n3, d1 .. d4
-_ROUNDS, _PLAIN = 40, 8  # of the fit; how many of them before the error is levelled
+_ROUNDS, _PLAIN = 40, 8  # iterations of the fit, and those before the error is levelled
+_BLOCKS = 40  # of slips, solved one by one: small enough that the linear algebra library starts no threads
 _SLIPS = np.sort(np.concatenate([np.geomspace(1e-3, 1e4, 1600), np.linspace(0.02, 4.0, 800)]))
-_NEAR_NOTHING = 0.2  # a share of the small slips' relative error that counts beside the error itself
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class CurveFit:
     """The curve of one tyre.
 
     Attributes:
@@ -36,7 +36,7 @@ class Fit:
     coefficients: Array
     error: float
 
-    def curve(self, slip: Array) -> Array:
+    def curve_at(self, slip: Array) -> Array:
         """Return the fitted curve at slips (n,) >= 0."""
         above = np.polynomial.polynomial.polyval(slip, self.coefficients[:4])
         below = 1.0 + slip * np.polynomial.polynomial.polyval(slip, self.coefficients[4:])
@@ -44,32 +44,46 @@ class Fit:
         return value
 
 
-def exact(slip: Array, b: float, c: float, e: float) -> Array:
-    """Return the Magic Formula's curve at slips (n,)."""
+def magic_formula_curve(slip: Array, b: float, c: float, e: float) -> Array:
+    """Return the Magic Formula's curve at slips (n,), with its factors B, C and E."""
     x = b * slip
     value: Array = np.sin(c * np.arctan(x - e * (x - np.arctan(x))))
     return value
 
 
+def _solve_least_squares(matrix: Array, target: Array) -> Array:
+    """Return the x (COEFFICIENTS,) that brings matrix @ x (n, COEFFICIENTS) closest to `target` (n,).
+
+    By QR of blocks of rows, then of their triangles.
+    """
+    blocks = np.column_stack([matrix, target]).reshape(_BLOCKS, -1, COEFFICIENTS + 1)
+    triangles: Array = np.asarray(np.linalg.qr(blocks, mode="r")).reshape(-1, COEFFICIENTS + 1)
+    rows: Array = np.asarray(np.linalg.qr(triangles, mode="r"))[:COEFFICIENTS]
+    found: Array = np.linalg.lstsq(rows[:, :-1], rows[:, -1])[0].astype(np.float64)
+    return found
+
+
 @lru_cache(maxsize=64)
-def fit(b: float, c: float, e: float) -> Fit:
-    """Return the best fit of the curve with stiffness `b`, shape `c` and curvature `e`."""
+def fit_curve(b: float, c: float, e: float) -> CurveFit:
+    """Return the best fit of the curve with stiffness factor `b`, shape factor `c` and curvature factor `e`."""
     slips = _SLIPS
-    truth = exact(slips, b, c, e)
+    truth = magic_formula_curve(slips, b, c, e)
     powers = slips[:, None] ** np.arange(5)
     # Unknowns times these are n(s) s - curve (d(s) - 1), which is to be curve.
     terms = np.concatenate([slips[:, None] * powers[:, :4], -truth[:, None] * powers[:, 1:]], axis=1)
     below, level = np.ones_like(slips), np.ones_like(slips)
-    best = Fit(np.zeros(COEFFICIENTS), np.inf)
+    best = CurveFit(np.zeros(COEFFICIENTS), np.inf)
     for turn in range(_ROUNDS):
         weight = np.sqrt(level) / below
-        scale = np.linalg.norm(terms * weight[:, None], axis=0)
-        found = np.linalg.lstsq(terms * weight[:, None] / scale, truth * weight)[0] / scale
-        below = np.abs(1.0 + powers[:, 1:] @ found[4:])
-        one = Fit(found, np.inf)
-        errors = np.abs(one.curve(slips) - truth)
-        if errors.max() < best.error and (1.0 + powers[:, 1:] @ found[4:]).min() > 0.0:
-            best = Fit(found, float(errors.max()))
+        weighted = terms * weight[:, None]
+        scale = np.linalg.norm(weighted, axis=0)
+        found = _solve_least_squares(weighted / scale, truth * weight) / scale
+        quotient = 1.0 + slips * np.polynomial.polynomial.polyval(slips, found[4:])
+        below = np.abs(quotient)
+        one = CurveFit(found, np.inf)
+        errors = np.abs(one.curve_at(slips) - truth)
+        if errors.max() < best.error and quotient.min() > 0.0:
+            best = CurveFit(found, float(errors.max()))
         if turn >= _PLAIN:
             level *= errors / errors.max() + 1e-3
             level /= level.mean()

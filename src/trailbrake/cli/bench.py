@@ -1,29 +1,23 @@
 """`bench NAME`: our speed, as fixed rows."""
 
 import importlib
-import pkgutil
 from collections.abc import Callable
 
 from cyclopts import App
 
-from trailbrake.cli.output import Json, print_json, print_table
+from trailbrake.bench import BENCHES
+from trailbrake.cli.output import JsonFlag, print_json, print_table
 
 
-def _names() -> list[str]:
-    import trailbrake.bench
-
-    return sorted(m.name for m in pkgutil.iter_modules(trailbrake.bench.__path__) if not m.name.endswith("rows"))
-
-
-def _verb(name: str) -> Callable[..., None]:
-    def bench(*, json: Json = False) -> None:
+def _build_command(name: str) -> Callable[..., None]:
+    def bench(*, json: JsonFlag = False) -> None:
         from dataclasses import asdict
 
-        from trailbrake.bench.rows import machine
+        from trailbrake.bench.rows import describe_machine
 
-        rows = importlib.import_module(f"trailbrake.bench.{name}").rows()
+        rows = importlib.import_module(f"trailbrake.bench.{name}").measure_rows()
         if json:
-            print_json({"bench": name, "machine": machine(), "rows": [asdict(row) for row in rows]})
+            print_json({"bench": name, "machine": describe_machine(), "rows": [asdict(row) for row in rows]})
         else:
             print_table(
                 f"bench {name}",
@@ -35,9 +29,9 @@ def _verb(name: str) -> Callable[..., None]:
     return bench
 
 
-def app() -> App:
+def build_bench_app() -> App:
     """Return the verb with one sub-command per bench."""
     bench = App(name="bench", help="Measure our speed, as fixed rows.")
-    for name in _names():
-        bench.command(_verb(name), name=name)
+    for name in BENCHES:
+        bench.command(_build_command(name), name=name)
     return bench

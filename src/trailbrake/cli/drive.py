@@ -9,51 +9,51 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import Json, lap_text, print_json, print_table
+from trailbrake.cli.output import JsonFlag, format_camera, format_lap_time, print_json, print_table
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.errors import UsageError
 from trailbrake.run.options import DriveOptions
-from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
 
 
-def verb(sim: str) -> Callable[..., int]:
-    """Return the verb with the live flags of `sim`."""
-    live_options = registry.part(sim, "spec").LiveOptions if sim in registry.names() else None
+def build_drive_command(simulator: AnySimulator) -> Callable[..., int]:
+    """Return the verb with the live flags of `simulator`."""
 
-    def drive(*, options: Any = None, page: Any = None, live_doors: Any = None, json: Json = False) -> int:
-        return run_drive(options or DriveOptions(), live_doors, json, page or PageOptions())
+    def drive(*, options: Any = None, page: Any = None, live_doors: Any = None, json: JsonFlag = False) -> int:
+        return run_drive(simulator, options or DriveOptions(), live_doors, page or PageOptions(), json=json)
 
     drive.__annotations__["options"] = Annotated[DriveOptions | None, Parameter(name="*")]
     drive.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*")]
-    if live_options is not None:
-        drive.__annotations__["live_doors"] = Annotated[live_options | None, Parameter(name="*")]
+    drive.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
     drive.__doc__ = (
         "Drive laps in a simulator with a driver, record them, and write a report.\n\n"
-        "Without flags: the embedded world behind the Assetto Corsa wire, the best driver, two laps."
+        "Without flags: the embedded world behind the Assetto Corsa wire, the best driver, two laps. The flags of "
+        f"--live below are those of {simulator.title}; `trailbrake drive --sim NAME --help` shows another simulator's "
+        "(`trailbrake sims` lists them)."
     )
     return drive
 
 
-def run_drive(options: DriveOptions, live: Any, json: bool, page: PageOptions) -> int:
-    """Drive, print, and return the exit code."""
-    from trailbrake.cli.progress import Terminal
-    from trailbrake.run.session import INTERRUPTED, drive
+def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page: PageOptions, *, json: bool) -> int:
+    """Drive, print the summary, and return the exit code."""
+    from trailbrake.cli.terminal_progress import TerminalProgress
+    from trailbrake.run.session.drive_session import INTERRUPTED, drive
 
     if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
                          got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
-    if live is not None and not options.live and live != registry.part(options.sim, "spec").LiveOptions():
+    if live is not None and not options.live and live != simulator.live_options():
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
     if not page.watch and page != PageOptions():
         raise UsageError("flags of the live page without it", where="drive", hint="add --watch, or leave them out")
     if not options.live:
-        options = options.named()
+        options = options.with_defaults(simulator.world)
     # stdout is for the answer: what a driver prints goes to stderr.
-    with Terminal(options) as show, contextlib.redirect_stdout(sys.stderr):
+    with TerminalProgress(options) as show, contextlib.redirect_stdout(sys.stderr):
         if page.watch:
-            from trailbrake.dashboard.watching import Watching
+            from trailbrake.dashboard.live_view import LiveView
 
-            with Watching(show, page.watch_port, page.open) as watching:
+            with LiveView(show, page.watch_port, page.open) as watching:
                 summary = drive(replace(options, speed="real"), live, watching, watching)
         else:
             summary = drive(options, live, show)
@@ -67,31 +67,45 @@ def run_drive(options: DriveOptions, live: Any, json: bool, page: PageOptions) -
         return 0
     print(f"trailbrake: {summary['ended']}", file=sys.stderr)
     if summary["ended"] == INTERRUPTED:
-        return 0 if options.laps == 0 else 130
+        # What has no goal, as a road without known laps, ends by an interrupt and no other way.
+        return 0 if options.laps == 0 or (summary["track"] is None and not options.seconds) else 130
     return 1
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
     sectors = max((len(lap["sectors_s"]) for lap in summary["laps"]), default=0)
     print_table(
-        f"{summary['car']} on {summary['track']}, driver {summary['driver']}",
+        f"{_format_place(summary)}, driver {summary['driver']}",
         ["lap", "time", *(f"sector {i + 1}" for i in range(sectors)), "valid"],
-        [[str(lap["number"]), lap_text(lap["time_s"]), *(lap_text(t) for t in lap["sectors_s"]),
+        [[str(lap["number"]), format_lap_time(lap["time_s"]), *(format_lap_time(t) for t in lap["sectors_s"]),
           "yes" if lap["valid"] else "no"] for lap in summary["laps"]],
     )  # fmt: skip
-    print(_figures(summary))
-    print(f"recording {summary['recording']}")
+    print(_format_figures(summary))
+    more = len(summary["recording_parts"]) - 1
+    print(f"recording {summary['recording']}" + (f", and {more} more: ..._part2.mcap ..." if more else ""))
     if summary["report"]:
         print(f"report    {summary['report']}")
+    if summary.get("camera"):
+        print(f"camera    {format_camera(summary['camera'])}")
     if summary["driving_log"]:
         print(f"log       {summary['driving_log']['log']}, {summary['driving_log']['rows']} rows")
 
 
-def _figures(summary: dict[str, Any]) -> str:
+def _format_place(summary: dict[str, Any]) -> str:
+    """Return the car and the road of a drive, as far as they are known."""
+    if summary["track"]:
+        return f"{summary['car'] or 'unknown car'} on {summary['track']}"
+    return ", ".join(filter(None, [summary["car"], "unmapped road", summary["sim"]]))
+
+
+def _format_figures(summary: dict[str, Any]) -> str:
     """Return the drive's figures in a line, without those that the wire does not show."""
     off, contacts = summary["off_track_s"], summary["contacts"]
     off_line, planned = summary["max_abs_lateral_error_m"], summary["predicted_s"]
-    parts = [f"best {lap_text(summary['best_s'])}" + ("" if math.isnan(planned) else f", planned {lap_text(planned)}")]
+    parts = [
+        f"best {format_lap_time(summary['best_s'])}"
+        + ("" if math.isnan(planned) else f", planned {format_lap_time(planned)}")
+    ]
     judged = [f"off the track {off:.1f} s"] if not math.isnan(off) else []
     judged += [f"contacts {contacts:.0f}"] if not math.isnan(contacts) else []
     parts += [", ".join(judged)] if judged else []

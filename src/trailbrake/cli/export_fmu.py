@@ -1,17 +1,18 @@
 """`export-fmu`: a driver for tools that speak FMI."""
 
+import sys
 from pathlib import Path
 
-from trailbrake.cli.output import Json, print_json
+from trailbrake.cli.output import JsonFlag, print_json
 
 
 def export_fmu(
-    driver: str, *, track: str = "proving_ground", car: str = "hatchback", out: Path = Path(), json: Json = False
+    driver: str, *, track: str = "proving_ground", car: str = "hatchback", out: Path = Path(), json: JsonFlag = False
 ) -> None:
     """Write a driver as a co-simulation FMU (FMI 3.0) for Simulink, OpenModelica, Dymola or FMPy.
 
-    Its inputs are the state that the driver needs, its outputs the controls, named as in docs/state.md. It runs in the
-    Python that loads it, which must have trailbrake installed.
+    Its inputs are the fields of the state that the driver reads, its outputs the controls, named as in docs/state.md;
+    its gains are parameters. It runs in the Python that loads it, which must have trailbrake installed.
 
     Args:
         driver: a driver's name, or FILE.py, or FILE.py:Class.
@@ -22,8 +23,15 @@ def export_fmu(
     """
     from trailbrake.run.fmi import export_fmu as write
 
-    path = write(driver, out, track, car)
+    made = write(driver, out, track, car)
+    if made.missing:
+        print(f"trailbrake: {driver} also uses {', '.join(made.missing)}, which cannot be inputs of an FMU: it drives "
+              "without", file=sys.stderr)  # fmt: skip
     if json:
-        print_json({"driver": driver, "track": track, "car": car, "fmu": str(path)})
+        print_json({"driver": driver, "track": track, "car": car, "fmu": str(made.path), "inputs": made.inputs,
+                    "optional_inputs": made.optional, "missing": made.missing})  # fmt: skip
     else:
-        print(path)
+        print(made.path)
+        print(f"inputs    {', '.join(made.inputs)}")
+        if made.optional:
+            print(f"optional  {', '.join(made.optional)} (unknown until set)")

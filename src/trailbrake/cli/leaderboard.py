@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from trailbrake.cli.output import Json, lap_text, print_json, print_table
+from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
 
 
 def leaderboard(
-    *, db: Path | None = None, season: str = "", day: str = "", html: Path | None = None, json: Json = False
+    *, db: Path | None = None, season: str = "", day: str = "", html: Path | None = None, json: JsonFlag = False
 ) -> None:
     """Show a season's leaderboard.
 
@@ -19,13 +19,13 @@ def leaderboard(
         json: print one JSON object on stdout.
     """
     from trailbrake.race import standings
-    from trailbrake.race.day import database
-    from trailbrake.race.store import Store
+    from trailbrake.race.race_day import default_database
+    from trailbrake.race.result_store import ResultStore
 
-    with Store(db or database()) as store:
-        board = standings.leaderboard(*store.days(season, day))
+    with ResultStore(db or default_database()) as store:
+        board = standings.build_leaderboard(*store.read_days(season, day))
     if html is not None:
-        from trailbrake.race.page import write_page
+        from trailbrake.race.leaderboard_page import write_page
 
         board["page"] = str(write_page(board, html))
     if json:
@@ -52,6 +52,6 @@ def print_leaderboard(board: dict[str, Any]) -> None:
             print_table(
                 f"{day['day']}, best laps on {' '.join((course['track'], *course['host']))}",
                 ["", "entry", "lap", "race"],
-                [[str(row["place"]), row["entry"], lap_text(row["best_s"]), str(row["race"])]
+                [[str(row["place"]), row["entry"], format_lap_time(row["best_s"]), str(row["race"])]
                  for row in course["best"]],
             )  # fmt: skip

@@ -6,34 +6,32 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import Json, print_json
+from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.run.options import LearnOptions
-from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
 
 
-def verb(sim: str) -> Callable[..., None]:
-    """Return the verb with the live flags of `sim`."""
-    live_options = registry.part(sim, "spec").LiveOptions if sim in registry.names() else None
+def build_learn_command(simulator: AnySimulator) -> Callable[..., None]:
+    """Return the verb with the live flags of `simulator`."""
 
-    def learn(*, options: Any = None, live_doors: Any = None, json: Json = False) -> None:
-        _learn(options or LearnOptions(), live_doors, json)
+    def learn(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
+        _run_learn(simulator, options or LearnOptions(), live_doors, json=json)
 
     learn.__annotations__["options"] = Annotated[LearnOptions | None, Parameter(name="*")]
-    if live_options is not None:
-        learn.__annotations__["live_doors"] = Annotated[live_options | None, Parameter(name="*")]
+    learn.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
     learn.__doc__ = "Map a road by driving it slowly, and write a track file that `drive --track FILE` takes."
     return learn
 
 
-def _learn(options: LearnOptions, live: Any, json: bool) -> None:
-    from trailbrake.run.learn import learn as map_road
-    from trailbrake.run.show import Quiet
+def _run_learn(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
+    from trailbrake.run.learn import map_road
+    from trailbrake.run.session.progress import SilentListener
 
-    class Say(Quiet):
-        def say(self, text: str) -> None:
+    class StderrListener(SilentListener):
+        def show_message(self, text: str) -> None:
             print(text, file=sys.stderr, flush=True)
 
-    result = map_road(options, live, Say())
+    result = map_road(simulator, options, live, StderrListener())
     if json:
         print_json(result)
         return

@@ -14,6 +14,8 @@ from trailbrake.cli.output import print_json
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import TrailbrakeError
 from trailbrake.run.options import DriveOptions, LearnOptions
+from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
 
 _DEFAULT_SIM: dict[str, str] = {
     "learn": LearnOptions.sim,
@@ -22,8 +24,14 @@ _DEFAULT_SIM: dict[str, str] = {
 }
 
 
-def command_line(sim: str, verb: str = "") -> App:
-    """Return the command line, with the live flags of simulator `sim` and what is under `verb` alone."""
+def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") -> App:
+    """Return the command line.
+
+    Args:
+        simulator: whose live flags `drive`, `learn`, `record` and `watch` have.
+        verb: the verb that gets its sub-commands, one per simulator; the others do not need theirs.
+        name: the simulator whose sub-command is needed; all of them where it is none.
+    """
     from trailbrake.cli import (
         bench,
         drive,
@@ -31,19 +39,19 @@ def command_line(sim: str, verb: str = "") -> App:
         export_fmu,
         leaderboard,
         learn,
-        lists,
+        listings,
         pad_check,
-        per_sim,
         race,
         record,
         replay,
         report,
         serve,
+        simulator_tools,
         train,
         tune,
         watch,
     )
-    from trailbrake.cli import sim as sim_verb
+    from trailbrake.cli import simulator_control as sim_verb
 
     app = App(
         name="trailbrake",
@@ -52,32 +60,32 @@ def command_line(sim: str, verb: str = "") -> App:
         default_parameter=Parameter(negative_iterable=()),
         suppress_keyboard_interrupt=False,  # `run` says so
     )
-    app.command(drive.verb(sim), name="drive")
-    app.command(serve.app())
-    app.command(sim_verb.app(verb))
-    app.command(record.verb(sim), name="record")
+    app.command(drive.build_drive_command(simulator), name="drive")
+    app.command(serve.build_serve_app(verb, name))
+    app.command(sim_verb.build_control_app(verb, name))
+    app.command(record.build_record_command(simulator, requested=verb == "record"), name="record")
     app.command(replay.replay)
     app.command(report.report)
     app.command(export.export)
-    app.command(watch.verb(sim), name="watch")
-    app.command(learn.verb(sim), name="learn")
+    app.command(watch.build_watch_command(simulator), name="watch")
+    app.command(learn.build_learn_command(simulator), name="learn")
     app.command(tune.tune)
     app.command(race.race)
     app.command(leaderboard.leaderboard)
-    app.command(train.app())
+    app.command(train.build_train_app())
     app.command(pad_check.pad_check)
     app.command(export_fmu.export_fmu)
-    app.command(lists.sims)
-    app.command(lists.drivers)
-    app.command(lists.tracks)
-    app.command(lists.cars)
-    app.command(bench.app())
-    for extra in per_sim.apps(verb):
+    app.command(listings.sims)
+    app.command(listings.drivers)
+    app.command(listings.tracks)
+    app.command(listings.cars)
+    app.command(bench.build_bench_app())
+    for extra in simulator_tools.build_tool_apps(verb, name):
         app.command(extra)
     return app
 
 
-def _sim_in(tokens: list[str]) -> str:
+def _find_sim_flag(tokens: list[str]) -> str:
     """Return the value of --sim, before parsing: each simulator brings its own flags for its live doors."""
     for i, token in enumerate(tokens):
         if token.startswith("--sim="):
@@ -88,18 +96,20 @@ def _sim_in(tokens: list[str]) -> str:
     return _DEFAULT_SIM.get(verb, DriveOptions.sim)
 
 
-def run(tokens: list[str]) -> int:
+def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        app = command_line(_sim_in(tokens), tokens[0] if tokens else "")
+        verb, name = [*tokens, "", ""][:2]
+        app = build_command_line(registry.find(_find_sim_flag(tokens)), verb, name)
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except TrailbrakeError as error:
-        return _refuse(tokens, str(error), 2)
+        return _print_refusal(tokens, str(error), 2)
     except CycloptsError as error:
-        return _refuse(tokens, f"{' '.join(str(error).split()).rstrip('.')}; see trailbrake --help", 2)
+        line = " ".join(str(error).split()).replace(", ...", " and others").rstrip(".")
+        return _print_refusal(tokens, f"{line}; see trailbrake --help", 2)
     except KeyboardInterrupt:
-        return _refuse(tokens, "interrupted", 130)
+        return _print_refusal(tokens, "interrupted", 130)
     except BrokenPipeError:  # `trailbrake tracks | head` is no error
         sys.stderr.close()
         return 0
@@ -109,14 +119,14 @@ def run(tokens: list[str]) -> int:
         return 2  # and no object with --json: it may be stdout that is full
 
 
-def _refuse(tokens: list[str], line: str, code: int) -> int:
-    """Say on stderr, and with --json on stdout too, why there is no answer; return the exit code."""
+def _print_refusal(tokens: list[str], line: str, code: int) -> int:
+    """Print on stderr, and with --json on stdout too, why there is no result; return the exit code."""
     print(f"trailbrake: {line}", file=sys.stderr)
-    if "--json" in tokens:  # who asked for one object gets one
+    if "--json" in tokens:  # an object on stdout in any case
         print_json({"error": line})
     return code
 
 
 def main() -> None:
     """The console script."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run_command_line(sys.argv[1:]))

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
+JsonFlag = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
 
 
-def _clean(value: Any) -> Any:
+def _replace_nan(value: Any) -> Any:
     # JSON has no NaN: a number that is not there is null.
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {k: _clean(v) for k, v in value.items()}
+        return {k: _replace_nan(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(v) for v in value]
+        return [_replace_nan(v) for v in value]
     return value
 
 
 def print_json(value: Any) -> None:
     """Print `value` as one line of JSON on stdout."""
-    print(json.dumps(_clean(value)), flush=True)
+    print(json.dumps(_replace_nan(value)), flush=True)
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -44,7 +44,17 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     console.print(table)
 
 
-def lap_text(seconds: float | None) -> str:
+def format_camera(figures: dict[str, Any]) -> str:
+    """Return a camera's figures in a line: how many pictures, how often, and how old they were when they were read."""
+    if "rate_hz" not in figures:
+        return f"{figures['pictures']} pictures"
+    trouble = f"; {figures['trouble']}" if figures["trouble"] else ""
+    rate, half, most = (figures[name] for name in ("rate_hz", "age_p50_ms", "age_p99_ms"))
+    return (f"{figures['pictures']} pictures, {rate:.0f} a second; {half:.0f} ms old when read, 99 % under {most:.0f}"
+            f" ms{trouble}")  # fmt: skip
+
+
+def format_lap_time(seconds: float | None) -> str:
     """Return a time as people say it: 1:47.352."""
     if seconds is None or not math.isfinite(seconds):
         return "-"

@@ -6,17 +6,21 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import Json, print_json, print_table
-from trailbrake.run.options import CheckOptions
+from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.run.options import PadCheckOptions
+from trailbrake.sims import registry
 
 
-def pad_check(*, options: Annotated[CheckOptions | None, Parameter(name="*")] = None, json: Json = False) -> int:
+def pad_check(*, options: Annotated[PadCheckOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:
     """Move the steer and the throttle of a simulator and compare what it says that it took. The car will move."""
-    from trailbrake.run.pad_check import check
+    from trailbrake.run.pad_check import check_pad
 
-    found = check(options or CheckOptions(), lambda text: print(text, file=sys.stderr, flush=True))
+    options = options or PadCheckOptions()
+    found = check_pad(registry.find(options.sim), options, lambda text: print(text, file=sys.stderr, flush=True))
     if json:
-        print_json({"ok": all(f.ok for f in found), "axes": [asdict(f) | {"ok": f.ok} for f in found]})
+        print_json(
+            {"ok": all(f.all_matched for f in found), "axes": [asdict(f) | {"ok": f.all_matched} for f in found]}
+        )
     else:
         print_table(
             "Commands and what came back",
@@ -24,4 +28,4 @@ def pad_check(*, options: Annotated[CheckOptions | None, Parameter(name="*")] = 
             [[f.axis, str(f.sent), str(f.matched), f"{f.worst:.4f}", f"{f.delay * 1e3:.0f} ms", f.verdict]
              for f in found],
         )  # fmt: skip
-    return 0 if all(f.ok for f in found) else 1
+    return 0 if all(f.all_matched for f in found) else 1

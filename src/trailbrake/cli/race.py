@@ -7,18 +7,18 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.cli.leaderboard import print_leaderboard
-from trailbrake.cli.output import Json, print_json
+from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.errors import UsageError
-from trailbrake.race.options import DayOptions, RaceOptions
+from trailbrake.race.options import DayRunOptions, RaceDayOptions
 
 
 def race(
     file: Path | None = None,
     /,
     *,
-    options: Annotated[RaceOptions | None, Parameter(name="*")] = None,
-    running: Annotated[DayOptions | None, Parameter(name="*")] = None,
-    json: Json = False,
+    options: Annotated[RaceDayOptions | None, Parameter(name="*")] = None,
+    running: Annotated[DayRunOptions | None, Parameter(name="*")] = None,
+    json: JsonFlag = False,
 ) -> int:
     """Run a race day: entries over a schedule of races, unattended; results go to a database.
 
@@ -28,28 +28,28 @@ def race(
         running: how to run it.
         json: print one JSON object on stdout.
     """
-    from trailbrake.race.day import run_day
-    from trailbrake.race.plan import plan_of, read
+    from trailbrake.race.plan import plan_from_options, read_plan
+    from trailbrake.race.race_day import run_day
 
-    if file is not None and options is not None and options != RaceOptions():
+    if file is not None and options is not None and options != RaceDayOptions():
         raise UsageError("a race file and flags that say what stands in it", where="race",
                          hint="leave one of them out; --db, --out, --jobs, --again go with both")  # fmt: skip
-    plan = read(file) if file is not None else plan_of(options or RaceOptions())
+    plan = read_plan(file) if file is not None else plan_from_options(options or RaceDayOptions())
     folder = file.parent if file is not None else Path()
-    summary = run_day(plan, folder, running or DayOptions(), _say)
+    summary = run_day(plan, folder, running or DayRunOptions(), _print_message)
     if json:
         print_json(summary)
     else:
-        _print(summary)
+        _print_summary(summary)
     for other in summary["differ"]:
         print(f"trailbrake: race {other['race']}, {other['entry']}: not the result of before", file=sys.stderr)
     return int(bool(summary["differ"]))
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _print(summary: dict[str, Any]) -> None:
+def _print_summary(summary: dict[str, Any]) -> None:
     print_leaderboard(summary)
     print(f"results {summary['db']}\nfiles   {summary['out']}\ndigest  {summary['digest']}")

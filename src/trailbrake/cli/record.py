@@ -1,4 +1,4 @@
-"""`record`: what a simulator sends, while somebody else drives."""
+"""`record`: what a simulator sends, while another program or a person drives."""
 
 import math
 import sys
@@ -8,15 +8,17 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import Json, print_json
-from trailbrake.errors import UsageError, near
+from trailbrake.cli.output import JsonFlag, format_camera, print_json
+from trailbrake.errors import UsageError, suggest_names
 from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
 
 
-def verb(sim: str) -> Callable[..., int]:
-    """Return the verb with the flags of the recorder of `sim`."""
-    able = registry.having("recorder")
-    spec = registry.part(sim if sim in able else able[0], "spec") if able else None
+def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callable[..., int]:
+    """Return the verb; where it is `requested`, with the flags of the recorder of `simulator`, or of another one."""
+    able = [simulator]
+    if simulator.recorder is None and requested:
+        able = [other for other in registry.list_simulators().simulators if other.recorder is not None]
 
     def record(
         port: int | None = None,
@@ -24,42 +26,45 @@ def verb(sim: str) -> Callable[..., int]:
         /,
         *,
         options: Any = None,
-        sim: str = sim,
+        sim: str = simulator.name,
         live: bool = False,
         source: Annotated[Path | None, Parameter(name="--from")] = None,
         out: Path | None = None,
         seconds: float = 0.0,
-        json: Json = False,
+        camera: str = "",
+        json: JsonFlag = False,
     ) -> int:
         if not live and source is None:
             raise UsageError("nothing to record", where="record", hint="--live listens to a game, --from reads a file")
         if live and source is not None:
             raise UsageError("either --live or --from", where="record")
-        if sim not in able:
-            raise UsageError("no recorder for this simulator", where="--sim", got=sim, hint=near(sim, able))
+        if simulator.recorder is None:
+            raise UsageError("no recorder for this simulator", where="--sim", got=sim,
+                             hint=suggest_names(sim, [other.name for other in able]))  # fmt: skip
         if not 0.0 <= seconds < math.inf:
             raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{seconds:g}")
-        from trailbrake.run.record import record as run_record
+        from trailbrake.run.record import record_session
 
-        result = run_record(
-            sim, options, port=port, output=output, source=source, out=out, seconds=seconds,
+        result = record_session(
+            simulator, options, port=port, output=output, source=source, out=out, seconds=seconds, camera=camera,
             say=lambda text: print(text, file=sys.stderr, flush=True),
         )  # fmt: skip
         if json:
             print_json(result)
         else:
-            _print(result)
+            _print_result(result)
         if result["recording_error"]:
             print(f"trailbrake: {result['recording_error']}", file=sys.stderr)
         if result["link"]["received"] == 0:
-            hint = f"; trailbrake doctor {sim} says why" if live and sim in registry.having("doctor") else ""
+            hint = f"; trailbrake doctor {sim} says why" if live and simulator.doctor is not None else ""
             print(f"trailbrake: nothing was recorded{hint}", file=sys.stderr)
             return 1
         return 0
 
-    if spec is not None:
-        record.__annotations__["options"] = Annotated[spec.RecordOptions | None, Parameter(name="*")]
-    record.__doc__ = """Record a session that somebody else drives.
+    record_options = able[0].record_options
+    if record_options is not None:
+        record.__annotations__["options"] = Annotated[record_options | None, Parameter(name="*")]
+    record.__doc__ = """Record a session that another program or a person drives.
 
     With an output or a YAML file it is a table; without, a recording with a report, and every datagram as it came.
 
@@ -71,17 +76,24 @@ def verb(sim: str) -> Callable[..., int]:
         source: read a recorded session of this simulator instead: a raw recording or a table.
         out: folder for the recording.
         seconds: of wall time to listen; 0 = until stopped.
+        camera: window:TITLE records the game's window too, as `drive --camera` takes it.
         json: print one JSON object on stdout.
     """
     return record
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print_result(result: dict[str, Any]) -> None:
     link = result["link"]
-    print(
-        f"{link['received']} samples in {link['datagrams']} datagrams; lost {link['lost']}, late {link['late']}, twice "
-        f"{link['duplicates']}, rejected {link['rejected']}, of others {link['foreign']}, paused {link['paused']}"
-    )
+    if "datagrams" not in link:  # no stream of datagrams
+        print(f"{link['received']} samples; lost {link['lost']}")
+    else:
+        print(
+            f"{link['received']} samples in {link['datagrams']} datagrams; lost {link['lost']}, late {link['late']}, "
+            f"twice {link['duplicates']}, rejected {link['rejected']}, of others {link['foreign']}, paused "
+            f"{link['paused']}"
+        )
+    if result.get("camera"):
+        print(f"camera    {format_camera(result['camera'])}")
     for name in ("table", "raw", "recording", "report"):
         if result[name]:
             print(f"{name:<9} {result[name]}")

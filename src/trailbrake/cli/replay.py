@@ -6,12 +6,13 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from trailbrake.cli.output import Json, print_json
+from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.errors import UsageError
-from trailbrake.sims import registry
+from trailbrake.simulator import load_part
 
 
-def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, json: Json = False) -> int:
+def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, rate: float = 0.0, json: JsonFlag = False) -> int:
     """Send a recorded session by UDP, as the game did.
 
     Args:
@@ -19,40 +20,46 @@ def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, json: Json =
         to: the receiver, HOST:PORT.
         pace: 1 as it was recorded, 2 twice as fast, and so on; max: as fast as a receiver on this machine can follow.
         loops: how often; 0 = until stopped.
+        rate: rows per second of a table without a column of time; 0 = 60.
         json: print one JSON object on stdout.
     """
-    from trailbrake.run.signals import on_stop
-    from trailbrake.transport.udp import address
+    from trailbrake.system.signals import handle_stop_signals
+    from trailbrake.transport.udp import parse_address
 
     if loops < 0:
         raise UsageError("no number of loops", where="--loops", expected="0 or more", got=str(loops))
     if not file.is_file():
         raise UsageError("no such file", where=str(file))
-    sims = [sim for sim in registry.having("replay") if registry.part(sim, "replay").knows(file)]
-    if not sims:
+    simulator = find_session_simulator(file)
+    if simulator is None or simulator.replay is None:
         raise UsageError(
             "no session of a simulator that sends datagrams", where=str(file),
             expected="a raw recording, or a table of packets",
         )  # fmt: skip
-    module = registry.part(sims[0], "replay")
-    target, factor = address(to, where="--to"), module.pace_of(pace)
+    tool = load_part(simulator.replay)
+    target, factor = parse_address(to, where="--to"), tool.parse_pace(pace)
     stopped = False
 
     def stop() -> None:
         nonlocal stopped
         stopped = True
 
-    total = module.Replayed()
-    with on_stop(stop), contextlib.redirect_stdout(sys.stderr):
+    from trailbrake.simulator_tools import ReplayResult
+
+    total = ReplayResult()
+    with handle_stop_signals(stop), contextlib.redirect_stdout(sys.stderr):
         for _ in range(loops) if loops else iter(int, 1):
-            done = module.replay(file, target, factor, lambda: stopped)
+            done = tool.replay(file, target, factor, lambda: stopped, rate)
+            if done.note and not total.note:
+                print(f"trailbrake: {done.note}", file=sys.stderr)
+            total.note = done.note
             total.datagrams += done.datagrams
             total.bytes += done.bytes
             total.unsent += done.unsent
             total.recorded_s += done.recorded_s
             if stopped or not done.datagrams:
                 break
-    result = {"sim": sims[0], "to": to, "pace": factor if math.isfinite(factor) else "max", **asdict(total)}
+    result = {"sim": simulator.name, "to": to, "pace": factor if math.isfinite(factor) else "max", **asdict(total)}
     if json:
         print_json(result)
     else:

@@ -3,24 +3,41 @@
 import sys
 from pathlib import Path
 
-from trailbrake.cli.output import Json, print_json
+from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.simulator_choice import find_session_simulator
+from trailbrake.errors import UsageError
 
 
-def report(recording: Path, *, out: Path | None = None, json: Json = False) -> None:
+def report(recording: Path, *, out: Path | None = None, rate: float = 0.0, json: JsonFlag = False) -> None:
     """Write the report of a recording: one HTML file that needs no network.
 
     Args:
-        recording: the recording, an .mcap file.
+        recording: the recording, an .mcap file; the first one of a long drive stands for all its files. Or a recorded
+            session of a simulator, such as a table of Forza packets.
         out: where to write; default beside the recording.
+        rate: rows per second of a table without a column of time; 0 = 60.
         json: print one JSON object on stdout.
     """
     from trailbrake.analysis.report import write_report
-    from trailbrake.record.reader import Recording
+    from trailbrake.record.recording_reader import Recording
 
+    simulator = find_session_simulator(recording) if recording.suffix != ".mcap" else None
+    if simulator is not None:
+        from trailbrake.run.record import report_session_file
+
+        path = report_session_file(simulator, recording, out, rate, lambda line: print(line, file=sys.stderr))
+        _print_path(recording, path, json)
+        return
+    if rate:
+        raise UsageError("a recording has its own times", where="--rate", hint="it is for tables")
     opened = Recording.open(recording)
     path = write_report(opened, out)
     if opened.truncated:
         print(f"trailbrake: {recording}: the recording was cut off; the report holds what is left", file=sys.stderr)
+    _print_path(recording, path, json)
+
+
+def _print_path(recording: Path, path: Path, json: bool) -> None:
     if json:
         print_json({"recording": str(recording), "report": str(path)})
     else:

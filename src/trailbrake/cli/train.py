@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import Json, print_json, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.train.options import CloneOptions
 
 
-def app() -> App:
+def build_train_app() -> App:
     """Return the verb with its methods."""
     made = App(name="train", help="Learn a driver from recordings.")
     made.command(clone)
@@ -18,9 +18,9 @@ def app() -> App:
 
 
 def clone(
-    *folders: Path, options: Annotated[CloneOptions | None, Parameter(name="*")] = None, json: Json = False
+    *folders: Path, options: Annotated[CloneOptions | None, Parameter(name="*")] = None, json: JsonFlag = False
 ) -> int:
-    """Learn to drive by pictures as somebody was recorded to; `drive --driver policy:FILE` drives what comes of it.
+    """Learn to drive by pictures from recorded drives; `drive --driver policy:FILE` drives the policy.
 
     Args:
         folders: recordings (.mcap), folders with driving_log.csv, and folders with either in them.
@@ -28,21 +28,21 @@ def clone(
         json: print one JSON object on stdout.
     """
     from trailbrake.errors import UsageError
-    from trailbrake.train.clone import clone as learn
+    from trailbrake.train.clone import clone_policy as learn
 
     if not folders:
         raise UsageError("nothing to learn from", where="train clone", expected="recordings or folders",
                          hint="make some with: trailbrake drive --sim trend --driver lane_sign")  # fmt: skip
-    with _Progress() as show:
-        result = learn(list(folders), options or CloneOptions(), show.say, show.progress)
+    with _TrainProgress() as show:
+        result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_progress)
     if json:
         print_json(result)
     else:
-        _print(result)
+        _print_result(result)
     return 0 if result["ended"] == "done" else 130
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print_result(result: dict[str, Any]) -> None:
     rows = [
         [str(i), f"{e['loss']:.3f}", f"{e['error']:.4f}", f"{e['held_loss']:.3f}", f"{e['held_error']:.4f}"]
         for i, e in enumerate(result["epochs"], 1)
@@ -55,14 +55,14 @@ def _print(result: dict[str, Any]) -> None:
         print(f"trailbrake: {result['ended']}; the policy is what was learned so far", file=sys.stderr)
 
 
-class _Progress:
+class _TrainProgress:
     """A bar on a terminal, lines elsewhere."""
 
     def __init__(self) -> None:
         self._bar: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> "_Progress":
+    def __enter__(self) -> "_TrainProgress":
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress
@@ -76,14 +76,14 @@ class _Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def say(self, text: str) -> None:
+    def show_message(self, text: str) -> None:
         """Print a line."""
         if self._bar is not None:
             self._bar.console.print(text, style="dim", highlight=False, markup=False)
         else:
             print(text, file=sys.stderr, flush=True)
 
-    def progress(self, share: float) -> None:
+    def show_progress(self, share: float) -> None:
         """Move the bar."""
         if self._bar is not None:
             self._bar.update(self._task, completed=share)

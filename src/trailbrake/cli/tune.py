@@ -5,23 +5,25 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import Json, print_json, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.run.options import TuneOptions
+from trailbrake.sims import registry
 
 
-def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, json: Json = False) -> int:
+def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:
     """Search for better gains of a driver on the embedded world, and write them to a file for `drive --config`."""
-    from trailbrake.run.tune import tune as search
+    from trailbrake.run.tune import tune_gains as search
 
-    result = search(options or TuneOptions(), lambda text: print(text, file=sys.stderr, flush=True))
+    options = options or TuneOptions()
+    result = search(registry.find(options.sim), options, lambda text: print(text, file=sys.stderr, flush=True))
     if json:
         print_json(result)
     else:
-        _print(result)
+        _print_result(result)
     return 0 if result["ended"] == "done" else 130
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print_result(result: dict[str, Any]) -> None:
     print_table("Gains", ["gain", "value"], [[name, f"{value:.4g}"] for name, value in result["gains"].items()])
     print(f"{result['first_cost_s']:.2f} s before, {result['best_cost_s']:.2f} s now; written to {result['out']}")
     if result["ended"] != "done":

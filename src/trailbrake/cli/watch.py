@@ -1,4 +1,4 @@
-"""`watch`: the live page of a simulator's car while somebody else drives."""
+"""`watch`: the live page of a simulator's car while another program or a person drives."""
 
 import sys
 from collections.abc import Callable
@@ -6,26 +6,24 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import Json, print_json
+from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
 
 
-def verb(sim: str) -> Callable[..., None]:
-    """Return the verb with the live flags of `sim`."""
-    live_options = registry.part(sim, "spec").LiveOptions if sim in registry.names() else None
+def build_watch_command(simulator: AnySimulator) -> Callable[..., None]:
+    """Return the verb with the live flags of `simulator`."""
 
-    def watch(*, options: Any = None, live_doors: Any = None, json: Json = False) -> None:
-        from trailbrake.dashboard.watch import watch as show
+    def watch(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
+        from trailbrake.dashboard.watch_session import watch_simulator
 
-        result = show(
-            options or WatchOptions(sim=sim), live_doors, lambda text: print(text, file=sys.stderr, flush=True)
+        result = watch_simulator(
+            simulator, options or WatchOptions(), live_doors, lambda text: print(text, file=sys.stderr, flush=True)
         )
         if json:
             print_json(result)
 
     watch.__annotations__["options"] = Annotated[WatchOptions | None, Parameter(name="*")]
-    if live_options is not None:
-        watch.__annotations__["live_doors"] = Annotated[live_options | None, Parameter(name="*")]
-    watch.__doc__ = "Show in a browser what the car of a live simulator does, whoever drives it."
+    watch.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
+    watch.__doc__ = "Show in a browser what the car of a live simulator does, without driving it."
     return watch

@@ -1,1 +1,1 @@
-"""Pure control maths on numbers, without CarState."""
+"""Control laws as pure functions and small classes on numbers, without CarState."""

@@ -1,4 +1,4 @@
-"""The forward pass of a small convolutional network, in NumPy alone: it must run where nothing was trained.
+"""The forward pass of a small convolutional network in NumPy alone, for machines without a training library.
 
 Layers are unpadded convolutions and dense ones, a ReLU after each but the last. A picture is (channels, height, width)
 float32; it is flattened in that order before the first dense layer.
@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-# Multiplications in one matrix product. OpenBLAS calls its threads for more than 262 144; for such layers they bring
-# little, and where the processor is busy each product waits for the last of them: 200 ms a picture instead of 3.
-_MOST = 250_000
+# Multiplications in one matrix product. OpenBLAS starts threads above 262 144. They speed such layers up little, and on
+# a busy processor each product waits for the slowest thread: 200 ms a picture instead of 3.
+_MAX_PRODUCT = 250_000
 
 
 @dataclass(frozen=True)
-class Layer:
+class NetworkLayer:
     """A layer.
 
     Attributes:
@@ -31,18 +31,18 @@ class Layer:
     stride: int = 1
 
     @property
-    def convolves(self) -> bool:
+    def is_convolution(self) -> bool:
         """Whether it is a convolution."""
         return self.weight.ndim == 4
 
 
-def size_after(size: int, kernel: int, stride: int) -> int:
-    """Return how many pixels of `size` a convolution leaves."""
+def convolved_size(size: int, kernel: int, stride: int) -> int:
+    """Return the size (pixels) after an unpadded convolution of `size` pixels."""
     return (size - kernel) // stride + 1
 
 
-def outputs_of(layers: Sequence[Layer], shape: tuple[int, int, int]) -> int:
-    """Return how many numbers come out of the last layer for pictures of `shape`.
+def count_outputs(layers: Sequence[NetworkLayer], shape: tuple[int, int, int]) -> int:
+    """Return the number of outputs of the last layer for pictures of `shape`.
 
     Raises:
         ValueError: the layers do not fit each other or the pictures.
@@ -51,10 +51,10 @@ def outputs_of(layers: Sequence[Layer], shape: tuple[int, int, int]) -> int:
     flat = 0
     for number, layer in enumerate(layers, 1):
         weight = layer.weight
-        if layer.convolves and not flat:
+        if layer.is_convolution and not flat:
             out, inputs, kernel, other = weight.shape
             fits = inputs == channels and kernel == other and layer.stride >= 1
-            height, width = (size_after(size, kernel, max(layer.stride, 1)) for size in (height, width))
+            height, width = (convolved_size(size, kernel, max(layer.stride, 1)) for size in (height, width))
             fits = fits and height >= 1 and width >= 1
             channels = out
         else:
@@ -67,23 +67,23 @@ def outputs_of(layers: Sequence[Layer], shape: tuple[int, int, int]) -> int:
     return flat
 
 
-def forward(layers: Sequence[Layer], picture: Floats) -> Floats:
-    """Return the last layer's numbers for one picture; the layers fit it (`outputs_of`)."""
+def run_network(layers: Sequence[NetworkLayer], picture: Floats) -> Floats:
+    """Return the outputs of the last layer for one picture; the layers must fit it (`count_outputs`)."""
     values = picture
     for layer in layers:
-        values = _convolved(layer, values) if layer.convolves else _dense(layer, values)
+        values = _apply_convolution(layer, values) if layer.is_convolution else _apply_dense(layer, values)
         if layer is not layers[-1]:
             np.maximum(values, 0.0, out=values)
     return values
 
 
-def _dense(layer: Layer, values: Floats) -> Floats:
-    # Not `@`: a product with a vector calls the threads from 9 216 multiplications on.
+def _apply_dense(layer: NetworkLayer, values: Floats) -> Floats:
+    # Not `@`: a product with a vector starts threads from 9 216 multiplications.
     result: Floats = np.einsum("oi,i->o", layer.weight, values.reshape(-1)) + layer.bias
     return result
 
 
-def _convolved(layer: Layer, values: Floats) -> Floats:
+def _apply_convolution(layer: NetworkLayer, values: Floats) -> Floats:
     out, _, kernel, _ = layer.weight.shape
     windows = np.lib.stride_tricks.sliding_window_view(values, (kernel, kernel), axis=(1, 2))
     windows = windows[:, :: layer.stride, :: layer.stride]
@@ -91,7 +91,7 @@ def _convolved(layer: Layer, values: Floats) -> Floats:
     # One column per place: a convolution is a matrix product.
     columns = windows.transpose(0, 3, 4, 1, 2).reshape(-1, height * width)
     weight, result = layer.weight.reshape(out, -1), np.empty((out, height * width), np.float32)
-    step = max(_MOST // weight.size, 1)
+    step = max(_MAX_PRODUCT // weight.size, 1)
     for start in range(0, height * width, step):
         np.matmul(weight, columns[:, start : start + step], out=result[:, start : start + step])
     result += layer.bias[:, None]

@@ -1,4 +1,4 @@
-"""A PID for signals that come in steps: explicit time step, low-passed derivative, no wind-up."""
+"""A PID controller for sampled signals: explicit time step, low-passed derivative, no wind-up."""
 
 import math
 
@@ -17,7 +17,7 @@ class LowPass:
         self.value = math.nan
 
     def update(self, value: float, dt: float) -> float:
-        """Return the filtered `value`, `dt` s after the last; the first one passes as it is."""
+        """Return the filtered `value`, `dt` s after the last one; the first one passes unchanged."""
         if math.isnan(self.value) or self._tau <= 0.0:
             self.value = value
         else:
@@ -25,19 +25,19 @@ class LowPass:
         return self.value
 
 
-class Pid:
-    """One controller: kp error + integral of ki error + kd d(error)/dt, held to -1..1.
+class PidController:
+    """One controller: kp error + integral of ki error + kd d(error)/dt, limited to -1..1.
 
-    The derivative is that of the low-passed error, so that one step of a quantised signal is no kick. The integral
-    is held to `reach`, and stands still while the output is at a limit and the error pushes on (conditional
-    integration).
+    The derivative is that of the low-passed error, so that a step of a quantised signal makes no spike. The integral
+    is limited to `max_integral`, and does not change while the output is at a limit and the error would drive it
+    further (conditional integration).
 
     Args:
         kp: output per input.
         ki: output per input and s.
         kd: output per input/s.
         tau: s, time constant of the derivative's low-pass.
-        reach: largest size of the integral.
+        max_integral: limit of the integral's size.
 
     Attributes:
         slope: input/s, the low-passed rate of the error.
@@ -45,14 +45,14 @@ class Pid:
 
     __slots__ = ("_integral", "_kd", "_ki", "_kp", "_reach", "_smooth", "_tau", "slope")
 
-    def __init__(self, kp: float, ki: float, kd: float = 0.0, tau: float = 0.0, reach: float = 1.0) -> None:
-        self._kp, self._ki, self._kd, self._tau, self._reach = kp, ki, kd, tau, reach
+    def __init__(self, kp: float, ki: float, kd: float = 0.0, tau: float = 0.0, max_integral: float = 1.0) -> None:
+        self._kp, self._ki, self._kd, self._tau, self._reach = kp, ki, kd, tau, max_integral
         self._smooth = LowPass(tau)
         self._integral = 0.0
         self.slope = 0.0
 
     def update(self, error: float, dt: float) -> float:
-        """Return the output for `error`, `dt` s after the last call; 0: a first call or a gap, which has no rate."""
+        """Return the output for `error`, `dt` s after the last call; dt = 0 (first call, gap) resets the derivative."""
         if dt > 0.0:
             before = self._smooth.value
             change = self._smooth.update(error, dt) - before

@@ -1,4 +1,4 @@
-"""What can be asked of the live page; the command line makes its flags from these."""
+"""Options of the live page; the command line makes its flags from these."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ class PageOptions:
     """The live page of a drive.
 
     Attributes:
-        watch: show the drive as a page in a browser on this machine; the drive runs in real time. It is also where
-            `--driver manual` is driven from.
+        watch: show the drive as a page in a browser on this machine; the drive runs in real time. The keys of
+            `--driver manual` work there.
         watch_port: the page's port; 0 = any free one.
         open: open the page in the browser.
     """
@@ -21,7 +21,7 @@ class PageOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions:
-    """What to watch while somebody else drives.
+    """What to watch.
 
     Attributes:
         sim: whose wire.
@@ -29,6 +29,8 @@ class WatchOptions:
         port: of the page on this machine; 0 = any free one.
         seconds: of wall time; 0 = until stopped.
         open: open the page in the browser.
+        camera: window:TITLE shows the game's window on the page too, as `drive --camera` takes it.
+        signals: names of docs/signals.md to show too, or patterns as `forza.*`; `all` for every signal.
     """
 
     sim: str = "forza"
@@ -36,3 +38,5 @@ class WatchOptions:
     port: int = 8765
     seconds: float = 0.0
     open: bool = False
+    camera: str = ""
+    signals: tuple[str, ...] = ()

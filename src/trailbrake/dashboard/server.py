@@ -1,4 +1,4 @@
-"""The page's server: on this machine only, in a thread of its own, each page at the pace that it can take."""
+"""The live page's server: on this machine only, in a thread of its own, each page at its own pace."""
 
 import asyncio
 import itertools
@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from importlib.resources import files
 from io import BytesIO
 from typing import Any
 
@@ -19,166 +18,174 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from trailbrake.dashboard import wire
-from trailbrake.dashboard.board import Board
+from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.page_connections import BACKLOG, MAX_PAGES, LimitedProtocol, SecurityHeaders
+from trailbrake.dashboard.page_state import PageState
 from trailbrake.errors import SimulatorError, WireError
+from trailbrake.pages.rendering import read_asset
+from trailbrake.state import DebugLine
 
-RATE = 60.0  # Hz of frames, at most
-AHEAD = 3  # frames that may be on their way to a page; what it is too slow for it never gets
-DEBUG_EVERY = 3  # frames between a driver's debug pictures: they must be encoded first
-ADDRESS = "127.0.0.1"
-HOSTS = (ADDRESS, "localhost")
-FAREWELL = 1.0  # s that pages may take to hear that it is over
-PATIENCE = 5.0  # s that close() waits for the thread
-WRONG_DATA, NOT_WELCOME, OVER = 1007, 1008, 1001  # close codes, RFC 6455 section 7.4.1
-# Nothing but what this server sends: no network is needed, and none is used.
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; connect-src 'self'"
-_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-# URL -> (package, file). What the report's page has is not there twice.
-_OWN = ("live.css", "wire.js", "track.js", "strips.js", "hands.js", "main.js")
-_OF_THE_REPORT = ("theme.css", "basics.js", "vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
-_FILES = {
-    "/": ("dashboard", "index.html"),
-    **{f"/{name}": ("dashboard", name) for name in _OWN},
-    **{f"/{name}": ("analysis", name) for name in _OF_THE_REPORT},
+FRAME_RATE = 60.0  # Hz of frames, at most
+MAX_FRAMES_AHEAD = 3  # frames that may be on their way to a page; a slow page gets fewer frames
+DEBUG_INTERVAL = 3  # frames between a driver's debug pictures: they must be encoded first
+LISTEN_ADDRESS = "127.0.0.1"
+ALLOWED_HOSTS = (LISTEN_ADDRESS, "localhost")
+FAREWELL_S = 1.0  # s for sending the end to the pages
+JOIN_TIMEOUT_S = 5.0  # s for which close() waits for the thread
+WRONG_DATA, FOREIGN_ORIGIN, DRIVE_ENDED, TOO_MANY_PAGES = 1007, 1008, 1001, 1013  # close codes, RFC 6455 section 7.4.1
+_MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_PAGE_FILES = ("live.css", "wire.js", "maps.js", "strips.js", "hands.js", "main.js")
+_SHARED_FILES = ("theme.css", "basics.js", "map.js", "vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
+_ROUTES = {  # URL -> asset
+    "/": "live/index.html",
+    **{f"/{name}": f"live/{name}" for name in _PAGE_FILES},
+    **{f"/{name}": f"shared/{name}" for name in _SHARED_FILES},
 }
 
 
-def application(board: Board) -> Starlette:
-    """Return the application that shows `board`."""
+def build_application(state: PageState) -> Starlette:
+    """Return the application that shows `state`."""
     numbers = itertools.count(1)
 
     async def live(page: WebSocket) -> None:
         origin = page.headers.get("origin", "")
-        if origin and origin != f"http://{page.headers.get('host', '')}":  # another site's script wants to drive
-            await page.close(NOT_WELCOME)
+        if origin and origin != f"http://{page.headers.get('host', '')}":  # a script of another site
+            await page.close(FOREIGN_ORIGIN)
+            return
+        if state.open_pages >= MAX_PAGES:
+            await page.close(TOO_MANY_PAGES)
             return
         await page.accept()
-        board.pages += 1
+        state.open_pages += 1
         try:
-            await _Page(page, board, next(numbers)).serve()
+            await _PageConnection(page, state, next(numbers)).serve_page()
         finally:
-            board.pages -= 1
+            state.open_pages -= 1
 
-    routes = [Route(url, _file(*place), methods=["GET"]) for url, place in _FILES.items()]
-    # A foreign name that leads to this address must not open the page either.
-    guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS))
-    return Starlette(routes=[*routes, WebSocketRoute("/live", live)], middleware=[guard])
+    routes = [Route(url, _file_endpoint(asset), methods=["GET"]) for url, asset in _ROUTES.items()]
+    # A foreign host name for this address must not open the page either.
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(ALLOWED_HOSTS))
+    routes_and_live = [*routes, WebSocketRoute("/live", live)]
+    return Starlette(routes=routes_and_live, middleware=[Middleware(SecurityHeaders), guard])
 
 
-def _file(package: str, name: str) -> Any:
-    data = (files(f"trailbrake.{package}") / "page" / name).read_bytes()
-    headers = {"Cache-Control": "no-store", "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
-    kind = _KINDS[name.rpartition(".")[2]]
+def _file_endpoint(asset: str) -> Any:
+    data = read_asset(asset)
+    kind = _MEDIA_TYPES[asset.rpartition(".")[2]]
 
     async def answer(request: Request) -> Response:
-        return Response(data, headers=headers, media_type=kind)
+        return Response(data, media_type=kind)
 
     return answer
 
 
-class _Page:
-    """One page that is open somewhere."""
+class _PageConnection:
+    """One open page."""
 
-    def __init__(self, page: WebSocket, board: Board, number: int) -> None:
-        self._page, self._board, self._number = page, board, number
-        self._sent = self._seen = 0
-        self._skipped = 0
-        self._told = 0  # lines of the board
+    def __init__(self, websocket: WebSocket, state: PageState, number: int) -> None:
+        self._websocket, self._state, self._number = websocket, state, number
+        self._frames_sent = self._frames_seen = 0
+        self._frames_skipped = 0
+        self._texts_sent = 0  # of `PageState.texts`
         self._header, self._restarts = "", 0
-        self._pictures: list[Any] = [None, None]  # the last of each kind; held, so that none takes its place in memory
-        self._seat = ""
+        self._pictures: list[Any] = [None, None]  # the last of each kind; kept alive: no other object gets its id
+        self._lease_text = ""
+        self._lines: tuple[DebugLine, ...] = ()  # the last that were sent; kept alive, as the pictures
 
-    async def serve(self) -> None:
-        """Tell the page everything, and hear it, until it leaves or the drive is over."""
-        telling = asyncio.create_task(self._tell())
-        hearing = asyncio.create_task(self._hear())
-        done, left = await asyncio.wait((telling, hearing), return_when=asyncio.FIRST_COMPLETED)
+    async def serve_page(self) -> None:
+        """Send updates and receive answers until the page closes or the drive is over."""
+        sending = asyncio.create_task(self._send_updates())
+        receiving = asyncio.create_task(self._receive_answers())
+        done, left = await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_COMPLETED)
         for task in left:
             task.cancel()
-        self._board.seat.leave(self._number)
+        self._state.control_lease.release_control(self._number)
         results = await asyncio.gather(*done, *left, return_exceptions=True)
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError | OSError):
                 raise result
 
-    async def _hear(self) -> None:
+    async def _receive_answers(self) -> None:
         while True:
-            message = await self._page.receive()
+            message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
             try:
-                seen, wish = wire.answer(message.get("bytes") or b"")
+                seen, manual_input = page_messages.decode_answer(message.get("bytes") or b"")
             except WireError:
-                await self._page.close(WRONG_DATA)
+                await self._websocket.close(WRONG_DATA)
                 return
-            self._seen = max(self._seen, min(int(seen), self._sent))
-            if wish is None or not self._board.by_hand:
-                self._board.seat.leave(self._number)
+            self._frames_seen = max(self._frames_seen, min(int(seen), self._frames_sent))
+            if manual_input is None or not self._state.is_driven_by_hand:
+                self._state.control_lease.release_control(self._number)
             else:
-                self._board.seat.ask(self._number, wish)
+                self._state.control_lease.request_control(self._number, manual_input)
 
-    async def _tell(self) -> None:
-        board, page = self._board, self._page
+    async def _send_updates(self) -> None:
+        state, websocket = self._state, self._websocket
         loop = asyncio.get_running_loop()
         due = loop.time()
         while True:
-            over = board.over  # first: what was told before it is told still
-            for message in self._texts():
-                await page.send_text(message)
-            if over is not None:
-                await page.send_text(wire.text("over", over))
-                await page.close(OVER)
+            end_reason = state.end_reason  # read first: texts from before the end are sent still
+            for message in self._pending_texts():
+                await websocket.send_text(message)
+            if end_reason is not None:
+                await websocket.send_text(page_messages.encode_text("over", end_reason))
+                await websocket.close(DRIVE_ENDED)
                 return
-            if board.tap is not None and board.tap.newest is not None:
-                if board.tap.restarts != self._restarts or not self._sent:
-                    self._restarts = board.tap.restarts
-                    await page.send_bytes(wire.path(board.tap.path))
-                if self._sent - self._seen < AHEAD:
-                    for part in self._frame():
-                        await page.send_bytes(part)
+            if state.live_tap is not None and state.live_tap.newest is not None:
+                if state.live_tap.restart_count != self._restarts or not self._frames_sent:
+                    self._restarts = state.live_tap.restart_count
+                    await websocket.send_bytes(page_messages.encode_path(state.live_tap.driven_path))
+                if self._frames_sent - self._frames_seen < MAX_FRAMES_AHEAD:
+                    for part in self._frame_parts():
+                        await websocket.send_bytes(part)
                 else:
-                    self._skipped += 1
-            due = max(due + 1.0 / RATE, loop.time() - 1.0 / RATE)
+                    self._frames_skipped += 1
+            due = max(due + 1.0 / FRAME_RATE, loop.time() - 1.0 / FRAME_RATE)
             await asyncio.sleep(due - loop.time())
 
-    def _texts(self) -> Iterator[str]:
-        board = self._board
-        if board.header != self._header:
-            self._header = board.header
-            yield board.header
-        while self._told < len(board.lines):
-            self._told += 1
-            yield board.lines[self._told - 1]
-        holder = board.seat.holder
-        seat = "free" if holder is None else "you" if holder == self._number else "another"
-        if seat != self._seat:
-            self._seat = seat
-            yield wire.text("seat", seat)
+    def _pending_texts(self) -> Iterator[str]:
+        state = self._state
+        if state.header != self._header:
+            self._header = state.header
+            yield state.header
+        while self._texts_sent < len(state.texts):
+            self._texts_sent += 1
+            yield state.texts[self._texts_sent - 1]
+        holder = state.control_lease.holder
+        lease = "free" if holder is None else "you" if holder == self._number else "another"
+        if lease != self._lease_text:
+            self._lease_text = lease
+            yield page_messages.encode_text("seat", lease)
+        lines = self._lines if state.live_tap is None else state.live_tap.lines
+        if lines is not self._lines:
+            self._lines = lines
+            yield page_messages.encode_text("lines", page_messages.plan_lines(lines))
 
-    def _frame(self) -> Iterator[bytes]:
-        tap = self._board.tap
+    def _frame_parts(self) -> Iterator[bytes]:
+        tap = self._state.live_tap
         assert tap is not None
         assert tap.newest is not None
-        self._sent += 1
-        health = tap.health()
+        self._frames_sent += 1
+        health = tap.measure_health()
         state, controls, _ = tap.newest
-        health.frame, health.skipped, health.sent = float(self._sent), float(self._skipped), time.time()
-        yield wire.frame(state, controls, health, state.others)
+        health.frame, health.skipped, health.sent = float(self._frames_sent), float(self._frames_skipped), time.time()
+        yield page_messages.encode_frame(state, controls, health, state.others)
         if state.image is not None and state.image is not self._pictures[0]:
             self._pictures[0] = state.image
-            yield wire.picture(wire.CAMERA, state.image.data)
-        if self._sent % DEBUG_EVERY == 0:
-            debug = tap.debug
+            yield page_messages.encode_picture(page_messages.CAMERA, state.image.data)
+        if self._frames_sent % DEBUG_INTERVAL == 0:
+            debug = tap.debug_image
             if debug is not None and debug is not self._pictures[1]:
                 self._pictures[1] = debug
-                encoded = _encoded(debug)
+                encoded = _encode_debug_image(debug)
                 if encoded:
-                    yield wire.picture(wire.DEBUG, encoded)
+                    yield page_messages.encode_picture(page_messages.DEBUG, encoded)
 
 
-def _encoded(pixels: Any) -> bytes:
-    """Return a (height, width, 3) uint8 RGB array as JPEG; b"" where it is none: a picture never ends a drive."""
+def _encode_debug_image(pixels: Any) -> bytes:
+    """Return a (height, width, 3) uint8 RGB array as JPEG; b"" where it is none: an image never ends a drive."""
     import numpy as np
     from PIL import Image
 
@@ -190,11 +197,16 @@ def _encoded(pixels: Any) -> bytes:
     return out.getvalue()
 
 
+def _ignore_system_limits(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if not isinstance(context.get("exception"), OSError):
+        loop.default_exception_handler(context)
+
+
 class PageServer:
-    """Serves a board's page until closed.
+    """Serves the live page until closed.
 
     Args:
-        board: what to show.
+        state: of the drive to show.
         port: 0 for any free one.
 
     Attributes:
@@ -204,36 +216,42 @@ class PageServer:
         SimulatorError: the port is taken.
     """
 
-    def __init__(self, board: Board, port: int = 0) -> None:
-        self._board = board
+    def __init__(self, state: PageState, port: int = 0) -> None:
+        self._state = state
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            self._socket.bind((ADDRESS, port))
-            self._socket.listen()  # from now on callers wait instead of being refused
+            self._socket.bind((LISTEN_ADDRESS, port))
+            self._socket.listen(BACKLOG)  # from now on clients wait instead of being refused
         except (OSError, OverflowError) as error:
             self._socket.close()
             raise SimulatorError(
                 "cannot serve the page", where=f"port {port}", expected="a free port",
-                got=getattr(error, "strerror", None) or str(error), hint="0 takes any free one",
+                got=(error.strerror if isinstance(error, OSError) else None) or str(error), hint="0 takes any free one",
             ) from error  # fmt: skip
-        self.url = f"http://{ADDRESS}:{self._socket.getsockname()[1]}/"
+        self.url = f"http://{LISTEN_ADDRESS}:{self._socket.getsockname()[1]}/"
         config = uvicorn.Config(
-            application(board), log_config=None, log_level="critical", access_log=False, lifespan="off",
-            ws="websockets-sansio", ws_per_message_deflate=False, ws_max_size=1024, timeout_graceful_shutdown=1,
+            build_application(state), log_config=None, log_level="critical", access_log=False, lifespan="off",
+            http=LimitedProtocol, ws="websockets-sansio", ws_per_message_deflate=False, ws_max_size=1024,
+            backlog=BACKLOG, timeout_graceful_shutdown=1,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._serve, name="live page", daemon=True)
+        self._thread = threading.Thread(target=self._run_server, name="live page", daemon=True)
         self._thread.start()
 
-    def _serve(self) -> None:
-        self._server.run(sockets=[self._socket])
+    def _run_server(self) -> None:
+        asyncio.run(self._serve_until_closed())
+
+    async def _serve_until_closed(self) -> None:
+        # Without a free descriptor the loop cannot accept, says so in a traceback, and tries again a second later.
+        asyncio.get_running_loop().set_exception_handler(_ignore_system_limits)
+        await self._server.serve(sockets=[self._socket])
 
     def close(self, reason: str = "") -> None:
-        """Tell the pages that it is over, and why, and stop serving."""
-        self._board.over = reason
-        deadline = time.monotonic() + FAREWELL
-        while self._board.pages and time.monotonic() < deadline:
-            time.sleep(0.5 / RATE)
+        """Send the pages the reason of the end and stop serving."""
+        self._state.end_reason = reason
+        deadline = time.monotonic() + FAREWELL_S
+        while self._state.open_pages and time.monotonic() < deadline:
+            time.sleep(0.5 / FRAME_RATE)
         self._server.should_exit = True
-        self._thread.join(PATIENCE)
+        self._thread.join(JOIN_TIMEOUT_S)
         self._socket.close()

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass
 
-from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
 @dataclass(frozen=True)
-class CruiseGains(PaceGains):
+class CruiseGains(SpeedGains):
     """Gains of `cruise`."""
 
     speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=100.0, default=20.0)
 
 
 class Driver:
-    """Holds 20 m/s by throttle and brake, up hill and down; somebody else steers. `cruise_seed`, mended."""
+    """Holds 20 m/s by throttle and brake, uphill and downhill; it does not steer. Its original is `cruise_seed`."""
 
     NEEDS = frozenset({"speed"})
     Gains = CruiseGains
@@ -25,10 +25,10 @@ class Driver:
         self.gains = gains or CruiseGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.pace = Pace(self.gains)
+        """Start again."""
+        self.speed_control = SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
-        throttle, brake = self.pace.pedals(self.gains.speed, state.speed, dt)
+        """Return the controls for one state."""
+        throttle, brake = self.speed_control.compute_pedals(self.gains.speed, state.speed, dt)
         return Controls(throttle=throttle, brake=brake)

@@ -1,10 +1,10 @@
-"""Fast lane keeping on an unknown road: as fast as the bends of late allow."""
+"""Fast lane keeping on an unknown road: as fast as the recent bends allow."""
 
 from dataclasses import dataclass
 
-from trailbrake.control.bends import BendGains, BendSense
-from trailbrake.control.lane import LaneGains, LaneKeeper
-from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.control.vehicle.bend_speed import BendGains, BendSpeedLimiter
+from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -12,14 +12,14 @@ from trailbrake.units import MPH
 
 
 @dataclass(frozen=True)
-class CurvatureCutGains(BendGains, LaneGains, PaceGains):
+class CurvatureCutGains(BendGains, LaneGains, SpeedGains):
     """Gains of `curvature_cut`."""
 
     speed: float = quantity("m/s", "the most speed to go", lo=1.0, hi=100.0, default=75.0 * MPH)
 
 
 class Driver:
-    """Up to 75 mph in the middle of the road, slower by the bends it has felt. `curvature_cut_seed`, mended."""
+    """Drives up to 75 mph in the middle of the road, slower after bends. Its original is `curvature_cut_seed`."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     Gains = CurvatureCutGains
@@ -29,12 +29,16 @@ class Driver:
         self.gains = gains or CurvatureCutGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.lane, self.bends, self.pace = LaneKeeper(self.gains), BendSense(self.gains), Pace(self.gains)
+        """Start again."""
+        self.lane, self.bends, self.speed_control = (
+            LaneKeeper(self.gains),
+            BendSpeedLimiter(self.gains),
+            SpeedController(self.gains),
+        )
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
-        steer = self.lane.steer(state.driving_line, state.speed, state.yaw_rate, dt)
-        wanted = self.bends.speed(self.gains.speed, state.speed, state.yaw_rate, dt) * self.lane.ease()
-        throttle, brake = self.pace.pedals(wanted, state.speed, dt)
+        """Return the controls for one state."""
+        steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt)
+        wanted = self.bends.limit_speed(self.gains.speed, state.speed, state.yaw_rate, dt) * self.lane.speed_share()
+        throttle, brake = self.speed_control.compute_pedals(wanted, state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

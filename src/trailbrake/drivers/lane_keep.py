@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from trailbrake.control.lane import LaneGains, LaneKeeper
-from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -11,14 +11,14 @@ from trailbrake.units import MPH
 
 
 @dataclass(frozen=True)
-class LaneKeepGains(LaneGains, PaceGains):
+class LaneKeepGains(LaneGains, SpeedGains):
     """Gains of `lane_keep`."""
 
     speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=100.0, default=40.0 * MPH)
 
 
 class Driver:
-    """Holds 40 mph and the middle of the road; slows where it drifts to an edge. `lane_keep_seed`, mended."""
+    """Holds 40 mph and the middle of the road; slows where it drifts to an edge. Its original is `lane_keep_seed`."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     Gains = LaneKeepGains
@@ -28,11 +28,11 @@ class Driver:
         self.gains = gains or LaneKeepGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.lane, self.pace = LaneKeeper(self.gains), Pace(self.gains)
+        """Start again."""
+        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
-        steer = self.lane.steer(state.driving_line, state.speed, state.yaw_rate, dt)
-        throttle, brake = self.pace.pedals(self.gains.speed * self.lane.ease(), state.speed, dt)
+        """Return the controls for one state."""
+        steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt)
+        throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

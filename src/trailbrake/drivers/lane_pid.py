@@ -1,17 +1,17 @@
-"""Lane keeping by the place across the road and the speed, where the wire tells nothing else."""
+"""Lane keeping by the place across the road and the speed, for wires that supply little else."""
 
 from dataclasses import dataclass
 
-from trailbrake.control.lane import LaneGains, LaneKeeper
-from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
 @dataclass(frozen=True)
-class LanePidGains(LaneGains, PaceGains):
-    """Gains of `lane_pid`: for wheels that turn as they are told, and a place that comes 25 times a second."""
+class LanePidGains(LaneGains, SpeedGains):
+    """Gains of `lane_pid`: for wheels without a speed-dependent lock, and 25 samples per second."""
 
     speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=100.0, default=12.0)
     steer_p: float = quantity("1", "steer per half road off the line", lo=0.05, hi=4.0, default=0.6)
@@ -29,11 +29,11 @@ class Driver:
         self.gains = gains or LanePidGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.lane, self.pace = LaneKeeper(self.gains), Pace(self.gains)
+        """Start again."""
+        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
-        steer = self.lane.steer(state.driving_line, state.speed, 0.0, dt)  # no yaw rate: the line is taken for true
-        throttle, brake = self.pace.pedals(self.gains.speed * self.lane.ease(), state.speed, dt)
+        """Return the controls for one state."""
+        steer = self.lane.compute_steer(state.driving_line, state.speed, 0.0, dt)  # no yaw rate: a line is assumed
+        throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

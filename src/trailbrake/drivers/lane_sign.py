@@ -1,17 +1,17 @@
-"""By lanes and signs: keeps to the road, reads the boards over it, and takes the branch that they show."""
+"""Drives by lanes and signs: keeps to the road, reads the signs over it, and takes the branch that they show."""
 
-from trailbrake.control.minicar import LOCK
-from trailbrake.control.pedal import split
-from trailbrake.control.road_signs import SignMemory
-from trailbrake.control.roam import Roamer
-from trailbrake.control.wrong_way import WrongWay
+from trailbrake.control.minicar.geometry import LOCK
+from trailbrake.control.minicar.sign_memory import SignMemory
+from trailbrake.control.minicar.single_pedal import pedals_from_command
+from trailbrake.control.minicar.wall_avoidance import WallAvoider
+from trailbrake.control.minicar.wrong_way import WrongWayCounter
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.backs import backs
-from trailbrake.vision.camera import Array, Pixels
-from trailbrake.vision.lanes import chevrons
-from trailbrake.vision.signs import over_the_road, read
-from trailbrake.vision.walls import feet, free_distance
+from trailbrake.vision.camera import Array, Pixels, fit_picture
+from trailbrake.vision.lanes import chevron_direction
+from trailbrake.vision.sign_backs import find_sign_backs
+from trailbrake.vision.signs import hangs_over_road, read_signs
+from trailbrake.vision.walls import free_distance, obstacle_points
 
 
 class Driver:
@@ -23,29 +23,29 @@ class Driver:
     NEEDS = frozenset({"image", "speed", "steer"})
 
     def reset(self, course: Course) -> None:
-        """Forget everything."""
-        self.roamer, self.signs, self.wrong_way = Roamer(), SignMemory(), WrongWay()
+        """Start again."""
+        self.avoider, self.signs, self.wrong_way = WallAvoider(), SignMemory(), WrongWayCounter()
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
+        """Return the controls for one state."""
         if state.image is None:
             return Controls(throttle=0.0, gear=1)
-        pixels = state.image.pixels
+        pixels = fit_picture(state.image.pixels)
         free = free_distance(pixels)
-        self._read(pixels, free, state.speed * dt)
+        self._read_signs(pixels, free, state.speed * dt)
         wheel_angle = state.steer * LOCK
-        command = self.roamer.step(feet(free), state.speed, wheel_angle, dt, self.signs.wish)
-        steer, throttle, brake, gear = split(command)
+        command = self.avoider.step(obstacle_points(free), state.speed, wheel_angle, dt, self.signs.branch_choice)
+        steer, throttle, brake, gear = pedals_from_command(command)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
-    def _read(self, pixels: Pixels, free: Array, distance: float) -> None:
+    def _read_signs(self, pixels: Pixels, free: Array, distance: float) -> None:
         """Read signs and arrows, after the car has rolled `distance` m."""
-        self.signs.roll(distance)
-        for sign in read(pixels):
-            if over_the_road(sign.distance, sign.column, free):
-                self.signs.see(sign.name, sign.score, sign.distance)
-        if not self.roamer.turns_round and self.wrong_way.is_due(distance):
-            hanging = sum(over_the_road(back.distance, back.column, free) for back in backs(pixels))
-            if self.wrong_way.see(chevrons(pixels), hanging):
-                self.roamer.turn_round()
+        self.signs.advance(distance)
+        for sign in read_signs(pixels):
+            if hangs_over_road(sign.distance, sign.column, free):
+                self.signs.add_reading(sign.name, sign.score, sign.distance)
+        if not self.avoider.is_turning_round and self.wrong_way.is_due(distance):
+            hanging = sum(hangs_over_road(back.distance, back.column, free) for back in find_sign_backs(pixels))
+            if self.wrong_way.add_reading(chevron_direction(pixels), hanging):
+                self.avoider.start_turning_round()
                 self.signs = SignMemory()

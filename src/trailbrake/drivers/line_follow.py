@@ -1,13 +1,12 @@
 """Follows a planned racing line near the limit of grip.
 
-Steering: feed-forward of the angle that the curvature ahead takes, plus feedback on the lateral and heading error at a
-look-ahead point, with the sideslip of the bend counted in, so that the car neither cuts in nor runs wide at the limit
-(Kapania and Gerdes, "Design of a feedback-feedforward steering controller for accurate path tracking and stability at
-the limits of handling", Vehicle System Dynamics 53:12, 2015). Angle and sideslip are those under the pedals of the
-moment and for the change of curvature, not of steady cornering (`planning/handling.py`): a car that is braked from one
-bend into the next lies quite another way.
-Speed: the profile's own acceleration a little ahead, plus feedback on the speed error, turned into pedals by the
-car model and cut to what the tyres have left beside the cornering.
+Steering: feed-forward of the angle for the curvature ahead, plus feedback on the lateral and heading error at a
+look-ahead point. The heading error includes the sideslip of the bend, so that the car neither cuts in nor runs wide at
+the limit (Kapania and Gerdes, "Design of a feedback-feedforward steering controller for accurate path tracking and
+stability at the limits of handling", Vehicle System Dynamics 53:12, 2015). Angle and sideslip are not those of steady
+cornering but include the pedals and the change of curvature (`planning/handling.py`).
+Speed: the acceleration of the profile a little ahead, plus feedback on the speed error, limited to what the tyres have
+beside the cornering; the car model turns it into pedals.
 """
 
 import math
@@ -15,54 +14,59 @@ from copy import copy
 
 import numpy as np
 
-from trailbrake.control.gears import upshift_speeds, wanted_gear
-from trailbrake.control.pedals import Pedals
-from trailbrake.control.recover import Recovery
-from trailbrake.control.slip import kept
+from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
+from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
+from trailbrake.control.vehicle.recovery import SpinRecovery
+from trailbrake.control.vehicle.slip_limit import slip_limited_share
+from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course
-from trailbrake.planning.envelope import resistance
-from trailbrake.planning.handling import attitude
-from trailbrake.planning.preview import preview
-from trailbrake.planning.speed import demand, lookup, lookup2
+from trailbrake.planning.envelope import running_resistance
+from trailbrake.planning.handling import car_attitude
+from trailbrake.planning.line_preview import LinePreview, preview_line
+from trailbrake.planning.speed_profile import PathShape, interpolate_speed, remaining_accelerations
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import locate
+from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import G, wrap_angle
-
-Preview = tuple[float, float, float, float, float]  # as `preview` returns
 
 STEER_GAIN = 0.06  # rad/m, road-wheel angle per metre of error at the look-ahead point
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
-DAMPING = 0.06  # rad per rad/s of yaw rate beyond the path's
-STEER_LEAD = 0.07  # s, how far ahead the curvature is read: the steering's and the tyre's own lag
-PEAK_SLIP = 1.0  # share of the peak slip angle beyond which more front steer only loses grip
-SPEED_LEAD = 0.08  # s, how far ahead the profile is read
+YAW_DAMPING = 0.06  # s, rad per rad/s of yaw rate beyond the path's
+STEER_LEAD = 0.07  # s, preview of the curvature: the lag of steering and tyres
+PEAK_SLIP_SHARE = 1.0  # share of the peak slip angle up to which the front tyres are steered
+SPEED_LEAD = 0.08  # s, preview of the profile
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
-BRAKE_SHARE = 0.7  # share of lateral grip in use beyond which braking is not cut any further
-REAR_SLIP_START = 0.7  # share of the rear's peak slip angle from which braking is eased, ...
-REAR_SLIP_END = 1.05  # ... and at which it ends: a rear wheel asked for more than it has comes round
-WIDE_GAIN = 2.0  # 1/s, m/s taken off the plan per metre that the car runs wide of the line in a bend
-OFF_ROAD = 0.6  # of the plan, while the car is beside the road
-FULL_PEDAL_ERROR = 1.5  # m/s below the profile at which a driver simply asks for all the tyres can take
+BRAKE_SHARE = 0.7  # share of lateral grip in use above which the brake limit falls no further
+REAR_SLIP_START = 0.7  # share of the rear's peak slip angle above which pedals are reduced, ...
+REAR_SLIP_END = 1.05  # ... to 0 here: a rear axle beyond its grip makes the car spin
+WIDE_LINE_GAIN = 2.0  # 1/s, m/s below the plan per metre outside the line in a bend
+OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
+FULL_PEDAL_ERROR = 1.5  # m/s below the profile from which all the grip is used
 
 
 class Driver:
     """Drives `Course.line` at `Course.profile`. Needs a car model."""
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
+    COURSE_NEEDS = frozenset({"track", "car"})
+    USES = frozenset({"engine_speed", "wheels.angular_velocity"})
 
     def reset(self, course: Course) -> None:
         """Plan the line and the speeds, and precompute what the pedals need."""
         self.line, self.limits, self.profile = course.line, course.envelope, course.profile
         self.handling = course.handling
         self.car = car = course.known_car()
+        road = self.line.kernel_table
+        self.preview_line = bind_entry(preview_line, road, 0.0)
+        self.car_attitude = bind_entry(car_attitude, self.handling, road, 0.0, 0.0, 0.0)
+        shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
+        self.remaining_accelerations = bind_entry(remaining_accelerations, 0.0, shape, self.limits, 0.0)
         self.row = -1
-        self.recovery = Recovery()
+        self.recovery = SpinRecovery()
         self.angle = 0.0
-        self.shifts = upshift_speeds(car)
+        self.upshifts = upshift_speeds(car)
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
-        self.drag = resistance(car, self.limits.speeds)
-        self.pedals = Pedals(car)
+        self.drag = running_resistance(car, self.limits.speeds)
+        self.drivetrain = DrivetrainInverse(car)
         front, rear, share = car.tyre_front, car.tyre_rear, car.drive.front_share
         self.wheels = [  # m to the left, radius (m), slip ratio of peak grip, whether driven
             (side * 0.5 * track, tyre.radius, tyre.peak_slip_ratio, driven)
@@ -72,101 +76,95 @@ class Driver:
             )
             for side in (1.0, -1.0)
         ]
-        self.peak_slip = PEAK_SLIP * car.tyre_front.peak_slip_angle
+        self.peak_slip = PEAK_SLIP_SHARE * car.tyre_front.peak_slip_angle
         # Speeds and accelerations at the line's rows; one row more, so that interpolation needs no wrap.
         last = 0 if self.line.closed else -1
         self.speeds = np.append(self.profile.speed, self.profile.speed[last]).tolist()
         self.accelerations = np.append(self.profile.acceleration, self.profile.acceleration[last]).tolist()
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
+        """Return the controls for one state."""
         line = self.line
-        s, offset, self.row = locate(line.table, line.spacing, line.closed, state.x, state.y, self.row)
-        here = preview(line.table, line.spacing, line.closed, s)
-        rescue = self.recovery.answer(wrap_angle(state.yaw - here[0]), offset, state.speed, dt)
+        s, offset, self.row = line.locate(state.x, state.y, self.row)
+        here = LinePreview(*self.preview_line(line.kernel_table, s))
+        rescue = self.recovery.rescue_controls(wrap_angle(state.yaw - here.yaw), offset, state.speed, dt)
         if rescue is not None:
             steer, throttle, brake, rescue_gear = rescue
             return Controls(steer=steer, throttle=throttle, brake=brake, gear=rescue_gear)
-        acceleration, grip = self._acceleration(state, s, offset, here)
-        steer = self._steer(state, s, offset, here, acceleration)
-        throttle, brake = self._eased(state, *self._pedals(state, here, acceleration, grip))
-        gear = None if state.gear is None else wanted_gear(state.speed, state.gear, self.shifts)
+        acceleration, grip = self._target_acceleration(state, s, offset, here)
+        steer = self._compute_steer(state, s, offset, here, acceleration)
+        throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip))
+        gear = None if state.gear is None else choose_gear(state.speed, state.gear, self.upshifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
     def rehearse(self, state: CarState, dt: float) -> Controls:
-        """Answer for nothing."""
-        understudy = copy(self)
-        understudy.recovery = copy(self.recovery)
-        return understudy.act(state, dt)
+        """Return what `act` would return, and leave the driver as it is."""
+        rehearsed = copy(self)
+        rehearsed.recovery = copy(self.recovery)
+        return rehearsed.act(state, dt)
 
-    def _steer(self, state: CarState, s: float, offset: float, here: Preview, acceleration: float) -> float:
+    def _compute_steer(self, state: CarState, s: float, offset: float, here: LinePreview, acceleration: float) -> float:
         line, car = self.line, self.car
         speed = max(state.speed, 1.0)
-        forward, sideslip, sliding = attitude(
-            self.handling, line.table, line.spacing, line.closed, s + STEER_LEAD * speed, speed, acceleration
+        forward, sideslip, sideslip_rate = self.car_attitude(
+            self.handling, line.kernel_table, s + STEER_LEAD * speed, speed, acceleration
         )
-        heading = wrap_angle(state.yaw - here[0])
+        heading = wrap_angle(state.yaw - here.yaw)
         error = offset + LOOK_AHEAD * min(max(heading + sideslip, -1.0), 1.0)
-        angle = forward - STEER_GAIN * error - DAMPING * (state.yaw_rate - (speed * here[1] - sliding))
+        angle = forward - STEER_GAIN * error - YAW_DAMPING * (state.yaw_rate - (speed * here.curvature - sideslip_rate))
         if state.speed > 5.0:
-            # The front tyres' velocity angle, which more steer than the peak slip away from would only slide.
+            # The velocity angle at the front axle: beyond the peak slip from it, more steer only makes the tyres slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
             angle = min(max(angle, flow - self.peak_slip), flow + self.peak_slip)
         self.angle = min(max(angle, -car.steering.max_angle), car.steering.max_angle)
         return self.angle / car.steering.max_angle
 
-    def _lateral_use(
-        self, speed: float, curvature: float, climb: float, bend: float, bank: float
-    ) -> tuple[float, float]:
-        """Return (lateral acceleration asked of the tyres in m/s^2, share of their limit) on this piece of road."""
-        limits, surface = self.limits, float(self.line.table[self.row, Column.GRIP])
-        need, factor = demand(speed, curvature, climb, bend, bank, surface, limits.speeds, limits.load_factor)
-        return need, abs(need) / (factor * lookup(limits.lateral, limits.speeds, speed))
-
-    def _acceleration(self, state: CarState, s: float, offset: float, here: Preview) -> tuple[float, float]:
-        """Return the acceleration (m/s^2) that is wanted of the car now, and the share of its rear grip to use."""
-        limits, speed = self.limits, state.speed
-        _, curvature, climb, bend, bank = here
-        wide = abs(offset) if curvature * offset < 0.0 else 0.0  # m outside the line in a bend
-        wanted = self._profile(self.speeds, s) - WIDE_GAIN * wide
+    def _target_acceleration(self, state: CarState, s: float, offset: float, here: LinePreview) -> tuple[float, float]:
+        """Return the target acceleration (m/s^2), and the share of the rear grip to use."""
+        speed = state.speed
+        wide = abs(offset) if here.curvature * offset < 0.0 else 0.0  # m outside the line in a bend
+        target = self._interpolate_rows(self.speeds, s) - WIDE_LINE_GAIN * wide
         row = self.line.table[self.row]
-        if offset > row[Column.WIDTH_LEFT] or -offset > row[Column.WIDTH_RIGHT]:
-            wanted *= OFF_ROAD  # the plan is for tarmac
-        error = wanted - speed
-        acceleration = self._profile(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
-        # What the tyres have left beside the cornering that the car does now. Too fast in a bend there is nothing
-        # left by the book; a driver brakes all the same, and runs a little wide instead of a lot.
-        # By the acceleration, not by speed times yaw rate, which overshoots while the car swings from bend to bend.
+        if offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT]:
+            target *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
+        error = target - speed
+        acceleration = self._interpolate_rows(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
+        # The limits beside the present cornering. Its measure is the lateral acceleration: speed times yaw rate
+        # overshoots while the car swings from bend to bend. Too fast in a bend the envelope leaves nothing; braking all
+        # the same makes the car run a little wide instead of a lot.
         turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(speed, 1.0) ** 2
-        _, lateral = self._lateral_use(speed, turning, climb, bend, bank)
+        surface = float(row[RoadColumn.GRIP])
+        shape = PathShape(turning, here.climb, here.climb_rate, here.bank, surface)
+        drive, brake = self.remaining_accelerations(speed, shape, self.limits, BRAKE_SHARE)
         grip = self._rear_grip_left(state)
-        held = grip * float(row[Column.GRIP])
-        most = lookup2(limits.drive, limits.speeds, speed, lateral) * held
-        least = -lookup2(limits.brake, limits.speeds, speed, min(lateral, BRAKE_SHARE)) * held
+        held = grip * surface
+        most, least = drive * held, -brake * held
         return most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most), grip
 
-    def _pedals(self, state: CarState, here: Preview, acceleration: float, grip: float) -> tuple[float, float]:
+    def _compute_pedals(
+        self, state: CarState, here: LinePreview, acceleration: float, grip: float
+    ) -> tuple[float, float]:
         car, speed = self.car, state.speed
         gear = min(max(state.gear or 1, 1), len(self.masses) - 1)
-        # What it takes to hold the speed. A steered wheel's cornering force points backwards in part.
+        # The force that holds the speed. Part of a steered wheel's cornering force points backwards.
         scrub = car.body.mass * car.body.front_share * abs(speed * state.yaw_rate * self.angle)
-        hold = car.body.mass * G * here[2] + lookup(self.drag, self.limits.speeds, speed) + scrub
+        hold = car.body.mass * G * here.climb + interpolate_speed(self.drag, self.limits.speeds, speed) + scrub
         force = self.masses[gear] * acceleration + (hold if hold < 0.0 else hold * grip)
-        return self.pedals.throttle_and_brake(force, speed, gear, state.engine_speed)
+        return self.drivetrain.pedals_for_force(force, speed, gear, state.engine_speed)
 
-    def _eased(self, state: CarState, throttle: float, brake: float) -> tuple[float, float]:
-        """Return the pedals, eased where a wheel spins or locks. A wire that tells no spins leaves them as they are."""
+    def _limit_wheel_slip(self, state: CarState, throttle: float, brake: float) -> tuple[float, float]:
+        """Return the pedals, reduced where a wheel spins or locks; unchanged where the wheel speeds are not known."""
         throttle_kept = brake_kept = 1.0
         for wheel, (half_track, radius, peak, driven) in zip(state.wheels, self.wheels, strict=True):
             speed = state.velocity_x - state.yaw_rate * half_track
             slide = wheel.angular_velocity * radius - speed
             if driven:
-                throttle_kept = min(throttle_kept, kept(slide, speed, peak))
-            brake_kept = min(brake_kept, kept(-slide, speed, peak))
+                throttle_kept = min(throttle_kept, slip_limited_share(slide, speed, peak))
+            brake_kept = min(brake_kept, slip_limited_share(-slide, speed, peak))
         return throttle * throttle_kept, brake * brake_kept
 
     def _rear_grip_left(self, state: CarState) -> float:
-        """Return 1 while the rear tyres hold, falling to 0 where braking on would let the rear come round."""
+        """Return the share of rear grip to use: 1 at small rear slip, falling to 0 where more would spin the car."""
         if state.speed < 5.0:
             return 1.0
         car = self.car
@@ -174,7 +172,7 @@ class Driver:
         use = abs(slip) / car.tyre_rear.peak_slip_angle
         return min(max((REAR_SLIP_END - use) / (REAR_SLIP_END - REAR_SLIP_START), 0.0), 1.0)
 
-    def _profile(self, values: list[float], s: float) -> float:
+    def _interpolate_rows(self, values: list[float], s: float) -> float:
         position = s / self.line.spacing
         count = len(values) - 1
         position = position % count if self.line.closed else min(max(position, 0.0), count - 1.0)

@@ -9,44 +9,45 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.control.network import Floats, Layer, forward, outputs_of
-from trailbrake.control.votes import elected
-from trailbrake.errors import DataError, UsageError
-from trailbrake.observe.glance import Glance, shrink
+from trailbrake.control.network import Floats, NetworkLayer, count_outputs, run_network
+from trailbrake.control.steer_distribution import elect_steer
+from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.observe.image_crop import CropSpec, crop_and_resize
+from trailbrake.user_files import open_user_file
 
 SUFFIX = ".npz"
 KIND, VERSION = "trailbrake policy", 1
-MOST_BYTES = 64 << 20  # unpacked; a small file must not ask for all the memory there is
-MOST_LAYERS = 64
+MAX_BYTES = 64 << 20  # unpacked: a small file must not allocate unlimited memory
+MAX_LAYERS = 64
 
 
 @dataclass(frozen=True)
-class Policy:
-    """A network that turns a picture into a steer and a pedal: its last output is the pedal, those before it votes.
+class ImagePolicy:
+    """A network from a picture to a steer and a pedal: its last output is the pedal, the others vote for the steer.
 
     Attributes:
-        glance: what it sees of a picture.
+        glance: crop and size of its input.
         layers: of the network.
-        about: what it was made of, JSON-able.
+        about: where it comes from, JSON-able.
     """
 
-    glance: Glance
-    layers: Sequence[Layer]
+    glance: CropSpec
+    layers: Sequence[NetworkLayer]
     about: dict[str, Any] = field(default_factory=dict)
 
-    def answer(self, picture: Any) -> tuple[float, float]:
+    def compute_controls(self, picture: Any) -> tuple[float, float]:
         """Return steer (share of the lock, positive left) and pedal (throttle above 0, brake below) for a picture."""
-        numbers = forward(self.layers, as_input(shrink(picture, self.glance)))
-        return float(elected(numbers[None, :-1])[0]), min(max(float(numbers[-1]), -1.0), 1.0)
+        numbers = run_network(self.layers, network_input(crop_and_resize(picture, self.glance)))
+        return float(elect_steer(numbers[None, :-1])[0]), min(max(float(numbers[-1]), -1.0), 1.0)
 
 
-def as_input(seen: Any) -> Floats:
-    """Return the network's input (3, height, width) for what is seen, (height, width, 3) uint8."""
+def network_input(seen: Any) -> Floats:
+    """Return the network's input (3, height, width) for a cropped picture, (height, width, 3) uint8."""
     values: Floats = seen.transpose(2, 0, 1).astype(np.float32) / np.float32(127.5) - np.float32(1.0)
     return values
 
 
-def write(path: Path, policy: Policy) -> None:
+def write_policy(path: Path, policy: ImagePolicy) -> None:
     """Write a policy. UsageError where it cannot be written."""
     header = {
         "kind": KIND, "version": VERSION, "glance": asdict(policy.glance),
@@ -63,7 +64,7 @@ def write(path: Path, policy: Policy) -> None:
         raise UsageError("cannot write the policy", where=str(path), got=error.strerror or str(error)) from error
 
 
-def read(path: Path) -> Policy:
+def read_policy(path: Path) -> ImagePolicy:
     """Read a policy.
 
     Raises:
@@ -71,33 +72,33 @@ def read(path: Path) -> Policy:
         DataError: it is no policy, or a newer one, or damaged.
     """
     try:
-        with zipfile.ZipFile(path) as packed:
-            size = sum(entry.file_size for entry in packed.infolist())
-        if size > MOST_BYTES:
-            raise DataError("too large for a policy", where=str(path), expected=f"{MOST_BYTES} bytes at most",
-                            got=str(size))  # fmt: skip
-        with np.load(path, allow_pickle=False) as arrays:
-            return _policy({name: arrays[name] for name in arrays.files})
-    except FileNotFoundError as error:
-        raise UsageError("no such policy", where=str(path), hint="make one with: trailbrake train clone") from error
+        with open_user_file(path, "policy", hint="make one with: trailbrake train clone") as file:
+            with zipfile.ZipFile(file) as packed:
+                size = sum(entry.file_size for entry in packed.infolist())
+            if size > MAX_BYTES:
+                raise DataError("too large for a policy", where=str(path), expected=f"{MAX_BYTES} bytes at most",
+                                got=str(size))  # fmt: skip
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return _parse_policy({name: arrays[name] for name in arrays.files})
+    except TrailbrakeError:
+        raise
     except OSError as error:
         raise UsageError("cannot read the policy", where=str(path), got=error.strerror or str(error)) from error
-    except DataError:
-        raise
-    # What zip, NumPy and JSON readers raise on bytes that are something else has no common base.
+    # The errors of zip, NumPy and JSON readers have no common base.
     except Exception as error:
         raise DataError("not a policy", where=str(path), expected=f"a {SUFFIX} file of trailbrake train clone",
                         got=" ".join(str(error).split())[:160] or type(error).__name__) from error  # fmt: skip
 
 
-def _policy(arrays: dict[str, Any]) -> Policy:
+def _parse_policy(arrays: dict[str, Any]) -> ImagePolicy:
     header = json.loads(str(arrays["header"]))
     if header["kind"] != KIND:
         raise ValueError(f"a file of another kind: {str(header['kind'])[:40]!r}")
     if header["version"] != VERSION:
         raise ValueError(f"a policy of version {header['version']}, this one reads {VERSION}: upgrade trailbrake")
     strides = header["strides"]
-    if not 1 <= len(strides) <= MOST_LAYERS:
+    if not 1 <= len(strides) <= MAX_LAYERS:
         raise ValueError(f"{len(strides)} layers")
     layers = []
     for number, stride in enumerate(strides):
@@ -106,8 +107,8 @@ def _policy(arrays: dict[str, Any]) -> Policy:
             raise ValueError(f"layer {number + 1} is of {weight.dtype} {weight.shape}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"layer {number + 1} has numbers that are not finite")
-        layers.append(Layer(weight, bias, int(stride)))
-    glance = Glance(**header["glance"])
-    if outputs_of(layers, (3, glance.height, glance.width)) < 3:
+        layers.append(NetworkLayer(weight, bias, int(stride)))
+    glance = CropSpec(**header["glance"])
+    if count_outputs(layers, (3, glance.height, glance.width)) < 3:
         raise ValueError("too few outputs")
-    return Policy(glance, layers, dict(header["about"]))
+    return ImagePolicy(glance, layers, dict(header["about"]))

@@ -3,15 +3,15 @@
 import math
 from dataclasses import dataclass
 
-from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
-from trailbrake.vision.roadway import middle
+from trailbrake.vision.roadway import road_middle
 
 
 @dataclass(frozen=True)
-class RoadSightGains(PaceGains):
+class RoadSightGains(SpeedGains):
     """Gains of `road_sight`."""
 
     speed: float = quantity("m/s", "the most speed to go", lo=1.0, hi=50.0, default=10.0)
@@ -30,16 +30,16 @@ class Driver:
         self.gains = gains or RoadSightGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.pace, self.steer = Pace(self.gains), 0.0
+        """Start again."""
+        self.speed_control, self.steer = SpeedController(self.gains), 0.0
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state; where no road is seen the wheels stay as they are, and it brakes."""
+        """Return the controls for one state; where no road is seen the driver brakes with the last steer."""
         gains = self.gains
-        seen = middle(state.image.pixels, gains.row) if state.image is not None else math.nan
+        seen = road_middle(state.image.pixels, gains.row) if state.image is not None else math.nan
         if math.isnan(seen):
             return Controls(steer=self.steer, brake=gains.brake)
         self.steer = min(max(-gains.turn * seen, -1.0), 1.0)
         wanted = gains.speed * (1.0 - gains.slow * abs(self.steer))
-        throttle, brake = self.pace.pedals(wanted, state.speed, dt)
+        throttle, brake = self.speed_control.compute_pedals(wanted, state.speed, dt)
         return Controls(steer=self.steer, throttle=throttle, brake=brake)

@@ -1,24 +1,21 @@
-"""Holds a speed by torque at the wheels and the heading of the start. The stock original: `speed_hold_torque_seed`."""
+"""Holds a speed by wheel torques and the heading of the start. BeamNG's original is `speed_hold_torque_seed`."""
 
-from trailbrake.control.speed_hold import SpeedByTorque
+from trailbrake.control.vehicle.speed_control import TorqueSpeedController
 from trailbrake.drivers import speed_hold
 from trailbrake.planning.course import Course
 from trailbrake.state import Controls, WheelTorque
 
 
 class Driver(speed_hold.Driver):
-    """Holds 80 km/h by equal torque on four wheels, straight on; brakes by torque too.
-
-    Args:
-        speed: m/s.
-    """
+    """Holds 80 km/h by equal torque on four wheels, straight on; brakes by torque too."""
 
     def reset(self, course: Course) -> None:
-        """Forget everything; the next state's heading is the one to hold."""
+        """Start again: the heading of the next state is the target."""
         super().reset(course)
-        self.torque = SpeedByTorque()
+        self.torque_control = TorqueSpeedController()
 
-    def push(self, error: float, dt: float) -> Controls:
-        """Return what drives or brakes for `error`, m/s that are missing."""
-        each = WheelTorque(*self.torque.update(error, dt))
+    def control_speed(self, speed: float, dt: float) -> Controls:
+        """Return the controls that bring the car from `speed` (m/s) to the target speed."""
+        drive, brake = self.torque_control.compute_torques(self.gains.speed, speed, dt)
+        each = WheelTorque(drive_torque=drive, brake_torque=brake)
         return Controls(wheels=(each, each, each, each))

@@ -1,17 +1,17 @@
-"""The slow drive that maps a road: from side to side, so that the map can tell how wide the road is."""
+"""The slow drive that maps a road: from side to side, so that the road's width can be estimated."""
 
 import math
 from dataclasses import dataclass
 
-from trailbrake.control.lane import LaneGains, LaneKeeper
-from trailbrake.control.pace import Pace, PaceGains
+from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
 @dataclass(frozen=True)
-class SurveyGains(LaneGains, PaceGains):
+class SurveyGains(LaneGains, SpeedGains):
     """Gains of `survey`."""
 
     speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=20.0, default=8.0)
@@ -20,7 +20,7 @@ class SurveyGains(LaneGains, PaceGains):
 
 
 class Driver:
-    """Drives slowly and weaves, for `trailbrake learn`: the path's bends against the place across tell the width."""
+    """Drives slowly and weaves, for `trailbrake learn`, which estimates the road's width from the weave."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     Gains = SurveyGains
@@ -30,14 +30,14 @@ class Driver:
         self.gains = gains or SurveyGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.lane, self.pace = LaneKeeper(self.gains), Pace(self.gains)
+        """Start again."""
+        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
         self.driven = 0.0
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
+        """Return the controls for one state."""
         self.driven += max(state.speed, 0.0) * dt
         wanted = self.gains.weave * math.sin(2.0 * math.pi * self.driven / self.gains.wave)
-        steer = self.lane.steer(state.driving_line, state.speed, state.yaw_rate, dt, wanted)
-        throttle, brake = self.pace.pedals(self.gains.speed * self.lane.ease(), state.speed, dt)
+        steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt, wanted)
+        throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

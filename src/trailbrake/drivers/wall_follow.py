@@ -1,11 +1,12 @@
-"""Between walls by the camera alone: no lanes, no signs, no map. `wall_follow_seed`, mended."""
+"""Drives between walls by the camera alone: no lanes, no signs, no map. Its original is `wall_follow_seed`."""
 
-from trailbrake.control.minicar import LOCK
-from trailbrake.control.pedal import split
-from trailbrake.control.roam import Roamer
+from trailbrake.control.minicar.geometry import LOCK
+from trailbrake.control.minicar.single_pedal import pedals_from_command
+from trailbrake.control.minicar.wall_avoidance import WallAvoider
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
-from trailbrake.vision.walls import feet, free_distance
+from trailbrake.vision.camera import fit_picture
+from trailbrake.vision.walls import free_distance, obstacle_points
 
 
 class Driver:
@@ -17,13 +18,15 @@ class Driver:
     NEEDS = frozenset({"image", "speed", "steer"})
 
     def reset(self, course: Course) -> None:
-        """Forget everything."""
-        self.roamer = Roamer()
+        """Start again."""
+        self.avoider = WallAvoider()
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state."""
+        """Return the controls for one state."""
         if state.image is None:
             return Controls(throttle=0.0, gear=1)
-        ground = feet(free_distance(state.image.pixels))
-        steer, throttle, brake, gear = split(self.roamer.step(ground, state.speed, state.steer * LOCK, dt))
+        ground = obstacle_points(free_distance(fit_picture(state.image.pixels)))
+        steer, throttle, brake, gear = pedals_from_command(
+            self.avoider.step(ground, state.speed, state.steer * LOCK, dt)
+        )
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)

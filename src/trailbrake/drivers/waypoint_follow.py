@@ -1,17 +1,17 @@
-"""Follows points of a line that the simulator tells: no map, no camera."""
+"""Follows waypoints that the simulator supplies: no map, no camera."""
 
 import math
 from dataclasses import dataclass
 
-from trailbrake.control.pace import Pace, PaceGains
-from trailbrake.control.waypoints import Line, curvature_to, speed_for
+from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.control.vehicle.waypoint_curve import WaypointCurve, braking_speed_limit, pursuit_curvature
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
 @dataclass(frozen=True)
-class WaypointFollowGains(PaceGains):
+class WaypointFollowGains(SpeedGains):
     """Gains of `waypoint_follow`."""
 
     speed: float = quantity("m/s", "the most speed to go", lo=1.0, hi=100.0, default=20.0)
@@ -32,18 +32,18 @@ class Driver:
         self.gains = gains or WaypointFollowGains()
 
     def reset(self, course: Course) -> None:
-        """Begin anew."""
-        self.pace = Pace(self.gains)
+        """Start again."""
+        self.speed_control = SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
-        """Answer one state; without a line it brakes straight on."""
+        """Return the controls for one state; without a line the driver brakes and steers straight."""
         gains = self.gains
         if len(state.line_ahead) < 2:
             return Controls(brake=gains.brake)
-        line = Line(state.line_ahead)
-        here = line.nearest(state.x, state.y)
-        aim = line.at(here + max(gains.least, gains.ahead * state.speed))
-        steer = gains.turn * curvature_to(state.x, state.y, state.yaw, aim)
-        wanted = min(gains.speed, speed_for(line.bends(), here, gains.sideways, gains.braking))
-        throttle, brake = self.pace.pedals(wanted, state.speed, dt)
+        line = WaypointCurve(state.line_ahead)
+        here = line.nearest_distance(state.x, state.y)
+        aim = line.point_at(here + max(gains.least, gains.ahead * state.speed))
+        steer = gains.turn * pursuit_curvature(state.x, state.y, state.yaw, aim)
+        wanted = min(gains.speed, braking_speed_limit(line.point_curvatures(), here, gains.sideways, gains.braking))
+        throttle, brake = self.speed_control.compute_pedals(wanted, state.speed, dt)
         return Controls(steer=math.copysign(min(abs(steer), 1.0), steer), throttle=throttle, brake=brake)

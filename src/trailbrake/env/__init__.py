@@ -1,5 +1,5 @@
-"""Environments to learn in: the world as arrays of observations, actions and rewards.
+"""Environments for reinforcement learning: the world as arrays of observations, actions and rewards.
 
-`batch` is NumPy in and NumPy out and needs nothing else; `gym` makes Gymnasium environments of it, `zoo` a PettingZoo
-one, `sb3` one for Stable-Baselines3. `link` is the same drive through a simulator's wire.
+`batch` takes and returns NumPy arrays and needs no extra package. `gym` has environments for Gymnasium, `zoo` one for
+PettingZoo, `sb3` one for Stable-Baselines3. `link` drives through a simulator's wire, `camera` in the miniature world.
 """

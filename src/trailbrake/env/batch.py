@@ -1,19 +1,19 @@
-"""`RaceBatch`: many learners at once, NumPy in and NumPy out. All other environments are made of it."""
+"""`RaceBatch`: many learners at once, NumPy in and NumPy out. The other environments use it."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.env.field import Field
+from trailbrake.cars.car_library import load_car
 from trailbrake.env.options import RANDOM, RaceOptions
+from trailbrake.env.road_worlds import RoadWorlds
 from trailbrake.errors import UsageError
-from trailbrake.kernels.team import Team
-from trailbrake.observe.columns import Seen
-from trailbrake.tracks.generate import generate
-from trailbrake.tracks.load import load as load_track
+from trailbrake.kernels.thread_team import Team
+from trailbrake.observe.features import Feature
+from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -21,23 +21,23 @@ Ints = NDArray[np.int64]
 
 
 class RaceBatch:
-    """`n` learners, each with a car.
+    """`n` learners, each with a car; a `LearnerBatch`.
 
     Args:
         options: the environment; None for the defaults.
-        n: learners. Without rivals, so many cars, `options.cars` consecutive ones in a world each; with them, so many
-            worlds.
-        threads: that share the work.
-        seed: of everything that is random; None for a fresh one.
+        n: number of learners. Without rivals each car learns, and each `options.cars` consecutive cars share a world;
+            with rivals one car of each world learns.
+        threads: number of threads that share the work.
+        seed: of everything that is random; None for a new one.
 
     Attributes:
-        options: as given.
-        program: what is observed and judged by.
-        n: learners.
+        options: of the environment.
+        task: what learners observe, their rewards, the ends of episodes, and the actions.
+        n: number of learners.
         tracks: the tracks, in the order of the learners.
 
     Raises:
-        UsageError: options that cannot be, or numbers that do not fit together.
+        UsageError: options out of range, or numbers that do not fit together.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RaceBatch:
         seed: int | Sequence[int] | None = None,
     ) -> None:
         self.options = options = options or RaceOptions()
-        self.program = options.program()
+        self.task = options.build_task()
         if not isinstance(n, int) or n < 1:
             raise UsageError("no learners", where="n", expected="1 or more", got=repr(n))
         if not isinstance(threads, int) or threads < 1:
@@ -57,124 +57,130 @@ class RaceBatch:
         in_a_world = 1 if options.rivals else options.cars
         if n % in_a_world:
             raise UsageError("worlds are not full", where="n", expected=f"a multiple of {in_a_world}", got=str(n))
-        self._worlds = n // in_a_world
-        if self._worlds < options.roads:
+        self._world_count = n // in_a_world
+        if self._world_count < options.roads:
             expected = f"{options.roads} at least, one a road"
-            raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(self._worlds))
+            raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(self._world_count))
         self.n = n
         self._car = load_car(options.car)
         self._track = None if options.track == RANDOM else load_track(options.track)
         self._team = Team(threads)
         self._rng = np.random.default_rng(seed)
-        self._fields: list[tuple[Field, int, int]] = []
-        self._shape = n, self.program.action.width
+        self._road_worlds: list[tuple[RoadWorlds, int, int]] = []
+        self._action_shape = n, self.task.action.width
 
     @property
     def tracks(self) -> list[Track]:
-        """The tracks driven on; random ones change with every `reset`."""
-        return [field.track for field, _, _ in self._fields]
+        """The tracks in use; random ones change with every `reset`."""
+        return [worlds.track for worlds, _, _ in self._road_worlds]
 
     def reset(self, seed: int | Sequence[int] | None = None) -> Rows:
-        """Begin all episodes anew, on new roads if those are random; return the observations (n, width).
+        """Start all episodes, on new roads if those are random; return the observations (n, width).
 
         Args:
-            seed: from here on everything is as in any other batch with this seed and these options; None goes on.
+            seed: restarts the random numbers: batches of the same options and seed then do the same. None continues.
         """
         if seed is not None:
             _check_seed(seed)
             self._rng = np.random.default_rng(seed)
-        if not self._fields or self._track is None:
-            self._fields = self._made()
-        out = np.empty((self.n, self.program.width), np.float32)
-        for field, lo, hi in self._fields:
-            field.reset(self._rng, out[lo:hi])
+        if not self._road_worlds or self._track is None:
+            self._road_worlds = self._build_worlds()
+        out = np.empty((self.n, self.task.width), np.float32)
+        for worlds, lo, hi in self._road_worlds:
+            worlds.reset(self._rng, out[lo:hi])
         return out
 
     def step(self, actions: ArrayLike) -> tuple[Rows, Array, Ints]:
-        """Make one step of `options.period`. Nobody is restarted.
+        """Make one step of `options.period`. Episodes that end are not restarted.
 
         Args:
             actions: (n, width of the action).
 
         Returns:
-            Fresh arrays: observations (n, width) float32; rewards (n,); and ends (n,): 0 goes on, -1 the time is over,
-            k > 0 the k-th end of `program.ends`.
+            New arrays: observations (n, width) float32; rewards (n,); and ends (n,) int64: 0 while the episode goes on,
+            k > 0 for the k-th end of `task.ends`, -1 at the time limit.
 
         Raises:
-            UsageError: an action that is no number or outside its range, arrays of the wrong shape, no `reset` before.
+            UsageError: an action that is NaN or out of its range, an array of the wrong shape, no `reset` before.
         """
         values = np.ascontiguousarray(actions, np.float64)
-        if values.shape != self._shape:
+        if values.shape != self._action_shape:
             raise UsageError(
-                "actions do not fit the learners", where="action", expected=f"{self._shape}", got=f"{values.shape}"
+                "actions do not fit the learners",
+                where="action",
+                expected=f"{self._action_shape}",
+                got=f"{values.shape}",
             )
-        out: Rows = np.empty((self.n, self.program.width), np.float32)
+        out: Rows = np.empty((self.n, self.task.width), np.float32)
         reward, ended = np.empty(self.n), np.empty(self.n, np.int64)
-        self.step_into(values, out, reward, ended)
+        self.write_step(values, out, reward, ended)
         return out, reward, ended
 
-    def step_into(self, values: Array, out: Rows, reward: Array, ended: Ints) -> None:
-        """Make one step as `step`, into arrays of one's own, whose shapes are not looked at again.
+    def write_step(self, values: Array, out: Rows, reward: Array, ended: Ints) -> None:
+        """Make one step as `step` does, into arrays that must fit: compiled code does not check them.
 
         Args:
             values: actions (n, width of the action) float64, C-contiguous.
-            out: (n, width) float32 written.
-            reward: (n,) written.
-            ended: (n,) int64 written.
+            out: (n, width) float32 written, C-contiguous.
+            reward: (n,) float64 written, contiguous.
+            ended: (n,) int64 written, contiguous.
+
+        Raises:
+            UsageError: an action that is NaN or out of its range, no `reset` before.
         """
-        if len(self._fields) == 1:
-            field = self._fields[0][0]
-            bad = field.press(values)
+        if len(self._road_worlds) == 1:
+            worlds = self._road_worlds[0][0]
+            bad = worlds.apply_actions(values)
             if bad >= 0:
-                self._refuse(values, bad)
-            field.advance(out, reward, ended)
+                self._refuse_action(values, bad)
+            worlds.step_and_observe(out, reward, ended)
             return
-        if not self._fields:
+        if not self._road_worlds:
             raise UsageError("not begun", where="step", hint="call reset() first")
-        for field, lo, hi in self._fields:
-            bad = field.press(values[lo:hi])
+        for worlds, lo, hi in self._road_worlds:
+            bad = worlds.apply_actions(values[lo:hi])
             if bad >= 0:
-                self._refuse(values, lo + bad)
-        for field, lo, hi in self._fields:
-            field.advance(out[lo:hi], reward[lo:hi], ended[lo:hi])
+                self._refuse_action(values, lo + bad)
+        for worlds, lo, hi in self._road_worlds:
+            worlds.step_and_observe(out[lo:hi], reward[lo:hi], ended[lo:hi])
 
     def restart(self, learners: Ints, out: Rows) -> None:
-        """Begin the episodes of some learners anew, on the same roads; write their rows of `out` (n, width)."""
-        for field, lo, hi in self._fields:
+        """Restart the episodes of some learners, on the same roads; write their rows of `out` (n, width)."""
+        for worlds, lo, hi in self._road_worlds:
             here = learners[(learners >= lo) & (learners < hi)]
             if len(here):
-                field.restart(self._rng, here - lo, out[lo:hi])
+                worlds.restart(self._rng, here - lo, out[lo:hi])
 
-    def seen(self, row: Seen) -> Array:
-        """Return a row of `Seen` for the learners, (n,)."""
-        rows = [field.seen[row, : field.n : field.stride] for field, _, _ in self._fields]
-        found: Array = np.concatenate(rows)
-        return found
+    def feature_values(self, feature: Feature) -> Array:
+        """Return a feature of all learners, (n,)."""
+        rows = [worlds.features[feature, : worlds.n : worlds.stride] for worlds, _, _ in self._road_worlds]
+        values: Array = np.concatenate(rows)
+        return values
 
-    def why(self, code: int) -> str:
-        """Return the name of an end by its code out of `step`; "" for 0, "limit" for -1."""
-        return "" if code == 0 else "limit" if code < 0 else self.program.ends[code - 1].name
+    def end_name(self, code: int) -> str:
+        """Return the name of an end by its code from `step`; "" for 0, "limit" for -1."""
+        return "" if code == 0 else "limit" if code < 0 else self.task.ends[code - 1].name
 
     def close(self) -> None:
         """End the threads."""
         self._team.close()
 
-    def _made(self) -> list[tuple[Field, int, int]]:
-        options, fields, first = self.options, [], 0
+    def _build_worlds(self) -> list[tuple[RoadWorlds, int, int]]:
+        options, built, first = self.options, [], 0
         tracks: Sequence[Track]
         if self._track is not None:
             tracks = [self._track]
         else:
-            tracks = [generate(int(self._rng.integers(2**31))) for _ in range(options.roads)]
+            tracks = [generate_circuit(int(self._rng.integers(2**31))) for _ in range(options.roads)]
         for k, track in enumerate(tracks):
-            worlds = self._worlds * (k + 1) // len(tracks) - self._worlds * k // len(tracks)
-            field = Field(track, self._car, worlds, options, self.program, self._team)
-            fields.append((field, first, first + field.learners))
-            first += field.learners
-        return fields
+            count = self._world_count * (k + 1) // len(tracks) - self._world_count * k // len(tracks)
+            worlds = RoadWorlds(track, self._car, count, options, self.task, self._team)
+            built.append((worlds, first, first + worlds.learners))
+            first += worlds.learners
+        return built
 
-    def _refuse(self, values: Array, row: int) -> None:
-        action = self.program.action
+    def _refuse_action(self, values: Array, row: int) -> None:
+        action = self.task.action
         what = "an action that is no number" if np.isnan(values[row]).any() else "an action outside its range"
         where = f"action[{row}]" if self.n > 1 else "action"
         raise UsageError(

@@ -1,21 +1,21 @@
-"""The environments that have a name, and the page that documents them and all that they can be made of."""
+"""The named environments, and the page that documents them and the parts of all environments."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from trailbrake.env.options import RaceOptions, Start, Vary
 from trailbrake.observe.actions import ACTIONS
-from trailbrake.observe.columns import MEANINGS
-from trailbrake.observe.judge import ENDS, PAST_END, REWARDS
-from trailbrake.observe.parts import MOST, PARTS
+from trailbrake.observe.features import FEATURES
+from trailbrake.observe.parts import MAX_SCALED, PARTS
+from trailbrake.observe.rewards import ENDS, PAST_END, REWARDS
 
 
 @dataclass(frozen=True)
-class Entry:
-    """An environment with a name.
+class NamedEnvironment:
+    """An environment that `gymnasium.make` knows by name.
 
     Attributes:
-        text: what it is.
-        options: what it is made of.
+        text: one line for the documentation.
+        options: of the environment.
         link: whether it drives through a simulator's wire.
     """
 
@@ -24,38 +24,55 @@ class Entry:
     link: bool = False
 
 
-_SCANNED = ("motion", "asked")
-ENVIRONMENTS: dict[str, Entry] = {
-    "trailbrake/Race-v0": Entry("one car alone, started anywhere on the road", RaceOptions()),
-    "trailbrake/Lap-v0": Entry(
-        "one lap from a standing start, which more than two wheels off the road or a contact end",
+_SCAN_PARTS = ("motion", "asked")
+ENVIRONMENTS: dict[str, NamedEnvironment] = {
+    "trailbrake/Race-v0": NamedEnvironment("one car alone, started anywhere on the road", RaceOptions()),
+    "trailbrake/Lap-v0": NamedEnvironment(
+        "one lap from a standing start; it ends with a contact, or with more than two wheels off the road",
         RaceOptions(
             start=Start(anywhere=False, offset=0.0, heading=0.0, speed=(0.0, 0.0)),
             rewards=("progress", "time", "smooth_steer"), ends=("lap", "off_track", "contact", "backward", "slow"),
             limit=180.0,
         ),
     ),
-    "trailbrake/Scan-v0": Entry("one car that sees by 64 beams", RaceOptions(observe=(*_SCANNED, "scan64"))),
-    "trailbrake/Scan1080-v0": Entry("one car that sees by 1080 beams", RaceOptions(observe=(*_SCANNED, "scan1080"))),
-    "trailbrake/Random-v0": Entry("a new road in every episode", RaceOptions(track="random")),
-    "trailbrake/Varied-v0": Entry(
+    "trailbrake/Scan-v0": NamedEnvironment(
+        "one car with a range scanner of 64 beams", RaceOptions(observe=(*_SCAN_PARTS, "scan64"))
+    ),
+    "trailbrake/Scan1080-v0": NamedEnvironment(
+        "one car with a range scanner of 1080 beams", RaceOptions(observe=(*_SCAN_PARTS, "scan1080"))
+    ),
+    "trailbrake/Random-v0": NamedEnvironment("a new road in every episode", RaceOptions(track="random")),
+    "trailbrake/Varied-v0": NamedEnvironment(
         "cars that differ in mass, grip, stiffness, delay and noise",
         RaceOptions(vary=Vary(mass=(0.9, 1.2), grip=(0.8, 1.1), stiffness=(0.8, 1.25), delay=4, noise=(0.0, 0.02))),
     ),
-    "trailbrake/Traffic-v0": Entry(
-        "one car among three that are driven at a steady pace",
+    "trailbrake/Traffic-v0": NamedEnvironment(
+        "one car among three rivals that follow the road at a steady pace",
         RaceOptions(cars=4, rivals=True, observe=("motion", "lane", "asked", "bends", "rivals"),
                     start=Start(heading=0.05, speed=(10.0, 20.0))),
     ),
-    "trailbrake/Link-v0": Entry(
-        "the same through a simulator's wire: slow, and honest", RaceOptions(period=0.012, substeps=12), link=True
+    "trailbrake/Link-v0": NamedEnvironment(
+        "one car through a simulator's wire, at the speed of that wire",
+        RaceOptions(period=0.012, substeps=12), link=True,
     ),
 }  # fmt: skip
 
 
-def page() -> str:
+def environments_page() -> str:
     """Return docs/environments.md."""
-    return "\n\n".join([_INTRODUCTION, _table_of_environments(), _options(), _parts(), _judging(), _rows()]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                _INTRODUCTION,
+                _names_section(),
+                _options_section(),
+                _parts_section(),
+                _rewards_section(),
+                _features_section(),
+            ]
+        )
+        + "\n"
+    )
 
 
 _INTRODUCTION = """# Environments
@@ -70,63 +87,59 @@ env = gymnasium.make("trailbrake/Race-v0", track="hartmoor", rewards=("progress"
 envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mode="vector_entry_point", threads=2)
 ```
 
-* `trailbrake.env.batch.RaceBatch` is the same without Gymnasium: NumPy in, NumPy out.
+* `trailbrake.env.batch.RaceBatch` is the same without Gymnasium: it takes and returns NumPy arrays.
 * The vector environment restarts a car in the step in which its episode ends (`metadata["autoreset_mode"]` is
-  `AutoresetMode.SAME_STEP`): the observation returned is the first of the next episode, the last one is in
-  `infos["final_obs"]`, and why it ended in `infos["final_info"]["why"]`.
-* Several cars that all learn: `cars=2` with `num_envs` a multiple of it, consecutive ones share a world; or
-  `trailbrake.env.zoo.RaceParallel` for PettingZoo (`pip install "trailbrake[multi]"`). One that learns among others:
-  `rivals=True`.
-* `trailbrake/Trend96-v0` is the miniature world, seen through its camera only: 96 x 96 pixels, steer and pedal, also as
-  a vector environment. Its options are those of `trailbrake.env.camera.CameraOptions` (`track`, `look`, `size`,
+  `AutoresetMode.SAME_STEP`). It returns the first observation of the next episode; `infos["final_obs"]` has the last
+  one of the old episode, and `infos["final_info"]["why"]` the name of its end.
+* To train several cars that meet each other, set `cars=2` and `num_envs` to a multiple of it: consecutive cars share a
+  world. `trailbrake.env.zoo.RaceParallel` is the same for PettingZoo (`pip install "trailbrake[multi]"`). With
+  `rivals=True` one car of each world learns, and the others follow the road.
+* `trailbrake/Trend96-v0` is the miniature world, observed through its camera only: 96 x 96 pixels, steer and pedal,
+  also as a vector environment. Its options are those of `trailbrake.env.camera.CameraOptions` (`track`, `look`, `size`,
   `obstacles`, `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
-* `trailbrake.world.cuda.CudaBatch` is the bare world on a graphics card (`pip install "trailbrake[gpu]"`): cars stay
-  there, `row(State.VX)` is an array that `torch.as_tensor` takes as it is. It has no observations or rewards yet,
-  and was checked by a simulator of a card only: `trailbrake bench cuda` would be its first run on one.
+* `trailbrake.world.cuda.CudaBatch` is the world without observations or rewards on a graphics card
+  (`pip install "trailbrake[gpu]"`). It is untried on a real card.
 * `trailbrake.env.sb3.RaceVecEnv` is for Stable-Baselines3. `examples/train_ppo.py` trains with it.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
-  with `live=True`, the game itself. There is nothing but `CarState` to see there, and `Observer` makes the same
-  observations of it for a driver that plays a policy."""
+  with `live=True`, the game itself. It observes `CarState` only. Where the simulator cannot place the car (Forza,
+  BeamNG), an embedded world begins again at the start line; a live episode begins where the car comes to a standstill,
+  and a car off the road is an error that says so. `substeps` follow from `period`.
+  `trailbrake.observe.state_observer.StateObserver` computes the same observations for a driver that plays a policy."""
 
 
-def _table_of_environments() -> str:
+def _names_section() -> str:
     lines = ["## Names", "", "| name | what it is | options other than the defaults |", "|---|---|---|"]
     default = RaceOptions()
     for name, entry in ENVIRONMENTS.items():
         changed = [
-            f"{f.name}={_short(getattr(entry.options, f.name))}"
-            for f in fields(RaceOptions)
-            if getattr(entry.options, f.name) != getattr(default, f.name)
+            f"{name}={_format_value(value)}"
+            for name, value in vars(entry.options).items()
+            if value != vars(default)[name]
         ]
         lines.append(f"| `{name}` | {entry.text} | {', '.join(f'`{text}`' for text in changed)} |")
     return "\n".join(lines)
 
 
-def _short(value: object) -> str:
+def _format_value(value: object) -> str:
     # Of nested options only what differs from their defaults.
     if isinstance(value, Start | Vary):
         default = type(value)()
-        parts = [
-            f"{f.name}={getattr(value, f.name)!r}"
-            for f in fields(value)
-            if getattr(value, f.name) != getattr(default, f.name)
-        ]
+        parts = [f"{name}={part!r}" for name, part in vars(value).items() if part != vars(default)[name]]
         return f"{type(value).__name__}({', '.join(parts)})"
     return repr(value)
 
 
-def _options() -> str:
+def _options_section() -> str:
     parts = ["## Options"]
     for cls in (RaceOptions, Start, Vary):
-        text = _attributes(cls.__doc__ or "")
+        text = _parse_attributes(cls.__doc__ or "")
         lines = [f"### {cls.__name__}", "", "| option | default | meaning |", "|---|---|---|"]
-        default = cls()
-        lines += [f"| `{f.name}` | `{_short(getattr(default, f.name))}` | {text[f.name]} |" for f in fields(cls)]
+        lines += [f"| `{name}` | `{_format_value(value)}` | {text[name]} |" for name, value in vars(cls()).items()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
-def _attributes(docstring: str) -> dict[str, str]:
+def _parse_attributes(docstring: str) -> dict[str, str]:
     # The "Attributes:" section of a docstring, by name.
     found: dict[str, str] = {}
     name = ""
@@ -140,14 +153,14 @@ def _attributes(docstring: str) -> dict[str, str]:
     return found
 
 
-def _parts() -> str:
+def _parts_section() -> str:
     lines = [
         "## Observations and actions",
         "",
-        f"Numbers are divided by what is usual for them and held within +-{MOST:g}; scans are 0..1. `observe` takes"
-        " names or instances of the classes in `observe/parts.py`.",
+        f"Each number is divided by the scale of its feature and clipped to +-{MAX_SCALED:g}; scans are 0..1. `observe`"
+        " takes names, or instances of the classes in `observe/parts.py`.",
         "",
-        "| part | numbers | what | needs of `CarState` |",
+        "| part | numbers | what | fields of `CarState` it needs |",
         "|---|---|---|---|",
     ]
     for part in PARTS.values():
@@ -158,22 +171,22 @@ def _parts() -> str:
     return "\n".join(lines)
 
 
-def _judging() -> str:
+def _rewards_section() -> str:
     lines = [
-        "## Rewards and ends", "", "| reward | what | row | weight |", "|---|---|---|---|",
-        *(f"| `{r.name}` | {r.text} | `{r.column.name}` | {r.weight:g} |" for r in REWARDS.values()),
-        "", "| end | what | row above | limit | reward |", "|---|---|---|---|---|",
-        *(f"| `{e.name}` | {e.text} | `{e.column.name}` | {e.limit:g} | {e.reward:g} |" for e in ENDS.values()),
-        f"| `{PAST_END.name}` | {PAST_END.text}; always there | `{PAST_END.column.name}` | {PAST_END.limit:g} | 0 |",
-        "", "An episode that is cut off at `limit` is truncated; any other end terminates it.",
+        "## Rewards and ends", "", "| reward | what | feature | weight |", "|---|---|---|---|",
+        *(f"| `{r.name}` | {r.text} | `{r.feature.name}` | {r.weight:g} |" for r in REWARDS.values()),
+        "", "| end | what | feature above | limit | reward |", "|---|---|---|---|---|",
+        *(f"| `{e.name}` | {e.text} | `{e.feature.name}` | {e.limit:g} | {e.reward:g} |" for e in ENDS.values()),
+        f"| `{PAST_END.name}` | {PAST_END.text}; in every task | `{PAST_END.feature.name}` | {PAST_END.limit:g} | 0 |",
+        "", "The option `limit` truncates an episode; any other end terminates it.",
     ]  # fmt: skip
     return "\n".join(lines)
 
 
-def _rows() -> str:
+def _features_section() -> str:
     lines = [
-        "## Rows", "", "What parts, rewards and ends may name (`observe.columns.Seen`).", "",
-        "| row | unit | usual | meaning |", "|---|---|---|---|",
-        *(f"| `{row.name}` | {m.unit} | {m.usual:g} | {m.text} |" for row, m in MEANINGS.items()),
+        "## Features", "", "Parts, rewards and ends use these (`trailbrake.observe.features.Feature`).", "",
+        "| feature | unit | scale | meaning |", "|---|---|---|---|",
+        *(f"| `{row.name}` | {m.unit} | {m.scale:g} | {m.text} |" for row, m in FEATURES.items()),
     ]  # fmt: skip
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Gymnasium environments: one car, many cars, one car through a wire. Importing this registers `ENVIRONMENTS`."""
+"""Gymnasium environments: one car, many cars, one car through a wire. The import registers `ENVIRONMENTS`."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 import trailbrake.env.camera_gym  # noqa: F401 - registers its own
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.catalogue import ENVIRONMENTS
+from trailbrake.env.learner_batch import restart_ended
 from trailbrake.env.link import LinkRace
-from trailbrake.env.options import RaceOptions
-from trailbrake.errors import UsageError, near
-from trailbrake.observe.columns import Seen
-from trailbrake.observe.program import Program
+from trailbrake.env.options import RANDOM, RaceOptions
+from trailbrake.errors import UsageError, suggest_names
+from trailbrake.observe.features import Feature
+from trailbrake.observe.task_spec import TaskSpec
 
 try:
     import gymnasium
@@ -28,7 +29,7 @@ Bools = NDArray[np.bool_]
 Info: TypeAlias = dict[str, Any]
 
 
-def spaces_of(program: Program) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
+def spaces_of(program: TaskSpec) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
     """Return the spaces of one learner's observation and action."""
     action = program.action
     return (
@@ -37,12 +38,12 @@ def spaces_of(program: Program) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.
     )
 
 
-def changed(options: RaceOptions, changes: dict[str, Any]) -> RaceOptions:
-    """Return `options` with some of them changed; UsageError where there is no such option."""
+def change_options(options: RaceOptions, changes: dict[str, Any]) -> RaceOptions:
+    """Return `options` with `changes` applied; UsageError where there is no such option."""
     known = [field.name for field in fields(RaceOptions)]
     for name in changes:
         if name not in known:
-            raise UsageError("no such option", where=name, hint=near(name, known))
+            raise UsageError("no such option", where=name, hint=suggest_names(name, known))
     return replace(options, **changes)
 
 
@@ -52,8 +53,8 @@ class RaceEnv(gymnasium.Env[Any, Any]):
     Args:
         options: the environment; None for the defaults.
         render_mode: None; there are no pictures.
-        core: what to drive instead of a world of one's own: a `LinkRace`.
-        changes: options by name, changed.
+        core: a `LinkRace` to drive instead of an own world.
+        changes: options to change, by name.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own declaration
@@ -69,46 +70,54 @@ class RaceEnv(gymnasium.Env[Any, Any]):
         if render_mode is not None:
             raise UsageError("no pictures", where="render_mode", expected="None", got=repr(render_mode))
         self.render_mode = None
-        self.core: RaceBatch | LinkRace = core or RaceBatch(changed(options or RaceOptions(), changes), 1)
-        program = self.core.program
+        self.core: RaceBatch | LinkRace = core or RaceBatch(change_options(options or RaceOptions(), changes), 1)
+        program = self.core.task
         self.observation_space, self.action_space = spaces_of(program)
         # A step allocates nothing but the observation that it returns.
-        self._shape, self._size = (program.action.width,), (1, program.width)
+        self._action_shape, self._size = (program.action.width,), (1, program.width)
         self._values: Array = np.zeros((1, program.action.width))
         self._reward, self._ended = np.zeros(1), np.zeros(1, np.int64)
+        self._has_signals = isinstance(self.core, LinkRace) and self.core.has_signals
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Rows, Info]:
-        """Begin an episode: see `RaceBatch.reset`. There are no `options`."""
+        """Start an episode, as `RaceBatch.reset` does. No `options` exist."""
         super().reset(seed=seed)
-        return self.core.reset(seed)[0], {}
+        return self.core.reset(seed)[0], self._signal_info()
+
+    def _signal_info(self) -> Info:
+        """Return the selected signals of a wire as `signals` of an info; nothing where none are selected."""
+        values = self.core.signal_values if isinstance(self.core, LinkRace) else {}
+        return {"signals": values} if values else {}
 
     def step(self, action: ArrayLike) -> tuple[Rows, float, bool, bool, Info]:
-        """Make one step; where the episode ends, the info says `why`."""
+        """Make one step; where the episode ends, `why` in the info names the end."""
         values = np.asarray(action)
-        if values.shape != self._shape:
+        if values.shape != self._action_shape:
             raise UsageError(
-                "an action of the wrong shape", where="action", expected=f"{self._shape}", got=f"{values.shape}"
+                "an action of the wrong shape", where="action", expected=f"{self._action_shape}", got=f"{values.shape}"
             )
         self._values[0] = values
         out: Rows = np.empty(self._size, np.float32)
-        self.core.step_into(self._values, out, self._reward, self._ended)
+        self.core.write_step(self._values, out, self._reward, self._ended)
         code = self._ended.item()
-        info = {"why": self.core.why(code)} if code else {}
+        info = self._signal_info() if self._has_signals else {}
+        if code:
+            info["why"] = self.core.end_name(code)
         return out[0], self._reward.item(), code > 0, code < 0, info
 
     def close(self) -> None:
-        """Close what is open."""
+        """End the threads, or close the link."""
         self.core.close()
 
 
 class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """Many learners on one batch; an episode that ends is followed by the next in the same step.
+    """Many learners on one batch; an episode that ends restarts in the same step.
 
     Args:
-        num_envs: learners: `RaceBatch`'s n.
+        num_envs: number of learners, `n` of `RaceBatch`.
         options: the environment; None for the defaults.
-        threads: that share the work.
-        changes: options by name, changed.
+        threads: number of threads that share the work.
+        changes: options to change, by name.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
@@ -116,14 +125,14 @@ class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(
         self, num_envs: int = 1, options: RaceOptions | None = None, *, threads: int = 1, **changes: Any
     ) -> None:
-        self.core = RaceBatch(changed(options or RaceOptions(), changes), num_envs, threads=threads)
+        self.core = RaceBatch(change_options(options or RaceOptions(), changes), num_envs, threads=threads)
         self.num_envs = num_envs
-        self.single_observation_space, self.single_action_space = spaces_of(self.core.program)
+        self.single_observation_space, self.single_action_space = spaces_of(self.core.task)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Rows, Info]:
-        """Begin all episodes anew: see `RaceBatch.reset`. There are no `options`."""
+        """Start all episodes, as `RaceBatch.reset` does. No `options` exist."""
         super().reset(seed=seed if isinstance(seed, int) else None)
         return self.core.reset(seed), {}
 
@@ -132,58 +141,52 @@ class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         Returns:
             Observations (n, width), where an episode has ended the first of the next; rewards (n,); terminated (n,);
-            truncated (n,); and, if an episode has ended, in the info `final_obs` (n,) of arrays or None, and
-            `final_info` with `why` (names), `time` (s) and `distance` (m), each with its mask `_final_obs` and so on.
+            truncated (n,); and the info, empty unless an episode has ended: as `restart_ended` returns it, with the
+            figures `time` (s) and `distance` (m).
         """
-        out, reward, ended = self.core.step(actions)
-        terminated, truncated = ended > 0, ended < 0
-        over = np.flatnonzero(ended)
-        if not len(over):
-            return out, reward, terminated, truncated, {}
-        mask = ended != 0
-        final = np.full(self.num_envs, None, object)
-        last = out[over]
-        for i, row in zip(over.tolist(), last, strict=True):
-            final[i] = row
-        why = np.full(self.num_envs, "", object)
-        for i, code in zip(over.tolist(), ended[over].tolist(), strict=True):
-            why[i] = self.core.why(code)
-        time, distance = self.core.seen(Seen.TIME) * mask, self.core.seen(Seen.DISTANCE) * mask
-        self.core.restart(over, out)
-        about = {"why": why, "_why": mask, "time": time, "_time": mask, "distance": distance, "_distance": mask}
-        info = {"final_obs": final, "_final_obs": mask, "final_info": about, "_final_info": mask}
-        return out, reward, terminated, truncated, info
+        out, rewards, ends = self.core.step(actions)
+        info: Info = {}
+        if ends.any():
+            figures = {
+                "time": self.core.feature_values(Feature.TIME), "distance": self.core.feature_values(Feature.DISTANCE)
+            }  # fmt: skip
+            info = restart_ended(self.core, out, ends, figures)
+        return out, rewards, ends > 0, ends < 0, info
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
         self.core.close()
 
 
-def named(name: str, **changes: Any) -> RaceEnv:
-    """Return the environment of that name out of `ENVIRONMENTS`, with options changed."""
-    entry = _entry(name)
+def make_named(name: str, **changes: Any) -> RaceEnv:
+    """Return the environment called `name` in `ENVIRONMENTS`, with options changed."""
+    entry = _find_environment(name)
     if not entry.link:
-        return RaceEnv(changed(entry.options, changes))
-    link = {key: changes.pop(key) for key in ("sim", "live") if key in changes}
-    return RaceEnv(core=LinkRace(changed(entry.options, changes), **link))
+        return RaceEnv(change_options(entry.options, changes))
+    if changes.get("live") and changes.get("track", RANDOM) == RANDOM:
+        raise UsageError("a live environment needs the road that the game has loaded", where=f"{name}, track",
+                         expected='its name or file, as track="road.csv"',
+                         hint="`trailbrake learn --live` maps it")  # fmt: skip
+    link = {key: changes.pop(key) for key in ("sim", "live", "signals", "pace", "camera") if key in changes}
+    return RaceEnv(core=LinkRace(change_options(entry.options, changes), **link))
 
 
-def named_vector(num_envs: int = 1, *, name: str, threads: int = 1, **changes: Any) -> RaceVectorEnv:
-    """Return the vector environment of that name out of `ENVIRONMENTS`, with options changed."""
-    return RaceVectorEnv(num_envs, changed(_entry(name).options, changes), threads=threads)
+def make_named_vector(num_envs: int = 1, *, name: str, threads: int = 1, **changes: Any) -> RaceVectorEnv:
+    """Return the vector environment called `name` in `ENVIRONMENTS`, with options changed."""
+    return RaceVectorEnv(num_envs, change_options(_find_environment(name).options, changes), threads=threads)
 
 
-def _entry(name: str) -> Any:
+def _find_environment(name: str) -> Any:
     if name not in ENVIRONMENTS:
-        raise UsageError("no such environment", where=name, hint=near(name, list(ENVIRONMENTS)))
+        raise UsageError("no such environment", where=name, hint=suggest_names(name, list(ENVIRONMENTS)))
     return ENVIRONMENTS[name]
 
 
-for _name, _one in ENVIRONMENTS.items():
+for _name, _environment in ENVIRONMENTS.items():
     if _name not in gymnasium.registry:
         gymnasium.register(
             _name,
-            entry_point="trailbrake.env.gym:named",
-            vector_entry_point=None if _one.link else "trailbrake.env.gym:named_vector",
+            entry_point="trailbrake.env.gym:make_named",
+            vector_entry_point=None if _environment.link else "trailbrake.env.gym:make_named_vector",
             kwargs={"name": _name},
         )

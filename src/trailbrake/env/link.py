@@ -1,63 +1,83 @@
-"""`LinkRace`: one learner through a simulator's wire, as `RaceBatch` with one car: the slow, honest twin.
+"""`LinkRace`: one learner that drives through a simulator's wire, with the interface of a `RaceBatch` of one car.
 
-Actions and states go through the bytes of a real transport, as in `trailbrake drive`; everything that is observed and
-judged comes out of `CarState`.
+Actions and states pass through the bytes of the real transport, as in `trailbrake drive`. Observations, rewards and
+ends are computed from `CarState` only.
 """
 
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.env.options import RANDOM, RaceOptions, Vary
-from trailbrake.env.start import Places
+from trailbrake.cars.car_library import load_car
+from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
+from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.observe.observer import Observer
-from trailbrake.run.connect import connected
-from trailbrake.run.options import DriveOptions
+from trailbrake.observe.state_observer import StateObserver
+from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.run.loop.drive_loop import STOPPING_LIMIT
+from trailbrake.run.options import DriveOptions, Pace
+from trailbrake.run.session.connection import open_connection
+from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.sims import registry
-from trailbrake.state import CarState, Pose, SimCommand
-from trailbrake.tracks.generate import generate
-from trailbrake.tracks.load import load as load_track
+from trailbrake.state import CarState, Controls, Pose, SimCommand
+from trailbrake.system import steady_clock
+from trailbrake.tracks.random_circuit import generate_circuit
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
+from trailbrake.units import wrap_angle
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-_REPAIR = 0.1  # s that the pits take to put a car right
-_SETTLE = 1.0  # s that a car may take to be where it was put
-_SILENT = 200  # looks without a new sample after which the simulator is gone
-_NEAR = 3.0  # m, and
-_STILL = 1.0  # m/s: what counts as having been put there
+_REPAIR_S = 0.1  # s that the pits take to repair a car
+_SETTLE_S = 1.0  # s that a teleport may take
+_MAX_WAITS = 200  # waits without a new sample after which the simulator counts as gone
+_PLACED_DISTANCE = 3.0  # m; a teleport has succeeded when the car is nearer to its target than this
+_PLACED_SPEED = 1.0  # m/s; and slower than this
 
 
 class LinkRace:
-    """One learner on the other side of a wire.
+    """One learner that drives through a wire; a `LearnerBatch`.
 
     Args:
-        options: the environment. One car; nothing varies; cars start at rest.
-        sim: whose wire.
-        live: the game itself, or a served world, at its public doors; otherwise an embedded world in lockstep.
-        seed: of the places to start from.
+        options: of the environment. It has one car; nothing varies; the car starts at rest; `substeps` are the
+            simulator's business.
+        sim: name of the simulator.
+        live: whether to drive the game itself, or a served world; otherwise an embedded world in lockstep.
+        seed: of the start places.
+        signals: names of docs/signals.md, or patterns as `beamng.wheel_*`, for `signal_values`.
+        pace: who sets the pace of a live simulator, as `drive --pace`.
+        camera: pictures in `state.image` for a wire that has none, as `drive --camera` takes it.
 
     Attributes:
-        options: as given.
-        program: what is observed and judged by.
+        options: of the environment.
+        task: what the learner observes, its rewards, the ends of episodes, and the actions.
         n: 1.
+        has_signals: whether signals are selected.
 
     Raises:
-        UsageError: options that cannot be had through a wire.
+        UsageError: options that no wire can provide.
     """
 
     def __init__(
-        self, options: RaceOptions | None = None, *, sim: str = "assetto", live: bool = False, seed: int | None = None
+        self,
+        options: RaceOptions | None = None,
+        *,
+        sim: str = "assetto",
+        live: bool = False,
+        seed: int | None = None,
+        signals: Sequence[str] = (),
+        pace: Pace = "simulator",
+        camera: str = "",
     ) -> None:
-        self.options = options = options or RaceOptions()
-        self.program = options.program()
+        options = options or RaceOptions()
+        self.options = options = replace(options, substeps=fit_substeps(options.period))
+        self.task = options.build_task()
         self.n = 1
         if options.cars != 1 or options.rivals:
             raise UsageError("one car only through a wire", where="cars", expected="1", got=str(options.cars))
@@ -65,105 +85,173 @@ class LinkRace:
             raise UsageError(
                 "nothing varies through a wire", where="vary", expected="the defaults", got=repr(options.vary)
             )
-        spec = registry.part(sim, "spec")
+        simulator = registry.find(sim)
         self._rng = np.random.default_rng(seed)
         name = f"gen:{int(self._rng.integers(2**31))}" if options.track == RANDOM else options.track
-        track = generate(int(name[4:])) if options.track == RANDOM else load_track(name)
+        track = generate_circuit(int(name[4:])) if options.track == RANDOM else load_track(name)
         self.tracks = [track]
-        supplies = spec.SUPPLIES
-        missing = sorted(self.program.judging_needs - supplies)
-        if missing:
-            raise UsageError("the simulator does not supply what is judged by", where="rewards", got=", ".join(missing))
-        self._observer = Observer(self.program, track.road, load_car(options.car), supplies)
-        self._places = Places(track.road, options.start)
-        self._live_options: Any = spec.LiveOptions()
-        self._drive = DriveOptions(sim=sim, track=name, car=options.car, live=live, speed="max")
-        self._teleports = "teleport" in spec.ACCEPTS
-        self._repairs = self._teleports and "to_pits" in spec.ACCEPTS
+        supplies = simulator.supplies
+        _check_judging(self.task, simulator.title, supplies)
+        self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies)
+        self._start_sampler = StartSampler(track.road, options.start)
+        drive = DriveOptions(sim=sim, track=name, car=options.car, live=live, speed="max", signals=tuple(signals),
+                             pace=pace, camera=camera)  # fmt: skip
+        self._setup = make_setup(simulator, drive)
+        self.has_signals = bool(self._setup.signals)
+        self._teleports = "teleport" in simulator.accepts
+        self._repairs = self._teleports and "to_pits" in simulator.accepts
+        self._restarts = "restart" in simulator.accepts
         self._open: ExitStack | None = None
         self._state = CarState()
+        self._held = Controls()  # repeated for each sample within a step: some simulators wait for an answer to each
+        self._returned_at = 0.0  # s, steady clock, when the newest sample was read
+
+    @property
+    def signal_values(self) -> dict[str, float]:
+        """The selected signals of the newest sample, by name."""
+        values = self._state.signals
+        return {name: values[name] for name in values}
+
+    @property
+    def state(self) -> CarState:
+        """The newest state; with a camera its `image` is the newest picture."""
+        return self._state
 
     def reset(self, seed: int | Sequence[int] | None = None) -> Rows:
-        """Put the car on a new place, at rest; return the observation (1, width). The first call connects."""
+        """Put the car on a start place, at rest; return the observation (1, width). The first call connects.
+
+        Where the simulator has no command for that, an embedded world begins again at the start line, and a live
+        episode begins where the car comes to a standstill.
+
+        Raises:
+            SimulatorError: the simulator does not place the car, or the car has left the road and no command can put
+                it back.
+        """
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         if self._open is None:
             self._open = ExitStack()
-            self._connection = self._open.enter_context(connected(self._drive, self._live_options, lambda: False))
+            self._connection = self._open.enter_context(open_connection(self._setup, lambda: False))
         self._observer.reset()
         link = self._connection.link
-        link.write(self._observer.controls(np.zeros(self.program.action.width)))
+        link.write(self._observer.decode_action(np.zeros(self.task.action.width)))
         self._observer.reset()
         x, y, _, yaw = self.tracks[0].road.points(0.0)[0].tolist()
+        self._held = Controls(brake=1.0)
         if self._repairs:
-            # Not a restart: in a game that may open a menu which nothing from outside can leave.
-            link.command(SimCommand(to_pits=True))
-            for _ in range(math.ceil(_REPAIR / link.period)):
-                self._next()
+            # Not a restart: in a game that may open a menu that no command can close.
+            link.send_command(SimCommand(to_pits=True))
+            for _ in range(math.ceil(_REPAIR_S / link.period)):
+                self._wait_for_sample()
+        plant = self._connection.plant
         if self._teleports:
             if self.options.start.anywhere:
-                x, y, yaw, _ = self._places.whole(self._rng, 1, 1)[0].tolist()
-            link.command(SimCommand(teleport=Pose(x, y, self._height(x, y), yaw)))
+                x, y, yaw, _ = self._start_sampler.sample_grids(self._rng, 1, 1)[0].tolist()
+            link.send_command(SimCommand(teleport=Pose(x, y, self._road_height(x, y), yaw)))
+        elif self._restarts:
+            link.send_command(SimCommand(restart=True))
+        elif plant is not None:  # what a person does in the game
+            plant.execute_command(0, SimCommand(restart=True))
         else:
-            link.command(SimCommand(restart=True))
-        for _ in range(math.ceil(_SETTLE / link.period)):
-            self._next()
-            if math.hypot(self._state.x - x, self._state.y - y) < _NEAR and self._state.speed < _STILL:
+            self._stop_car()
+            return self._observer.observe(self._state)[None]
+        for _ in range(math.ceil(_SETTLE_S / link.period)):
+            self._wait_for_sample()
+            if (
+                math.hypot(self._state.x - x, self._state.y - y) < _PLACED_DISTANCE
+                and self._state.speed < _PLACED_SPEED
+            ):
                 return self._observer.observe(self._state)[None]
-        raise SimulatorError("the car was not put where it was asked to be", where=self._drive.sim)
+            link.write(self._held)
+        raise SimulatorError("the simulator did not teleport the car", where=self._setup.simulator.name)
 
     def step(self, actions: ArrayLike) -> tuple[Rows, Array, Ints]:
-        """Make one step of about `options.period`: whole samples of the simulator; as `RaceBatch.step` with n = 1."""
+        """Make one step as `RaceBatch.step` does, of about `options.period`: a whole number of samples."""
         values = np.asarray(actions, np.float64)
-        if values.shape != (1, self.program.action.width):
-            expected = f"(1, {self.program.action.width})"
+        if values.shape != (1, self.task.action.width):
+            expected = f"(1, {self.task.action.width})"
             raise UsageError(
                 "actions do not fit the learners", where="action", expected=expected, got=f"{values.shape}"
             )
-        out: Rows = np.empty((1, self.program.width), np.float32)
+        out: Rows = np.empty((1, self.task.width), np.float32)
         reward, ended = np.empty(1), np.empty(1, np.int64)
-        self.step_into(values, out, reward, ended)
+        self.write_step(values, out, reward, ended)
         return out, reward, ended
 
-    def step_into(self, values: Array, out: Rows, reward: Array, ended: Ints) -> None:
-        """Make one step as `step`, into arrays of one's own: see `RaceBatch.step_into`."""
+    def write_step(self, values: Array, out: Rows, reward: Array, ended: Ints) -> None:
+        """Make one step as `RaceBatch.write_step` does, into the caller's arrays."""
         if self._open is None:
             raise UsageError("not begun", where="step", hint="call reset() first")
         link = self._connection.link
-        link.write(self._observer.controls(values[0]))
+        self._held = self._observer.decode_action(values[0])
+        link.write(self._held)
+        pace = self._connection.pace
+        if pace is not None:
+            pace.add_answer(steady_clock.now() - self._returned_at, link.counters.lost)
         until = self._state.time + self.options.period - 0.5 * link.period
         began = self._state.time
-        while began <= self._next() < until:
-            pass
+        while began <= self._wait_for_sample() < until:
+            link.write(self._held)
         out[0] = self._observer.observe(self._state)
-        reward[0], ended[0] = self._observer.judge(self.options.limit - 0.5 * self.options.period)
+        reward[0], ended[0] = self._observer.compute_reward(self.options.limit - 0.5 * self.options.period)
 
     def restart(self, learners: Ints, out: Rows) -> None:
-        """Begin the episode anew; write `out` (1, width)."""
+        """Restart the episode; write `out` (1, width)."""
         if len(learners):
             out[:] = self.reset()
 
-    def why(self, code: int) -> str:
-        """Return the name of an end by its code out of `step`; "" for 0, "limit" for -1."""
-        return "" if code == 0 else "limit" if code < 0 else self.program.ends[code - 1].name
+    def end_name(self, code: int) -> str:
+        """Return the name of an end by its code from `step`; "" for 0, "limit" for -1."""
+        return "" if code == 0 else "limit" if code < 0 else self.task.ends[code - 1].name
 
     def close(self) -> None:
-        """Release the controls and close all doors."""
+        """Release the controls and close the link."""
         if self._open is not None:
             self._open.close()
             self._open = None
 
-    def _next(self) -> float:
+    def _stop_car(self) -> None:
+        # Brake to a standstill; SimulatorError if that is not on the road.
+        link = self._connection.link
+        began = self._wait_for_sample()
+        while self._state.speed > _PLACED_SPEED and self._state.time - began < STOPPING_LIMIT:
+            link.write(self._held)
+            self._wait_for_sample()
+        road = self.tracks[0].road
+        s, offset, _ = road.locate(self._state.x, self._state.y)
+        turned = wrap_angle(self._state.yaw - float(road.points(s)[0, 3]))
+        left, right = road.value_at(s, RoadColumn.WIDTH_LEFT), road.value_at(s, RoadColumn.WIDTH_RIGHT)
+        if not -right < offset < left or abs(turned) > math.pi / 2.0:
+            raise SimulatorError("the car has left the road, and this simulator takes no command that puts it back",
+                                 where=self._setup.simulator.name,
+                                 hint="put it back in the game, then call reset() again")  # fmt: skip
+
+    def _wait_for_sample(self) -> float:
         # Wait for the next sample; return its time.
         link, last = self._connection.link, self._state.sequence
-        for _ in range(_SILENT):
-            state = link.read(self._connection.pace.wait(link))
+        for _ in range(_MAX_WAITS):
+            state = link.read(self._connection.pacer.wait_for_sample(link))
             if state.sequence != last:
-                self._state = state
+                self._state, self._returned_at = state, steady_clock.now()
                 return state.time
-        raise SimulatorError("the simulator went silent", where=self._drive.sim, got=self._connection.pace.gone())
+        raise SimulatorError(
+            "the simulator went silent", where=self._setup.simulator.name, got=self._connection.pacer.end_reason()
+        )
 
-    def _height(self, x: float, y: float) -> float:
+    def _road_height(self, x: float, y: float) -> float:
         road = self.tracks[0].road
         s, offset, _ = road.locate(x, y)
         return road.point(s, offset)[2]
+
+
+def _check_judging(task: TaskSpec, title: str, supplies: frozenset[str]) -> None:
+    # UsageError that names the rewards and ends which the simulator's states cannot decide.
+    for where, rules in (("rewards", task.rewards), ("ends", task.ends)):
+        undecided = {rule.name: sorted(rule.needs - supplies) for rule in rules if rule.needs - supplies}
+        if undecided:
+            fit = [rule.name for rule in rules if not rule.needs - supplies]
+            raise UsageError(
+                f"{title} does not supply what these need", where=where,
+                got="; ".join(f"{name} needs {', '.join(missing)}" for name, missing in undecided.items()),
+                hint=f"choose others, as {where}={tuple(fit)!r}" if fit else "choose others",
+            )  # fmt: skip

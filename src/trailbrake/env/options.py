@@ -1,29 +1,29 @@
-"""What can be chosen about an environment, and the checks of it."""
+"""The options of an environment, and their checks."""
 
 import math
 from dataclasses import dataclass, field
 
 from trailbrake.errors import UsageError
-from trailbrake.observe.actions import Action
-from trailbrake.observe.judge import End, Reward
+from trailbrake.observe.actions import ActionSpec
 from trailbrake.observe.parts import Part
-from trailbrake.observe.program import Program
+from trailbrake.observe.rewards import End, Reward
+from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.world.batch import MAX_DT
 
-RANDOM = "random"  # instead of a track's name: tracks from a seed
-LOOK = 0.01  # s between looks at the ground
+RANDOM = "random"  # in place of a track's name: random tracks
+MAX_OUTER_STEP = 0.01  # s, longest outer step of the world, which updates the ground under the cars
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """Where episodes begin; every number is drawn evenly.
+    """Where episodes start; every number is uniformly distributed.
 
     Attributes:
-        anywhere: along the whole road; otherwise at the start line.
-        offset: share of the road's free half width, to either side.
-        heading: rad off the road's direction, to either side.
-        speed: m/s, least and greatest; less where the road bends.
+        anywhere: whether starts lie along the whole road; otherwise at the start line.
+        offset: greatest distance from the centreline, as a share of the free half width of the road.
+        heading: rad, greatest angle to the direction of the road.
+        speed: m/s, least and greatest; less in bends.
         gap: m along the road from one car of a world to the next.
     """
 
@@ -36,14 +36,14 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Vary:
-    """What differs from episode to episode; every number is drawn evenly for each car.
+    """What varies from episode to episode; every number is uniformly distributed and drawn for each car.
 
     Attributes:
-        mass: least and greatest share of the car's own mass.
-        grip: of its tyres' friction.
-        stiffness: of its tyres' slip stiffness.
-        delay: control steps that an action comes late, 0 up to this.
-        noise: least and greatest standard deviation of the noise on all observed numbers, of what is usual for each.
+        mass: least and greatest factor on the mass of the car.
+        grip: least and greatest factor on the friction of its tyres.
+        stiffness: least and greatest factor on the slip stiffness of its tyres.
+        delay: greatest number of steps by which controls lag behind actions.
+        noise: least and greatest standard deviation of the noise on all scaled numbers of an observation.
     """
 
     mass: Range = (1.0, 1.0)
@@ -53,31 +53,31 @@ class Vary:
     noise: Range = (0.0, 0.0)
 
     @property
-    def cars(self) -> bool:
-        """Whether the cars differ."""
+    def varies_cars(self) -> bool:
+        """Whether the cars differ from each other."""
         return {self.mass, self.grip, self.stiffness} != {(1.0, 1.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RaceOptions:
-    """An environment.
+    """The options of an environment.
 
     Attributes:
         track: a track's name or file; "random" for roads made from a seed.
-        roads: how many roads the worlds are spread over where they are random.
+        roads: number of random roads that the worlds are spread over.
         car: a car's name or file.
-        cars: how many share a world and can touch each other.
-        rivals: whether only the first car of each world learns and the others are driven at a steady pace.
+        cars: number of cars that share a world and can touch each other.
+        rivals: whether only the first car of each world learns, and the others follow the road at a steady pace.
         period: s from one action to the next.
-        substeps: steps of the world in that time, each 1.2 ms at most; with a period above 10 ms a multiple of 2, above
-            20 ms of 3, and so on, since the world looks at the ground every 10 ms at the latest.
+        substeps: steps of the world in a period, each at most 1.2 ms; a multiple of 2 for periods above 10 ms, of 3
+            above 20 ms, and so on, because the world updates the ground under the cars at least every 10 ms.
         observe: names of observation parts, or parts.
         rewards: names of rewards, or rewards.
         ends: names of ends, or ends.
-        action: name of a kind of action, or one.
-        limit: s after which an episode is cut off.
-        start: where episodes begin.
-        vary: what differs from episode to episode.
+        action: name of a kind of action, or an `ActionSpec`.
+        limit: s after which an episode is truncated.
+        start: where episodes start.
+        vary: what varies from episode to episode.
     """
 
     track: str = "pinegrove"
@@ -90,25 +90,25 @@ class RaceOptions:
     observe: tuple[str | Part, ...] = ("motion", "lane", "asked", "bends")
     rewards: tuple[str | Reward, ...] = ("progress", "contact", "smooth_steer")
     ends: tuple[str | End, ...] = ("off_road", "backward", "slow")
-    action: str | Action = "steer_pedal"
+    action: str | ActionSpec = "steer_pedal"
     limit: float = 60.0
     start: Start = field(default_factory=Start)
     vary: Vary = field(default_factory=Vary)
 
     @property
-    def looks(self) -> int:
-        """Calls of the world in a period: none may be longer than LOOK."""
-        return max(1, math.ceil(self.period / LOOK - 1e-9))
+    def outer_steps(self) -> int:
+        """Outer steps of the world in a period: as many as MAX_OUTER_STEP demands."""
+        return max(1, math.ceil(self.period / MAX_OUTER_STEP - 1e-9))
 
-    def program(self) -> Program:
-        """Check everything and return what is observed and judged by; UsageError names what is wrong."""
-        _least("cars", self.cars, 1)
-        _least("roads", self.roads, 1)
-        _least("substeps", self.substeps, 1)
-        _within("period", self.period, 1e-4, 0.1)
-        _within("period / substeps", self.period / self.substeps, 1e-5, MAX_DT)
-        if self.substeps % self.looks:
-            expected = f"a multiple of {self.looks}: the world looks at the ground every 10 ms"
+    def build_task(self) -> TaskSpec:
+        """Check all options and return the task that they declare; UsageError names the option that is wrong."""
+        _check_least("cars", self.cars, 1)
+        _check_least("roads", self.roads, 1)
+        _check_least("substeps", self.substeps, 1)
+        _check_within("period", self.period, 1e-4, 0.1)
+        _check_within("period / substeps", self.period / self.substeps, 1e-5, MAX_DT)
+        if self.substeps % self.outer_steps:
+            expected = f"a multiple of {self.outer_steps}: the world looks at the ground every 10 ms"
             raise UsageError("substeps do not fit", where="substeps", expected=expected, got=str(self.substeps))
         if not self.limit > 0.0:
             raise UsageError("no time", where="limit", expected="> 0 s", got=f"{self.limit}")
@@ -117,30 +117,37 @@ class RaceOptions:
                 "several roads are random ones", where="roads", expected='track = "random"', got=self.track
             )
         start, vary = self.start, self.vary
-        _within("start.offset", start.offset, 0.0, 1.0)
-        _within("start.heading", start.heading, 0.0, math.pi)
-        _range("start.speed", start.speed, 0.0, 100.0)
-        _within("start.gap", start.gap, 6.0, 1000.0)
-        for name in ("mass", "grip", "stiffness"):
-            _range(f"vary.{name}", getattr(vary, name), 0.2, 5.0)
-        _range("vary.noise", vary.noise, 0.0, 10.0)
-        _least("vary.delay", vary.delay, 0)
+        _check_within("start.offset", start.offset, 0.0, 1.0)
+        _check_within("start.heading", start.heading, 0.0, math.pi)
+        _check_range("start.speed", start.speed, 0.0, 100.0)
+        _check_within("start.gap", start.gap, 6.0, 1000.0)
+        _check_range("vary.mass", vary.mass, 0.2, 5.0)
+        _check_range("vary.grip", vary.grip, 0.2, 5.0)
+        _check_range("vary.stiffness", vary.stiffness, 0.2, 5.0)
+        _check_range("vary.noise", vary.noise, 0.0, 10.0)
+        _check_least("vary.delay", vary.delay, 0)
         if vary.delay > 100:
             raise UsageError("too late", where="vary.delay", expected="0 .. 100 steps", got=str(vary.delay))
-        return Program(self.observe, self.rewards, self.ends, self.action)
+        return TaskSpec(self.observe, self.rewards, self.ends, self.action)
 
 
-def _least(where: str, value: int, least: int) -> None:
+def fit_substeps(period: float) -> int:
+    """Return the least number of `RaceOptions.substeps` that a period (s) allows."""
+    outer = max(1, math.ceil(period / MAX_OUTER_STEP - 1e-9))
+    return outer * max(1, math.ceil(period / outer / MAX_DT))
+
+
+def _check_least(where: str, value: int, least: int) -> None:
     if not isinstance(value, int) or value < least:
         raise UsageError("no such number", where=where, expected=f"a whole number, {least} or more", got=repr(value))
 
 
-def _within(where: str, value: float, lo: float, hi: float) -> None:
+def _check_within(where: str, value: float, lo: float, hi: float) -> None:
     if not lo <= value <= hi:
         raise UsageError("out of range", where=where, expected=f"{lo:g} .. {hi:g}", got=f"{value}")
 
 
-def _range(where: str, value: Range, lo: float, hi: float) -> None:
+def _check_range(where: str, value: Range, lo: float, hi: float) -> None:
     if len(value) != 2 or not lo <= value[0] <= value[1] <= hi:
         expected = f"least and greatest within {lo:g} .. {hi:g}"
         raise UsageError("no range", where=where, expected=expected, got=repr(value))

@@ -1,8 +1,8 @@
-"""Rivals: cars that nobody learns with, driven along the road at a steady pace.
+"""Rivals: cars that do not learn and follow the road at a steady pace.
 
-They follow a point ahead at their side of the centreline (pure pursuit: R. C. Coulter, Implementation of the pure
-pursuit path tracking algorithm, CMU-RI-TR-92-01, 1992: curvature = 2 sin(alpha) / distance) and hold a speed at which
-the bends ahead ask for no more than BEND.
+They steer towards a point ahead at their side of the centreline (pure pursuit: R. C. Coulter, Implementation of the
+pure pursuit path tracking algorithm, CMU-RI-TR-92-01, 1992: curvature = 2 sin(alpha) / distance). Their speed keeps the
+lateral acceleration in the bends ahead below MAX_LATERAL.
 """
 
 import math
@@ -10,67 +10,61 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.env.sense import param
+from trailbrake.env.step_kernels import car_param
 from trailbrake.kernels import jit
-from trailbrake.kernels.lanes import LANES
-from trailbrake.observe.columns import Seen
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import at
-from trailbrake.world.layout import Axle, Control, Param
+from trailbrake.kernels.lane_blocks import LANES
+from trailbrake.observe.features import Feature
+from trailbrake.tracks.frenet import RoadTable, column_at
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.world.kernel_arguments import CarBlocks
+from trailbrake.world.row_layout import AxleRow, ControlRow, ParamRow
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-BEND = 5.0  # m/s^2
-PACE = 30.0  # m/s at the most
-SIDE = 0.35  # of the road's half width off the centreline, odd cars left, even cars right
-_SLOWING = 4.0  # m/s^2 that braking is planned with
-_LOOKS = 8  # places ahead at which bends are looked for
-_PER_SPEED = 0.5  # of full pedal per m/s
+MAX_LATERAL = 5.0  # m/s^2
+MAX_SPEED = 30.0  # m/s
+LATERAL_SHARE = 0.35  # distance from the centreline over the width of that side; odd cars left, even cars right
+_DECELERATION = 4.0  # m/s^2, of planned braking
+_PREVIEW_POINTS = 8  # points ahead at which the curvature is read
+_PEDAL_PER_SPEED = 0.5  # share of full pedal per m/s of speed error
 
 
 @jit
-def drive(
-    cars: Array, params: Array, kinds: Ints, seen: Array, table: Array, spacing: float, closed: bool, group: int, n: int
-) -> None:  # fmt: skip
-    """Write the controls of all cars but the first of each world.
+def drive_rivals(cars: CarBlocks, features: Array, road: RoadTable, group_size: int) -> None:
+    """Write the controls of all cars except the first of each world.
 
     Args:
-        cars: of the batch.
-        params: of the batch.
-        kinds: of the batch.
-        seen: (Seen.COUNT, n or more), worked out.
-        table: the road's table.
-        spacing: m between its rows.
-        closed: whether s wraps round.
-        group: cars in a world.
-        n: cars.
+        cars: controls are written.
+        features: (Feature.COUNT, n or more), all rows up to date.
+        road: the road.
+        group_size: number of cars in a world.
     """
-    for car in range(n):
-        number = car % group
+    blocks = cars.cars
+    for car in range(cars.n):
+        number = car % group_size
         if number == 0:
             continue
         block, lane = car // LANES, car % LANES
-        s, offset, heading = seen[Seen.S, car], seen[Seen.OFFSET, car], seen[Seen.HEADING, car]
-        speed = max(seen[Seen.VELOCITY_X, car], 0.0)
-        far = 6.0 + 0.5 * speed
-        column = Column.WIDTH_LEFT if number % 2 == 1 else Column.WIDTH_RIGHT
-        side = SIDE * at(table, spacing, closed, s + far, column) * (1.0 if number % 2 == 1 else -1.0)
-        # The target in the road's axes at the car; the road is taken as a circle up to there.
-        bend = at(table, spacing, closed, s + 0.5 * far, Column.CURVATURE)
-        aside = side + 0.5 * bend * far * far - offset
-        alpha = math.atan2(aside, far) - heading
+        s, offset, heading = features[Feature.S, car], features[Feature.OFFSET, car], features[Feature.HEADING, car]
+        speed = max(features[Feature.VELOCITY_X, car], 0.0)
+        distance = 6.0 + 0.5 * speed  # m to the point that it steers to
+        column = RoadColumn.WIDTH_LEFT if number % 2 == 1 else RoadColumn.WIDTH_RIGHT
+        side = LATERAL_SHARE * column_at(road, s + distance, column) * (1.0 if number % 2 == 1 else -1.0)
+        # The point in the road's axes at the car, with the road up to there as a circle.
+        bend = column_at(road, s + 0.5 * distance, RoadColumn.CURVATURE)
+        aside = side + 0.5 * bend * distance * distance - offset
+        alpha = math.atan2(aside, distance) - heading
         alpha -= 2.0 * math.pi * math.floor(alpha / (2.0 * math.pi) + 0.5)
-        base = param(params, kinds, Axle.X, car) - param(params, kinds, Axle.X + 1, car)
-        angle = math.atan(2.0 * base * math.sin(alpha) / math.sqrt(far * far + aside * aside))
-        steer = angle / param(params, kinds, Param.STEER_MAX, car)
-        wanted = PACE
-        reach = 5.0 + speed * speed / (2.0 * _SLOWING)
-        for k in range(_LOOKS):
-            ahead = reach * k / (_LOOKS - 1.0)
-            sharp = max(abs(at(table, spacing, closed, s + ahead, Column.CURVATURE)), 1e-4)
-            wanted = min(wanted, math.sqrt(BEND / sharp + 2.0 * _SLOWING * ahead))
-        gas = _PER_SPEED * (wanted - speed)
-        cars[block, Control.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
-        cars[block, Control.THROTTLE * LANES + lane] = min(max(gas, 0.0), 1.0)
-        cars[block, Control.BRAKE * LANES + lane] = min(max(-gas, 0.0), 1.0)
+        wheelbase = car_param(cars, AxleRow.X, car) - car_param(cars, AxleRow.X + 1, car)
+        angle = math.atan(2.0 * wheelbase * math.sin(alpha) / math.sqrt(distance * distance + aside * aside))
+        steer = angle / car_param(cars, ParamRow.STEER_MAX, car)
+        target_speed = MAX_SPEED
+        reach = 5.0 + speed * speed / (2.0 * _DECELERATION)
+        for k in range(_PREVIEW_POINTS):
+            ahead = reach * k / (_PREVIEW_POINTS - 1.0)
+            curvature = max(abs(column_at(road, s + ahead, RoadColumn.CURVATURE)), 1e-4)
+            target_speed = min(target_speed, math.sqrt(MAX_LATERAL / curvature + 2.0 * _DECELERATION * ahead))
+        pedal = _PEDAL_PER_SPEED * (target_speed - speed)
+        blocks[block, ControlRow.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
+        blocks[block, ControlRow.THROTTLE * LANES + lane] = min(max(pedal, 0.0), 1.0)
+        blocks[block, ControlRow.BRAKE * LANES + lane] = min(max(-pedal, 0.0), 1.0)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.batch import RaceBatch
-from trailbrake.env.gym import changed, spaces_of
+from trailbrake.env.gym import change_options, spaces_of
 from trailbrake.env.options import RaceOptions
 from trailbrake.errors import UsageError
 
@@ -22,30 +22,30 @@ Rows = NDArray[np.float32]
 
 
 class RaceVecEnv(VecEnv):
-    """Many learners; an episode that ends is followed by the next in the same step, as Stable-Baselines3 wants it.
+    """Many learners; an episode that ends restarts in the same step, as Stable-Baselines3 requires.
 
     Args:
-        num_envs: learners: `RaceBatch`'s n.
+        num_envs: number of learners, `n` of `RaceBatch`.
         options: the environment; None for the defaults.
-        threads: that share the work.
-        changes: options by name, changed.
+        threads: number of threads that share the work.
+        changes: options to change, by name.
     """
 
     def __init__(self, num_envs: int, options: RaceOptions | None = None, *, threads: int = 1, **changes: Any) -> None:
-        self.core = RaceBatch(changed(options or RaceOptions(), changes), num_envs, threads=threads)
+        self.core = RaceBatch(change_options(options or RaceOptions(), changes), num_envs, threads=threads)
         self.render_mode = None
-        super().__init__(num_envs, *spaces_of(self.core.program))
-        self._actions: NDArray[np.floating] = np.zeros((num_envs, self.core.program.action.width))
+        super().__init__(num_envs, *spaces_of(self.core.task))
+        self._actions: NDArray[np.floating] = np.zeros((num_envs, self.core.task.action.width))
         self._seed: int | None = None
         self._returns, self._steps = np.zeros(num_envs), np.zeros(num_envs, np.int64)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Let the next `reset` begin from `seed`."""
+        """Set the seed of the next `reset`."""
         self._seed = seed
         return [seed] * self.num_envs
 
     def reset(self) -> Rows:
-        """Begin all episodes anew; return the observations (n, width)."""
+        """Start all episodes; return the observations (n, width)."""
         seed, self._seed = self._seed, None
         self._returns[:], self._steps[:] = 0.0, 0
         return self.core.reset(seed)
@@ -55,7 +55,7 @@ class RaceVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Rows, NDArray[np.float64], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Make one step; infos of episodes that ended hold what the library looks for, and `why`."""
+        """Make one step; infos of episodes that end hold what the library reads, and the name of the end as `why`."""
         out, reward, ended = self.core.step(self._actions)
         self._returns += reward
         self._steps += 1
@@ -68,7 +68,7 @@ class RaceVecEnv(VecEnv):
                 infos[i] = {
                     "terminal_observation": row,
                     "TimeLimit.truncated": code < 0,
-                    "why": self.core.why(code),
+                    "why": self.core.end_name(code),
                     "episode": {"r": float(self._returns[i]), "l": int(self._steps[i]), "t": 0.0},
                 }
             self._returns[over], self._steps[over] = 0.0, 0
@@ -80,7 +80,7 @@ class RaceVecEnv(VecEnv):
         self.core.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of this, the same for each learner."""
+        """Return an attribute of this environment, the same for each learner."""
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""`RaceParallel`: the cars of one world as PettingZoo's agents, all acting at once."""
+"""`RaceParallel`: the cars of one world as agents of PettingZoo that act at the same time."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.batch import RaceBatch
-from trailbrake.env.gym import changed, spaces_of
+from trailbrake.env.gym import change_options, spaces_of
 from trailbrake.env.options import RaceOptions
 from trailbrake.errors import UsageError
 
@@ -19,33 +19,31 @@ except ImportError as error:
 
 Rows = NDArray[np.float32]
 
-_OBSERVED = ("motion", "lane", "asked", "bends", "rivals")
+_DEFAULT_PARTS = ("motion", "lane", "asked", "bends", "rivals")
 
 
 class RaceParallel(ParallelEnv[str, Rows, NDArray[np.floating]]):
-    """The cars of one world. One whose episode has ended stays where it is with the brake on.
+    """The cars of one world. A car whose episode has ended brakes to a standstill and stays there.
 
     Args:
         options: the environment; None for the defaults. `options.cars` agents named `car_0`, `car_1`, ...
-        changes: options by name, changed.
+        changes: options to change, by name.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "name": "trailbrake_race_v0", "is_parallelizable": True}  # noqa: RUF012
 
     def __init__(self, options: RaceOptions | None = None, **changes: Any) -> None:
-        options = changed(
-            options or RaceOptions(cars=2, observe=("motion", "lane", "asked", "bends", "rivals")), changes
-        )
+        options = change_options(options or RaceOptions(cars=2, observe=_DEFAULT_PARTS), changes)
         if options.rivals:
             raise UsageError("all cars are agents", where="rivals", expected="False", got="True")
         self.core = RaceBatch(options, options.cars)
         self.render_mode = None
         self.possible_agents = [f"car_{i}" for i in range(options.cars)]
         self.agents: list[str] = []
-        spaces = {agent: spaces_of(self.core.program) for agent in self.possible_agents}
+        spaces = {agent: spaces_of(self.core.task) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in spaces.items()}
         self.action_spaces = {agent: pair[1] for agent, pair in spaces.items()}
-        action = self.core.program.action
+        action = self.core.task.action
         stop = np.zeros(action.width)
         stop[action.brake[0]] = action.brake[1]
         self._stop = stop
@@ -61,7 +59,7 @@ class RaceParallel(ParallelEnv[str, Rows, NDArray[np.floating]]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Rows], dict[str, dict[str, Any]]]:
-        """Begin anew with all agents. There are no `options`."""
+        """Start an episode of all agents. No `options` exist."""
         out = self.core.reset(seed)
         self.agents = list(self.possible_agents)
         return dict(zip(self.agents, out, strict=True)), {agent: {} for agent in self.agents}
@@ -69,7 +67,7 @@ class RaceParallel(ParallelEnv[str, Rows, NDArray[np.floating]]):
     def step(
         self, actions: dict[str, NDArray[np.floating]]
     ) -> tuple[dict[str, Rows], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """Make one step; agents whose episodes end leave, and their infos say `why`."""
+        """Make one step; agents whose episodes end leave, and `why` in their infos names the end."""
         values = np.tile(self._stop, (len(self.possible_agents), 1))
         places = {agent: self.possible_agents.index(agent) for agent in self.agents}
         for agent, place in places.items():
@@ -80,7 +78,7 @@ class RaceParallel(ParallelEnv[str, Rows, NDArray[np.floating]]):
         codes = {agent: int(ended[place]) for agent, place in places.items()}
         seen = {agent: out[place] for agent, place in places.items()}
         rewards = {agent: float(reward[place]) for agent, place in places.items()}
-        infos = {agent: {"why": self.core.why(code)} if code else {} for agent, code in codes.items()}
+        infos = {agent: {"why": self.core.end_name(code)} if code else {} for agent, code in codes.items()}
         self.agents = [agent for agent, code in codes.items() if code == 0]
         terminated = {agent: code > 0 for agent, code in codes.items()}
         return seen, rewards, terminated, {agent: code < 0 for agent, code in codes.items()}, infos
@@ -90,4 +88,4 @@ class RaceParallel(ParallelEnv[str, Rows, NDArray[np.floating]]):
         self.core.close()
 
     def render(self) -> None:
-        """Show nothing: there are no pictures."""
+        """Do nothing: this environment has no pictures."""

@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept, keyed by the sources they were compiled from.
+"""The folder of compiled kernels, keyed by the sources that they were compiled from.
 
-Numba's own cache looks only at the file of the function it compiled: after an edit in another file a cached
-caller goes on running the old code. So the folder's name carries a hash of every module that a kernel can
-reach, and numba is told of the folder before it is imported.
+numba's own cache compares only the file of the function it compiled: after an edit in another file, a cached caller
+would still run the old code. So the name of the folder contains a hash of every module that a kernel can reach, and
+NUMBA_CACHE_DIR is set to it before numba is imported.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ import platformdirs
 _PACKAGE = Path(__file__).resolve().parent.parent
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import) (trailbrake(?:\.\w+)*)(?: import (\([^)]*\)|[^\n]*))?", re.M)
 _WORD = re.compile(rb"\w+")
-_KEEP = 4  # folders of other source states kept, newest first: switching branches stays warm
+_KEEP = 4  # folders of other source states to keep, newest first, so that a switch of branches needs no compilation
 
 
-def _kernel_sources() -> dict[bytes, bytes]:
+def _read_kernel_sources() -> dict[bytes, bytes]:
     """Return the text of every module that imports `trailbrake.kernels`, and of what those import, by dotted name.
 
-    In texts, and without Path: every start of the program waits for this.
+    It works on bytes and without `Path`, because every start of the program waits for it.
     """
-    texts = dict(_modules())
+    texts = dict(_read_modules())
     todo = [name for name, text in texts.items() if b"from trailbrake.kernels import" in text]
     found: dict[bytes, bytes] = {}
     while todo:
@@ -35,13 +35,13 @@ def _kernel_sources() -> dict[bytes, bytes]:
             continue
         found[name] = texts[name]
         for module, names in _IMPORT.findall(texts[name]):
-            # Any word after `import` may be a module: "as" and the rest name no file and fall away.
+            # Any word after `import` may be a module; words such as "as" name no file and drop out.
             leaves = [module, *(b"%b.%b" % (module, word) for word in _WORD.findall(names))]
             todo += [leaf for leaf in leaves if leaf in texts]
     return found
 
 
-def _modules() -> Iterator[tuple[bytes, bytes]]:
+def _read_modules() -> Iterator[tuple[bytes, bytes]]:
     """Yield every module of the package: its dotted name, a package's without `__init__`, and its text."""
     top = os.fsencode(_PACKAGE.parent)
     for folder, _, files in os.walk(os.fsencode(_PACKAGE)):
@@ -55,16 +55,16 @@ def _modules() -> Iterator[tuple[bytes, bytes]]:
 def source_key() -> str:
     """Return the hash of all kernel sources (first 16 hex digits of SHA-256)."""
     digest = hashlib.sha256()
-    for name, text in sorted(_kernel_sources().items()):
+    for name, text in sorted(_read_kernel_sources().items()):
         digest.update(name + b"\0" + text + b"\0")
     return digest.hexdigest()[:16]
 
 
-def prepare() -> Path | None:
-    """Choose the cache folder, name it to numba, drop old ones; return it. A user's NUMBA_CACHE_DIR is respected.
+def prepare_folder() -> Path | None:
+    """Create the cache folder, set NUMBA_CACHE_DIR to it, delete old ones; return it. A user's variable is kept.
 
-    None where no folder can be made, as in a read-only home: kernels must then be compiled in memory, because numba
-    would look for a place of its own choice, which our key does not guard, and fail where there is none.
+    None where no folder can be created, as in a read-only home. Kernels must then be compiled in memory: numba would
+    choose a folder of its own, which the key does not guard, and raise where it finds none.
     """
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"])
@@ -75,7 +75,7 @@ def prepare() -> Path | None:
     folder = root / source_key()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)  # the newest; fails where the folder is there but not ours to write
+        os.utime(folder)  # marks it as the newest; raises where another user owns it
     except OSError:
         return None
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
@@ -87,5 +87,5 @@ def prepare() -> Path | None:
 
 
 def is_cold(folder: Path | None) -> bool:
-    """Return whether nothing is compiled yet, so that the first drive has to say that it compiles."""
+    """Return whether the folder holds no compiled kernel, so that the first drive announces the compilation."""
     return folder is None or next(folder.rglob("*.nbi"), None) is None

@@ -1,118 +1,119 @@
-"""What an observation is put together from: named parts, each a run of numbers made for people to read.
+"""The parts of an observation: named runs of numbers.
 
-Numbers are divided by what is usual for them (`columns.MEANINGS`) and held within +-MOST, so that networks can take
-them as they are. A part of one's own is an instance of one of the classes here.
+Numbers are divided by the scale of their feature (`features.FEATURES`) and clipped to +-MAX_SCALED, so that networks
+can take them as they are. Instances of the classes below with other names are parts too.
 """
 
 import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from trailbrake.errors import UsageError, near
-from trailbrake.observe.columns import FOUR, MEANINGS, Seen
+from trailbrake.errors import UsageError, suggest_names
+from trailbrake.observe.features import FEATURES, PER_WHEEL, Feature
 
-MOST = 10.0  # of the usual: observations are held within +-MOST
+MAX_SCALED = 10.0  # bound of a scaled number
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Rows of `Seen`, one number each, or four for those of the wheels.
+class FeaturePart:
+    """Rows of `Feature`: one number each, or four for a feature of the wheels.
 
     Attributes:
-        name: to ask for it by.
-        text: what it is.
-        columns: which.
+        name: the name that options use.
+        text: one line for the documentation.
+        features: the rows.
     """
 
     name: str
     text: str
-    columns: tuple[Seen, ...]
+    features: tuple[Feature, ...]
 
     @property
-    def rows(self) -> tuple[tuple[int, float], ...]:
-        """Row and usual size of each number."""
+    def feature_rows(self) -> tuple[tuple[int, float], ...]:
+        """Row and scale of each number."""
         return tuple(
-            (int(column) + wheel, MEANINGS[column].usual)
-            for column in self.columns
-            for wheel in range(4 if column in FOUR else 1)
+            (int(column) + wheel, FEATURES[column].scale)
+            for column in self.features
+            for wheel in range(4 if column in PER_WHEEL else 1)
         )
 
     @property
     def width(self) -> int:
-        """How many numbers."""
-        return len(self.rows)
+        """How many numbers the part has."""
+        return len(self.feature_rows)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of STATE_FIELDS."""
-        return frozenset().union(*(MEANINGS[column].needs for column in self.columns))
+        """Names of the STATE_FIELDS that the part needs."""
+        return frozenset().union(*(FEATURES[column].needs for column in self.features))
 
 
 @dataclass(frozen=True)
-class Bends:
-    """Curvature of the centreline at distances ahead: the cheapest look at what comes.
+class CurvaturePart:
+    """Curvature of the centreline at distances ahead: the cheapest preview of the road.
 
     Attributes:
-        name: to ask for it by.
-        text: what it is.
+        name: the name that options use.
+        text: one line for the documentation.
         ahead: distances along the centreline, m.
-        usual: 1/m.
+        scale: 1/m.
     """
 
     name: str
     text: str
     ahead: tuple[float, ...]
-    usual: float = 0.05
+    scale: float = 0.05
 
     @property
     def width(self) -> int:
-        """How many numbers."""
+        """How many numbers the part has."""
         return len(self.ahead)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of STATE_FIELDS."""
+        """Names of the STATE_FIELDS that the part needs."""
         return frozenset({"x", "y"})
 
 
 @dataclass(frozen=True)
-class Edges:
-    """Both edges of the road at m distances ahead, in the car's axes: m left x, m left y, m right x, m right y.
+class EdgesPart:
+    """Both edges of the road at m distances ahead, in the axes of the body: m left x, m left y, m right x, m right y.
 
     Attributes:
-        name: to ask for it by.
-        text: what it is.
+        name: the name that options use.
+        text: one line for the documentation.
         ahead: distances along the centreline, m.
-        usual: m.
+        scale: m.
     """
 
     name: str
     text: str
     ahead: tuple[float, ...]
-    usual: float = 50.0
+    scale: float = 50.0
 
     @property
     def width(self) -> int:
-        """How many numbers."""
+        """How many numbers the part has."""
         return 4 * len(self.ahead)
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of STATE_FIELDS."""
+        """Names of the STATE_FIELDS that the part needs."""
         return frozenset({"x", "y", "yaw"})
 
 
 @dataclass(frozen=True)
-class Others:
+class NearestCarsPart:
     """The nearest other cars, nearest first.
 
-    Of each: whether there is one (1 or 0), its place x, y ahead and to the left (m), its velocity relative to ours in
-    our axes (m/s), sine and cosine of its heading less ours. All 0 where there is no car within `reach`.
+    Seven numbers each: 1 where there is such a car; its position x forward, y left over `reach`; its velocity minus
+    the own velocity, x and y, over 20 m/s; sine and cosine of its yaw minus the own yaw. Positions and velocities are
+    in the axes of the own body. All 0 where there is no car within `reach`.
 
     Attributes:
-        name: to ask for it by.
-        text: what it is.
-        count: how many cars.
+        name: the name that options use.
+        text: one line for the documentation.
+        count: number of cars.
         reach: m.
     """
 
@@ -123,25 +124,25 @@ class Others:
 
     @property
     def width(self) -> int:
-        """How many numbers."""
+        """How many numbers the part has."""
         return 7 * self.count
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of STATE_FIELDS."""
+        """Names of the STATE_FIELDS that the part needs."""
         return frozenset({"x", "y", "yaw", "velocity_x", "velocity_y", "others"})
 
 
 @dataclass(frozen=True)
-class Scan:
-    """Ranges to walls and other cars along beams, right to left, over the scanner's limit: 0..1.
+class ScanPart:
+    """Ranges of a scanner to walls and other cars, from the right to the left beam, over its limit: 0..1.
 
     Attributes:
-        name: to ask for it by.
-        text: what it is.
-        beams: how many.
-        field: rad, from the first to the last.
-        limit: m.
+        name: the name that options use.
+        text: one line for the documentation.
+        beams: number of beams.
+        field: rad, angle from the first beam to the last.
+        limit: m, maximum range.
     """
 
     name: str
@@ -152,46 +153,49 @@ class Scan:
 
     @property
     def width(self) -> int:
-        """How many numbers."""
+        """How many numbers the part has."""
         return self.beams
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of STATE_FIELDS."""
+        """Names of the STATE_FIELDS that the part needs."""
         return frozenset({"x", "y", "yaw"})
 
 
-Part: TypeAlias = Columns | Bends | Edges | Others | Scan
+Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart
 
-_AHEAD = (10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 130.0, 170.0)
+_PREVIEW_DISTANCES = (10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 130.0, 170.0)
 PARTS: dict[str, Part] = {
     part.name: part
     for part in (
-        Columns("motion", "velocities, yaw rate and accelerations",
-                (Seen.VELOCITY_X, Seen.VELOCITY_Y, Seen.YAW_RATE, Seen.ACCELERATION_X, Seen.ACCELERATION_Y)),
-        Columns("pedals", "steer, throttle and brake as applied", (Seen.STEER, Seen.THROTTLE, Seen.BRAKE)),
-        Columns("asked", "the action before", (Seen.ASKED_STEER, Seen.ASKED_THROTTLE, Seen.ASKED_BRAKE)),
-        Columns("drivetrain", "engine speed and gear", (Seen.ENGINE, Seen.GEAR)),
-        Columns("tyres", "combined slip and load of the four wheels", (Seen.SLIP, Seen.LOAD)),
-        Columns("wheels_on_track", "which wheels are on the road", (Seen.ON_TRACK,)),
-        Columns("lane", "where the car is on the road, and where it points",
-                (Seen.SIN_HEADING, Seen.COS_HEADING, Seen.ROOM_LEFT, Seen.ROOM_RIGHT, Seen.CURVATURE)),
-        Columns("pose", "world position and heading", (Seen.X, Seen.Y, Seen.YAW)),
-        Bends("bends", "curvature of the road ahead", _AHEAD),
-        Edges("edges", "both edges of the road ahead in the car's axes", _AHEAD),
-        Others("rivals", "the two nearest cars", 2),
-        Scan("scan64", "a range scanner with 64 beams over 270 degrees", 64),
-        Scan("scan1080", "a range scanner with 1080 beams over 270 degrees", 1080),
+        FeaturePart("motion", "velocities, yaw rate and accelerations",
+                    (Feature.VELOCITY_X, Feature.VELOCITY_Y, Feature.YAW_RATE, Feature.ACCELERATION_X,
+                     Feature.ACCELERATION_Y)),
+        FeaturePart("pedals", "steer, throttle and brake as applied", (Feature.STEER, Feature.THROTTLE, Feature.BRAKE)),
+        FeaturePart("asked", "the previous action",
+                    (Feature.COMMANDED_STEER, Feature.COMMANDED_THROTTLE, Feature.COMMANDED_BRAKE)),
+        FeaturePart("drivetrain", "engine speed and gear", (Feature.ENGINE, Feature.GEAR)),
+        FeaturePart("tyres", "combined slip and load of the four wheels", (Feature.SLIP, Feature.LOAD)),
+        FeaturePart("wheels_on_track", "1 for each wheel that is on the road", (Feature.ON_TRACK,)),
+        FeaturePart("lane", "position and heading relative to the road",
+                    (Feature.SIN_HEADING, Feature.COS_HEADING, Feature.LEFT_CLEARANCE, Feature.RIGHT_CLEARANCE,
+                     Feature.CURVATURE)),
+        FeaturePart("pose", "world position and heading", (Feature.X, Feature.Y, Feature.YAW)),
+        CurvaturePart("bends", "curvature of the road ahead", _PREVIEW_DISTANCES),
+        EdgesPart("edges", "both edges of the road ahead in the car's axes", _PREVIEW_DISTANCES),
+        NearestCarsPart("rivals", "the two nearest cars", 2),
+        ScanPart("scan64", "a range scanner with 64 beams over 270 degrees", 64),
+        ScanPart("scan1080", "a range scanner with 1080 beams over 270 degrees", 1080),
     )
 }  # fmt: skip
 
 
-def part(asked: "str | Part") -> Part:
-    """Return the part of that name, or `asked` itself; UsageError where there is none."""
-    if not isinstance(asked, str):
-        if not isinstance(asked, Part):
-            raise UsageError("no observation part", where="observe", expected="a name or a part", got=repr(asked))
-        return asked
-    if asked not in PARTS:
-        raise UsageError("no such observation part", where="observe", got=asked, hint=near(asked, list(PARTS)))
-    return PARTS[asked]
+def find_part(name: "str | Part") -> Part:
+    """Return the part called `name`, or `name` itself if it is one; UsageError where there is none."""
+    if not isinstance(name, str):
+        if not isinstance(name, Part):
+            raise UsageError("no observation part", where="observe", expected="a name or a part", got=repr(name))
+        return name
+    if name not in PARTS:
+        raise UsageError("no such observation part", where="observe", got=name, hint=suggest_names(name, list(PARTS)))
+    return PARTS[name]

@@ -1,1 +1,1 @@
-"""From a track and a car to a line, a speed profile and the car's limits."""
+"""The racing line, the speed profile and the car's limits, from a track and a car."""

@@ -1,11 +1,10 @@
-"""How a car lies in a bend: the slip angles of its axles by speed, cornering and pedals, and what steer they ask for.
+"""How a car lies in a bend: slip angles of its axles by speed, cornering and pedals, and the steering that they need.
 
 A bend takes a steer angle L k + front slip - rear slip and a sideslip of l_r k - rear slip (Milliken and Milliken, Race
-Car Vehicle Dynamics, 1995, chapter 5; L wheelbase, k curvature, l_r centre of mass to rear axle). Here the slips also
-know the pedals: a braked car leans on its front wheels, and its light rear wheels slide further for the same bend, more
-so with brake torque on them. And they know that a path whose curvature changes asks for yaw acceleration, which the
-axles' side forces pay: less in front, more behind while a car straightens or is thrown from one bend into the next.
-What is left out of either is what a driver is late by.
+Car Vehicle Dynamics, 1995, chapter 5; L wheelbase, k curvature, l_r centre of mass to rear axle). Two effects are added
+to steady cornering. Braking loads the front wheels and unloads the rear ones, whose slip then grows for the same bend,
+and more with brake torque on them. A change of curvature needs a yaw acceleration, for which the front axle gives less
+side force and the rear more while the car straightens. A driver without these feed-forward terms reacts late.
 """
 
 import math
@@ -15,45 +14,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.kernels import jit, part
-from trailbrake.planning.axles import Frame, Law, frame, loads, slip_angle
-from trailbrake.planning.envelope import Envelope, resistance
-from trailbrake.planning.preview import preview
-from trailbrake.planning.speed import demand, lookup, lookup2
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import span
+from trailbrake.kernels import internal_jit, jit
+from trailbrake.planning.axle_forces import PlanningCar, planning_car, required_slip_angle, wheel_loads
+from trailbrake.planning.envelope import Envelope, running_resistance
+from trailbrake.planning.line_preview import preview_line
+from trailbrake.planning.speed_profile import (
+    PathShape,
+    interpolate_speed,
+    interpolate_speed_share,
+    lateral_demand,
+)
+from trailbrake.tracks.frenet import RoadTable, bracket_rows
+from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
 
-USES = 13  # grid points over the use of the pedals: -1 all braking that a bend leaves, 0 none, 1 all drive
-STEP = 0.05  # s, ahead and behind, over which the path's changes are taken
-LEAST_LIMIT = 0.1  # m/s^2: near top speed there is less drive than that, and a use of it would mean nothing
+PEDAL_USES = 13  # grid points over the use of the pedals: -1 all braking beside the bend, 0 none, 1 all drive
+TIME_STEP = 0.05  # s, ahead and behind: the interval of the path's rates of change
+MIN_LIMIT = 0.1  # m/s^2: the limits are taken as at least this, so that the use of the pedals stays finite
 
 
 class Handling(NamedTuple):
-    """Slip angles of a car's axles within its envelope; a tuple, so that compiled functions take it whole.
+    """Slip angles of a car's axles within its envelope.
 
     Attributes:
-        speeds: (SPEEDS,) m/s; this to brake as in `Envelope`.
-        lateral: (SPEEDS,) m/s^2.
-        drive: (SPEEDS, SHARES) m/s^2.
-        brake: (SPEEDS, SHARES) m/s^2.
-        load_factor: (SPEEDS,) 1.
+        limits: the envelope.
         slip_front: (USES, SPEEDS, SHARES) rad, >= 0, of the front axle in steady cornering, by use of the pedals, speed
             and share of the lateral acceleration.
         slip_rear: (USES, SPEEDS, SHARES) rad, of the rear axle.
-        arm_front: m, lateral acceleration (m/s^2) that the front axle gives on top of the path's per yaw acceleration
+        arm_front: m, lateral acceleration (m/s^2) that the front axle gives on top of the path's, per yaw acceleration
             (rad/s^2): yaw inertia over mass and over the distance of the other axle.
-        arm_rear: m, that the rear axle gives less.
+        arm_rear: m, lateral acceleration that the rear axle gives less.
         wheelbase: m.
         to_rear: m, from the centre of mass to the rear axle.
     """
 
-    speeds: Array
-    lateral: Array
-    drive: Array
-    brake: Array
-    load_factor: Array
+    limits: Envelope
     slip_front: Array
     slip_rear: Array
     arm_front: float
@@ -62,109 +58,118 @@ class Handling(NamedTuple):
     to_rear: float
 
 
-def handling(car: CarParams, limits: Envelope) -> Handling:
-    """Compute the slips of `car` within its envelope `limits`."""
-    body, shape = car.body, (USES, *limits.drive.shape)
-    slip_front, slip_rear = np.empty(shape), np.empty(shape)
+class PathMotion(NamedTuple):
+    """The motion of a car along a line.
+
+    Attributes:
+        s: m, along the line.
+        speed: m/s.
+        acceleration: m/s^2, along the path.
+        yaw_acceleration: rad/s^2.
+    """
+
+    s: float
+    speed: float
+    acceleration: float
+    yaw_acceleration: float
+
+
+def compute_handling(car: CarParams, limits: Envelope) -> Handling:
+    """Return the slip tables of `car` within its envelope `limits`."""
+    body, shape = car.body, (PEDAL_USES, *limits.drive.shape)
     inertia = body.yaw_inertia / body.mass
-    made = Handling(
-        limits.speeds, limits.lateral, limits.drive, limits.brake, limits.load_factor, slip_front, slip_rear,
-        inertia / body.cg_to_rear, inertia / body.cg_to_front, body.wheelbase, body.cg_to_rear,
-    )  # fmt: skip
-    _fill(
-        made, resistance(car, limits.speeds), frame(car), car.tyre_front.law(), car.tyre_rear.law(),
-        car.drive.front_share, car.brakes.front_share,
-    )  # fmt: skip
-    return made
+    handling = Handling(
+        limits=limits,
+        slip_front=np.empty(shape),
+        slip_rear=np.empty(shape),
+        arm_front=inertia / body.cg_to_rear,
+        arm_rear=inertia / body.cg_to_front,
+        wheelbase=body.wheelbase,
+        to_rear=body.cg_to_rear,
+    )
+    _fill_slip_tables(handling, planning_car(car), running_resistance(car, limits.speeds))
+    return handling
 
 
 @jit
-def _fill(
-    made: Handling, drags: Array, car: Frame, front: Law, rear: Law, drive_front: float, brake_front: float
-) -> None:
-    """Fill the slips of `made`; drags is (SPEEDS,) N, the shares are the front axle's of drive and brake torque."""
-    uses, n, m = made.slip_front.shape
-    mass, base, to_front = car[0], car[2], car[3]
+def _fill_slip_tables(handling: Handling, car: PlanningCar, drags: Array) -> None:
+    """Fill the slip tables of `handling`; `drags` is (SPEEDS,) N."""
+    uses, n, m = handling.slip_front.shape
+    limits, mass, base, to_front = handling.limits, car.body.mass, car.body.wheelbase, car.body.cg_to_front
     for k in range(uses):
         use = 2.0 * k / (uses - 1.0) - 1.0
         for i in range(n):
-            v = made.speeds[i]
+            v = limits.speeds[i]
             for j in range(m):
-                ay = made.lateral[i] * j / (m - 1.0)
-                ax = use * max(made.drive[i, j] if use > 0.0 else made.brake[i, j], LEAST_LIMIT)
-                fl, fr, rl, rr = loads(ax, ay, v, car)
+                ay = limits.lateral[i] * j / (m - 1.0)
+                ax = use * max(limits.drive[i, j] if use > 0.0 else limits.brake[i, j], MIN_LIMIT)
+                fl, fr, rl, rr = wheel_loads(ax, ay, v, car.body)
                 force = mass * ax + drags[i]
-                share = drive_front if force > 0.0 else brake_front
+                share = car.drive_front if force > 0.0 else car.brake_front
                 side = mass * ay / base
-                made.slip_front[k, i, j] = slip_angle(fl, fr, side * (base - to_front), force * share, front)
-                made.slip_rear[k, i, j] = slip_angle(rl, rr, side * to_front, force * (1.0 - share), rear)
+                front, rear = force * share, force * (1.0 - share)
+                handling.slip_front[k, i, j] = required_slip_angle(fl, fr, side * (base - to_front), front, car.front)
+                handling.slip_rear[k, i, j] = required_slip_angle(rl, rr, side * to_front, rear, car.rear)
 
 
-@part
-def _slip(table: Array, speeds: Array, v: float, need: float, most: float, use: float) -> float:
-    """Return the slip angle (rad, with the sign of `need`) of an axle that gives `need` of `most` (m/s^2)."""
+@internal_jit
+def _interpolate_slip(table: Array, speeds: Array, v: float, share: float, use: float) -> float:
+    """Return the slip angle (rad, >= 0) of a table at v (m/s), share of the lateral limit, and use of the pedals."""
     position = min(max(0.5 * (use + 1.0), 0.0), 1.0) * (table.shape[0] - 1)
     k = min(int(position), table.shape[0] - 2)
-    w, share = position - k, abs(need) / most
-    size = (1.0 - w) * lookup2(table[k], speeds, v, share) + w * lookup2(table[k + 1], speeds, v, share)
-    return math.copysign(size, need)
+    w = position - k
+    low, high = (
+        interpolate_speed_share(table[k], speeds, v, share),
+        interpolate_speed_share(table[k + 1], speeds, v, share),
+    )
+    slip: float = (1.0 - w) * low + w * high
+    return slip
 
 
 @jit
-def slips(
-    car: Handling, line: Array, spacing: float, closed: bool, s: float, v: float, acceleration: float, turning: float
-) -> tuple[float, float, float]:
-    """Return curvature (1/m) and the slip angles (rad, positive in a left bend) of both axles at s (m) of a line.
-
-    Args:
-        car: its tables.
-        line: the rows of a `Road`; with spacing (m) and closed.
-        spacing: m.
-        closed: whether the line closes.
-        s: m, along the line.
-        v: m/s.
-        acceleration: m/s^2, along the path.
-        turning: rad/s^2, yaw acceleration.
-    """
-    _, curvature, climb, bend, bank = preview(line, spacing, closed, s)
-    grip = line[span(line, spacing, closed, s)[0], Column.GRIP]
-    need, factor = demand(v, curvature, climb, bend, bank, grip, car.speeds, car.load_factor)
-    most = factor * lookup(car.lateral, car.speeds, v)
-    limit = lookup2(car.drive if acceleration > 0.0 else car.brake, car.speeds, v, abs(need) / most)
-    use = acceleration / max(limit, LEAST_LIMIT)
-    front = _slip(car.slip_front, car.speeds, v, need + turning * car.arm_front, most, use)
-    return curvature, front, _slip(car.slip_rear, car.speeds, v, need - turning * car.arm_rear, most, use)
+def axle_slip_angles(car: Handling, line: RoadTable, motion: PathMotion) -> tuple[float, float, float]:
+    """Return curvature (1/m) and the slip angles (rad, positive in a left bend) of front and rear axle on a line."""
+    limits, v = car.limits, motion.speed
+    _, curvature, climb, climb_rate, bank = preview_line(line, motion.s)
+    grip = line.table[bracket_rows(line, motion.s)[0], RoadColumn.GRIP]
+    need, factor = lateral_demand(v, PathShape(curvature, climb, climb_rate, bank, grip), limits)
+    most = factor * interpolate_speed(limits.lateral, limits.speeds, v)
+    table = limits.drive if motion.acceleration > 0.0 else limits.brake
+    limit = interpolate_speed_share(table, limits.speeds, v, abs(need) / most)
+    use = motion.acceleration / max(limit, MIN_LIMIT)
+    need_front = need + motion.yaw_acceleration * car.arm_front
+    need_rear = need - motion.yaw_acceleration * car.arm_rear
+    front = _interpolate_slip(car.slip_front, limits.speeds, v, abs(need_front) / most, use)
+    rear = _interpolate_slip(car.slip_rear, limits.speeds, v, abs(need_rear) / most, use)
+    return curvature, math.copysign(front, need_front), math.copysign(rear, need_rear)
 
 
 @jit
-def attitude(
-    car: Handling, line: Array, spacing: float, closed: bool, s: float, v: float, acceleration: float
-) -> tuple[float, float, float]:
-    """Return how the car lies on a line at s (m), driven along it at v (m/s): what a driver steers it to.
+def car_attitude(car: Handling, line: RoadTable, s: float, v: float, acceleration: float) -> tuple[float, float, float]:
+    """Return how a car lies on a line that it is driven along: the steering that a driver feeds forward.
 
     Args:
         car: its tables.
-        line: the rows of a `Road`; with spacing (m) and closed.
-        spacing: m.
-        closed: whether the line closes.
+        line: the line.
         s: m, along the line.
         v: m/s.
         acceleration: m/s^2, along the path.
 
     Returns:
         The road-wheel angle (rad, left), the sideslip (rad, of the velocity to the left of the car's axis, ISO 8855)
-        and its rate (rad/s): the car yaws by as much less than its path turns.
+        and its rate (rad/s): the car yaws by this much less than its path turns.
     """
-    after = preview(line, spacing, closed, s + STEP * v)[1] * max(v + STEP * acceleration, 0.0)
-    before = preview(line, spacing, closed, s - STEP * v)[1] * max(v - STEP * acceleration, 0.0)
-    turning = (after - before) / (2.0 * STEP)
-    angle = sideslip = sliding = 0.0
+    after = preview_line(line, s + TIME_STEP * v)[1] * max(v + TIME_STEP * acceleration, 0.0)
+    before = preview_line(line, s - TIME_STEP * v)[1] * max(v - TIME_STEP * acceleration, 0.0)
+    turning = (after - before) / (2.0 * TIME_STEP)
+    angle = sideslip = sideslip_rate = 0.0
     for side in range(-1, 2):
-        away = side * STEP
+        away = side * TIME_STEP
         speed = max(v + away * acceleration, 0.0)
-        curvature, front, rear = slips(car, line, spacing, closed, s + away * v, speed, acceleration, turning)
-        lies = car.to_rear * curvature - rear
-        sliding += side * lies / (2.0 * STEP)
+        motion = PathMotion(s + away * v, speed, acceleration, turning)
+        curvature, front, rear = axle_slip_angles(car, line, motion)
+        slip = car.to_rear * curvature - rear
+        sideslip_rate += side * slip / (2.0 * TIME_STEP)
         if side == 0:
-            angle, sideslip = car.wheelbase * curvature + front - rear, lies
-    return angle, sideslip, sliding
+            angle, sideslip = car.wheelbase * curvature + front - rear, slip
+    return angle, sideslip, sideslip_rate

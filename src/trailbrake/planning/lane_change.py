@@ -1,9 +1,9 @@
-"""The double lane change of ISO 3888-1 on a straight: its lanes, a path through them, and how close a car came.
+"""The double lane change of ISO 3888-1 on a straight: its lanes, a path through them, and the clearance of a car.
 
-Lanes stand along a straight road, in its s (m, forward) and offset (m, positive left). Lengths 15, 30, 25, 25, 15 and
+Lanes are along a straight road, in its s (m, forward) and offset (m, positive left). Lengths 15, 30, 25, 25, 15 and
 15 m; the lanes are 1.1, 1.2 and 1.3 car widths and 0.25 m wide, the second one 3.5 m to the left, counted from right
-edge to right edge. Between the lanes a car may go where it likes. Source: ISO 3888-1:2018, as test software
-has it.
+edge to right edge. Between the lanes the path is free. Source: ISO 3888-1:2018, as test software
+implements it.
 """
 
 import math
@@ -13,23 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.planning.boxqp import box_qp
-from trailbrake.planning.spline import resample
-from trailbrake.tracks.road import Column, Road
+from trailbrake.planning.quadratic_program import Bounds, CyclicMatrix, solve_box_qp
+from trailbrake.planning.spline import resample_path
+from trailbrake.tracks.road import Road, RoadColumn
 
 Array = NDArray[np.float64]
 
-OFFSET = 3.5  # m, ISO 3888-1
-STATION = 1.0  # m between the offsets that are optimised
-LEAD = 40.0  # m before and behind the lanes on which the path may bend
-FREE = 10.0  # m to either side between the lanes
-STRAIGHT = 1e-3  # m to either side where the path begins and ends
-ROUND = 7  # m to either side over which the path is averaged: a car cannot follow a sudden turn of the wheel
+LANE_OFFSET = 3.5  # m, ISO 3888-1
+STATION_SPACING = 1.0  # m between the offsets that are optimised
+LEAD_DISTANCE = 40.0  # m before and behind the lanes on which the path may bend
+FREE_WIDTH = 10.0  # m to either side between the lanes
+END_TOLERANCE = 1e-3  # m to either side where the path begins and ends
+AVERAGING_POINTS = 7  # m to either side over which the path is averaged: a car cannot follow a sudden turn of the wheel
 TOLERANCE = 1e-9  # of the solver
 
 
 @dataclass(frozen=True)
-class Lane:
+class ConeLane:
     """One lane between two rows of cones: from `first` to `last` along the road, `right` to `left` across it, m."""
 
     first: float
@@ -38,21 +38,21 @@ class Lane:
     left: float
 
 
-def iso_3888_1(width: float, start: float) -> tuple[Lane, ...]:
+def iso_3888_1(width: float, start: float) -> tuple[ConeLane, ...]:
     """Return the three lanes for a car `width` (m) wide; the first begins at s = `start` (m), in the road's middle."""
     wide = [factor * width + 0.25 for factor in (1.1, 1.2, 1.3)]
     right = -0.5 * wide[0]
     return (
-        Lane(start, start + 15.0, right, right + wide[0]),
-        Lane(start + 45.0, start + 70.0, right + OFFSET, right + OFFSET + wide[1]),
-        Lane(start + 95.0, start + 125.0, right, right + wide[2]),
+        ConeLane(start, start + 15.0, right, right + wide[0]),
+        ConeLane(start + 45.0, start + 70.0, right + LANE_OFFSET, right + LANE_OFFSET + wide[1]),
+        ConeLane(start + 95.0, start + 125.0, right, right + wide[2]),
     )
 
 
-def lane_path(road: Road, lanes: tuple[Lane, ...], car: CarParams, share: float) -> Road:
+def plan_lane_path(road: Road, lanes: tuple[ConeLane, ...], car: CarParams, share: float) -> Road:
     """Return the path of least curvature through the lanes, along the middle of the road elsewhere, as a Road.
 
-    While any part of the car is in a lane, it keeps from either row of cones `share` of what it would in the middle.
+    While any part of the car is in a lane, its distance from either row of cones is at least `share` of the middle's.
 
     Args:
         road: straight.
@@ -60,48 +60,55 @@ def lane_path(road: Road, lanes: tuple[Lane, ...], car: CarParams, share: float)
         car: whose width and length must fit.
         share: 0..1; 1 is the middle of the lanes.
     """
-    s = np.linspace(0.0, road.length, round(road.length / STATION) + 1)
+    s = np.linspace(0.0, road.length, round(road.length / STATION_SPACING) + 1)
     half_width, reach = 0.5 * car.body.width, 0.5 * car.body.length
-    bends = (s >= lanes[0].first - LEAD) & (s <= lanes[-1].last + LEAD)
-    upper, lower = np.full(s.shape, FREE), np.full(s.shape, -FREE)
+    bends = (s >= lanes[0].first - LEAD_DISTANCE) & (s <= lanes[-1].last + LEAD_DISTANCE)
+    upper, lower = np.full(s.shape, FREE_WIDTH), np.full(s.shape, -FREE_WIDTH)
     for lane in lanes:
         inside = (s >= lane.first - reach) & (s <= lane.last + reach)
         keep = half_width + share * (0.5 * (lane.left - lane.right) - half_width)
         upper[inside], lower[inside] = lane.left - keep, lane.right + keep
     offset = np.zeros(s.shape)
-    offset[bends] = _least_bending(lower[bends], upper[bends])
-    offset = np.convolve(np.pad(offset, ROUND, "edge"), np.full(2 * ROUND + 1, 1.0 / (2 * ROUND + 1)), "valid")
+    offset[bends] = _minimise_bending(lower[bends], upper[bends])
+    offset = np.convolve(
+        np.pad(offset, AVERAGING_POINTS, "edge"),
+        np.full(2 * AVERAGING_POINTS + 1, 1.0 / (2 * AVERAGING_POINTS + 1)),
+        "valid",
+    )
     place = road.points(s, offset)
-    px, py, path_yaw, curvature, spacing = resample(place[:, 0].copy(), place[:, 1].copy(), False, STATION)
+    px, py, path_yaw, curvature, spacing = resample_path(place[:, 0].copy(), place[:, 1].copy(), False, STATION_SPACING)
     across = road.locate_many(np.column_stack([px, py]))
     along = across[:, 0]
     return Road.from_columns(
         spacing, False, px, py, path_yaw, curvature,
-        width_left=road.at(along, Column.WIDTH_LEFT) - across[:, 1],
-        width_right=road.at(along, Column.WIDTH_RIGHT) + across[:, 1],
-        runoff_left=road.at(along, Column.RUNOFF_LEFT), runoff_right=road.at(along, Column.RUNOFF_RIGHT),
-        grip=road.at(along, Column.GRIP),
+        width_left=road.column_at(along, RoadColumn.WIDTH_LEFT) - across[:, 1],
+        width_right=road.column_at(along, RoadColumn.WIDTH_RIGHT) + across[:, 1],
+        runoff_left=road.column_at(along, RoadColumn.RUNOFF_LEFT),
+        runoff_right=road.column_at(along, RoadColumn.RUNOFF_RIGHT),
+        grip=road.column_at(along, RoadColumn.GRIP),
     )  # fmt: skip
 
 
-def _least_bending(lower: Array, upper: Array) -> Array:
+def _minimise_bending(lower: Array, upper: Array) -> Array:
     """Return the offsets (n,) between `lower` and `upper`, evenly spaced, with the least squared second differences.
 
-    On a straight these are the curvature, but for the path's small angle to the road. Begins and ends along the road.
+    On a straight these are the curvature, except for the path's small angle to the road. The path begins and ends along
+    the road.
     """
     n = len(lower)
     for end in ([0, 1], [-1, -2]):
-        lower[end], upper[end] = -STRAIGHT, STRAIGHT
+        lower[end], upper[end] = -END_TOLERANCE, END_TOLERANCE
     inner = np.ones(n)
     inner[[0, -1]] = 0.0  # no second difference at the ends
     d0 = np.roll(inner, 1) + 4.0 * inner + np.roll(inner, -1)
     d1 = -2.0 * (inner + np.roll(inner, -1))
     d2 = np.roll(inner, -1).copy()
     d1[-1], d2[-2:] = 0.0, 0.0
-    return box_qp((d0, d1, d2), np.zeros(n), lower, upper, np.clip(np.zeros(n), lower, upper), TOLERANCE)
+    start = np.clip(np.zeros(n), lower, upper)
+    return solve_box_qp(CyclicMatrix(d0, d1, d2), np.zeros(n), Bounds(lower, upper), start, TOLERANCE)
 
 
-def clearance(lanes: tuple[Lane, ...], car: CarParams, s: Array, offset: Array, yaw: Array) -> Array:
+def lane_clearances(lanes: tuple[ConeLane, ...], car: CarParams, s: Array, offset: Array, yaw: Array) -> Array:
     """Return, per lane, the least distance (m) of the car's outline from the cones; negative where it hits some.
 
     The outline is a rectangle about the middle of the wheelbase; where a side of it crosses a lane's end, the point

@@ -1,9 +1,11 @@
 """Cubic splines through points in the plane, closed or open (de Boor, A Practical Guide to Splines, 1978)."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.planning.boxqp import solve_cyclic
+from trailbrake.planning.quadratic_program import CyclicMatrix, solve_cyclic
 
 Array = NDArray[np.float64]
 
@@ -33,17 +35,17 @@ def second_derivatives(t: Array, values: Array, closed: bool) -> Array:
         diagonal[[0, -1]] = 1.0
         rhs[[0, -1]] = 0.0
         off[[0, -2, -1]] = 0.0
-    return np.asarray(solve_cyclic(diagonal, off, np.zeros(n), rhs))
+    return np.asarray(solve_cyclic(CyclicMatrix(diagonal, off, np.zeros(n)), rhs))
 
 
-def resample(x: Array, y: Array, closed: bool, spacing: float) -> tuple[Array, Array, Array, Array, float]:
+def resample_path(x: Array, y: Array, closed: bool, spacing: float) -> tuple[Array, Array, Array, Array, float]:
     """Resample the path through (x, y) at uniform arc length.
 
     Args:
-        x: (n,) m; with y.
+        x: (n,) m.
         y: (n,) m.
         closed: whether the last point is followed by the first.
-        spacing: m, about; the result's divides the length.
+        spacing: m, approximate: the exact one divides the length.
 
     Returns:
         x, y, yaw (rad, unwrapped), curvature (1/m), each (m,), and the exact spacing (m).
@@ -55,26 +57,38 @@ def resample(x: Array, y: Array, closed: bool, spacing: float) -> tuple[Array, A
         mx, my = np.append(mx, mx[0]), np.append(my, my[0])
     # Arc length of the spline on a fine grid of its chord-length parameter, then inverted by interpolation.
     fine = np.linspace(0.0, t[-1], 8 * len(t))
-    _, _, dx, dy, _, _ = _evaluate(t, ring_x, ring_y, mx, my, fine)
+    spline = _PlaneSpline(t, ring_x, ring_y, mx, my)
+    _, _, dx, dy, _, _ = _evaluate_spline(spline, fine)
     speed = np.hypot(dx, dy)
     arc = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(fine))])
     count = max(round(arc[-1] / spacing), 8)
     exact = arc[-1] / count
     stations = np.arange(count if closed else count + 1) * exact
     at = np.interp(stations, arc, fine)
-    px, py, dx, dy, ddx, ddy = _evaluate(t, ring_x, ring_y, mx, my, at)
+    px, py, dx, dy, ddx, ddy = _evaluate_spline(spline, at)
     curvature = (dx * ddy - dy * ddx) / np.hypot(dx, dy) ** 3
     return px, py, np.unwrap(np.arctan2(dy, dx)), curvature, float(exact)
 
 
-def _evaluate(t: Array, x: Array, y: Array, mx: Array, my: Array, at: Array) -> tuple[Array, ...]:
+class _PlaneSpline(NamedTuple):
+    """A spline through points (x, y), m, at parameters t; mx and my are the second derivatives. All (n,)."""
+
+    t: Array
+    x: Array
+    y: Array
+    mx: Array
+    my: Array
+
+
+def _evaluate_spline(spline: _PlaneSpline, at: Array) -> tuple[Array, ...]:
     """Return x, y and their first and second derivatives at the parameters `at`."""
+    t = spline.t
     i = np.clip(np.searchsorted(t, at, side="right") - 1, 0, len(t) - 2)
     h = t[i + 1] - t[i]
     b = (at - t[i]) / h
     a = 1.0 - b
     out: list[Array] = []
-    for value, m in ((x, mx), (y, my)):
+    for value, m in ((spline.x, spline.mx), (spline.y, spline.my)):
         place = a * value[i] + b * value[i + 1] + ((a**3 - a) * m[i] + (b**3 - b) * m[i + 1]) * h * h / 6.0
         first = (value[i + 1] - value[i]) / h + ((1.0 - 3.0 * a * a) * m[i] + (3.0 * b * b - 1.0) * m[i + 1]) * h / 6.0
         out += [place, first, a * m[i] + b * m[i + 1]]

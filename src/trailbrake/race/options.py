@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Score = Literal["best_lap", "finish"]
+ScoringRule = Literal["best_lap", "finish"]
 SEASON, SIM, LAPS = "season", "trend", 3  # where nothing else is said
 
 
 @dataclass(frozen=True, kw_only=True)
-class DayOptions:
+class DayRunOptions:
     """How to run a race day.
 
     Attributes:
@@ -28,7 +28,7 @@ class DayOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaceOptions:
+class RaceDayOptions:
     """A race day in a few words.
 
     Attributes:
@@ -58,4 +58,4 @@ class RaceOptions:
     host: tuple[str, ...] = ()
     season: str = SEASON
     day: str = ""
-    score: Score = "best_lap"
+    score: ScoringRule = "best_lap"

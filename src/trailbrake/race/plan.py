@@ -2,19 +2,19 @@
 
 import math
 import re
-import tomllib
 from pathlib import Path
 
 import msgspec
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.race.options import LAPS, SEASON, SIM, RaceOptions, Score
+from trailbrake.race.options import LAPS, SEASON, SIM, RaceDayOptions, ScoringRule
+from trailbrake.user_files import parse_toml, read_user_text
 
 _PORT = "{port}"  # what tells a command from a driver among flags
-Text = str | int | float | bool
+OptionValue = str | int | float | bool
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RaceRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What holds in every race of the day.
 
     Attributes:
@@ -38,11 +38,35 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     patience: float = 10.0
     start: float = 60.0
     wall: float = 1800.0
-    score: Score = "best_lap"
+    score: ScoringRule = "best_lap"
     points: tuple[float, ...] = (10, 8, 6, 5, 4, 3, 2, 1)
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class EntryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the program or driver of an entry may use; 0 = without a limit.
+
+    Attributes:
+        memory: MB, of each process and of all together.
+        processes: how many an entry may run.
+        open_files: of each process.
+        file_size: MB of each file, of what a program prints too.
+        cpu: s of processor time of each process.
+        network: whether entries may use the network.
+        read_only: whether entries may write to a folder of their own alone, which is deleted after the race.
+        environment: names of the environment's variables that entries get beside those that programs need to run.
+    """
+
+    memory: int = 4096
+    processes: int = 64
+    open_files: int = 1024
+    file_size: int = 1024
+    cpu: int = 3600
+    network: bool = False
+    read_only: bool = True
+    environment: tuple[str, ...] = ()
+
+
+class TrackRound(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Races on one track.
 
     Attributes:
@@ -55,10 +79,10 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     track: str
     races: int = 1
     laps: int = 0
-    host: dict[str, Text] = {}
+    host: dict[str, OptionValue] = {}
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RaceEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who races: a driver of ours, or a program that waits for the simulator's call.
 
     Attributes:
@@ -67,7 +91,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         config: a file with gains for the driver.
         command: the program's command line, as one text or word by word. {port} stands for the port on which it is to
             listen, {python} for this Python.
-        port: where it listens, if it cannot be told; 0 = any free port.
+        port: where it listens, if it takes no {port}; 0 = any free port.
     """
 
     name: str = ""
@@ -77,12 +101,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     port: int = 0
 
     @property
-    def line(self) -> str:
+    def command_line(self) -> str:
         """The driver or the command, as one text."""
         return self.driver or (self.command if isinstance(self.command, str) else " ".join(self.command))
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RaceDayPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A race day.
 
     Attributes:
@@ -95,51 +119,45 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         cars: how many entries share a track at a time, where the wire allows more than 1.
         seed: of the first race; each further race has one more.
         rules: what holds in every race.
+        limits: what entries may use.
     """
 
-    entries: tuple[Entry, ...]
-    schedule: tuple[Round, ...]
+    entries: tuple[RaceEntry, ...]
+    schedule: tuple[TrackRound, ...]
     season: str = SEASON
     day: str = ""
     sim: str = SIM
     car: str = ""
     cars: int = 1
     seed: int = 0
-    rules: Rules = Rules()
+    rules: RaceRules = RaceRules()
+    limits: EntryLimits = EntryLimits()
 
 
-def read(path: Path) -> Plan:
+def read_plan(path: Path) -> RaceDayPlan:
     """Return the race day that a TOML file describes; paths in it are relative to the file's folder.
 
     Raises:
         UsageError: the file cannot be read.
-        DataError: it is no TOML, lacks a key, has an unknown one, or one with a value that cannot be.
+        DataError: it is too large or no TOML, lacks a key, has an unknown one, or one with a value that cannot be.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError("cannot read the race file", where=str(path), got=error.strerror or str(error),
-                         hint="docs/race.md has an example") from error  # fmt: skip
-    except UnicodeDecodeError:
-        raise DataError("not UTF-8 text", where=str(path), hint="save it as UTF-8") from None
-    return parse(text, str(path))
+    return parse_plan(read_user_text(path, "race file", hint="docs/race.md has an example"), str(path))
 
 
-def parse(text: str, where: str) -> Plan:
+def parse_plan(text: str, where: str) -> RaceDayPlan:
     """Return the race day in `text`; errors name `where`."""
+    values = parse_toml(text, where)
     try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"no TOML: {error}", where=where) from error
-    try:
-        # TOML writes dates as dates; a day's name is a text.
-        plan = msgspec.convert(msgspec.to_builtins(values), Plan)
+        # TOML writes dates; a day's name is a text.
+        plan = msgspec.convert(msgspec.to_builtins(values), RaceDayPlan)
     except msgspec.ValidationError as error:
-        raise DataError(_said(str(error)), where=where, hint="docs/race.md says what may stand there") from error
-    return checked(plan, where)
+        raise DataError(
+            _rephrase_error(str(error)), where=where, hint="docs/race.md says what may stand there"
+        ) from error
+    return validate_plan(plan, where)
 
 
-def _said(complaint: str) -> str:
+def _rephrase_error(complaint: str) -> str:
     """Return msgspec's sentence in the words of TOML: `schedule[0].track` instead of `$.schedule[0]`."""
     what, _, place = complaint.partition(" - at `$")
     what = what.replace("Object missing required field", "missing key").replace("Object contains unknown field",
@@ -148,7 +166,7 @@ def _said(complaint: str) -> str:
     return f"{what} in {place}" if place else what
 
 
-def checked(plan: Plan, where: str) -> Plan:
+def validate_plan(plan: RaceDayPlan, where: str) -> RaceDayPlan:
     """Return `plan` with a name for every entry; DataError where two things in it cannot both be."""
     if not plan.entries:
         raise DataError("no entries", where=where, expected="at least one [[entries]]")
@@ -161,7 +179,7 @@ def checked(plan: Plan, where: str) -> Plan:
         if not 0 <= entry.port <= 65535:
             raise DataError("no port", where=f"{where}, entry {entry.name or number}", expected="0..65535",
                             got=str(entry.port))  # fmt: skip
-    named = tuple(msgspec.structs.replace(entry, name=entry.name or entry.line) for entry in plan.entries)
+    named = tuple(msgspec.structs.replace(entry, name=entry.name or entry.command_line) for entry in plan.entries)
     twice = [entry.name for entry in named if [other.name for other in named].count(entry.name) > 1]
     if twice:
         raise DataError("two entries of one name", where=where, got=twice[0], hint='give each a name = "..."')
@@ -169,6 +187,9 @@ def checked(plan: Plan, where: str) -> Plan:
     for what, value, least in (
         ("rules.laps", rules.laps, 1), ("rules.seconds", rules.seconds, 1), ("rules.standstill", rules.standstill, 0),
         ("rules.contacts", rules.contacts or 0, 0), ("rules.patience", rules.patience, 0.1),
+        ("limits.memory", plan.limits.memory, 0), ("limits.processes", plan.limits.processes, 0),
+        ("limits.file_size", plan.limits.file_size, 0), ("limits.cpu", plan.limits.cpu, 0),
+        ("limits.open_files", plan.limits.open_files or 64, 64),
         ("rules.start", rules.start, 1), ("rules.wall", rules.wall, 1), ("cars", plan.cars, 1), ("seed", plan.seed, 0),
         *((f"schedule[{k}].races", item.races, 1) for k, item in enumerate(plan.schedule)),
         *((f"schedule[{k}].laps", item.laps, 0) for k, item in enumerate(plan.schedule)),
@@ -179,14 +200,14 @@ def checked(plan: Plan, where: str) -> Plan:
     return msgspec.structs.replace(plan, entries=named)
 
 
-def plan_of(options: RaceOptions) -> Plan:
+def plan_from_options(options: RaceDayOptions) -> RaceDayPlan:
     """Return the day that flags describe.
 
     Raises:
-        UsageError, DataError: nobody races, or nowhere; a number that cannot be.
+        UsageError, DataError: no entry or no track; a number out of its range.
     """
     if not options.entry or not options.track:
-        raise UsageError("nobody races, or nowhere", where="race", expected="a race file, or --entry and --track",
+        raise UsageError("no entry or no track", where="race", expected="a race file, or --entry and --track",
                          hint="docs/race.md has an example of each")  # fmt: skip
     host: dict[str, str | int | float | bool] = {}
     for pair in options.host:
@@ -194,26 +215,26 @@ def plan_of(options: RaceOptions) -> Plan:
         if not given:
             raise UsageError("no such option of the embedded simulator", where=f"--host {pair}", expected="KEY=VALUE")
         host[name] = value
-    rules = Rules(laps=options.laps, score=options.score)
-    plan = Plan(
-        entries=_told_apart([_entry(text) for text in options.entry]),
-        schedule=tuple(Round(track=track, races=options.races, host=dict(host)) for track in options.track),
+    rules = RaceRules(laps=options.laps, score=options.score)
+    plan = RaceDayPlan(
+        entries=_number_duplicates([_parse_entry(text) for text in options.entry]),
+        schedule=tuple(TrackRound(track=track, races=options.races, host=dict(host)) for track in options.track),
         season=options.season, day=options.day, sim=options.sim, car=options.car, cars=options.cars,
         seed=options.seed, rules=rules,
     )  # fmt: skip
-    return checked(plan, "race")
+    return validate_plan(plan, "race")
 
 
-def _entry(text: str) -> Entry:
+def _parse_entry(text: str) -> RaceEntry:
     """Return the entry that a text means, named for its file, its script or its program where it has one."""
     if _PORT not in text:
-        return Entry(name=re.split(r"[/\\]", text)[-1], driver=text)
+        return RaceEntry(name=re.split(r"[/\\]", text)[-1], driver=text)
     words = text.split()
-    return Entry(name=Path(next((word for word in words if word.endswith((".py", ".js", ".sh"))), words[0])).stem,
+    return RaceEntry(name=Path(next((word for word in words if word.endswith((".py", ".js", ".sh"))), words[0])).stem,
                  command=text)  # fmt: skip
 
 
-def _told_apart(entries: list[Entry]) -> tuple[Entry, ...]:
+def _number_duplicates(entries: list[RaceEntry]) -> tuple[RaceEntry, ...]:
     """Return the entries with numbers behind names that were there before."""
     names = [entry.name for entry in entries]
     return tuple(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from trailbrake.race.plan import Entry, Plan, Rules
+from trailbrake.race.plan import EntryLimits, RaceDayPlan, RaceEntry, RaceRules
 
 
 class Heat(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +21,7 @@ class Heat(msgspec.Struct, frozen=True, kw_only=True):
         seed: of the world.
         rules: what holds.
         grid: who, from the front of the grid to its back.
+        limits: what entries may use. No result depends on it, unless an entry fails.
     """
 
     race: int
@@ -30,11 +31,12 @@ class Heat(msgspec.Struct, frozen=True, kw_only=True):
     host: tuple[str, ...]
     laps: int
     seed: int
-    rules: Rules
-    grid: tuple[Entry, ...]
+    rules: RaceRules
+    grid: tuple[RaceEntry, ...]
+    limits: EntryLimits = EntryLimits()
 
 
-def heats(plan: Plan) -> list[Heat]:
+def schedule_heats(plan: RaceDayPlan) -> list[Heat]:
     """Return the heats of a day in order.
 
     Entries share the track in groups of `plan.cars`, and the front of the grid goes round from race to race.
@@ -42,36 +44,38 @@ def heats(plan: Plan) -> list[Heat]:
     found: list[Heat] = []
     race = 0
     for item in plan.schedule:
-        host = tuple(f"{name}={_text(value)}" for name, value in item.host.items())
+        host = tuple(f"{name}={_format_option(value)}" for name, value in item.host.items())
         for _ in range(item.races):
             turn = race % len(plan.entries)
             order = plan.entries[turn:] + plan.entries[:turn] if plan.cars > 1 else plan.entries
             race += 1
             alike = Heat(race=race, sim=plan.sim, track=item.track, car=plan.car, host=host,
                          laps=item.laps or plan.rules.laps, seed=plan.seed + race - 1, rules=plan.rules,
-                         grid=())  # fmt: skip
+                         limits=plan.limits, grid=())  # fmt: skip
             groups = (order[first : first + plan.cars] for first in range(0, len(order), plan.cars))
             found += [msgspec.structs.replace(alike, grid=grid) for grid in groups]
     return found
 
 
-def _text(value: str | int | float | bool) -> str:
+def _format_option(value: str | int | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def fingerprint(heat: Heat, content: Callable[[str], bytes]) -> str:
+def fingerprint_heat(heat: Heat, read_file: Callable[[str], bytes]) -> str:
     """Return a text that changes with anything that a heat's result may depend on.
 
     Args:
         heat: the heat. What only counts points, or is limited by the wall's clock, is left out.
-        content: returns the bytes of the file that a text of the plan names, b"" where it names none.
+        read_file: returns the bytes of the file that a text of the plan names, b"" where it names none.
     """
     rules = msgspec.structs.replace(heat.rules, score="best_lap", points=(), patience=1.0, start=1.0, wall=1.0)
-    hashed = hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(heat, rules=rules)))
+    values = msgspec.to_builtins(msgspec.structs.replace(heat, rules=rules))
+    del values["limits"]
+    hashed = hashlib.sha256(msgspec.json.encode(values))
     words = [heat.track, heat.car]
     for entry in heat.grid:
         command = entry.command.split() if isinstance(entry.command, str) else entry.command
         words += [entry.driver, entry.config, *command]
     for word in words:
-        hashed.update(hashlib.sha256(content(word)).digest())
+        hashed.update(hashlib.sha256(read_file(word)).digest())
     return hashed.hexdigest()

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from trailbrake.race.judge import Result
+from trailbrake.race.judge import EntryResult
 
 
-class Race(msgspec.Struct, frozen=True, kw_only=True):
+class RaceRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A race that was driven: where, and how it went for each entry.
 
     Attributes:
         number: within the day.
-        track: where; `host` what the embedded simulator was told.
+        track: where; `host` the options of the embedded simulator.
         car: with what, "" = the simulator's usual one.
         laps: how many were to be driven.
         seed: of the world.
@@ -28,16 +28,16 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     car: str
     laps: int
     seed: int
-    results: tuple[Result, ...]
+    results: tuple[EntryResult, ...]
     logs: dict[str, str] = {}
 
     @property
-    def course(self) -> tuple[str, ...]:
-        """Where lap times compare: the track and what the embedded simulator was told."""
+    def course_key(self) -> tuple[str, ...]:
+        """The key of races whose lap times compare: track and options of the embedded simulator."""
         return (self.track, *self.host)
 
 
-class Day(msgspec.Struct, frozen=True, kw_only=True):
+class DayRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A race day that was driven; `score` and `points` as its rules say, `drivers`: who or what each entry is."""
 
     name: str
@@ -45,24 +45,24 @@ class Day(msgspec.Struct, frozen=True, kw_only=True):
     begun: str
     score: str
     points: tuple[float, ...]
-    races: tuple[Race, ...]
+    races: tuple[RaceRecord, ...]
     drivers: dict[str, str] = {}
 
 
-def ranked(results: Sequence[Result]) -> list[Result]:
+def rank_results(results: Sequence[EntryResult]) -> list[EntryResult]:
     """Return results by place: who has finished by time, then who has driven more laps, then by their time."""
-    return sorted(results, key=_merit)
+    return sorted(results, key=_rank_key)
 
 
-def _merit(result: Result) -> tuple[bool, int, float, str]:
+def _rank_key(result: EntryResult) -> tuple[bool, int, float, str]:
     return not result.finished, -len(result.laps), result.time_s, result.entry
 
 
-def best_laps(day: Day) -> list[dict[str, Any]]:
+def rank_best_laps(day: DayRecord) -> list[dict[str, Any]]:
     """Return, for each course of a day, the entries by their best lap there; equal laps have equal places."""
     courses: dict[tuple[str, ...], dict[str, tuple[float, int]]] = {}
     for race in day.races:
-        best = courses.setdefault(race.course, {})
+        best = courses.setdefault(race.course_key, {})
         for result in race.results:
             if result.best_s is not None and not result.best_s >= best.get(result.entry, (float("inf"), 0))[0]:
                 best[result.entry] = (result.best_s, race.number)
@@ -78,7 +78,7 @@ def best_laps(day: Day) -> list[dict[str, Any]]:
     return found
 
 
-def points_of(day: Day) -> dict[str, float]:
+def score_points(day: DayRecord) -> dict[str, float]:
     """Return the points of every entry that was there on a day."""
     gained = {result.entry: 0.0 for race in day.races for result in race.results}
 
@@ -86,40 +86,42 @@ def points_of(day: Day) -> dict[str, float]:
         gained[entry] += day.points[place - 1] if place <= len(day.points) else 0.0
 
     if day.score == "best_lap":
-        for course in best_laps(day):
+        for course in rank_best_laps(day):
             for row in course["best"]:
                 give(row["entry"], row["place"])
     else:
         for race in day.races:
-            for place, result in enumerate(ranked(race.results), 1):
+            for place, result in enumerate(rank_results(race.results), 1):
                 if result.finished:
                     give(result.entry, place)
     return gained
 
 
-def leaderboard(season: str, days: Sequence[Day]) -> dict[str, Any]:
+def build_leaderboard(season: str, days: Sequence[DayRecord]) -> dict[str, Any]:
     """Return the whole season: what `leaderboard --json` prints and the page shows."""
-    by_day = {day.name: points_of(day) for day in days}
+    by_day = {day.name: score_points(day) for day in days}
     entries = sorted({entry for gained in by_day.values() for entry in gained})
     drivers = {entry: text for day in days for entry, text in day.drivers.items()}
-    rows = [_row(entry, drivers.get(entry, ""), days, by_day) for entry in entries]
+    rows = [_standings_row(entry, drivers.get(entry, ""), days, by_day) for entry in entries]
     rows.sort(key=lambda row: (-row["points"], -row["wins"], -row["finished"], row["entry"]))
     merits = [(row["points"], row["wins"], row["finished"]) for row in rows]
     return {
         "season": season,
         "standings": [{"place": merits.index(merit) + 1, **row} for row, merit in zip(rows, merits, strict=True)],
         "days": [
-            {"day": day.name, "sim": day.sim, "begun": day.begun, "score": day.score, "best_laps": best_laps(day),
-             "races": [race_json(race) for race in day.races]}
+            {"day": day.name, "sim": day.sim, "begun": day.begun, "score": day.score, "best_laps": rank_best_laps(day),
+             "races": [encode_race(race) for race in day.races]}
             for day in days
         ],
-        "digest": digest(days),
+        "digest": digest_results(days),
     }  # fmt: skip
 
 
-def _row(entry: str, driver: str, days: Sequence[Day], by_day: dict[str, dict[str, float]]) -> dict[str, Any]:
+def _standings_row(
+    entry: str, driver: str, days: Sequence[DayRecord], by_day: dict[str, dict[str, float]]
+) -> dict[str, Any]:
     own = [result for day in days for race in day.races for result in race.results if result.entry == entry]
-    first = [ranked(race.results)[0] for day in days for race in day.races if race.results]
+    first = [rank_results(race.results)[0] for day in days for race in day.races if race.results]
     return {
         "entry": entry, "driver": driver, "points": sum(gained.get(entry, 0.0) for gained in by_day.values()),
         "days": {name: gained[entry] for name, gained in by_day.items() if entry in gained},
@@ -129,10 +131,10 @@ def _row(entry: str, driver: str, days: Sequence[Day], by_day: dict[str, dict[st
     }  # fmt: skip
 
 
-def race_json(race: Race) -> dict[str, Any]:
+def encode_race(race: RaceRecord) -> dict[str, Any]:
     """Return a race with its results by place."""
     results = []
-    for place, result in enumerate(ranked(race.results), 1):
+    for place, result in enumerate(rank_results(race.results), 1):
         values = msgspec.to_builtins(result)
         results.append({"place": place if result.finished else None, **values, "log": race.logs.get(result.entry, "")})
     return {
@@ -141,10 +143,10 @@ def race_json(race: Race) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def digest(days: Sequence[Day]) -> str:
+def digest_results(days: Sequence[DayRecord]) -> str:
     """Return a text that is the same for the same races: of all results' digests."""
     rows = [
-        (day.name, race.number, *race.course, race.seed, result.entry, result.digest)
+        (day.name, race.number, *race.course_key, race.seed, result.entry, result.digest)
         for day in days for race in day.races for result in race.results
     ]  # fmt: skip
     return hashlib.sha256(msgspec.json.encode(sorted(rows))).hexdigest()

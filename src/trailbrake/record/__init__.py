@@ -1,8 +1,8 @@
 """Recordings: write as it drives, read back, export."""
 
-from trailbrake.record.export import export_csv
-from trailbrake.record.reader import Recording
-from trailbrake.record.threaded import Threaded
-from trailbrake.record.writer import Recorder
+from trailbrake.record.csv_export import export_csv
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.recording_reader import Recording
+from trailbrake.record.threaded_recorder import ThreadedRecorder
 
-__all__ = ["Recorder", "Recording", "Threaded", "export_csv"]
+__all__ = ["Recorder", "Recording", "ThreadedRecorder", "export_csv"]

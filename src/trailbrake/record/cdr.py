@@ -1,7 +1,7 @@
 """The CDR encoding of small flat messages, little-endian, as ROS 2 and the tools around MCAP read it.
 
-A `Layout` maps field names to ROS 2 types, in order. Rows of floats have a faster way of their own
-(`format.Row`); this is for the few messages that carry text, flags and arrays.
+A `CdrLayout` maps field names to ROS 2 types, in order. `format.TICK` packs the rows of floats faster; this
+module is for the few messages that carry text, flags and arrays.
 """
 
 import struct
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-Layout = Mapping[str, str]
+CdrLayout = Mapping[str, str]
 
 HEADER = b"\x00\x01\x00\x00"  # plain CDR, little-endian, no options
 _SCALARS = {
@@ -21,20 +21,20 @@ _LENGTH = struct.Struct("<I")
 TYPES = (*_SCALARS, "string", "float64[]", "uint8[]")
 
 
-def _padding(offset: int, size: int) -> int:
+def _alignment_padding(offset: int, size: int) -> int:
     return -offset % size  # alignment counts from behind the header
 
 
-def encode(layout: Layout, values: Mapping[str, Any]) -> bytes:
+def encode_message(layout: CdrLayout, values: Mapping[str, Any]) -> bytes:
     """Return the message with `values[name]` for every field of `layout`."""
     body = bytearray()
     for name, kind in layout.items():
         value = values[name]
         if kind in _SCALARS:
             packer = _SCALARS[kind]
-            body += bytes(_padding(len(body), packer.size)) + packer.pack(value)
+            body += bytes(_alignment_padding(len(body), packer.size)) + packer.pack(value)
             continue
-        body += bytes(_padding(len(body), 4))
+        body += bytes(_alignment_padding(len(body), 4))
         if kind == "string":
             # A zero byte ends a CDR string, so none may be inside; half surrogates come from odd file names.
             data = str(value).replace("\0", " ").encode("utf-8", "backslashreplace") + b"\0"
@@ -45,13 +45,13 @@ def encode(layout: Layout, values: Mapping[str, Any]) -> bytes:
             array = np.ascontiguousarray(value, dtype="<f8")
             body += _LENGTH.pack(array.size)
             if array.size:
-                body += bytes(_padding(len(body), 8)) + array.tobytes()
+                body += bytes(_alignment_padding(len(body), 8)) + array.tobytes()
         else:
             raise ValueError(f"no CDR encoding for {kind!r}")
     return HEADER + bytes(body)
 
 
-def decode(layout: Layout, message: bytes) -> dict[str, Any]:
+def decode_message(layout: CdrLayout, message: bytes) -> dict[str, Any]:
     """Return {field name: value}; the inverse of `encode`. Raises ValueError on bytes that do not fit."""
     if message[:4] != HEADER:
         raise ValueError("not a little-endian CDR message")
@@ -60,11 +60,11 @@ def decode(layout: Layout, message: bytes) -> dict[str, Any]:
         for name, kind in layout.items():
             if kind in _SCALARS:
                 packer = _SCALARS[kind]
-                offset += _padding(offset, packer.size)
+                offset += _alignment_padding(offset, packer.size)
                 (values[name],) = packer.unpack_from(body, offset)
                 offset += packer.size
                 continue
-            offset += _padding(offset, 4)
+            offset += _alignment_padding(offset, 4)
             (count,) = _LENGTH.unpack_from(body, offset)
             offset += 4
             if kind == "string":
@@ -74,7 +74,7 @@ def decode(layout: Layout, message: bytes) -> dict[str, Any]:
                 values[name] = bytes(body[offset : offset + count])
                 offset += count
             else:
-                offset += _padding(offset, 8) if count else 0
+                offset += _alignment_padding(offset, 8) if count else 0
                 values[name] = np.frombuffer(body, dtype="<f8", count=count, offset=offset)
                 offset += 8 * count
     except struct.error as error:

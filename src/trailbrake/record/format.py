@@ -5,32 +5,37 @@
 | /state | one float64 per column of `STATE_COLUMNS` | every tick |
 | /controls | one float64 per column of `CONTROL_COLUMNS` | every tick, right after its /state |
 | /lap | number, time, valid and why not, sector times, time off the road, contacts | when a lap ends |
-| /event | text | when the supervisor, the driver or the link has something to say |
+| /event | text | for every message of the supervisor, the driver or the link |
 | /map | centre, left and right edge of the road | once |
 | /plan | distance, x, y, speed of the planned line | once |
-| /camera | the picture as it came, JPEG or PNG | with the tick that it belongs to, where the wire has a camera |
+| /signals | one float64 per selected signal of the simulator | every tick, where signals are selected |
+| /camera | the encoded image, JPEG or PNG | with the tick that it belongs to, where the wire has a camera |
 
-The attachment `about.json` says what was driven, and `wire.json`, written at the end, how the wire did. Log
-times are simulator time (ns); the writer reads no clock, so two recordings of one seeded drive differ only
-where their `about` does. A tick's MCAP sequence number is its count from the start; other messages carry the
-count of the ticks before them, which tells where they belong even if the simulator's clock was set back.
+The attachment `about.json` describes the drive; `wire.json`, written at the end, holds the counters of the wire. Log
+times are simulator time (ns); the writer reads no clock, so two recordings of one seeded drive differ only in `about`.
+A tick's MCAP sequence number is its count from the start; other messages carry the count of the ticks before them,
+which locates them even if the simulator's clock was set back.
 
 The recorded schemas name the columns and fields, so a reader needs no table of its own: a column that was added later
-reads as NaN, one that was removed stays readable. Only a changed *meaning* needs a new SCHEMA_VERSION (kept
-in the /state channel's metadata) and a step in `migrate.py`.
+reads as NaN, one that was removed stays readable. Only a changed *meaning* needs a new SCHEMA_VERSION (kept in the
+/state channel's metadata) and a conversion in the reader.
 """
 
+import json
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from trailbrake.record import cdr
-from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS, Column
+from trailbrake.state.signals import Signal
+from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS, RecordColumn
 
 PROFILE = "trailbrake"
 ABOUT = "about.json"
 WIRE = "wire.json"
+PART_KEY = "part"  # in about.json of the second and every further file of a recording: which it is
 VERSION_KEY = "schema_version"
 SUFFIX = ".mcap"
 MAGIC = b"\x89MCAP0\r\n"
@@ -51,17 +56,17 @@ class Topic:
     metadata: dict[str, str] = field(default_factory=dict)
 
 
-def _row_topic(number: int, name: str, schema_name: str, columns: tuple[Column, ...]) -> Topic:
+def _row_topic(number: int, name: str, schema_name: str, columns: tuple[RecordColumn, ...]) -> Topic:
     lines = [f"float64 {c.name}  # {c.quantity.unit}: {c.quantity.meaning}" for c in columns]
     return Topic(number, name, schema_name, "\n".join(lines) + "\n", {VERSION_KEY: str(SCHEMA_VERSION)})
 
 
-def _topic(number: int, name: str, schema_name: str, layout: cdr.Layout, comment: str) -> Topic:
+def _message_topic(number: int, name: str, schema_name: str, layout: cdr.CdrLayout, comment: str) -> Topic:
     lines = [f"# {comment}", *(f"{kind} {field_name}" for field_name, kind in layout.items())]
     return Topic(number, name, schema_name, "\n".join(lines) + "\n")
 
 
-LAP_LAYOUT: cdr.Layout = {
+LAP_LAYOUT: cdr.CdrLayout = {
     "time_s": "float64",
     "number": "uint32",
     "valid": "bool",
@@ -70,14 +75,14 @@ LAP_LAYOUT: cdr.Layout = {
     "contacts": "uint32",
     "sectors_s": "float64[]",
 }
-EVENT_LAYOUT: cdr.Layout = {"text": "string"}
-MAP_LAYOUT: cdr.Layout = {"closed": "bool"} | {
+EVENT_LAYOUT: cdr.CdrLayout = {"text": "string"}
+MAP_LAYOUT: cdr.CdrLayout = {"closed": "bool"} | {
     f"{part}_{axis}": "float64[]" for part in ("centre", "left", "right") for axis in "xy"
 }
-PLAN_LAYOUT: cdr.Layout = dict.fromkeys(("s", "x", "y", "speed"), "float64[]")
+PLAN_LAYOUT: cdr.CdrLayout = dict.fromkeys(("s", "x", "y", "speed"), "float64[]")
 # `sensor_msgs/msg/CompressedImage` of ROS 2, which viewers show as a picture; the header inside
 # of it is laid out flat, as CDR does.
-CAMERA_LAYOUT: cdr.Layout = {
+CAMERA_LAYOUT: cdr.CdrLayout = {
     "sec": "int32",
     "nanosec": "uint32",
     "frame_id": "string",
@@ -85,16 +90,16 @@ CAMERA_LAYOUT: cdr.Layout = {
     "data": "uint8[]",
 }
 CAMERA_FRAME = "camera"
-PNG = b"\x89PNG"  # how such a picture begins; every other one is taken for a JPEG
-_BETWEEN = "=" * 80
+PNG = b"\x89PNG"  # first bytes of such an image; every other one is treated as JPEG
+_SCHEMA_SEPARATOR = "=" * 80
 _CAMERA_DEFINITION = f"""std_msgs/Header header
 string format
 uint8[] data
-{_BETWEEN}
+{_SCHEMA_SEPARATOR}
 MSG: std_msgs/Header
 builtin_interfaces/Time stamp
 string frame_id
-{_BETWEEN}
+{_SCHEMA_SEPARATOR}
 MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
@@ -102,12 +107,22 @@ uint32 nanosec
 
 STATE = _row_topic(1, "/state", "trailbrake/msg/State", STATE_COLUMNS)
 CONTROLS = _row_topic(2, "/controls", "trailbrake/msg/Controls", CONTROL_COLUMNS)
-LAP = _topic(3, "/lap", "trailbrake/msg/Lap", LAP_LAYOUT, "a finished lap; the log time is its end; times in s")
-EVENT = _topic(4, "/event", "trailbrake/msg/Event", EVENT_LAYOUT, "what happened, in words")
-MAP = _topic(5, "/map", "trailbrake/msg/Map", MAP_LAYOUT, "the road: centre and edges, m, world frame")
-PLAN = _topic(6, "/plan", "trailbrake/msg/Plan", PLAN_LAYOUT, "the planned line: s, x, y in m, speed in m/s")
+LAP = _message_topic(3, "/lap", "trailbrake/msg/Lap", LAP_LAYOUT, "a finished lap; the log time is its end; times in s")
+EVENT = _message_topic(4, "/event", "trailbrake/msg/Event", EVENT_LAYOUT, "what happened, in words")
+MAP = _message_topic(5, "/map", "trailbrake/msg/Map", MAP_LAYOUT, "the road: centre and edges, m, world frame")
+PLAN = _message_topic(6, "/plan", "trailbrake/msg/Plan", PLAN_LAYOUT, "the planned line: s, x, y in m, speed in m/s")
 CAMERA = Topic(7, "/camera", "sensor_msgs/msg/CompressedImage", _CAMERA_DEFINITION)
 TOPICS = (STATE, CONTROLS, LAP, EVENT, MAP, PLAN, CAMERA)
+SIGNALS_NUMBER, SIGNALS_NAME = 8, "/signals"
+NAMES_KEY = "names"  # in the metadata of /signals: JSON, the names of its columns with their dots
+
+
+def make_signals_topic(signals: Sequence[Signal]) -> Topic:
+    """Return the topic of the selected signals: one float64 column each, in their order."""
+    lines = [f"float64 {s.column}  # {s.quantity.unit}: {s.quantity.meaning}" for s in signals]
+    names = json.dumps([signal.name for signal in signals])
+    definition = "\n".join(lines) + "\n"
+    return Topic(SIGNALS_NUMBER, SIGNALS_NAME, "trailbrake/msg/Signals", definition, {NAMES_KEY: names})
 
 
 def _message_fields(columns: int) -> list[tuple[str, object]]:
@@ -125,12 +140,15 @@ CONTROLS_LENGTH = MESSAGE_FIELDS + 4 + 8 * _CONTROLS_WIDTH
 
 def tick_dtype(state_columns: int, controls_columns: int) -> np.dtype[np.void]:
     """Return the array element behind one tick's two message records."""
-    state = np.dtype(_message_fields(state_columns))
-    controls = np.dtype(_message_fields(controls_columns))
-    return np.dtype([("state", state), ("controls", controls)])
+    return np.dtype([("state", row_dtype(state_columns)), ("controls", row_dtype(controls_columns))])
 
 
-def fields(definition: str) -> dict[str, str]:
+def row_dtype(columns: int) -> np.dtype[np.void]:
+    """Return the array element behind the message record of one row."""
+    return np.dtype(_message_fields(columns))
+
+
+def parse_fields(definition: str) -> dict[str, str]:
     """Return {field name: type} of a schema that this format can hold. ValueError for any other."""
     found = {}
     for line in definition.splitlines():
@@ -142,9 +160,9 @@ def fields(definition: str) -> dict[str, str]:
     return found
 
 
-def column_names(definition: str) -> tuple[str, ...]:
+def parse_column_names(definition: str) -> tuple[str, ...]:
     """Return the field names of a row schema, which must be all float64. ValueError otherwise."""
-    found = fields(definition)
+    found = parse_fields(definition)
     for name, kind in found.items():
         if kind != "float64":
             raise ValueError(f"not a row of float64: {kind} {name}")

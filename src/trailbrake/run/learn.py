@@ -1,42 +1,43 @@
 """Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads."""
 
 import math
-from dataclasses import replace
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.config import recordings_folder
-from trailbrake.drivers.load import load as load_driver
+from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.survey import SurveyGains
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.planning.course import Course
-from trailbrake.planning.survey import CLOSE, survey
-from trailbrake.record.names import safe_name
-from trailbrake.record.reader import Recording
-from trailbrake.record.threaded import Threaded
-from trailbrake.record.writer import Recorder
-from trailbrake.run import rate
-from trailbrake.run.connect import connected, for_driver
-from trailbrake.run.loop import Seat, run_loop
-from trailbrake.run.needs import check_needs
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import UnmappedCourse
+from trailbrake.planning.road_survey import CLOSING_DISTANCE, survey_road
+from trailbrake.record.file_names import safe_name
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.recording_reader import Recording
+from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.roles import HasGains
+from trailbrake.run.loop.drive_loop import CarLoop, run_loop
+from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions, LearnOptions
-from trailbrake.run.session import INTERRUPTED
-from trailbrake.run.show import Quiet, Show
-from trailbrake.run.signals import on_stop
-from trailbrake.run.supervisor import Supervisor
-from trailbrake.sims import registry
+from trailbrake.run.session.connection import open_connection
+from trailbrake.run.session.drive_protection import protect_cars
+from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.run.session.drive_setup import make_setup
+from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.run.session.progress import ProgressListener, SilentListener
+from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls
+from trailbrake.system import steady_clock
+from trailbrake.system.breakable_call import BreakableCall
+from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tracks import road_file
-from trailbrake.tracks.load import load as load_track
 from trailbrake.tracks.road import Road
-from trailbrake.tracks.track import Track
+from trailbrake.tracks.track_library import load_track
 
-LEFT = 200.0  # m from its start after which a car that comes back has been round
-END = 15.0  # m before the end of an embedded open road at which it has been driven
-STANDS_FOR = 15.0  # s without getting on after which the drive is over
+AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
+END_MARGIN = 15.0  # m before the end of an embedded open road at which it has been driven
+STANDSTILL_LIMIT = 15.0  # s without getting on after which the drive is over
 NEEDS = frozenset({"x", "y", "z"})
 
 
@@ -51,7 +52,7 @@ class _Odometer:
         self.driven = self._away = 0.0
         self.ended = False
 
-    def start(self, about: dict[str, Any]) -> None:
+    def start(self, about: JsonObject) -> None:
         """Nothing to prepare."""
 
     def tick(self, state: CarState, controls: Controls) -> None:
@@ -64,51 +65,66 @@ class _Odometer:
             self.driven, self._last, self._moved_at = self.driven + step, here, state.time
         gap = math.dist(here, self._start)
         self._away = max(self._away, gap)
-        round_again = self._away > LEFT and gap < 0.5 * CLOSE
+        round_again = self._away > AWAY_DISTANCE and gap < 0.5 * CLOSING_DISTANCE
         at_end = False
         if self._road is not None:
             s, _, self._row = self._road.locate(state.x, state.y, self._row)
-            at_end = s > self._road.length - END
-        stands = state.time - self._moved_at > STANDS_FOR
+            at_end = s > self._road.length - END_MARGIN
+        stands = state.time - self._moved_at > STANDSTILL_LIMIT
         self.ended = round_again or at_end or stands or self.driven >= self._metres
 
     def close(self) -> None:
         """Nothing to end."""
 
 
-def learn(options: LearnOptions, live: Any = None, show: Show | None = None) -> dict[str, Any]:
+def map_road(
+    simulator: AnySimulator, options: LearnOptions, live: object = None, listener: ProgressListener | None = None
+) -> JsonObject:
     """Map a road, write the track file, and return what `trailbrake learn --json` prints.
 
+    Args:
+        simulator: whose wire to drive through, where no recording is given.
+        options: what to map, and how.
+        live: the simulator's live options; None for their defaults.
+        listener: receives messages.
+
     Raises:
-        TrailbrakeError: nobody supplies what is needed, too short a drive, a file that cannot be read or written.
+        TrailbrakeError: the simulator does not supply what the driver needs, the drive was too short, or a file
+            cannot be read or written.
     """
-    show = show or Quiet()
+    listener = listener or SilentListener()
     if not options.width > 0.0:
         raise UsageError("no width of a road", where="--width", expected="above 0 m", got=f"{options.width:g}")
-    recording = options.source or _drive(options, live, show)
+    options = options.with_defaults()
+    recording = options.source or _drive_survey(simulator, options, live, listener)
     opened = Recording.open(recording)
     columns = [opened.state[name] for name in ("x", "y", "z", "driving_line")]
-    found = survey(*columns, width=options.width, wave=_wave(options))
-    out = options.out or Path(f"{opened.path.stem if options.source else safe_name(Path(options.track).stem)}_map.csv")
-    road_file.write(out, found.road)
+    found = survey_road(*columns, width=options.width, wave=_weave_length(options))
+    out = options.out or Path(f"{opened.path.stem if options.source else _road_name(options)}_map.csv")
+    road_file.write_road(out, found.road)
     return {
         "recording": str(recording), "track": str(out), "length_m": found.road.length, "closed": found.road.closed,
-        "width_m": 2.0 * found.half_width, "width_known": found.live, "rows": len(found.road.table),
+        "width_m": 2.0 * found.half_width, "width_known": found.known_share, "rows": len(found.road.table),
     }  # fmt: skip
 
 
-def _wave(options: LearnOptions) -> float:
-    """Return the length of the drive's weaves, m, without which a place across tells no width."""
-    gains = getattr(load_driver(options.driver, options.config), "gains", None)
+def _road_name(options: LearnOptions) -> str:
+    """Return the road's name for files: in a live drive it is often not known, and is the simulator's."""
+    return safe_name(Path(options.track or options.sim).stem)
+
+
+def _weave_length(options: LearnOptions) -> float:
+    """Return the length of the drive's weaves, m: the width of the road follows from them."""
+    driver = load_driver(options.driver, options.config, options.gain)
+    gains = driver.gains if isinstance(driver, HasGains) else None
     return gains.wave if isinstance(gains, SurveyGains) else SurveyGains().wave
 
 
-def _drive(options: LearnOptions, live: Any, show: Show) -> Path:
-    driver = load_driver(options.driver, options.config)
-    check_needs(driver, options.driver, options.sim)
-    spec = registry.part(options.sim, "spec")
-    if not spec.SUPPLIES >= NEEDS:
-        raise UsageError(f"{options.sim} does not tell where the car is", where="--sim")
+def _drive_survey(simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener) -> Path:
+    driver = load_driver(options.driver, options.config, options.gain)
+    check_driver_needs(driver, options.driver, simulator, live)
+    if not simulator.list_supplied(live) >= NEEDS:
+        raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
     drive = DriveOptions(
         sim=options.sim,
         driver=options.driver,
@@ -117,36 +133,35 @@ def _drive(options: LearnOptions, live: Any, show: Show) -> Path:
         live=options.live,
         host=options.host,
     )
-    track = load_track(options.track)
-    driver.reset(_blank(track, options))
+    course = UnmappedCourse(load_car(options.car) if options.car else None, cause="the road is yet to be mapped")
+    check_course_needs(driver, options.driver, simulator, course)
+    driver.reset(course)
     # The world's own road says only where it ends: an embedded open road has nothing beyond.
-    ends = track.road if not options.live and not track.road.closed else None
+    road = None if options.live else load_track(options.track).road
+    ends = road if road is not None and not road.closed else None
     supervisor, odometer = Supervisor(), _Odometer(options.metres or math.inf, ends)
+    breakable = BreakableCall()
     with (
-        on_stop(lambda: supervisor.request_stop(INTERRUPTED)),
-        connected(
-            for_driver(drive, driver), live or spec.LiveOptions(), lambda: supervisor.stop_reason != ""
-        ) as connection,
+        handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
+        open_connection(make_setup(simulator, drive, live, driver), lambda: supervisor.stop_reason != "") as connection,
     ):
-        plain = Recorder(recordings_folder() / f"{safe_name(Path(options.track).stem)}_survey_{rate.stamp()}.mcap")
-        recorder = Threaded(plain) if options.live else plain
+        plain = Recorder(recordings_folder() / f"{_road_name(options)}_survey_{steady_clock.filename_timestamp()}.mcap")
+        recorder = ThreadedRecorder(plain) if options.live else plain
         recorder.start({"sim": options.sim, "driver": options.driver, "track": options.track, "car": options.car})
         try:
-            seat = Seat(
+            seat = CarLoop(
                 connection.link, driver, supervisor, [recorder, odometer], lambda: "" if odometer.ended else None
             )
-            result = run_loop(seat, connection.pace, say=show.say)
+            say = listener.show_message
+            with (
+                protect_cars([seat], say, lambda text: None, recorder.close, breakable)
+                if options.live
+                else nullcontext()
+            ):
+                result = run_loop(seat, connection.pacer, say=say)
         finally:
             recorder.close()
-    show.say(f"drove {odometer.driven:.0f} m in {result.simulated:.0f} s")
+    listener.show_message(f"drove {odometer.driven:.0f} m in {result.simulated_s:.0f} s")
     if result.reason not in ("", INTERRUPTED):
         raise SimulatorError(f"the drive broke off: {result.reason}", where=str(recorder.path))
     return Path(recorder.path)
-
-
-def _blank(track: Track, options: LearnOptions) -> Course:
-    """Return a course that tells a driver nothing: who maps a road must not know it."""
-    table = np.zeros((2, track.road.table.shape[1]))
-    table[1, 0] = 1.0
-    empty = replace(track.road, table=table, spacing=1.0, closed=False)
-    return Course(Track("unknown", "unknown", (empty,)), load_car(options.car))

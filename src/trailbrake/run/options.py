@@ -1,29 +1,20 @@
-"""What can be asked of a drive and of a served world; the command line makes its flags from these."""
+"""Options of drives, served worlds and the other verbs; the command line makes its flags of these."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from trailbrake.sims import registry
+from trailbrake.simulator import Speed, WorldKind
 
-Speed = Literal["real", "max"]
-# What a world of each kind is made of where nothing is named: track and car. A simulator's `spec.WORLD` says its kind.
-DEFAULTS = {
+Pace = Literal["simulator", "driver"]  # who sets the pace of real time
+ViewKind = Literal["none", "page", "window"]
+
+# Track and car of a world of each kind where the user names none.
+WORLD_DEFAULTS: dict[WorldKind, tuple[str, str]] = {
     "car": ("hartmoor", "gt3"),
     "road": ("lakeside", "hatchback"),
     "miniature": ("clover", "miniature"),
 }
-DRIVER = "line_follow"  # drives where nobody is named, if a simulator's `spec.DRIVER` names no other
-
-
-def world_kind(sim: str) -> str:
-    """Return the kind of world behind the wire of `sim`, a key of DEFAULTS."""
-    return str(getattr(registry.part(sim, "spec"), "WORLD", "car"))
-
-
-def default_driver(sim: str) -> str:
-    """Return who drives `sim` where nobody is named."""
-    return str(getattr(registry.part(sim, "spec"), "DRIVER", DRIVER))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,27 +22,40 @@ class DriveOptions:
     """A drive.
 
     Attributes:
-        sim: whose wire to drive through; `trailbrake sims` lists them.
+        sim: whose wire to drive through; `trailbrake sims` lists them; or FILE.py, or FILE.py:NAME.
         driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz. Not named: line_follow;
-            where all there is is a camera, lane_sign.
+            in Formula Trend lane_sign; each simulator names its own. Live, on a road that is not known, a driver that
+            needs a road is refused.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
-            tell it.
-        car: a car's name or file. Not named: gt3 or hatchback; live, the game's own, where its files tell it.
+            say so, or else none: the road is unmapped, nothing is planned and no line is scored.
+        car: a car's name or file. Not named: gt3 or hatchback; live, the game's own, where its files tell it, or else
+            none.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
-        seed: seed of the embedded world; nothing in it is random yet, so all seeds drive alike.
+        seed: seed of the embedded world: where parked cars stand in the miniature world; nothing else is random yet.
         live: drive the real game (or a served world) at its public doors instead of the embedded world.
         speed: pace of the embedded world: `max` steps it in lockstep as fast as the machine allows, `real` runs it
             in a process of its own in real time.
         out: folder for the recording and the report.
         report: whether to write the report when the drive ends.
         pictures: whether the recording keeps what a camera shows: some 8 MB a minute.
+        part_minutes: minutes of simulator time in one file of the recording; a longer drive goes on in another file at
+            the next end of a lap; 0 = without a limit.
+        part_megabytes: the same by the size of the file, MB.
         log: a folder for the drive as `driving_log.csv` and `IMG/` as well, as camera simulators record; one that is
             there is added to.
+        camera: pictures for a wire that has none: window:TITLE captures the game's window, world draws the embedded
+            world; then ,crop=X,Y,W,H ,size=WxH ,rate=HZ as wanted.
         config: a TOML file with gains for the driver, as `trailbrake tune` writes it.
+        gain: constants of the driver, KEY=VALUE, over those of the file: --gain speed=15; repeatable. Without Gains of
+            its own, the numbers that its constructor takes; of an FMU its parameters.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
+        signals: values of the simulator's own to record and show besides those that the driver needs: names of
+            docs/signals.md, or patterns as `beamng.wheel_*`, with commas between; `all` for every one.
+        pace: who sets the pace of real time: the `simulator`, or the `driver`: then the simulator waits until each of
+            its samples has been answered.
     """
 
     sim: str = "assetto"
@@ -67,13 +71,19 @@ class DriveOptions:
     out: Path | None = None
     report: bool = True
     pictures: bool = True
+    part_minutes: float = 60.0
+    part_megabytes: float = 512.0
     log: Path | None = None
+    camera: str = ""
     config: Path | None = None
+    gain: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
+    signals: tuple[str, ...] = ()
+    pace: Pace = "simulator"
 
-    def named(self) -> "DriveOptions":
-        """Return the options with a track and a car: those of the embedded world where none are named."""
-        track, car = DEFAULTS[world_kind(self.sim)]
+    def with_defaults(self, world: WorldKind) -> "DriveOptions":
+        """Return the options with a track and a car: those of an embedded world of this kind where none are named."""
+        track, car = WORLD_DEFAULTS[world]
         return replace(self, track=self.track or track, car=self.car or car)
 
 
@@ -88,6 +98,8 @@ class WorldOptions:
         seed: seed of the world: where parked cars stand in the miniature world; nothing else is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.
         speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.
+        view: the view from the first car: page publishes it for `drive --live --camera world`, window also shows it
+            in a window, which `--camera window:TITLE` can capture.
     """
 
     track: str = ""
@@ -95,10 +107,11 @@ class WorldOptions:
     seed: int = 0
     seconds: float = 0.0
     speed: Speed | None = None
+    view: ViewKind = "none"
 
-    def named(self, sim: str) -> "WorldOptions":
-        """Return the options with a track and a car: those of the world of `sim` where none are named."""
-        track, car = DEFAULTS[world_kind(sim)]
+    def with_defaults(self, world: WorldKind) -> "WorldOptions":
+        """Return the options with a track and a car: those of a world of this kind where none are named."""
+        track, car = WORLD_DEFAULTS[world]
         return replace(self, track=self.track or track, car=self.car or car)
 
 
@@ -109,28 +122,37 @@ class LearnOptions:
     Attributes:
         source: a recording to map instead of driving: the road must have been driven slowly by `survey`.
         sim: whose wire to drive through.
-        track: the embedded world's track, which the map does not look at; a real game has its own.
-        car: the embedded world's car.
+        track: the embedded world's track, which the map does not look at; not named: serpent_pass. A real game has its
+            own; then this is only the name of the files.
+        car: the embedded world's car; not named: hatchback.
         driver: who drives.
         width: m, the road's width from edge to edge where the simulator does not tell the place across it.
         metres: stop after so many metres; 0 = back at the start, at the end of an embedded road, or when stopped.
         live: drive the real game instead of the embedded world.
         config: a TOML file with gains for the driver.
+        gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
-        out: the track file to write; default TRACK_map.csv, or that of the recording's name.
+        out: the track file to write; default TRACK_map.csv, live SIM_map.csv, or that of the recording's name.
     """
 
     source: Path | None = None
     sim: str = "forza"
-    track: str = "serpent_pass"
-    car: str = "hatchback"
+    track: str = ""
+    car: str = ""
     driver: str = "survey"
     width: float = 8.0
     metres: float = 0.0
     live: bool = False
     config: Path | None = None
+    gain: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
     out: Path | None = None
+
+    def with_defaults(self) -> "LearnOptions":
+        """Return the options with a track and a car: those of the embedded world where none are named, live none."""
+        if self.live or self.source is not None:
+            return self
+        return replace(self, track=self.track or "serpent_pass", car=self.car or "hatchback")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +185,7 @@ class TuneOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions:
+class PadCheckOptions:
     """A check of the way to a simulator.
 
     Attributes:

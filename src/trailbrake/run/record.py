@@ -1,55 +1,61 @@
-"""Records what a simulator sends while somebody else drives, or turns a recorded session of its own kind into ours.
+"""Records what a simulator sends while another program or a person drives, or converts a recorded session of its own.
 
-A simulator whose folder has a `recorder.py` can do it: `Options`, `settings_of(options, port, output)` and
-`Session(options, settings, source)`, which writes the simulator's own files and yields each new sample with the lap
-that ended at it.
+The simulator's `RecorderTool` writes its own files and yields each new sample with the lap that ended at it.
 """
 
 import math
 import platform
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from trailbrake import __version__
 from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
-from trailbrake.errors import TrailbrakeError, UsageError, near
-from trailbrake.record.threaded import Threaded
-from trailbrake.record.writer import Recorder
-from trailbrake.run import rate
-from trailbrake.run.signals import on_stop
-from trailbrake.sims import registry
-from trailbrake.state import CarState, Controls
+from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.json_types import JsonObject
+from trailbrake.record.parted_file import ONE_FILE, PartLimits
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.recording_reader import Recording
+from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.run.session.session_camera import choose_camera, open_camera
+from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.simulator_tools import RecordOptions, RecordsSignals
+from trailbrake.state import CarState, Signal, applied_controls
+from trailbrake.system import steady_clock
+from trailbrake.system.signals import handle_stop_signals
 
-WAIT_S = 0.05  # how long one look for data lasts: a stop is heard between two
+WAIT_S = 0.05  # s that one wait for data lasts; the loop tests for a stop between two
 
 
-def record(
-    sim: str,
-    options: Any = None,
+def record_session(
+    simulator: AnySimulator,
+    options: RecordOptions | None = None,
     *,
     port: int | None = None,
     output: Path | None = None,
     source: Path | None = None,
     out: Path | None = None,
     seconds: float = 0.0,
+    camera: str = "",
     say: Callable[[str], None] = lambda text: None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Record until stopped, until the time is over, or until the file is read; return what came and what was written.
 
     Without a table (`output`, or the settings' own file) there is a recording of ours with a report, and the
-    simulator's lossless one beside it; with a table there is only the table, and what else was asked for.
+    simulator's lossless one beside it; with a table there is only the table, and the files that the options name.
 
     Args:
-        sim: the simulator's name.
-        options: its `spec.RecordOptions`; None for the defaults.
+        simulator: whose wire.
+        options: its record options; None for the defaults.
         port: to listen on; None: as the options say.
         output: the table's file.
         source: a recorded session to read instead of listening.
         out: folder for our recording; asks for one beside a table.
         seconds: of wall time to listen; 0 = until stopped.
+        camera: pictures for our recording, as `drive --camera` takes it; not of a file.
         say: takes lines for the user.
 
     Raises:
@@ -57,62 +63,109 @@ def record(
         DataError: `source` is not a recorded session.
         SimulatorError: the port is taken.
     """
-    able = registry.having("recorder")
-    if sim not in able:
-        raise UsageError(f"there is no recorder for {sim}", where="--sim", hint=near(sim, able))
-    module = registry.part(sim, "recorder")
-    options = options or registry.part(sim, "spec").RecordOptions()
-    wanted = module.settings_of(options, port, output)
-    folder, name = out or recordings_folder(), f"{sim}_{rate.stamp()}"
-    ours = out is not None or wanted.output_filename is None
-    if ours and options.raw is None and source is None:
-        options.raw = folder / f"{name}{module.SUFFIX}"
+    if simulator.recorder is None or simulator.record_options is None:
+        raise UsageError(f"there is no recorder for {simulator.name}", where="--sim")
+    tool = load_part(simulator.recorder)
+    given: RecordOptions = options or simulator.record_options()
+    settings = tool.build_settings(given, port, output)
+    folder = out or recordings_folder()
+    name = f"{simulator.name}_{steady_clock.filename_timestamp()}"
+    ours = out is not None or settings.output_filename is None
+    if ours and tool.suffix and given.raw is None and source is None:
+        given.raw = folder / f"{name}{tool.suffix}"
     stopped = False
 
     def stop() -> None:
         nonlocal stopped
         stopped = True
 
+    if camera and (source is not None or not ours):
+        raise UsageError(
+            "pictures go with a live recording of ours", where="--camera", hint="leave the table out, or add --out"
+        )
+    option = choose_camera(camera, simulator, live=True, speed="real")
     last = CarState()
-    with on_stop(stop), module.Session(options, wanted, source) as session:
+    with (
+        handle_stop_signals(stop),
+        open_camera(option) as pictures,
+        tool.open_session(given, settings, source) as session,
+    ):
         say(f"reading {source}" if source is not None else "listening; Ctrl-C ends the recording")
-        with _recorder(folder / f"{name}.mcap", ours, sim, source) as recorder:
-            began = rate.now()
-            while not (stopped or session.ended or (seconds and rate.now() - began >= seconds)):
+        signals = session.signals if isinstance(session, RecordsSignals) else ()
+        with _open_recorder(folder / f"{name}.mcap", ours, simulator.name, source, signals) as recorder:
+            began = steady_clock.now()
+            while not (stopped or session.ended or (seconds and steady_clock.now() - began >= seconds)):
                 session.wait(WAIT_S)
-                for state, lap in session.take(rate.now()):
+                for state, lap in session.record_available(steady_clock.now()):
                     last = state
+                    if pictures is not None:
+                        state.image = pictures.find_picture(state)
                     if recorder is not None:
-                        recorder.tick(state, _echo(state))
+                        recorder.tick(state, applied_controls(state))
                         if lap is not None:
-                            recorder.lap(lap)
+                            recorder.store_lap(lap)
                 while session.warnings:
                     say(session.warnings.popleft())
-                while session.intake.events:
-                    event = session.intake.events.popleft()
-                    if options.verbose:
+                while session.stream.events:
+                    event = session.stream.events.popleft()
+                    if given.verbose:
                         say(event.text)
                     if recorder is not None and not math.isnan(last.time):
-                        recorder.event(last.time, event.text)
-        summary: dict[str, Any] = {"sim": sim, "seconds": rate.now() - began, **session.summary()}
+                        recorder.store_event(last.time, event.text)
+        summary: JsonObject = {
+            "sim": simulator.name,
+            "seconds": steady_clock.now() - began,
+            **session.summary(),
+            "camera": {} if pictures is None else pictures.summarise_pictures(),
+        }
     summary["recording"] = str(recorder.path) if recorder is not None else None
     summary["recording_error"] = recorder.error if recorder is not None else ""
-    summary["report"] = _report(recorder.path, say) if recorder is not None and session.intake.sequence else None
+    summary["report"] = _write_report(recorder.path, say) if recorder is not None and session.stream.sequence else None
     return summary
 
 
+def report_session_file(
+    simulator: AnySimulator, source: Path, out: Path | None, rate: float, say: Callable[[str], None]
+) -> Path:
+    """Write the report of a recorded session of a simulator and return where it is.
+
+    Args:
+        simulator: whose session.
+        source: a raw recording or a table.
+        out: where to write; None = beside `source`, as .html.
+        rate: rows per second of a table without a column of time; 0 = the simulator's.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError: `source` cannot be read, `out` cannot be written, or the simulator's tables have no such rate.
+        DataError: `source` is not a recorded session, or there is no sample in it.
+    """
+    options = simulator.record_options() if simulator.record_options is not None else None
+    if rate:
+        if options is None or "rate" not in {field.name for field in fields(options)}:
+            raise UsageError(f"sessions of {simulator.name} have their own times", where="--rate")
+        options = replace(options, rate=rate)
+    with tempfile.TemporaryDirectory() as folder:
+        found = record_session(simulator, options, source=source, out=Path(folder), say=say)
+        name = source.name.removesuffix(".gz")
+        recording = Path(found["recording"]).rename(Path(folder) / Path(name).with_suffix(".mcap"))
+        return write_report(Recording.open(recording), out or source.with_name(Path(name).stem + ".html"))
+
+
 @contextmanager
-def _recorder(path: Path, wanted: bool, sim: str, source: Path | None) -> Iterator[Recorder | Threaded | None]:
+def _open_recorder(
+    path: Path, wanted: bool, sim: str, source: Path | None, signals: Sequence[Signal]
+) -> Iterator[Recorder | ThreadedRecorder | None]:
     if not wanted:
         yield None
         return
-    plain = Recorder(path)
+    plain = Recorder(path, signals=signals, limits=PartLimits() if source is None else ONE_FILE)
     # Live, a slow disk must not delay the socket; a file waits.
-    recorder = Threaded(plain) if source is None else plain
+    recorder = ThreadedRecorder(plain) if source is None else plain
     recorder.start(
         {"sim": sim, "live": source is None, "source": source.name if source is not None else None,
          "trailbrake": __version__, "python": platform.python_version(), "system": platform.system(),
-         "started": rate.date()}
+         "started": steady_clock.iso_timestamp()}
     )  # fmt: skip
     try:
         yield recorder
@@ -120,12 +173,7 @@ def _recorder(path: Path, wanted: bool, sim: str, source: Path | None) -> Iterat
         recorder.close()
 
 
-def _echo(state: CarState) -> Controls:
-    """Return the controls as the simulator says that it took them: somebody else drives."""
-    return Controls(state.steer, state.throttle, state.brake, state.clutch, state.handbrake, state.gear)
-
-
-def _report(recording: Path, say: Callable[[str], None]) -> str | None:
+def _write_report(recording: Path, say: Callable[[str], None]) -> str | None:
     try:
         return str(write_report(recording, recording.with_suffix(".html")))
     except TrailbrakeError as error:

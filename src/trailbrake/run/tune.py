@@ -7,40 +7,41 @@ optimization, NIPS 2011).
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import Any
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import gains
-from trailbrake.drivers.load import find
+from trailbrake.drivers.driver_registry import find_driver_class
 from trailbrake.errors import UsageError
+from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
-from trailbrake.roles import Driver
-from trailbrake.run import rate
-from trailbrake.run.connect import connected, for_driver
-from trailbrake.run.loop import Seat, run_loop
-from trailbrake.run.needs import check_needs
+from trailbrake.roles import Driver, Tunable
+from trailbrake.run.loop.drive_loop import CarLoop, run_loop
+from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions, TuneOptions
-from trailbrake.run.session import INTERRUPTED
-from trailbrake.run.signals import on_stop
-from trailbrake.run.supervisor import Supervisor
-from trailbrake.sims import registry
+from trailbrake.run.session.connection import open_connection
+from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.run.session.drive_setup import DriveSetup, make_setup
+from trailbrake.run.session.driver_needs import check_driver_needs
+from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls
-from trailbrake.state.fields import of
-from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column, Road
+from trailbrake.state.fields import declared_quantities
+from trailbrake.system import steady_clock
+from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.track_library import load_track
 
-CRAWL = 3.0  # m/s, the speed at which what is left of the road after leaving it is counted
-NEAR = 0.65  # half roads off the middle from which it costs ...
-NEAR_COST = 500.0  # s per half road
-STANDS = 10.0  # s without getting on after which a trial is over
-END = 15.0  # m before an open road's end at which it is driven
+CRAWL_SPEED = 3.0  # m/s, the speed at which what is left of the road after leaving it is counted
+NEAR_EDGE = 0.65  # half roads off the middle from which it costs ...
+NEAR_EDGE_COST = 500.0  # s per half road
+STANDSTILL_LIMIT = 10.0  # s without getting on after which a trial is over
+END_MARGIN = 15.0  # m before an open road's end at which it is driven
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """How one drive went.
 
     Attributes:
@@ -56,70 +57,150 @@ class Outcome:
     cost: float
 
 
-class Watch:
+class TrialMonitor:
     """A Tap that watches one drive along a road and knows when it is over."""
 
     def __init__(self, road: Road) -> None:
         self._road, self._row = road, -1
-        self._length = road.length if road.closed else road.length - END
-        self._place = self._best = self._best_at = self._edge = 0.0
-        self._s = self._first = self._time = math.nan
+        self._length = road.length if road.closed else road.length - END_MARGIN
+        self._distance = self._furthest = self._furthest_at = self._edge_share = 0.0
+        self._s = self._first_time = self._time = math.nan
         self.ended = False
 
-    def start(self, about: dict[str, Any]) -> None:
+    def start(self, about: JsonObject) -> None:
         """Nothing to prepare."""
 
     def tick(self, state: CarState, controls: Controls) -> None:
         """Follow the car."""
         s, offset, self._row = self._road.locate(state.x, state.y, self._row)
         if math.isnan(self._s):
-            self._s, self._first = s, state.time
-            self._best_at = state.time
+            self._s, self._first_time = s, state.time
+            self._furthest_at = state.time
         step = s - self._s
         if self._road.closed:
             step -= self._road.length * math.floor(step / self._road.length + 0.5)
         else:
-            self._place = s - step
-        self._place, self._s, self._time = self._place + step, s, state.time
+            self._distance = s - step
+        self._distance, self._s, self._time = self._distance + step, s, state.time
         row = self._road.table[self._row]
-        share = abs(offset) / float(row[Column.WIDTH_LEFT] if offset > 0.0 else row[Column.WIDTH_RIGHT])
-        self._edge = max(self._edge, share)
-        if self._place > self._best + 1.0:
-            self._best, self._best_at = self._place, state.time
-        stands = state.time - self._best_at > STANDS
-        self.ended = self._place >= self._length or share > 1.0 or stands
+        share = abs(offset) / float(row[RoadColumn.WIDTH_LEFT] if offset > 0.0 else row[RoadColumn.WIDTH_RIGHT])
+        self._edge_share = max(self._edge_share, share)
+        if self._distance > self._furthest + 1.0:
+            self._furthest, self._furthest_at = self._distance, state.time
+        stands = state.time - self._furthest_at > STANDSTILL_LIMIT
+        self.ended = self._distance >= self._length or share > 1.0 or stands
 
     def close(self) -> None:
         """Nothing to end."""
 
-    def outcome(self) -> Outcome:
+    def build_outcome(self) -> TrialOutcome:
         """Return how it went."""
-        time = self._time - self._first if self._time == self._time else 0.0
-        left = max(self._length - self._place, 0.0)
-        cost = time + left / CRAWL + NEAR_COST * max(0.0, min(self._edge, 1.0) - NEAR)
-        return Outcome(time, 1.0 - left / self._length, self._edge, cost)
+        time = self._time - self._first_time if self._time == self._time else 0.0
+        left = max(self._length - self._distance, 0.0)
+        cost = time + left / CRAWL_SPEED + NEAR_EDGE_COST * max(0.0, min(self._edge_share, 1.0) - NEAR_EDGE)
+        return TrialOutcome(time, 1.0 - left / self._length, self._edge_share, cost)
 
 
-def trial(
-    driver: Driver, options: DriveOptions, course: Course, stopped: Callable[[], bool] = lambda: False
-) -> Outcome:
-    """Drive once in lockstep, until the end or until `stopped`, and return how it went."""
-    watch = Watch(course.track.road)
-    spec = registry.part(options.sim, "spec")
+def run_trial(
+    setup: DriveSetup, driver: Driver, course: Course, stopped: Callable[[], bool] = lambda: False
+) -> TrialOutcome:
+    """Drive once in lockstep, until the end or until `stopped`, and return how it went.
+
+    Args:
+        setup: of the drive.
+        driver: with the gains of the trial.
+        course: the road and the car.
+        stopped: tested every tick.
+
+    Raises:
+        UsageError: the driver failed.
+    """
+    monitor = TrialMonitor(course.track.road)
     driver.reset(course)
     supervisor = Supervisor()
-    with connected(for_driver(options, driver), spec.LiveOptions(), lambda: False) as connection:
-        seat = Seat(connection.link, driver, supervisor, [watch], lambda: "" if watch.ended or stopped() else None)
-        result = run_loop(seat, connection.pace)
+    with open_connection(setup, lambda: False) as connection:
+        loop = CarLoop(
+            connection.link, driver, supervisor, [monitor], lambda: "" if monitor.ended or stopped() else None
+        )
+        result = run_loop(loop, connection.pacer)
     if supervisor.stop_reason:
-        raise UsageError(f"the trial broke off: {result.reason}", where=options.driver)
-    return watch.outcome()
+        raise UsageError(f"the trial broke off: {result.reason}", where=setup.options.driver)
+    return monitor.build_outcome()
 
 
-def tune(options: TuneOptions, say: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+class GainSearch:
+    """What a search tries: a driver's class, the gains to search, and the roads and cars of a trial.
+
+    Args:
+        simulator: whose wire to drive through.
+        options: of the search.
+
+    Raises:
+        UsageError: no such driver, or it has no gains.
+        TrailbrakeError: the file of gains, the track or a car cannot be used.
+    """
+
+    def __init__(self, simulator: AnySimulator, options: TuneOptions) -> None:
+        cls, where = find_driver_class(options.driver)
+        if not isinstance(cls, Tunable):
+            raise UsageError("this driver has no gains to tune", where=where, hint="see docs/forza.md, gains")
+        self.name = Path(options.driver.removesuffix(".py")).stem if ".py" in options.driver else options.driver
+        self._cls, self._gains_class = cls, cls.Gains
+        self._begin = {} if options.config is None else gains.read_gains(options.config).get(self.name, {})
+        self.first = gains.build_gains(cls.Gains, self._begin, f"{options.config}, [gains.{self.name}]")
+        self.searched = _searched_gains(cls.Gains, options.only)
+        track = load_track(options.track)
+        cars = options.cars.split(",")
+        courses = [Course(track, load_car(car)) for car in cars]
+        driver: Driver = cls(self.first)  # type: ignore[operator]
+        check_driver_needs(driver, options.driver, simulator)
+        drives = [
+            DriveOptions(sim=options.sim, driver=options.driver, track=options.track, car=car, host=options.host)
+            for car in cars
+        ]
+        self._drives = [
+            (make_setup(simulator, drive, None, driver), course) for drive, course in zip(drives, courses, strict=True)
+        ]
+        self.stopped = False
+
+    def request_stop(self) -> None:
+        """End the search; the present trial does not count."""
+        self.stopped = True
+
+    def build_gains(self, values: Mapping[str, float]) -> object:
+        """Return the driver's gains with `values` for those that are searched."""
+        return gains.build_gains(self._gains_class, {**self._begin, **values}, "tune")
+
+    def trial_cost(self, values: Mapping[str, float]) -> float:
+        """Return the cost of a set of gains, s, over all cars; of no meaning once the search is stopped."""
+        driver: Driver = self._cls(self.build_gains(values))  # type: ignore[operator]
+        total = 0.0
+        for setup, course in self._drives:
+            outcome = run_trial(setup, driver, course, lambda: self.stopped)
+            if self.stopped:
+                break
+            total += outcome.cost
+            if outcome.driven < 1.0 and len(self._drives) > 1:  # the other cars will not save it
+                return total * len(self._drives)
+        return total
+
+    def gain_ranges(self) -> dict[str, tuple[float, float]]:
+        """Return the range of each gain that is searched."""
+        declared = declared_quantities(self._gains_class)
+        return {name: (q.lo, q.hi) for name, q in declared.items() if name in self.searched}
+
+
+def tune_gains(
+    simulator: AnySimulator, options: TuneOptions, say: Callable[[str], None] = lambda text: None
+) -> JsonObject:
     """Search, write the file of the best gains, and return what `trailbrake tune --json` prints.
 
     An interrupt ends the search; what it has found until then is written.
+
+    Args:
+        simulator: whose wire to drive through.
+        options: of the search.
+        say: takes a line per trial.
 
     Raises:
         UsageError: Optuna is missing, the driver has no gains, or the file cannot be written.
@@ -132,82 +213,61 @@ def tune(options: TuneOptions, say: Callable[[str], None] = lambda text: None) -
     if options.trials < 1:
         raise UsageError("no number of trials", where="--trials", expected="1 or more", got=str(options.trials))
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    cls, where = find(options.driver)
-    if not hasattr(cls, "Gains"):
-        raise UsageError("this driver has no gains to tune", where=where, hint="see docs/forza.md, gains")
-    name = Path(options.driver.removesuffix(".py")).stem if ".py" in options.driver else options.driver
-    begin = {}
-    if options.config is not None:
-        begin = gains.read(options.config).get(name, {})
-    first = gains.make(cls.Gains, begin, f"{options.config}, [gains.{name}]")
-    searched = _searched(cls.Gains, options.only)
-    track = load_track(options.track)
-    drives = [
-        (DriveOptions(sim=options.sim, driver=options.driver, track=options.track, car=car, host=options.host),
-         Course(track, load_car(car)))
-        for car in options.cars.split(",")
-    ]  # fmt: skip
-    check_needs(cls(first), options.driver, options.sim)
-    out = options.out or Path(f"{name}.toml")
+    search = GainSearch(simulator, options)
+    out = options.out or Path(f"{search.name}.toml")
 
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
-    def after(study: Any, asked: Any) -> None:
-        if stopped:
+    def after_trial(study: "optuna.Study", trial: "optuna.trial.FrozenTrial") -> None:
+        if search.stopped:
             study.stop()
         else:
-            say(_line(study, asked))
+            say(f"trial {trial.number + 1}: {trial.value:.2f} s, best {study.best_value:.2f} s")
 
-    def cost(values: dict[str, float]) -> float:
-        made = cls(gains.make(cls.Gains, {**begin, **values}, "tune"))
-        total = 0.0
-        for drive, course in drives:
-            outcome = trial(made, drive, course, lambda: stopped)
-            if stopped:
-                raise optuna.TrialPruned
-            total += outcome.cost
-            if outcome.driven < 1.0 and len(drives) > 1:  # the others will not save it
-                return total * len(drives)
-        return total
-
-    def objective(asked: Any) -> float:
-        return cost({n: asked.suggest_float(n, q.lo, q.hi) for n, q in of(cls.Gains).items() if n in searched})
+    def objective(trial: "optuna.Trial") -> float:
+        ranges = search.gain_ranges()
+        cost = search.trial_cost({name: trial.suggest_float(name, lo, hi) for name, (lo, hi) in ranges.items()})
+        if search.stopped:
+            raise optuna.TrialPruned
+        return cost
 
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=options.seed, multivariate=True))
-    study.enqueue_trial({n: getattr(first, n) for n in searched})
-    with on_stop(stop):
-        study.optimize(objective, n_trials=options.trials, callbacks=[after])
+    first = _gain_values(search.first)
+    study.enqueue_trial({name: first[name] for name in search.searched})
+    with handle_stop_signals(search.request_stop):
+        study.optimize(objective, n_trials=options.trials, callbacks=[after_trial])
     driven = study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.COMPLETE])
     if not driven:
         raise KeyboardInterrupt
-    best = gains.make(cls.Gains, {**begin, **study.best_params}, "tune")
-    about = f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(driven)} trials, {rate.date()}"
+    best = search.build_gains(study.best_params)
+    about = f"{options.driver} on {options.track}, {options.cars}, {options.sim}: {len(driven)} trials"
     try:
-        out.write_text(gains.text(name, best, about), encoding="utf-8")
+        text = gains.format_gains(search.name, best, f"{about}, {steady_clock.iso_timestamp()}")
+        out.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError("cannot write the gains", where=str(out), got=error.strerror or str(error)) from error
     return {
         "driver": options.driver, "sim": options.sim, "track": options.track, "cars": options.cars.split(","),
-        "trials": len(driven),
-        "ended": INTERRUPTED if stopped else "done", "first_cost_s": driven[0].value, "best_cost_s": study.best_value,
-        "gains": {n: getattr(best, n) for n in of(cls.Gains)}, "out": str(out),
+        "trials": len(driven), "ended": INTERRUPTED if search.stopped else "done",
+        "first_cost_s": driven[0].value, "best_cost_s": study.best_value, "gains": _gain_values(best), "out": str(out),
     }  # fmt: skip
 
 
-def _searched(cls: Any, only: str) -> Sequence[str]:
-    known = list(of(cls))
+def _gain_values(values: object) -> dict[str, float]:
+    """Return {name: value} of a driver's gains."""
+    assert is_dataclass(values)
+    assert not isinstance(values, type)
+    return asdict(values)
+
+
+def _searched_gains(cls: type, only: str) -> Sequence[str]:
+    """Return the names of the gains to search: those of `only`, else all but the speed."""
+    known = list(declared_quantities(cls))
     if not only:
-        return [name for name in known if name != "speed"]
+        searched = [name for name in known if name != "speed"]
+        if not searched:
+            raise UsageError("this driver has no gain but its speed", where="tune", hint="search it by --only speed")
+        return searched
     wanted = [name.strip() for name in only.split(",")]
     for name in wanted:
         if name not in known:
             raise UsageError("no such gain", where="--only", got=name, expected=", ".join(known))
     return wanted
-
-
-def _line(study: Any, asked: Any) -> str:
-    return f"trial {asked.number + 1}: {asked.value:.2f} s, best {study.best_value:.2f} s"

@@ -1,31 +1,35 @@
-"""`Controls`, what a driver answers, and `SimCommand`, what a session (never a driver) may ask of a simulator."""
+"""`Controls`: the output of a driver."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
-from trailbrake.state.fields import quantity, record
+from trailbrake.state.car_state import CarState
+from trailbrake.state.commands import SimCommand
+from trailbrake.state.fields import quantity, slotted_record
 
 
 @dataclass(slots=True)
 class WheelTorque:
-    """What acts on one wheel. NaN leaves that torque to the car's own powertrain or brakes."""
+    """The torques on one wheel. NaN leaves a torque to the car's own powertrain or brakes."""
 
     drive_torque: float = quantity("N m", "drive torque at the wheel, positive forward")
     brake_torque: float = quantity("N m", "brake torque at the wheel, positive whichever way it turns", lo=0.0)
 
 
+MAX_CUSTOM_VALUES = 50  # free values in one message; see the wire of BeamNG
 FourTorques = tuple[WheelTorque, WheelTorque, WheelTorque, WheelTorque]
 
 
-@record
+@slotted_record
 class Controls:
     """One tick's commands. Steer is positive to the left; pedals are 0..1.
 
     `gear` is the gear wanted (-1, 0, 1, 2, ...); None leaves it to the simulator's automatic box.
-    The link turns a wish into paddle presses where the wire has paddles.
-    NaN leaves alone what not every car has. `wheels`: torques at the front left, front right, rear left and rear
-    right wheel; None = the car's own. From `brake_bias` on are the settings: what stays set for a while.
+    The link turns it into paddle presses where the wire has paddles.
+    NaN leaves a control unchanged that not every car has. `wheels`: torques at the front left, front right, rear left
+    and rear right wheel; None = the car's own. The fields from `brake_bias` to `recovery_level` are settings, which
+    stay set.
     """
 
     steer: float = quantity("1", "share of full lock, positive left", lo=-1.0, hi=1.0, default=0.0)
@@ -44,30 +48,22 @@ class Controls:
     engine_brake_level: float = quantity("1", "share of the car's own engine brake", lo=0.0, hi=1.0)
     delivery_level: float = quantity("1", "share of the hybrid motor's own power", lo=0.0, hi=1.0)
     recovery_level: float = quantity("1", "share of the hybrid motor's own recharging", lo=0.0, hi=1.0)
+    custom: tuple[float, ...] = ()  # free values, where the wire has them; they stay until others are sent
+    command: SimCommand | None = None  # a request beside driving; the driver declares its fields in COMMANDS
 
 
 _NAMES = [field.name for field in fields(Controls)]
-SETTINGS = tuple(_NAMES[_NAMES.index("brake_bias") :])
+SETTINGS = tuple(_NAMES[_NAMES.index("brake_bias") : _NAMES.index("custom")])
 settings_of: Callable[[Controls], tuple[float, ...]] = attrgetter(*SETTINGS)
 
 
-@dataclass(slots=True)
-class Pose:
-    """A place to stand: position (m, world) and yaw (rad)."""
-
-    x: float
-    y: float
-    z: float
-    yaw: float
-
-
-@dataclass(slots=True)
-class SimCommand:
-    """A request beside `Controls`, to a Link that declares it in ACCEPTS. None or False = leave alone."""
-
-    pause: bool | None = None
-    restart: bool = False
-    teleport: Pose | None = None
-    to_pits: bool = False
-    time_scale: float | None = None
-    collisions: bool | None = None  # car against car
+def applied_controls(state: CarState) -> Controls:
+    """Return the controls that the simulator reports as applied, where this package does not drive the car."""
+    return Controls(
+        steer=state.steer,
+        throttle=state.throttle,
+        brake=state.brake,
+        clutch=state.clutch,
+        handbrake=state.handbrake,
+        gear=state.gear,
+    )

@@ -1,4 +1,4 @@
-"""Everything that is derived from the declared fields: names, rows, units, bounds, documentation.
+"""Tables derived from the declared fields: names, rows, units, bounds, documentation.
 
 A *row* is the flat tuple of floats behind a recording message or a CSV line. Wheel fields are flattened
 as `fl_load`, `fr_load`, ... Integers and flags are floats in a row; None is NaN.
@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from trailbrake.state.car import WHEEL_NAMES, CarState, Phase, WheelState
+from trailbrake.state.car_state import WHEEL_NAMES, CarState, Phase, WheelState
 from trailbrake.state.controls import Controls, WheelTorque
-from trailbrake.state.fields import NAN, Quantity, of
+from trailbrake.state.fields import NAN, Quantity, declared_quantities
 
-SCHEMA_VERSION = 1  # of the recorded rows; a reader migrates older ones
+SCHEMA_VERSION = 1  # of the recorded rows; raised when a column changes its meaning
 
 _WHOLE_NUMBERS: dict[str, Quantity] = {
     "sequence": Quantity("1", "sample number, grows by one", -1, math.inf, ""),
@@ -24,7 +24,7 @@ _UNIT_SUFFIX = {"1": "", "m": "_m", "s": "_s", "rad": "_rad", "m/s": "_mps", "ra
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RecordColumn:
     """One number of a row: `name` in the row, `path` in the state, and what it means."""
 
     name: str
@@ -33,41 +33,42 @@ class Column:
 
     @property
     def csv_name(self) -> str:
-        """The column's name with its unit, as exports write it: `time_s`, `x_m`. Litres carry theirs already."""
+        """The column's name with its unit, as exports write it: `time_s`, `x_m`. Names in litres include it."""
         suffix = _UNIT_SUFFIX[self.quantity.unit]
         return self.name if self.quantity.unit == "l" else self.name + suffix
 
 
-def _columns(cls: type) -> tuple[Column, ...]:
-    declared = of(cls)
+def _scalar_columns(cls: type) -> tuple[RecordColumn, ...]:
+    declared = declared_quantities(cls)
     names = [f.name for f in fields(cls) if f.name in declared or f.name in _WHOLE_NUMBERS]
-    return tuple(Column(n, n, declared.get(n) or _WHOLE_NUMBERS[n]) for n in names)
+    return tuple(RecordColumn(n, n, declared.get(n) or _WHOLE_NUMBERS[n]) for n in names)
 
 
-def _wheel_columns(cls: type) -> tuple[Column, ...]:
+def _wheel_columns(cls: type) -> tuple[RecordColumn, ...]:
     return tuple(
-        Column(f"{wheel}_{name}", f"wheels[{i}].{name}", q)
+        RecordColumn(f"{wheel}_{name}", f"wheels[{i}].{name}", q)
         for i, wheel in enumerate(WHEEL_NAMES)
-        for name, q in of(cls).items()
+        for name, q in declared_quantities(cls).items()
     )
 
 
-STATE_COLUMNS: tuple[Column, ...] = _columns(CarState) + _wheel_columns(WheelState)
-CONTROL_COLUMNS: tuple[Column, ...] = _columns(Controls) + _wheel_columns(WheelTorque)
+STATE_COLUMNS: tuple[RecordColumn, ...] = _scalar_columns(CarState) + _wheel_columns(WheelState)
+CONTROL_COLUMNS: tuple[RecordColumn, ...] = _scalar_columns(Controls) + _wheel_columns(WheelTorque)
 
 # What SUPPLIES, ACCEPTS and NEEDS may name.
 STATE_FIELDS: frozenset[str] = frozenset(
-    [c.name for c in _columns(CarState)] + [f"wheels.{n}" for n in of(WheelState)] + ["others", "image", "line_ahead"]
+    [c.name for c in _scalar_columns(CarState)]
+    + [f"wheels.{n}" for n in declared_quantities(WheelState)]
+    + ["others", "image", "line_ahead"]
 )
 CONTROL_FIELDS: frozenset[str] = frozenset(
-    [c.name for c in _columns(Controls)] + [f"wheels.{n}" for n in of(WheelTorque)]
+    [c.name for c in _scalar_columns(Controls)] + [f"wheels.{n}" for n in declared_quantities(WheelTorque)] + ["custom"]
 )
-COMMAND_FIELDS: frozenset[str] = frozenset(["pause", "restart", "teleport", "to_pits", "time_scale", "collisions"])
 
 
-def _row_function(columns: tuple[Column, ...], record: str) -> Callable[..., tuple[float, ...]]:
+def _compile_row_function(columns: tuple[RecordColumn, ...], record: str) -> Callable[..., tuple[float, ...]]:
     # Generated source: one flat tuple display is several times faster than getattr in a loop.
-    def term(column: Column) -> str:
+    def term(column: RecordColumn) -> str:
         path = f"{record}.{column.path}"
         return f"({path} if {path} is not None else nan)" if column.path == "gear" else path
 
@@ -81,8 +82,8 @@ def _row_function(columns: tuple[Column, ...], record: str) -> Callable[..., tup
     return scope["row"]  # type: ignore[return-value]
 
 
-state_row: Callable[[CarState], tuple[float, ...]] = _row_function(STATE_COLUMNS, "state")
-controls_row: Callable[[Controls], tuple[float, ...]] = _row_function(CONTROL_COLUMNS, "controls")
+state_row: Callable[[CarState], tuple[float, ...]] = _compile_row_function(STATE_COLUMNS, "state")
+controls_row: Callable[[Controls], tuple[float, ...]] = _compile_row_function(CONTROL_COLUMNS, "controls")
 
 
 def state_from_row(row: "tuple[float, ...] | list[float]") -> CarState:
@@ -102,10 +103,10 @@ def state_from_row(row: "tuple[float, ...] | list[float]") -> CarState:
     return state
 
 
-def markdown(cls: type) -> str:
+def markdown_table(cls: type) -> str:
     """Return the documentation table of a declared class."""
     lines = ["| field | unit | range | meaning | frame |", "|---|---|---|---|---|"]
-    for c in _columns(cls):
+    for c in _scalar_columns(cls):
         q = c.quantity
         span = "" if math.isinf(q.lo) and math.isinf(q.hi) else f"{q.lo:g} .. {q.hi:g}"
         lines.append(f"| `{c.name}` | {q.unit} | {span} | {q.meaning} | {q.frame} |")

@@ -1,4 +1,4 @@
-"""Plane geometry shared by the loader and the builder: splines through points, crossings, blending."""
+"""Plane geometry for making roads: splines through points, crossings, moving averages."""
 
 import math
 
@@ -10,22 +10,22 @@ from trailbrake.kernels import jit
 Array = NDArray[np.float64]
 Plane = NDArray[np.complex128]  # points of the ground plane as x + iy
 
-_SWEEPS = 60  # each halves the error of the slopes at least: 60 is below rounding
+_SWEEPS = 60  # each at least halves the error of the slopes: after 60 it is below rounding
 
 
-def chords(points: Plane, drift: complex = 0j) -> Array:
-    """Return how far it is (n,) from each point to the next, from the last to the first `drift` (m) further on."""
-    # With Python's own complex numbers: sums of NumPy's scalars end the process under wine, where we test for Windows.
+def chord_gaps(points: Plane, drift: complex = 0j) -> Array:
+    """Return the distance (n,) from each point to the next, and from the last to the first plus `drift` (m)."""
+    # With Python's complex numbers: sums of NumPy's scalars end the process under wine, where we test for Windows.
     lengths: Array = np.abs(np.append(points[1:], complex(points[0]) + drift) - points)
     return lengths
 
 
 def chord_lengths(points: Plane, drift: complex = 0j) -> Array:
-    """Return the (n + 1,) distance along the closed polygon through `points` (n,), from 0 to its length, m.
+    """Return the distance (n + 1,) along the closed polygon through `points` (n,), from 0 to its length, m.
 
-    With a `drift` the polygon leads on to the first point, that much further on.
+    With a `drift` the polygon ends at the first point plus `drift`.
     """
-    return np.concatenate([[0.0], np.cumsum(chords(points, drift))])
+    return np.concatenate([[0.0], np.cumsum(chord_gaps(points, drift))])
 
 
 def spline_slopes(knots: Array, values: Plane) -> Plane:
@@ -43,7 +43,7 @@ def spline_slopes(knots: Array, values: Plane) -> Plane:
     return slope
 
 
-def hermite(knots: Array, values: Plane, slopes: Plane, at: Array) -> Plane:
+def hermite_curve(knots: Array, values: Plane, slopes: Plane, at: Array) -> Plane:
     """Return the periodic cubic Hermite curve through `values` with `slopes` (n,) at `knots` (n + 1,), at `at`."""
     i = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(values) - 1)
     j = (i + 1) % len(values)
@@ -64,7 +64,7 @@ def menger_curvature(points: Plane) -> Array:
     return result
 
 
-def blend(values: Array, window: float, spacing: float, closed: bool) -> Array:
+def cosine_average(values: Array, window: float, spacing: float, closed: bool) -> Array:
     """Return `values` (n,) averaged under a raised cosine of width `window` (m), so that steps become ramps."""
     half = int(min(0.5 * window / spacing, (len(values) - 1) // 2))
     if half < 1 or np.ptp(values) == 0.0:
@@ -78,8 +78,12 @@ def blend(values: Array, window: float, spacing: float, closed: bool) -> Array:
 def first_crossing(x: Array, y: Array, closed: bool, longest: float) -> tuple[int, int]:
     """Return the first pair of segments i < j of a polygon that cross or touch, or (-1, -1).
 
-    Segment k runs from point k to the next (the last to the first, if closed); none is longer than `longest` (m),
-    which lets the search leap over all segments too near along the line to reach this far across.
+    Args:
+        x: (n,) m. Segment k runs from point k to the next, for a closed polygon the last one to point 0.
+        y: (n,) m.
+        closed: whether the polygon is closed.
+        longest: m, at least the length of every segment: the search skips segments too close along the line to reach
+            across.
     """
     n = x.shape[0]
     segments = n if closed else n - 1

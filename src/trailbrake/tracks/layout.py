@@ -1,7 +1,7 @@
-"""Track files of straights and arcs (TOML): what may stand in them, checked, with the line in every error.
+"""Track files of straights and arcs (TOML): their schema, checked, with the line in every error.
 
-A file names the track and lists its segments in driving order. Lengths in m, angles in degrees (people draw in
-degrees), turns and bank in ISO 8855 senses: a turn is positive to the left, bank is positive right side down.
+A file names the track and lists its segments in driving order. Lengths in m, angles in degrees, turns and bank in ISO
+8855 senses: a turn is positive to the left, bank is positive right side down.
 
     title = "Hartmoor"
     text = "One line about it."
@@ -19,23 +19,24 @@ degrees), turns and bank in ISO 8855 senses: a turn is positive to the left, ban
 """
 
 import math
-import tomllib
 from dataclasses import dataclass, field
 from typing import Any
 
-from trailbrake.errors import DataError, near
+from trailbrake.errors import DataError, suggest_names
 from trailbrake.tracks.track import SURFACES
+from trailbrake.user_files import parse_toml
 
 
 @dataclass(frozen=True)
-class Segment:
+class LayoutSegment:
     """One straight or arc.
 
     Attributes:
         length: m.
-        turn: rad, change of direction, positive left; 0 is a straight.
+        turn: rad, change of direction, positive left; 0 for a straight.
         adjust: whether closing the circuit may change the length (straights).
-        transition: m, length of the clothoid into this segment, half of it on either side of the joint; None: chosen.
+        transition: m, length of the clothoid into this segment, half of it on either side of the joint; None for the
+            builder's choice.
         width: m, edge to edge.
         bank: rad, positive right side down.
         z: m, height at the end; None where the heights before and after decide.
@@ -60,11 +61,20 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """A whole file.
+class TrackLayout:
+    """A track file.
 
-    `start` is x (m), y (m), yaw (rad) of the start line, which lies at the first segment's start; `kerbs` says whether
-    a circuit has them (`kerbs.py`).
+    Attributes:
+        title: the track's name for people.
+        text: one line about it.
+        closed: whether it is a circuit.
+        runoff: m from either edge to the wall.
+        off_road: name of the surface beyond the edges.
+        kerbs: whether a circuit gets kerbs (`kerbs.py`).
+        spacing: m between rows of the road.
+        z: m, height of the start line.
+        start: x (m), y (m), yaw (rad) of the start line, at the start of the first segment.
+        segments: in driving order.
     """
 
     title: str
@@ -76,7 +86,7 @@ class Layout:
     spacing: float
     z: float
     start: tuple[float, float, float]
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[LayoutSegment] = field(default_factory=list)
 
 
 _ROAD_KEYS = {"title", "text", "closed", "width", "runoff", "surface", "off_road", "kerbs", "spacing", "z", "bank",
@@ -84,15 +94,15 @@ _ROAD_KEYS = {"title", "text", "closed", "width", "runoff", "surface", "off_road
 _SEGMENT_KEYS = {"straight", "radius", "turn", "adjust", "transition", "width", "bank", "z", "surface", "name"}
 
 
-class _Table:
-    # One TOML table being read: every get() checks type and range, and errors name the file and the line.
+class _TomlTable:
+    # One TOML table: each method checks type and range, and errors name the file and the line.
     def __init__(self, table: dict[str, Any], where: str, known: set[str]) -> None:
         self.table, self.where = table, where
         for key in table:
             if key not in known:
-                raise DataError(f"unknown key {key}", where=where, hint=near(key, sorted(known)))
+                raise DataError(f"unknown key {key}", where=where, hint=suggest_names(key, sorted(known)))
 
-    def number(self, key: str, default: float | None, lo: float, hi: float) -> float:
+    def read_number(self, key: str, default: float | None, lo: float, hi: float) -> float:
         value = self.table.get(key, default)
         if value is None:
             raise DataError(f"{key} is missing", where=self.where)
@@ -101,36 +111,33 @@ class _Table:
             raise DataError(f"{key} is out of range", where=self.where, expected=f"{lo:g} .. {hi:g}", got=repr(value))
         return float(value)
 
-    def text(self, key: str, default: str) -> str:
+    def read_text(self, key: str, default: str) -> str:
         value = self.table.get(key, default)
         if not isinstance(value, str):
             raise DataError(f"{key} is no text", where=self.where, got=repr(value))
         return value
 
-    def flag(self, key: str, default: bool) -> bool:
+    def read_flag(self, key: str, default: bool) -> bool:
         value = self.table.get(key, default)
         if not isinstance(value, bool):
             raise DataError(f"{key} is neither true nor false", where=self.where, got=repr(value))
         return value
 
-    def surface(self, key: str, default: str) -> str:
-        name = self.text(key, default)
+    def read_surface(self, key: str, default: str) -> str:
+        name = self.read_text(key, default)
         if name not in SURFACES:
-            raise DataError(f"unknown surface {name}", where=self.where, hint=near(name, sorted(SURFACES)))
+            raise DataError(f"unknown surface {name}", where=self.where, hint=suggest_names(name, sorted(SURFACES)))
         return name
 
 
-def parse(text: str, where: str) -> Layout:
-    """Read a track file's text. `where` names the file in errors.
+def parse_layout(text: str, where: str) -> TrackLayout:
+    """Return the layout in a track file's text; `where` names the file in errors.
 
     Raises:
         DataError: naming the line: no TOML, unknown or missing keys, numbers out of range, no segments.
     """
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"no valid TOML: {error}", where=where) from None
-    top = _Table(data, where, _ROAD_KEYS)
+    data = parse_toml(text, where)
+    top = _TomlTable(data, where, _ROAD_KEYS)
     tables = data.get("segment")
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise DataError("no [[segment]] in the track", where=where, expected="straights and arcs in driving order")
@@ -138,43 +145,44 @@ def parse(text: str, where: str) -> Layout:
     if not isinstance(start, list) or len(start) != 3 or not all(isinstance(v, int | float) for v in start):
         raise DataError("start is wrong", where=where, expected="[x, y, heading in degrees]", got=repr(start))
     heads = [n for n, line in enumerate(text.splitlines(), 1) if line.replace(" ", "").startswith("[[segment]]")]
-    return Layout(
-        title=top.text("title", ""),
-        text=top.text("text", ""),
-        closed=top.flag("closed", True),
-        runoff=top.number("runoff", 8.0, 0.0, 1000.0),
-        off_road=top.surface("off_road", "grass"),
-        kerbs=top.flag("kerbs", True),
-        spacing=top.number("spacing", 1.5, 0.5, 5.0),
-        z=top.number("z", 0.0, -1e4, 1e4),
+    return TrackLayout(
+        title=top.read_text("title", ""),
+        text=top.read_text("text", ""),
+        closed=top.read_flag("closed", True),
+        runoff=top.read_number("runoff", 8.0, 0.0, 1000.0),
+        off_road=top.read_surface("off_road", "grass"),
+        kerbs=top.read_flag("kerbs", True),
+        spacing=top.read_number("spacing", 1.5, 0.5, 5.0),
+        z=top.read_number("z", 0.0, -1e4, 1e4),
         start=(float(start[0]), float(start[1]), math.radians(start[2])),
         segments=[
-            _segment(table, top, f"{where}:{heads[i]}" if i < len(heads) else where) for i, table in enumerate(tables)
+            _read_segment(table, top, f"{where}:{heads[i]}" if i < len(heads) else where)
+            for i, table in enumerate(tables)
         ],
     )
 
 
-def _segment(table: dict[str, Any], top: _Table, where: str) -> Segment:
-    row = _Table(table, where, _SEGMENT_KEYS)
+def _read_segment(table: dict[str, Any], top: _TomlTable, where: str) -> LayoutSegment:
+    row = _TomlTable(table, where, _SEGMENT_KEYS)
     if ("straight" in table) == ("radius" in table):
         raise DataError(
             "segment is neither a straight nor an arc", where=where, expected="straight, or radius and turn"
         )
     if "straight" in table:
-        length, turn = row.number("straight", None, 1.0, 20_000.0), 0.0
+        length, turn = row.read_number("straight", None, 1.0, 20_000.0), 0.0
     else:
-        turn = math.radians(row.number("turn", None, -360.0, 360.0))
-        length = row.number("radius", None, 5.0, 20_000.0) * abs(turn)
+        turn = math.radians(row.read_number("turn", None, -360.0, 360.0))
+        length = row.read_number("radius", None, 5.0, 20_000.0) * abs(turn)
         if length < 1.0:
             raise DataError("arc is shorter than 1 m", where=where, got=f"{length:.2f} m")
-    return Segment(
+    return LayoutSegment(
         length=length,
         turn=turn,
-        adjust=row.flag("adjust", False) and turn == 0.0,
-        transition=row.number("transition", None, 1.0, 500.0) if "transition" in table else None,
-        width=row.number("width", top.number("width", 12.0, 2.5, 5000.0), 2.5, 5000.0),
-        bank=math.radians(row.number("bank", top.number("bank", 0.0, -45.0, 45.0), -45.0, 45.0)),
-        z=row.number("z", None, -1e4, 1e4) if "z" in table else None,
-        grip=SURFACES[row.surface("surface", top.surface("surface", "asphalt"))].grip,
+        adjust=row.read_flag("adjust", False) and turn == 0.0,
+        transition=row.read_number("transition", None, 1.0, 500.0) if "transition" in table else None,
+        width=row.read_number("width", top.read_number("width", 12.0, 2.5, 5000.0), 2.5, 5000.0),
+        bank=math.radians(row.read_number("bank", top.read_number("bank", 0.0, -45.0, 45.0), -45.0, 45.0)),
+        z=row.read_number("z", None, -1e4, 1e4) if "z" in table else None,
+        grip=SURFACES[row.read_surface("surface", top.read_surface("surface", "asphalt"))].grip,
         where=where,
     )

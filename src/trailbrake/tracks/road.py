@@ -1,38 +1,58 @@
-"""`Road`: one strip of tarmac as a table of uniform rows, and the Python side of the kernels in `frenet.py`."""
+"""`Road`: one road as a table of rows at equal steps, with the Python side of the kernels in `frenet.py`."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.kernels import bind_entry
 from trailbrake.tracks import frenet
-from trailbrake.tracks.columns import Column
+from trailbrake.tracks.frenet import RoadTable
+from trailbrake.tracks.road_columns import RoadColumn
 
-__all__ = ["Column", "Road"]
+__all__ = ["Road", "RoadColumn"]
 
 Array = NDArray[np.float64]
 
 
+@cache
+def _projection() -> Callable[..., Any]:
+    # The compiled `frenet.project_to_road`, without numba's search by argument types: drivers call it in every tick.
+    example = RoadTable(np.zeros((2, len(RoadColumn))), 1.0, True)
+    return bind_entry(frenet.project_to_road, example, 0.0, 0.0, -1)
+
+
+@cache
+def _interpolation() -> Callable[..., Any]:
+    example = RoadTable(np.zeros((2, len(RoadColumn))), 1.0, True)
+    return bind_entry(frenet.column_at, example, 0.0, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Road:
-    """A road as rows at uniform arc length. Kernels take `table, spacing, closed`; everybody else the methods.
+    """A road as rows at uniform arc length.
 
     Attributes:
-        table: (n, len(Column)) float64, C-contiguous; row k is at s = k * spacing.
+        table: (n, len(RoadColumn)) float64, C-contiguous; row k is at s = k * spacing.
         spacing: m between rows, seen from above.
         closed: whether row n is row 0 again. s = 0 is the start line.
-        length: m; n * spacing (closed) or (n - 1) * spacing (open).
+        kernel_table: the three above as one argument of kernels.
     """
 
     table: Array
     spacing: float
     closed: bool
+    kernel_table: RoadTable = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.table.ndim != 2 or self.table.shape[1] != len(Column) or len(self.table) < 2:
-            raise ValueError(f"Road.table: expected (n >= 2, {len(Column)}), got {self.table.shape}")
+        if self.table.ndim != 2 or self.table.shape[1] != len(RoadColumn) or len(self.table) < 2:
+            raise ValueError(f"Road.table: expected (n >= 2, {len(RoadColumn)}), got {self.table.shape}")
         table = np.ascontiguousarray(self.table, np.float64)
         object.__setattr__(self, "table", table)
+        object.__setattr__(self, "kernel_table", RoadTable(table, float(self.spacing), bool(self.closed)))
 
     @classmethod
     def from_columns(
@@ -55,12 +75,12 @@ class Road:
         kerb_left: ArrayLike = 0.0,
         kerb_right: ArrayLike = 0.0,
     ) -> "Road":
-        """Put a road together from columns of n numbers each (or one number for all), units as `Column`."""
+        """Return a road of columns of n numbers each, or one number for all rows; units as in `RoadColumn`."""
         direction = np.asarray(yaw, np.float64)
         columns = (x, y, z, direction, curvature, grade, bank, width_left, width_right, runoff_left, runoff_right, grip,
                    np.cos(direction), np.sin(direction), kerb_left, kerb_right)  # fmt: skip
-        table = np.empty((len(np.asarray(x)), len(Column)))
-        for column, values in zip(Column, columns, strict=True):
+        table = np.empty((len(np.asarray(x)), len(RoadColumn)))
+        for column, values in zip(RoadColumn, columns, strict=True):
             table[:, column] = values
         return cls(table, spacing, closed)
 
@@ -69,7 +89,7 @@ class Road:
         """Length of the centreline seen from above, m."""
         return (len(self.table) if self.closed else len(self.table) - 1) * self.spacing
 
-    def column(self, column: Column) -> Array:
+    def column(self, column: RoadColumn) -> Array:
         """Return one column (n,) of the table, a view."""
         values: Array = self.table[:, int(column)]
         return values
@@ -80,46 +100,56 @@ class Road:
         return s
 
     def locate(self, x: float, y: float, near: int = -1) -> tuple[float, float, int]:
-        """Return s, offset and row of (x, y); see `frenet.locate`."""
-        return frenet.locate(self.table, self.spacing, self.closed, x, y, near)
+        """Return s (m), offset (m, positive left) and row of the point (x, y) (m, world).
+
+        `near` is the row that an earlier call returned for the same car: it makes the search local. See
+        `frenet.project_to_road`.
+        """
+        result: tuple[float, float, int] = _projection()(self.kernel_table, x, y, near)
+        return result
 
     def locate_many(self, xy: ArrayLike, near: int = -1) -> Array:
-        """Return (m, 2) s and offset of the points (m, 2), which follow each other along some line."""
+        """Return s and offset (m, 2) of points (m, 2) that follow each other along a line; `near` as in `locate`."""
         points = np.ascontiguousarray(xy, np.float64)
         out = np.empty((len(points), 2))
-        frenet.locate_many(self.table, self.spacing, self.closed, points, near, out)
+        frenet.project_points(self.kernel_table, points, near, out)
         return out
 
-    def at(self, s: ArrayLike, column: Column) -> Array:
-        """Return `column` at s, same shape as s, linear between rows; see `frenet.at`."""
+    def column_at(self, s: ArrayLike, column: RoadColumn) -> Array:
+        """Return `column` at `s` (m, any shape), same shape, linear between rows; see `frenet.column_at`."""
         stations = np.asarray(s, np.float64)
         out = np.empty(stations.size)
-        frenet.at_many(self.table, self.spacing, self.closed, np.ravel(stations), int(column), out)
+        frenet.column_at_many(self.kernel_table, np.ravel(stations), int(column), out)
         return out.reshape(stations.shape)
 
+    def value_at(self, s: float, column: RoadColumn) -> float:
+        """Return `column` at `s` (m), linear between rows; as `column_at`, quicker, for one place."""
+        value: float = _interpolation()(self.kernel_table, s, int(column))
+        return value
+
     def point(self, s: float, offset: float = 0.0) -> tuple[float, float, float]:
-        """Return x, y, z (m, world) of the surface at s and offset (m, left)."""
-        x, y, z, _ = frenet.point(self.table, self.spacing, self.closed, s, offset)
+        """Return x, y, z (m, world) of the road surface at `s` (m) and `offset` (m, positive left)."""
+        x, y, z, _ = frenet.surface_point(self.kernel_table, s, offset)
         return x, y, z
 
     def points(self, s: ArrayLike, offset: ArrayLike = 0.0) -> Array:
-        """Return (m, 4) x, y, z, yaw of the surface at s (m,) and offset (m,)."""
+        """Return x, y, z (m, world) and yaw (rad) of the road surface, (m, 4), at `s` and `offset` (m,), in m."""
         stations = np.array(s, np.float64, ndmin=1)
         offsets = np.ascontiguousarray(np.broadcast_to(np.asarray(offset, np.float64), stations.shape))
         out = np.empty((len(stations), 4))
-        frenet.point_many(self.table, self.spacing, self.closed, stations, offsets, out)
+        frenet.surface_points(self.kernel_table, stations, offsets, out)
         return out
 
-    def edges(self) -> tuple[Array, Array]:
-        """Return the left and the right road edge, (n, 3) x, y, z each, at the rows."""
+    def edge_lines(self) -> tuple[Array, Array]:
+        """Return the left and the right road edge at the rows, (n, 3) x, y, z (m, world) each."""
         s = self.stations()
-        left = self.points(s, self.column(Column.WIDTH_LEFT))[:, :3]
-        right = self.points(s, -self.column(Column.WIDTH_RIGHT))[:, :3]
+        left = self.points(s, self.column(RoadColumn.WIDTH_LEFT))[:, :3]
+        right = self.points(s, -self.column(RoadColumn.WIDTH_RIGHT))[:, :3]
         return left, right
 
-    def walls(self) -> tuple[Array, Array]:
-        """Return the left and the right wall, (n, 3) x, y, z each, at the rows."""
+    def wall_lines(self) -> tuple[Array, Array]:
+        """Return the left and the right wall at the rows, (n, 3) x, y, z (m, world) each."""
         s = self.stations()
-        left = self.column(Column.WIDTH_LEFT) + self.column(Column.RUNOFF_LEFT)
-        right = self.column(Column.WIDTH_RIGHT) + self.column(Column.RUNOFF_RIGHT)
+        left = self.column(RoadColumn.WIDTH_LEFT) + self.column(RoadColumn.RUNOFF_LEFT)
+        right = self.column(RoadColumn.WIDTH_RIGHT) + self.column(RoadColumn.RUNOFF_RIGHT)
         return self.points(s, left)[:, :3], self.points(s, -right)[:, :3]

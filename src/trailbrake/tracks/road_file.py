@@ -1,6 +1,6 @@
-"""Roads as tables in a file (CSV), row by row as they are driven: what `trailbrake learn` writes and `load` reads.
+"""Roads as tables in a CSV file, one row for each step along the road. `trailbrake learn` writes them.
 
-The first line says that it is such a file, the second names the columns. Rows are at equal steps along the road.
+The first line marks the file, the second names the columns. Rows are at equal steps along the road.
 
     # trailbrake road, closed = false, spacing_m = 1.5
     x_m,y_m,z_m,yaw_rad,curvature_1pm,grade,bank_rad,w_left_m,w_right_m,runoff_left_m,runoff_right_m,grip
@@ -14,26 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
 
 MARK = "# trailbrake road"
 _HEAD = re.compile(rf"{MARK}, closed = (true|false), spacing_m = ([0-9.eE+-]+)\s*")
 COLUMNS = {
-    "x_m": Column.X, "y_m": Column.Y, "z_m": Column.Z, "yaw_rad": Column.YAW, "curvature_1pm": Column.CURVATURE,
-    "grade": Column.GRADE, "bank_rad": Column.BANK, "w_left_m": Column.WIDTH_LEFT, "w_right_m": Column.WIDTH_RIGHT,
-    "runoff_left_m": Column.RUNOFF_LEFT, "runoff_right_m": Column.RUNOFF_RIGHT, "grip": Column.GRIP,
-}  # fmt: skip
+    "x_m": RoadColumn.X,
+    "y_m": RoadColumn.Y,
+    "z_m": RoadColumn.Z,
+    "yaw_rad": RoadColumn.YAW,
+    "curvature_1pm": RoadColumn.CURVATURE,
+    "grade": RoadColumn.GRADE,
+    "bank_rad": RoadColumn.BANK,
+    "w_left_m": RoadColumn.WIDTH_LEFT,
+    "w_right_m": RoadColumn.WIDTH_RIGHT,
+    "runoff_left_m": RoadColumn.RUNOFF_LEFT,
+    "runoff_right_m": RoadColumn.RUNOFF_RIGHT,
+    "grip": RoadColumn.GRIP,
+}
 _DECIMALS = 6
 _LARGEST = 1e6
 _STEPS = (0.2, 10.0)  # m between rows
-_STRAY = 0.2  # of a step, how far neighbouring rows may be from one step apart
+_SPACING_TOLERANCE = 0.2  # relative difference of the distance of neighbouring rows from one step
 
 
-def write(path: Path, road: Road) -> None:
-    """Write `road`; UsageError where the file cannot be written."""
+def write_road(path: Path, road: Road) -> None:
+    """Write `road` to the file `path`; UsageError where that fails."""
     lines = [f"{MARK}, closed = {str(road.closed).lower()}, spacing_m = {road.spacing!r}", ",".join(COLUMNS)]
     table = road.table[:, list(COLUMNS.values())]
     lines += [",".join(f"{value:.{_DECIMALS}f}" for value in row) for row in table.tolist()]
@@ -43,21 +52,20 @@ def write(path: Path, road: Road) -> None:
         raise UsageError("cannot write the track", where=str(path), got=error.strerror or str(error)) from error
 
 
-def is_road(data: bytes) -> bool:
-    """Return whether the bytes of a file begin as one of these."""
+def is_road_file(data: bytes) -> bool:
+    """Return whether the bytes of a file begin like a road file."""
     return data.removeprefix(b"\xef\xbb\xbf").startswith(MARK.encode())
 
 
-def parse(text: str, where: str) -> Road:
-    """Return the road in a file's text.
+def parse_road(text: str, where: str) -> Road:
+    """Return the road in a file's text; `where` names the file in errors.
 
     Raises:
-        DataError: naming the line: a head or columns that are not as above, cells that are no numbers, rows that
-            are not at equal steps.
+        DataError: naming the line: another header or other columns, cells that are no numbers, rows at unequal steps.
     """
     lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
     head = _HEAD.fullmatch(lines[0])
-    spacing = _float(head.group(2)) if head else math.nan
+    spacing = _parse_float(head.group(2)) if head else math.nan
     if head is None or not _STEPS[0] <= spacing <= _STEPS[1]:
         wanted = f"{MARK}, closed = true|false, spacing_m = {_STEPS[0]:g}..{_STEPS[1]:g}"
         raise DataError("no head of a road", where=f"{where}:1", expected=wanted, got=lines[0][:80])
@@ -66,7 +74,7 @@ def parse(text: str, where: str) -> Road:
         raise DataError("wrong columns", where=f"{where}:2", expected=",".join(COLUMNS), got=got)
     rows = []
     for number, line in enumerate(lines[2:], 3):
-        cells = [_float(cell) for cell in line.split(",")]
+        cells = [_parse_float(cell) for cell in line.split(",")]
         if len(cells) != len(COLUMNS) or not all(abs(cell) <= _LARGEST for cell in cells):
             raise DataError(
                 "no row of a road", where=f"{where}:{number}", expected=f"{len(COLUMNS)} numbers", got=line[:80]
@@ -76,32 +84,48 @@ def parse(text: str, where: str) -> Road:
         raise DataError("too few rows", where=where, expected="8 or more", got=str(len(rows)))
     columns = dict(zip(COLUMNS.values(), np.array(rows).T, strict=True))
     closed = head.group(1) == "true"
-    _check(columns[Column.X], columns[Column.Y], spacing, closed, where)
-    for column in (Column.WIDTH_LEFT, Column.WIDTH_RIGHT, Column.RUNOFF_LEFT, Column.RUNOFF_RIGHT, Column.GRIP):
+    _check_spacing(columns[RoadColumn.X], columns[RoadColumn.Y], spacing, closed, where)
+    for column in (
+        RoadColumn.WIDTH_LEFT,
+        RoadColumn.WIDTH_RIGHT,
+        RoadColumn.RUNOFF_LEFT,
+        RoadColumn.RUNOFF_RIGHT,
+        RoadColumn.GRIP,
+    ):
         if (columns[column] < 0.0).any():
             number = int((columns[column] < 0.0).argmax()) + 3
             raise DataError(f"negative {column.name.lower()}", where=f"{where}:{number}", expected="0 or more")
     return Road.from_columns(
-        spacing, closed, columns[Column.X], columns[Column.Y], columns[Column.YAW], columns[Column.CURVATURE],
-        z=columns[Column.Z], grade=columns[Column.GRADE], bank=columns[Column.BANK],
-        width_left=columns[Column.WIDTH_LEFT], width_right=columns[Column.WIDTH_RIGHT],
-        runoff_left=columns[Column.RUNOFF_LEFT], runoff_right=columns[Column.RUNOFF_RIGHT], grip=columns[Column.GRIP],
-    )  # fmt: skip
+        spacing,
+        closed,
+        columns[RoadColumn.X],
+        columns[RoadColumn.Y],
+        columns[RoadColumn.YAW],
+        columns[RoadColumn.CURVATURE],
+        z=columns[RoadColumn.Z],
+        grade=columns[RoadColumn.GRADE],
+        bank=columns[RoadColumn.BANK],
+        width_left=columns[RoadColumn.WIDTH_LEFT],
+        width_right=columns[RoadColumn.WIDTH_RIGHT],
+        runoff_left=columns[RoadColumn.RUNOFF_LEFT],
+        runoff_right=columns[RoadColumn.RUNOFF_RIGHT],
+        grip=columns[RoadColumn.GRIP],
+    )
 
 
-def _float(cell: str) -> float:
+def _parse_float(cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
         return math.nan
 
 
-def _check(x: Array, y: Array, spacing: float, closed: bool, where: str) -> None:
+def _check_spacing(x: Array, y: Array, spacing: float, closed: bool, where: str) -> None:
     ahead = np.hypot(np.diff(x, append=x[:1]), np.diff(y, append=y[:1]))
     steps = ahead if closed else ahead[:-1]
     off = np.abs(steps / spacing - 1.0)
     k = int(off.argmax())
-    if not off[k] <= _STRAY:
+    if not off[k] <= _SPACING_TOLERANCE:
         raise DataError(
             "rows at unequal steps", where=f"{where}:{k + 3}", expected=f"{spacing:g} m", got=f"{steps[k]:.3f} m",
             hint="make the file anew with `trailbrake learn`",

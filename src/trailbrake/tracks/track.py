@@ -1,19 +1,19 @@
-"""`Track`: what a name in the library or a file on disk becomes."""
+"""`Track`: roads with a name, their surfaces, and a report of how they were made."""
 
 from dataclasses import dataclass, replace
 
 from trailbrake.errors import UsageError
-from trailbrake.tracks.columns import Column
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 
 @dataclass(frozen=True)
-class Surface:
-    """What a tyre meets.
+class SurfaceProperties:
+    """The properties of a surface that act on a tyre.
 
     Attributes:
         grip: friction factor, 1 = dry asphalt; multiplies the tyre's own friction.
-        rolling: extra rolling resistance, drag force over wheel load, on top of the tyre's own.
+        rolling: extra rolling resistance, drag force over wheel load, added to the tyre's own.
     """
 
     grip: float
@@ -25,30 +25,30 @@ class Surface:
 # asphalt against 0.1-0.35 on medium soil to sand). The grass and gravel figures are chosen within those ranges.
 # Wet asphalt has 0.5-0.7 in the same table 1.3, that is 0.7 of the dry road's. A kerb is painted concrete: its grip
 # counts relative to the road it belongs to, so that it gets wet with the road; its rolling resistance is an estimate.
-SURFACES: dict[str, Surface] = {
-    "asphalt": Surface(1.0, 0.0),
-    "concrete": Surface(0.95, 0.0),
-    "old-asphalt": Surface(0.9, 0.002),
-    "grass": Surface(0.6, 0.08),
-    "gravel": Surface(0.65, 0.25),
-    "kerb": Surface(0.95, 0.005),
-    "wet": Surface(0.7, 0.0),
+SURFACES: dict[str, SurfaceProperties] = {
+    "asphalt": SurfaceProperties(1.0, 0.0),
+    "concrete": SurfaceProperties(0.95, 0.0),
+    "old-asphalt": SurfaceProperties(0.9, 0.002),
+    "grass": SurfaceProperties(0.6, 0.08),
+    "gravel": SurfaceProperties(0.65, 0.25),
+    "kerb": SurfaceProperties(0.95, 0.005),
+    "wet": SurfaceProperties(0.7, 0.0),
 }
 
 
 @dataclass(frozen=True)
 class CurvatureReport:
-    """What smoothing did to a centreline read from a file. Lengths in m, curvature in 1/m.
+    """What smoothing changed on a centreline from a file. Lengths in m, curvature in 1/m.
 
     Attributes:
         points: usable points in the file.
         max_shift: largest distance from a point of the file to the road's centreline.
         rms_shift: its root mean square.
-        max_curvature_before: largest |curvature| of the file's points (circle through three), and of the road.
+        max_curvature_before: largest |curvature| of the file's points (circle through three).
         max_curvature_after: largest |curvature| of the road.
         roughness_before: root mean square of d(curvature)/ds, 1/m^2, of the file's points.
         roughness_after: the same of the road.
-        folded: rows where an edge lay beyond the centre of its bend, so that the width was cut back.
+        folded: rows where an edge lay beyond the centre of its bend, so that the width was cut.
     """
 
     points: int
@@ -80,19 +80,19 @@ class Track:
     """A place to drive.
 
     Attributes:
-        name: the name to ask for it by.
+        name: by which `load_track` finds it.
         title: its name for people.
-        roads: its roads; a circuit or a pass is one.
+        roads: its roads; a circuit or a pass has one.
         source: one line: where it comes from and what it is.
         off_road: the surface between a road's edge and its wall.
-        smoothing: what loading did to a file's points; None for roads built from straights and arcs.
+        smoothing: what smoothing changed on a file's points; None for roads built from straights and arcs.
     """
 
     name: str
     title: str
     roads: tuple[Road, ...]
     source: str = ""
-    off_road: Surface = SURFACES["grass"]
+    off_road: SurfaceProperties = SURFACES["grass"]
     smoothing: CurvatureReport | None = None
 
     @property
@@ -100,21 +100,22 @@ class Track:
         """The road with the start line at s = 0."""
         return self.roads[0]
 
-    def wet(self, grip: float = SURFACES["wet"].grip) -> "Track":
+    def with_grip(self, grip: float = SURFACES["wet"].grip) -> "Track":
         """Return the same track with another grip: everywhere `grip` times its own, road, kerbs and ground alike.
 
-        The name gets `@wet` (`@wet=GRIP` where it is not the usual grip of a wet road), by which `load` finds it.
+        `@wet` is added to the name (`@wet=GRIP` where it is not the usual grip of a wet road), by which `load_track`
+        finds it.
 
         Raises:
-            UsageError: a factor that is no road's: not in 0.05 .. 1.5.
+            UsageError: a factor outside 0.05 .. 1.5.
         """
         if not 0.05 <= grip <= 1.5:
             raise UsageError("no grip of a road", where=f"{self.name}@wet", expected="0.05 .. 1.5", got=f"{grip:g}")
         roads = []
         for road in self.roads:
             table = road.table.copy()
-            table[:, Column.GRIP] *= grip
+            table[:, RoadColumn.GRIP] *= grip
             roads.append(Road(table, road.spacing, road.closed))
-        off = Surface(self.off_road.grip * grip, self.off_road.rolling)
+        off = SurfaceProperties(self.off_road.grip * grip, self.off_road.rolling)
         mark = "@wet" if grip == SURFACES["wet"].grip else f"@wet={grip:g}"
         return replace(self, name=self.name + mark, title=f"{self.title}, wet", roads=tuple(roads), off_road=off)

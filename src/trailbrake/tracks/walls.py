@@ -1,46 +1,55 @@
-"""`Walls`: the walls of a track in the plane, as a strip of convex quads that a ray walks through, and as a grid.
+"""`Walls`: the walls of a track in the plane, as a strip of convex quads for rays to pass through, and as a grid.
 
-The walls stand at the ends of the run-off. Between two rows of a road, they and the two cross-sections make a quad.
-A ray that enters a convex quad through one cross-section leaves it through the other or hits a wall: inside the walls
-nothing else has to be looked at (`world/scanner.py`). Quads where that would be wrong have no link from quad to quad:
-those that another stretch's wall stands in, and the ends of open roads, beyond which there is no wall. There, and
-outside the walls, the grid answers.
+The walls stand at the outer ends of the run-off. Between two rows of a road, they and the two cross-sections make a
+quad. A ray that enters a convex quad through one cross-section leaves it through the other or hits a wall: inside the
+walls a ray needs no other test (`world/wall_rays.py`). Quads where that would be wrong have no link from quad to quad:
+those that the wall of another stretch reaches into, and the ends of open roads, which have no wall. There, and outside
+the walls, rays go through the grid.
 """
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.kernels import jit, part
-from trailbrake.tracks.grid import Bytes, Ints, bucket, clearance, overlaps
-from trailbrake.tracks.road import Column, Road
+from trailbrake.kernels import internal_jit, jit
+from trailbrake.tracks.ray_grid import (
+    Bytes,
+    CellLists,
+    GridFrame,
+    Ints,
+    SegmentGrid,
+    cell_clearance,
+    list_overlaps,
+    sort_into_cells,
+)
+from trailbrake.tracks.road import Road, RoadColumn
 
 Array = NDArray[np.float64]
 
-MERGED = 2e-4  # m that a wall may be moved where rows of a straight become one quad
-_LONGEST = 64  # rows that become one quad at most
+MERGE_TOLERANCE = 2e-4  # m that a wall may be moved where rows of a straight become one quad
+_LONGEST = 64  # rows, the most that become one quad
 _CELL = 4.0  # m
 _MOST_CELLS = 4_000_000
-_LOOP = 6.0  # times the distance to the wall: how far before and after a folded row its fold may reach
-_INSET = 1e-6  # m that a foreign wall must reach into a quad: neighbours touch its corners
+_LOOP_REACH = 6.0  # times the distance to the wall: the reach of a loop before and after a folded row
+_INSET = 1e-6  # m that the wall of another quad must reach into a quad: neighbours touch its corners
 
 
 @jit
-def unfold(wall: Array, heading: Array, closed: bool, left: bool, window: int) -> None:
-    """Cut off the loops of a wall that lies beyond the centre of its own bend: all their points become the crossing.
+def cut_wall_loops(wall: Array, heading: Array, closed: bool, left: bool, window: int) -> None:
+    """Cut off the loops of a wall beyond the centre of its own bend: all points of a loop move to its crossing.
 
-    Such a wall runs backwards along the loop, which stands in the run-off before and after the bend, where nothing
-    stops a car. A wall that goes round an island and crosses itself turns the other way and is left alone.
+    Such a wall runs backwards along the loop, inside the run-off before and after the bend, where it stops no car. A
+    wall that goes round an island and crosses itself turns the other way and stays as it is.
 
     Args:
-        wall: (n, 2) points at the rows, m, world; changed.
+        wall: (n, 2) points at the rows, m, world; changed in place.
         heading: (n, 2) unit vectors of the road at the rows.
         closed: whether row n is row 0.
         left: whether it is the left wall.
-        window: rows that a loop may reach before and after.
+        window: rows, the most that a loop reaches before and after.
     """
     n = wall.shape[0]
     k = 0
@@ -90,9 +99,9 @@ def unfold(wall: Array, heading: Array, closed: bool, left: bool, window: int) -
         k += 1
 
 
-@part
-def _straight(wall: Array, first: int, last: int) -> bool:
-    # Whether all points between two rows lie within MERGED of the line between them, in order.
+@internal_jit
+def _is_straight(wall: Array, first: int, last: int) -> bool:
+    # Whether all points between two rows lie within MERGE_TOLERANCE of the line between them, in order.
     n = wall.shape[0]
     ax, ay = wall[first, 0], wall[first, 1]
     ex, ey = wall[last % n, 0] - ax, wall[last % n, 1] - ay
@@ -101,15 +110,19 @@ def _straight(wall: Array, first: int, last: int) -> bool:
     for k in range(first + 1, last):
         dx, dy = wall[k, 0] - ax, wall[k, 1] - ay
         along = ex * dx + ey * dy
-        if abs(ex * dy - ey * dx) > MERGED * size or along < reached or along > size * size:
+        if abs(ex * dy - ey * dx) > MERGE_TOLERANCE * size or along < reached or along > size * size:
             return False
         reached = along
     return True
 
 
 @jit
-def thin(left: Array, right: Array, closed: bool, rows: Ints) -> int:
-    """Choose the rows to keep of two walls (n, 2) so that none moves by more than MERGED; return how many `rows`."""
+def choose_rows(left: Array, right: Array, closed: bool, rows: Ints) -> int:
+    """Write into `rows` the rows to keep of two walls (n, 2), so that neither moves by more than MERGE_TOLERANCE.
+
+    Returns:
+        The number of rows to keep.
+    """
     n = left.shape[0]
     end = n if closed else n - 1
     k, count = 0, 0
@@ -118,7 +131,7 @@ def thin(left: Array, right: Array, closed: bool, rows: Ints) -> int:
         count += 1
         last = min(k + 1, end)
         while last < end and last - k < _LONGEST:
-            if not (_straight(left, k, last + 1) and _straight(right, k, last + 1)):
+            if not (_is_straight(left, k, last + 1) and _is_straight(right, k, last + 1)):
                 break
             last += 1
         k = last
@@ -129,20 +142,18 @@ def thin(left: Array, right: Array, closed: bool, rows: Ints) -> int:
 
 
 @jit
-def block(quads: Array, segments: Array, own: Ints, starts: Ints, quad_items: Ints,
-          segment_starts: Ints, segment_items: Ints, blocked: Bytes) -> None:  # fmt: skip
+def mark_blocked_quads(quads: Array, quad_cells: CellLists, grid: SegmentGrid, own: Ints, blocked: Bytes) -> None:
     """Mark the quads that are not convex and those that a wall of another quad reaches into.
 
     Args:
         quads: (m, 4, 2) corners, counter-clockwise, m.
-        segments: (p, 4) x, y and vector to the other end, m.
-        own: (p,) the quad whose wall a segment is.
-        starts: (cells + 1,) where the quads of each cell start in `quad_items`.
-        quad_items: the quads of the cells.
-        segment_starts: the same for the segments.
-        segment_items: the segments of the cells.
-        blocked: (m,) written with 1.
+        quad_cells: the quads in the cells of `grid`.
+        grid: the pieces of wall.
+        own: (p,) the quad to which each piece of wall belongs.
+        blocked: (m,) written: 1 for the marked quads.
     """
+    starts, quad_items = quad_cells
+    segments, segment_starts, segment_items = grid.segments, grid.starts, grid.items
     for q in range(quads.shape[0]):
         for v in range(4):
             a, b, c = quads[q, v], quads[q, (v + 1) % 4], quads[q, (v + 2) % 4]
@@ -176,47 +187,38 @@ def block(quads: Array, segments: Array, own: Ints, starts: Ints, quad_items: In
                     break
 
 
-@dataclass(frozen=True, eq=False)
-class Walls:
-    """The walls of one or more roads, seen from above. Make it with `Walls.of(*track.roads)`.
+class Walls(NamedTuple):
+    """The walls of one or more roads, seen from above, as kernels take them. `Walls.from_roads(*track.roads)` makes it.
 
     Attributes:
-        strip: (m, 5) left wall x, y, right wall x, y (m, world) of each cross-section, and the square of its length.
-        links: (m, 2) the cross-section ahead and the one behind; -1 where the quad between must not be walked.
-        segments: (p, 4) x, y of one end of each piece of wall and the vector to the other, m, world.
-        frame: (3,) x, y of the grid's corner and the edge of its cells, m.
-        free: (ny, nx) distance in cells to the nearest piece of wall.
-        starts: (cells + 1,) where the pieces of wall of each cell start in `items`; cells run along x first.
-        items: numbers of pieces of wall.
-        quad_starts: the same for the quads.
-        quad_items: numbers of quads, which are those of their rear cross-sections.
+        cross_sections: (m, 5) left wall x, y, right wall x, y (m, world) and the square of its length (m^2).
+        links: (m, 2) the cross-section ahead and the one behind; -1 where a ray must not use the quad between.
+        grid: the pieces of wall.
+        quads: the quads in the cells of `grid`; a quad has the number of its rear cross-section.
     """
 
-    strip: Array
+    cross_sections: Array
     links: Ints
-    segments: Array
-    frame: Array
-    free: Bytes
-    starts: Ints
-    items: Ints
-    quad_starts: Ints
-    quad_items: Ints
+    grid: SegmentGrid
+    quads: CellLists
 
     @classmethod
-    def of(cls, *roads: Road) -> "Walls":
+    def from_roads(cls, *roads: Road) -> "Walls":
         """Build the walls of `roads`.
 
-        Walls keep within MERGED (0.2 mm) of the straight lines between the rows of `Road.walls`, but for the loops
-        that `unfold` cuts off.
+        They keep within MERGE_TOLERANCE (0.2 mm) of the straight lines between the rows of `Road.wall_lines`, except
+        for the loops that `cut_wall_loops` removes.
 
         Raises:
             DataError: no road, or a wall that is not finite.
         """
         if not roads:
-            raise DataError("no walls without a road", where="Walls.of", expected="one road at least", got="none")
+            raise DataError(
+                "no walls without a road", where="Walls.from_roads", expected="one road at least", got="none"
+            )
         strips, aheads, first = [], [], 0
         for road in roads:
-            strip = _strip(road)
+            strip = _cross_sections(road)
             ahead = np.arange(first + 1, first + 1 + len(strip))
             ahead[-1] = first if road.closed else -1
             strips.append(strip)
@@ -232,63 +234,58 @@ class Walls:
         real = np.any(ends[:, 0] != ends[:, 1], axis=1)
         ends, own = np.ascontiguousarray(ends[real]), own[real]
         segments = np.concatenate([ends[:, 0], ends[:, 1] - ends[:, 0]], axis=1)
-        frame, nx, ny = _frame(quads)
-        starts, items = _sorted_cells(ends, frame, nx, ny)
-        quad_starts, quad_items = _sorted_cells(quads, frame, nx, ny)
-        free = np.zeros((ny, nx), np.uint8)
-        clearance(starts, nx, ny, free)
+        frame = _grid_frame(quads)
+        wall_cells, quad_cells = _index_cells(ends, frame), _index_cells(quads, frame)
+        free = np.zeros((frame.ny, frame.nx), np.uint8)
+        cell_clearance(wall_cells.starts, frame.nx, frame.ny, free)
+        grid = SegmentGrid(segments, np.array([frame.x, frame.y, frame.cell]), free, *wall_cells)
         blocked = np.zeros(len(quads), np.uint8)
-        block(quads, segments, own, quad_starts, quad_items, starts, items, blocked)
+        mark_blocked_quads(quads, quad_cells, grid, own, blocked)
         links = np.full((len(strip), 2), -1, np.int32)
         links[rear, 0] = np.where(blocked == 1, -1, front)
         links[front[blocked == 0], 1] = rear[blocked == 0]
-        return cls(
-            np.column_stack([strip, np.sum((strip[:, :2] - strip[:, 2:]) ** 2, axis=1)]), links, segments, frame,
-            free, starts, items, quad_starts, rear.astype(np.int32)[quad_items],
-        )  # fmt: skip
+        sections = np.column_stack([strip, np.sum((strip[:, :2] - strip[:, 2:]) ** 2, axis=1)])
+        return cls(sections, links, grid, CellLists(quad_cells.starts, rear.astype(np.int32)[quad_cells.items]))
 
     @property
-    def arrays(self) -> tuple[Array, Ints, Array, Array, Bytes, Ints, Ints, Ints, Ints]:
+    def kernel_arrays(self) -> tuple[Array, Ints, Array, Array, Bytes, Ints, Ints, Ints, Ints]:
         """All arrays in the order in which the kernels of the scanner take them."""
-        return (self.strip, self.links, self.segments, self.frame, self.free, self.starts, self.items,
-                self.quad_starts, self.quad_items)  # fmt: skip
+        return (self.cross_sections, self.links, *self.grid, *self.quads)
 
 
-def _strip(road: Road) -> Array:
-    # (m, 4) left x, y and right x, y of the cross-sections that are kept.
-    sides = [np.ascontiguousarray(wall[:, :2]) for wall in road.walls()]
+def _cross_sections(road: Road) -> Array:
+    # The cross-sections that are kept: (m, 4) left x, y and right x, y, m.
+    sides = [np.ascontiguousarray(wall[:, :2]) for wall in road.wall_lines()]
     if not all(np.isfinite(side).all() for side in sides):
-        raise DataError("a wall that is not finite", where="Walls.of", expected="finite places and widths")
-    heading = np.ascontiguousarray(road.table[:, [Column.TANGENT_X, Column.TANGENT_Y]])
+        raise DataError("a wall that is not finite", where="Walls.from_roads", expected="finite places and widths")
+    heading = np.ascontiguousarray(road.table[:, [RoadColumn.TANGENT_X, RoadColumn.TANGENT_Y]])
     reach = max(
-        float(np.max(road.column(Column.WIDTH_LEFT) + road.column(Column.RUNOFF_LEFT))),
-        float(np.max(road.column(Column.WIDTH_RIGHT) + road.column(Column.RUNOFF_RIGHT))),
+        float(np.max(road.column(RoadColumn.WIDTH_LEFT) + road.column(RoadColumn.RUNOFF_LEFT))),
+        float(np.max(road.column(RoadColumn.WIDTH_RIGHT) + road.column(RoadColumn.RUNOFF_RIGHT))),
     )
-    window = min(len(heading) // 2, math.ceil(_LOOP * reach / road.spacing))
+    window = min(len(heading) // 2, math.ceil(_LOOP_REACH * reach / road.spacing))
     for side, left in zip(sides, (True, False), strict=True):
-        unfold(side, heading, road.closed, left, window)
+        cut_wall_loops(side, heading, road.closed, left, window)
     rows = np.empty(len(heading), np.int32)
-    count = thin(sides[0], sides[1], road.closed, rows)
+    count = choose_rows(sides[0], sides[1], road.closed, rows)
     return np.concatenate(sides, axis=1)[rows[:count]]
 
 
-def _frame(corners: Array) -> tuple[Array, int, int]:
-    # Corner and cell of the grid, and its cells along x and y; one cell of margin all round.
+def _grid_frame(corners: Array) -> GridFrame:
+    # A grid around all corners (m, v, 2), with one cell of margin on every side.
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     size = high - low
     cell = max(_CELL, math.sqrt(float(size[0] * size[1]) / _MOST_CELLS), float(size.max()) / 100_000.0)
     nx, ny = (math.ceil(float(extent) / cell) + 2 for extent in size)
-    return np.array([low[0] - cell, low[1] - cell, cell]), nx, ny
+    return GridFrame(float(low[0] - cell), float(low[1] - cell), cell, nx, ny)
 
 
-def _sorted_cells(corners: Array, frame: Array, nx: int, ny: int) -> tuple[Ints, Ints]:
-    # Which shapes (m, v, 2) lie in each cell: starts (cells + 1,) and items.
-    boxes = np.ptp(corners, axis=1) / frame[2] + 2.1
+def _index_cells(corners: Array, frame: GridFrame) -> CellLists:
+    # The shapes (m, v, 2) in each cell.
+    boxes = np.ptp(corners, axis=1) / frame.cell + 2.1
     most = int(np.sum(np.floor(boxes[:, 0]) * np.floor(boxes[:, 1])))
     cells, shapes = np.empty(most, np.int32), np.empty(most, np.int32)
-    count = overlaps(
-        np.ascontiguousarray(corners), float(frame[0]), float(frame[1]), float(frame[2]), nx, ny, cells, shapes
-    )
-    starts, items = np.zeros(nx * ny + 1, np.int32), np.empty(count, np.int32)
-    bucket(cells, shapes, count, starts, items)
-    return starts, items
+    count = list_overlaps(np.ascontiguousarray(corners), frame, cells, shapes)
+    starts, items = np.zeros(frame.nx * frame.ny + 1, np.int32), np.empty(count, np.int32)
+    sort_into_cells(cells, shapes, count, starts, items)
+    return CellLists(starts, items)

@@ -1,4 +1,4 @@
-"""`clone`: from recordings to a policy, with correction rounds where they are asked for, and a report."""
+"""`clone_policy`: trains a policy on recordings, with optional correction rounds, and writes a report."""
 
 import math
 from collections.abc import Callable
@@ -9,27 +9,27 @@ from typing import Any
 import numpy as np
 
 from trailbrake import __version__
-from trailbrake.drivers.policy_file import SUFFIX, Policy, write
+from trailbrake.drivers.policy_file import SUFFIX, ImagePolicy, write_policy
 from trailbrake.errors import UsageError
-from trailbrake.observe.glance import Glance
-from trailbrake.run import rate
-from trailbrake.run.session import INTERRUPTED
-from trailbrake.run.signals import on_stop
-from trailbrake.train.dataset import Dataset, gather, joined
-from trailbrake.train.fit import RATE, Epoch, Learner
+from trailbrake.observe.image_crop import CropSpec
+from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.system import steady_clock
+from trailbrake.system.signals import handle_stop_signals
+from trailbrake.train.correction_rounds import plan_practice, run_correction_round
+from trailbrake.train.dataset import Dataset, gather_dataset, join_datasets
+from trailbrake.train.learner import LEARNING_RATE, Epoch, Learner
 from trailbrake.train.options import CloneOptions
 from trailbrake.train.report import write_report
-from trailbrake.train.rounds import drives_of, practised
-from trailbrake.train.sources import Source, find
+from trailbrake.train.sources import TrainingSource, find_sources
 
 ROUND_EPOCHS, ROUND_RATE = 3, 0.5  # epochs of a correction round; its learning rate, share of the first one
-MOST_EPOCHS, FEWEST_PICTURES = 1000, 500
+MAX_EPOCHS, MIN_PICTURES = 1000, 500
 
 
-def _check(options: CloneOptions) -> None:
+def _check_options(options: CloneOptions) -> None:
     for name, good, expected in (
-        ("epochs", 1 <= options.epochs <= MOST_EPOCHS, f"1 .. {MOST_EPOCHS}"),
-        ("most", options.most >= FEWEST_PICTURES, f"{FEWEST_PICTURES} or more"),
+        ("epochs", 1 <= options.epochs <= MAX_EPOCHS, f"1 .. {MAX_EPOCHS}"),
+        ("most", options.most >= MIN_PICTURES, f"{MIN_PICTURES} or more"),
         ("held-out", 0.0 <= options.held_out <= 0.5, "0 .. 0.5"),
         ("smoothing", 0.0 <= options.smoothing <= 2.0, "0 .. 2 s"),
         ("threads", options.threads >= 1, "1 or more"),
@@ -46,16 +46,16 @@ def _check(options: CloneOptions) -> None:
 
 
 @dataclass
-class _Work:
-    """What training has come to so far."""
+class _TrainingState:
+    """The state of a training."""
 
-    sources: list[Source]
+    sources: list[TrainingSource]
     data: Dataset
     learner: Learner
     epochs: list[Epoch]
 
 
-def clone(
+def clone_policy(
     paths: list[Path],
     options: CloneOptions,
     say: Callable[[str], None] = lambda text: None,
@@ -75,48 +75,48 @@ def clone(
         UsageError: nothing to learn from, a wrong option, or no PyTorch.
         DataError: a file that is no recording, or too few rows.
     """
-    _check(options)
-    glance, stopped = Glance(), False
+    _check_options(options)
+    glance, stopped = CropSpec(), False
 
     def stop() -> None:
         nonlocal stopped
         stopped = True
 
-    def told(share: float, epoch: Epoch | None) -> bool:
+    def report_progress(share: float, epoch: Epoch | None) -> bool:
         progress(share)
         if epoch is not None:
             say(f"epoch {len(work.epochs) + round(share * todo)}: loss {epoch.loss:.3f}, steer error {epoch.error:.4f};"
                 f" held out {epoch.held_loss:.3f}, {epoch.held_error:.4f}")  # fmt: skip
         return not stopped
 
-    began = rate.processor()
+    began = steady_clock.processor_time()
     learner = Learner(glance, options.seed, options.threads)  # first: it is soon known whether PyTorch is there
-    sources = find(paths)
-    practice = drives_of(sources, options) if options.rounds else []
-    data = gather(sources, glance, most=options.most, smoothing=options.smoothing, share=options.held_out,
+    sources = find_sources(paths)
+    practice = plan_practice(sources, options) if options.rounds else []
+    data = gather_dataset(sources, glance, most=options.most, smoothing=options.smoothing, share=options.held_out,
                   seed=options.seed, say=say)  # fmt: skip
-    work, todo = _Work(sources, data, learner, []), options.epochs
+    work, todo = _TrainingState(sources, data, learner, []), options.epochs
     rounds: list[dict[str, Any]] = []
-    with on_stop(stop):
-        work.epochs += learner.fit(work.data, todo, told)
+    with handle_stop_signals(stop):
+        work.epochs += learner.fit(work.data, todo, report_progress)
         for number in range(options.rounds):
             if stopped:
                 break
             file = options.out.with_name(f"{options.out.stem}_round{number}{SUFFIX}")
-            write(file, Policy(glance, learner.layers()))
-            corrected, results = practised(file, practice, number, options, say)
+            write_policy(file, ImagePolicy(glance, learner.export_layers()))
+            corrected, results = run_correction_round(file, practice, number, options, say)
             rounds += results
-            more = gather(corrected, glance, most=options.most, smoothing=0.0, share=options.held_out,
+            more = gather_dataset(corrected, glance, most=options.most, smoothing=0.0, share=options.held_out,
                           seed=options.seed, say=say)  # fmt: skip
-            work.data = joined(work.data, more)
+            work.data = join_datasets(work.data, more)
             work.sources += corrected
             todo = ROUND_EPOCHS
-            work.epochs += learner.fit(work.data, todo, told, RATE * ROUND_RATE)
-    spent = rate.processor() - began
-    about = _about(options, work, spent)
-    write(options.out, Policy(glance, learner.layers(), about))
+            work.epochs += learner.fit(work.data, todo, report_progress, LEARNING_RATE * ROUND_RATE)
+    spent = steady_clock.processor_time() - began
+    about = _describe_training(options, work, spent)
+    write_policy(options.out, ImagePolicy(glance, learner.export_layers(), about))
     report = write_report(options.out.with_suffix(".html"), options.out.name, about, work.sources, work.data,
-                          learner.outputs(work.data.seen), work.epochs, glance)  # fmt: skip
+                          learner.compute_outputs(work.data.pictures), work.epochs, glance)  # fmt: skip
     return {
         "policy": str(options.out),
         "report": str(report),
@@ -129,13 +129,13 @@ def clone(
     }
 
 
-def _about(options: CloneOptions, work: _Work, spent: float) -> dict[str, Any]:
-    last = work.epochs[-1] if work.epochs else Epoch(*[math.nan] * 4)
+def _describe_training(options: CloneOptions, state: _TrainingState, cpu_time: float) -> dict[str, Any]:
+    last = state.epochs[-1] if state.epochs else Epoch(*[math.nan] * 4)
     figures = {"held_loss": last.held_loss, "held_error": last.held_error}
     return {
-        "trailbrake": __version__, "made": rate.date(), "pictures": len(work.data),
-        "held_out": int(np.count_nonzero(work.data.held)), "epochs": len(work.epochs), "seed": options.seed,
-        "smoothing": options.smoothing, "rounds": options.rounds, "cpu_s": round(spent, 1),
-        "from": [Path(name).name for name in work.data.names],
+        "trailbrake": __version__, "made": steady_clock.iso_timestamp(), "pictures": len(state.data),
+        "held_out": int(np.count_nonzero(state.data.held)), "epochs": len(state.epochs), "seed": options.seed,
+        "smoothing": options.smoothing, "rounds": options.rounds, "cpu_s": round(cpu_time, 1),
+        "from": [Path(name).name for name in state.data.names],
         **{name: round(value, 4) if math.isfinite(value) else None for name, value in figures.items()},
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What can be asked of training; the command line makes its flags from these."""
+"""The options of training; the command line makes its flags from these."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What can be learned from: our recordings with pictures, and folders with a `driving_log.csv`. Read as streams."""
+"""Sources of training data: recordings with pictures, and folders with a `driving_log.csv`. Read as streams."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,20 +9,22 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError
-from trailbrake.record.driving_log import LOG, Skipped, usable_rows
+from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.record.driving_log import LOG_NAME, SkippedRows, read_usable_rows
 from trailbrake.record.format import SUFFIX
-from trailbrake.record.reader import Recording
+from trailbrake.record.recording_reader import Recording
+from trailbrake.user_files import read_user_file
 
 Floats = NDArray[np.float64]
+_MAX_PICTURE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What was done at each row, (n,) each.
+    """The controls at each row, (n,) each.
 
     Attributes:
-        time: s; NaN where not told.
+        time: s; NaN where unknown.
         steer: share of the lock, positive left.
         pedal: throttle above 0, brake below; below 0 also where the car backs.
         speed: m/s.
@@ -41,7 +43,7 @@ class Labels:
         return len(self.time)
 
 
-class Source(Protocol):
+class TrainingSource(Protocol):
     """One recording or one folder."""
 
     skipped: Counter[str]  # rows that could not be read, by reason; filled by `labels`
@@ -50,10 +52,10 @@ class Source(Protocol):
     def name(self) -> str:
         """The file or the folder."""
 
-    def labels(self) -> Labels:
-        """Return what was done."""
+    def read_labels(self) -> Labels:
+        """Return the controls of all rows."""
 
-    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    def read_pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield (row, encoded picture) of the rows `wanted`, which ascend; those that cannot be read are missing."""
 
 
@@ -75,13 +77,13 @@ class RecordingSource:
         """The file."""
         return str(self.path)
 
-    def open(self) -> Recording:
+    def open_recording(self) -> Recording:
         """Return the recording."""
         return Recording.open(self.path)
 
-    def labels(self) -> Labels:
-        """Return what was done."""
-        recording = self.open()
+    def read_labels(self) -> Labels:
+        """Return the controls of all rows."""
+        recording = self.open_recording()
         if not any(True for _ in recording.pictures()):
             raise DataError("a recording without pictures", where=self.name,
                             hint="record again without --no-pictures, through a wire with a camera")  # fmt: skip
@@ -93,10 +95,10 @@ class RecordingSource:
             backs = (pedal < 0.0).astype(np.float64)
         return Labels(state["time"], steer, pedal, state["speed"], backs, self.controls is not None)
 
-    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    def read_pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the pictures of the rows `wanted`."""
         rows = set(wanted)
-        for picture in self.open().pictures():
+        for picture in self.open_recording().pictures():
             if picture.row in rows:
                 yield picture.row, picture.data
 
@@ -113,11 +115,11 @@ class LogSource:
         """The folder."""
         return str(self.folder)
 
-    def labels(self) -> Labels:
-        """Return what was done."""
-        skipped, columns = Skipped(), np.empty((1024, 5))
+    def read_labels(self) -> Labels:
+        """Return the controls of all rows."""
+        skipped, columns = SkippedRows(), np.empty((1024, 5))
         count = 0
-        for row in usable_rows(self.folder, skipped):
+        for row in read_usable_rows(self.folder, skipped):
             if count == len(columns):
                 columns = np.concatenate([columns, np.empty_like(columns)])
             columns[count] = row.time, row.steer, row.throttle - row.brake, abs(row.speed), row.throttle < 0.0
@@ -126,46 +128,46 @@ class LogSource:
         time, steer, pedal, speed, backs = columns[:count].T
         return Labels(time, steer, pedal, speed, backs)
 
-    def pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    def read_pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the pictures of the rows `wanted`."""
         rows = set(wanted)
-        for number, row in enumerate(usable_rows(self.folder, Skipped())):
+        for number, row in enumerate(read_usable_rows(self.folder, SkippedRows())):
             if number in rows:
                 try:
-                    yield number, row.picture.read_bytes()
-                except OSError:  # gone since
+                    yield number, read_user_file(row.picture, "picture", _MAX_PICTURE_BYTES)
+                except TrailbrakeError:  # gone since, or too large for a picture
                     continue
 
 
-def find(paths: Sequence[Path]) -> list[Source]:
+def find_sources(paths: Sequence[Path]) -> list[TrainingSource]:
     """Return what lies at `paths`: recordings, folders with a driving log, and folders with either in them.
 
     Raises:
         UsageError: a path with nothing to learn from.
     """
-    found: list[Source] = []
+    found: list[TrainingSource] = []
     for path in paths:
         if path.suffix == SUFFIX and path.is_file():
             found.append(RecordingSource(path))
             continue
-        here = _within(path)
+        here = _find_sources_within(path)
         if not here:
             raise UsageError("nothing to learn from", where=str(path),
-                             expected=f"a recording ({SUFFIX}), or a folder with such or with {LOG}",
+                             expected=f"a recording ({SUFFIX}), or a folder with such or with {LOG_NAME}",
                              got="nothing of that" if path.exists() else "no such folder",
                              hint="make one with: trailbrake drive --sim trend --driver lane_sign")  # fmt: skip
         found += here
     return found
 
 
-def _within(folder: Path) -> list[Source]:
-    if (folder / LOG).is_file():
+def _find_sources_within(folder: Path) -> list[TrainingSource]:
+    if (folder / LOG_NAME).is_file():
         return [LogSource(folder)]
-    here: list[Source] = []
+    here: list[TrainingSource] = []
     if folder.is_dir():
         for entry in sorted(folder.iterdir()):
             if entry.suffix == SUFFIX and entry.is_file():
                 here.append(RecordingSource(entry))
-            elif entry.is_dir() and (entry / LOG).is_file():
+            elif entry.is_dir() and (entry / LOG_NAME).is_file():
                 here.append(LogSource(entry))
     return here

@@ -1,56 +1,60 @@
-"""Virtual gamepads: one `Pad` over several backends, with a dead-man that lets go when nobody drives.
+"""Virtual gamepads: one `Pad` over several backends, with a dead-man switch.
 
-A pad that the system shows a game keeps its last report as long as it exists, so a driver that hangs or dies would
-leave the throttle on. `Pad` sends the neutral report after `DEAD_MAN` s of wall time without a call, on `close`, and
-at the interpreter's exit. A killed process cannot: there the backend counts (a uinput device vanishes with it, the
-receiver of UDP reports gives up after a second, vgamepad keeps the last report).
+A virtual pad keeps its last report as long as it exists, so a driver that hangs or dies would leave the throttle on.
+After `DEAD_MAN_S` s of wall time without a call a thread of `Pad` sends the reports of a stop, then the neutral one;
+`close` and the interpreter's exit send the neutral one at once. A killed process sends nothing, so the backend decides:
+a uinput device disappears with its process, the receiver of UDP reports gives up after a second, vgamepad keeps the
+last report.
 """
 
 import atexit
+import contextlib
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.transport import pad_report
 from trailbrake.transport.pad_report import NEUTRAL, PadReport
-from trailbrake.transport.udp import Address, Udp, address
+from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
-DEAD_MAN = 0.25  # s
+DEAD_MAN_S = 0.25  # s
+STOP_STEP_S = 0.1  # s between the reports of a stop
 KINDS = "auto, udp:HOST:PORT, uinput, vgamepad or none"
 
 
-class Backend(Protocol):
-    """What takes reports."""
+class PadBackend(Protocol):
+    """The receiver of reports."""
 
     def send(self, report: PadReport) -> None:
-        """Show `report` to whoever looks at the pad; SimulatorError where the pad is gone."""
+        """Publish `report`; SimulatorError where the pad has disappeared."""
 
     def close(self) -> None:
-        """Take the pad away. A second time does nothing."""
+        """Remove the pad. A second call does nothing."""
 
 
-class Loopback:
-    """A pad that nobody sees: keeps the newest report, for the embedded world and for tests.
+class LoopbackPad:
+    """A pad without a device: keeps the newest report, for the embedded world and for tests.
 
     Attributes:
         report: the newest.
-        count: reports so far.
+        report_count: reports so far.
     """
 
     def __init__(self) -> None:
         self.report = NEUTRAL
-        self.count = 0
+        self.report_count = 0
 
     def send(self, report: PadReport) -> None:
         """Keep `report`."""
         self.report = report
-        self.count += 1
+        self.report_count += 1
 
     def close(self) -> None:
-        """Nothing to take away."""
+        """Nothing to remove."""
 
 
 class UdpPad:
@@ -61,17 +65,17 @@ class UdpPad:
         udp: the endpoint to send from; None: one of its own.
     """
 
-    def __init__(self, to: Address, udp: Udp | None = None) -> None:
+    def __init__(self, to: Address, udp: UdpSocket | None = None) -> None:
         self._to = to
         self._own = udp is None
-        self._udp = udp or Udp(("0.0.0.0", 0), where="--pad")
+        self._udp = udp or UdpSocket(("0.0.0.0", 0), where="--pad")
 
     def send(self, report: PadReport) -> None:
-        """Send `report`; one that the system does not take is lost, as datagrams are."""
-        self._udp.send(pad_report.encode(report), self._to)
+        """Send `report`; one that the system does not accept is lost, as datagrams are."""
+        self._udp.send(pad_report.encode_report(report), self._to)
 
     def close(self) -> None:
-        """Close the endpoint, if it is this pad's own."""
+        """Close the endpoint if this pad made it."""
         if self._own:
             self._udp.close()
 
@@ -80,22 +84,30 @@ class Pad:
     """A pad to drive with; a context manager. Calls may come from several threads.
 
     Args:
-        backend: what takes the reports.
-        dead_man: s of wall time without a call after which the pad goes neutral; 0: never, for a simulator that is
+        backend: the receiver of the reports.
+        dead_man: s of wall time without a call after which the dead-man acts; 0: never, for a simulator that is
             stepped in lockstep and has no wall time.
+        stop: returns the report to send in its place, from the newest report of the driver and the s since then; the
+            neutral report ends the stop. Called in a thread. By default the pad is neutral at once.
 
     Attributes:
-        let_go: how often the dead-man had to act.
+        dead_man_releases: how often the dead-man acted.
     """
 
-    def __init__(self, backend: Backend, dead_man: float = DEAD_MAN) -> None:
-        self.let_go = 0
-        self._backend, self._dead_man = backend, dead_man
+    def __init__(
+        self,
+        backend: PadBackend,
+        dead_man: float = DEAD_MAN_S,
+        stop: Callable[[PadReport, float], PadReport] = lambda last, elapsed: NEUTRAL,
+    ) -> None:
+        self.dead_man_releases = 0
+        self._backend, self._dead_man, self._stop = backend, dead_man, stop
+        self._last_report = NEUTRAL
         self._lock = threading.Lock()
-        self._fed_at = 0.0  # s of steady time: a number costs a driver's tick less than waking the watcher would
+        self._last_report_at = 0.0  # s of steady time: writing a number costs a tick less than waking the thread
         self._closing = threading.Event()
         self._closed = False
-        self._watcher: threading.Thread | None = None
+        self._dead_man_thread: threading.Thread | None = None
         atexit.register(self.close)
 
     def __enter__(self) -> Self:
@@ -106,9 +118,9 @@ class Pad:
     ) -> None:
         self.close()
 
-    def apply(self, steer: float, throttle: float, brake: float = 0.0, buttons: int = 0) -> None:
-        """Drive: see `pad_report.driving`. `steer` is positive to the RIGHT, as a stick is; NaN is neutral."""
-        self.send(pad_report.driving(steer, throttle, brake, buttons))
+    def apply_controls(self, steer: float, throttle: float, brake: float = 0.0, buttons: int = 0) -> None:
+        """Send the report of `pad_report.driving_report`: `steer` is positive to the RIGHT, NaN is neutral."""
+        self.send(pad_report.driving_report(steer, throttle, brake, buttons))
 
     def send(self, report: PadReport) -> None:
         """Send a report as it is."""
@@ -116,33 +128,40 @@ class Pad:
             if self._closed:
                 raise SimulatorError("the pad is closed", where="pad")
             self._backend.send(report)
-        self._fed_at = time.monotonic()
-        if self._watcher is None and self._dead_man > 0.0:
-            self._watcher = threading.Thread(target=self._watch, name="pad dead-man", daemon=True)
-            self._watcher.start()
+            self._last_report = report
+            self._last_report_at = time.monotonic()
+        if self._dead_man_thread is None and self._dead_man > 0.0:
+            self._dead_man_thread = threading.Thread(target=self._run_dead_man, name="pad dead-man", daemon=True)
+            self._dead_man_thread.start()
 
-    def neutral(self) -> None:
-        """Let go of everything."""
+    def send_neutral(self) -> None:
+        """Release every stick, trigger and button."""
         self.send(NEUTRAL)
 
-    def _watch(self) -> None:
-        let_go_at = -1.0  # `_fed_at` of the report that was taken back last
+    def _run_dead_man(self) -> None:
+        acted_for = -1.0  # `_last_report_at` of the report that was replaced last
+        is_over = True  # whether that stop is
         wait = self._dead_man
         while not self._closing.wait(wait):
-            fed_at = self._fed_at
-            wait = fed_at + self._dead_man - time.monotonic()
+            wait = self._last_report_at + self._dead_man - time.monotonic()
             if wait > 0.0:
                 continue
-            wait = self._dead_man
-            if fed_at != let_go_at:
-                let_go_at = fed_at
-                with self._lock:
-                    if not self._closed:
-                        self.let_go += 1
-                        self._backend.send(NEUTRAL)
+            # A pad that has disappeared is reported to the next caller of `send`.
+            with self._lock, contextlib.suppress(SimulatorError):
+                wait = self._last_report_at + self._dead_man - time.monotonic()
+                if wait > 0.0:  # a report has come meanwhile
+                    continue
+                if self._last_report_at != acted_for:
+                    acted_for, is_over = self._last_report_at, False
+                    self.dead_man_releases += 1
+                wait = self._dead_man if is_over else STOP_STEP_S
+                if not is_over and not self._closed:
+                    report = self._stop(self._last_report, time.monotonic() - acted_for)
+                    is_over = report == NEUTRAL
+                    self._backend.send(report)
 
     def close(self) -> None:
-        """Let go, and take the pad away. A second time does nothing."""
+        """Send the neutral report and remove the pad. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return
@@ -152,26 +171,26 @@ class Pad:
             finally:
                 self._backend.close()
         self._closing.set()
-        if self._watcher is not None and self._watcher is not threading.current_thread():
-            self._watcher.join()
+        if self._dead_man_thread is not None and self._dead_man_thread is not threading.current_thread():
+            self._dead_man_thread.join()
         atexit.unregister(self.close)
 
 
-def backend(kind: str, where: str = "--pad") -> Backend:
+def open_pad_backend(kind: str, where: str = "--pad") -> PadBackend:
     """Return the backend that `kind` names: auto, udp:HOST:PORT, uinput, vgamepad or none.
 
     `auto` is the pad of the system that this runs on.
 
     Raises:
         UsageError: no such kind, a wrong address, or a missing extra.
-        SimulatorError: the system does not let us make a pad.
+        SimulatorError: the system refuses to make a pad.
     """
     if kind == "auto":
         kind = "vgamepad" if sys.platform == "win32" else "uinput"
     if kind == "none":
-        return Loopback()
+        return LoopbackPad()
     if kind.startswith("udp:"):
-        return UdpPad(address(kind.removeprefix("udp:"), where=where))
+        return UdpPad(parse_address(kind.removeprefix("udp:"), where=where))
     if kind == "uinput":
         from trailbrake.transport.pad_uinput import UInputPad
 

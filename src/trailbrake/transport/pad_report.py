@@ -16,7 +16,7 @@ AXIS_MAX = 32767  # full right; full left is -32767, and -32768 only comes from 
 TRIGGER_MAX = 255
 
 
-class Button(IntFlag):
+class PadButton(IntFlag):
     """Bits of `PadReport.buttons`."""
 
     UP = 0x0001
@@ -37,7 +37,7 @@ class Button(IntFlag):
 
 
 class PadReport(NamedTuple):
-    """One report. Triggers 0..255, sticks -32768..32767; all zero is a pad that nobody touches."""
+    """One report. Triggers 0..255, sticks -32768..32767; all zero is an untouched pad."""
 
     buttons: int = 0
     left_trigger: int = 0
@@ -51,17 +51,17 @@ class PadReport(NamedTuple):
 NEUTRAL = PadReport()
 
 
-def axis(value: float) -> int:
+def encode_axis(value: float) -> int:
     """Return the stick's integer for -1..1, clamped, rounded half to even; NaN is the centre."""
     return round(max(-1.0, min(1.0, value)) * AXIS_MAX) if not math.isnan(value) else 0
 
 
-def trigger(value: float) -> int:
+def encode_trigger(value: float) -> int:
     """Return the trigger's integer for 0..1, clamped, rounded half to even; NaN is released."""
     return round(max(0.0, min(1.0, value)) * TRIGGER_MAX) if not math.isnan(value) else 0
 
 
-def driving(steer: float, throttle: float, brake: float = 0.0, buttons: int = 0) -> PadReport:
+def driving_report(steer: float, throttle: float, brake: float = 0.0, buttons: int = 0) -> PadReport:
     """Return the report that drives a car: left stick, right and left trigger (section 6.1).
 
     Args:
@@ -69,19 +69,19 @@ def driving(steer: float, throttle: float, brake: float = 0.0, buttons: int = 0)
             half a command is worse than none.
         throttle: 0..1.
         brake: 0..1.
-        buttons: `Button` bits.
+        buttons: `PadButton` bits.
     """
     if math.isnan(steer) or math.isnan(throttle) or math.isnan(brake):
         return NEUTRAL
-    return PadReport(buttons, trigger(brake), trigger(throttle), axis(steer))
+    return PadReport(buttons, encode_trigger(brake), encode_trigger(throttle), encode_axis(steer))
 
 
-def encode(report: PadReport) -> bytes:
+def encode_report(report: PadReport) -> bytes:
     """Return the 12 bytes of `report`."""
     return _REPORT.pack(*report)
 
 
-def decode(data: bytes) -> PadReport:
+def decode_report(data: bytes) -> PadReport:
     """Return the report in `data`.
 
     Raises:

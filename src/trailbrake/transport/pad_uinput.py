@@ -13,7 +13,7 @@ import sys
 from struct import Struct
 
 from trailbrake.errors import SimulatorError
-from trailbrake.transport.pad_report import AXIS_MAX, NEUTRAL, TRIGGER_MAX, Button, PadReport
+from trailbrake.transport.pad_report import AXIS_MAX, NEUTRAL, TRIGGER_MAX, PadButton, PadReport
 
 DEVICE = "/dev/uinput"
 NAME = b"Microsoft X-Box 360 pad"
@@ -25,7 +25,7 @@ UI_DEV_CREATE, UI_DEV_DESTROY = 0x5501, 0x5502
 
 SETUP = Struct("<HHHH80sI")  # bus, vendor, product, version, name, force-feedback effects
 ABS_SETUP = Struct("<Hxxiiiiii")  # code, value, minimum, maximum, fuzz, flat, resolution
-EVENT = Struct("<qqHHi")  # seconds, microseconds, type, code, value; on 64-bit systems
+EVENT_RECORD = Struct("<qqHHi")  # seconds, microseconds, type, code, value; on 64-bit systems
 
 EV_SYN, EV_KEY, EV_ABS, SYN_REPORT = 0, 1, 3, 0
 ABS_X, ABS_Y, ABS_Z, ABS_RX, ABS_RY, ABS_RZ, ABS_HAT0X, ABS_HAT0Y = 0, 1, 2, 3, 4, 5, 0x10, 0x11
@@ -35,34 +35,34 @@ AXES = {  # code: (least, most)
     ABS_HAT0X: (-1, 1), ABS_HAT0Y: (-1, 1),
 }  # fmt: skip
 KEYS = {  # the kernel's BTN_ codes
-    Button.A: 0x130, Button.B: 0x131, Button.X: 0x133, Button.Y: 0x134, Button.LEFT_SHOULDER: 0x136,
-    Button.RIGHT_SHOULDER: 0x137, Button.BACK: 0x13A, Button.START: 0x13B, Button.GUIDE: 0x13C,
-    Button.LEFT_THUMB: 0x13D, Button.RIGHT_THUMB: 0x13E,
+    PadButton.A: 0x130, PadButton.B: 0x131, PadButton.X: 0x133, PadButton.Y: 0x134, PadButton.LEFT_SHOULDER: 0x136,
+    PadButton.RIGHT_SHOULDER: 0x137, PadButton.BACK: 0x13A, PadButton.START: 0x13B, PadButton.GUIDE: 0x13C,
+    PadButton.LEFT_THUMB: 0x13D, PadButton.RIGHT_THUMB: 0x13E,
 }  # fmt: skip
-_PRESSED = tuple((int(button), code) for button, code in KEYS.items())  # plain integers: quick to test
+_BUTTON_CODES = tuple((int(button), code) for button, code in KEYS.items())  # plain integers: quick to test
 
 
-def events(report: PadReport) -> bytes:
+def encode_events(report: PadReport) -> bytes:
     """Return the event records that show `report`, end of batch included. The input core drops what did not change.
 
     Y axes point down here: `~value` mirrors the whole range into itself.
     """
     b = report.buttons
-    hat_x = ((b & Button.RIGHT) != 0) - ((b & Button.LEFT) != 0)
-    hat_y = ((b & Button.DOWN) != 0) - ((b & Button.UP) != 0)
+    hat_x = ((b & PadButton.RIGHT) != 0) - ((b & PadButton.LEFT) != 0)
+    hat_y = ((b & PadButton.DOWN) != 0) - ((b & PadButton.UP) != 0)
     axes = (
         (ABS_X, report.left_x), (ABS_Y, ~report.left_y), (ABS_Z, report.left_trigger), (ABS_RX, report.right_x),
         (ABS_RY, ~report.right_y), (ABS_RZ, report.right_trigger), (ABS_HAT0X, hat_x), (ABS_HAT0Y, hat_y),
     )  # fmt: skip
-    pack = EVENT.pack
+    pack = EVENT_RECORD.pack
     records = [pack(0, 0, EV_ABS, code, value) for code, value in axes]
-    records += [pack(0, 0, EV_KEY, code, int(b & bit != 0)) for bit, code in _PRESSED]
+    records += [pack(0, 0, EV_KEY, code, int(b & bit != 0)) for bit, code in _BUTTON_CODES]
     records.append(pack(0, 0, EV_SYN, SYN_REPORT, 0))
     return b"".join(records)
 
 
 class UInputPad:
-    """The device. It is there once this is made, and gone after `close`.
+    """The device. It exists from construction until `close`.
 
     Raises:
         SimulatorError: no Linux, no /dev/uinput, or no permission to use it.
@@ -70,7 +70,7 @@ class UInputPad:
 
     def __init__(self) -> None:
         if sys.platform != "linux":
-            raise SimulatorError("uinput is Linux's", where="--pad", hint="on Windows take --pad vgamepad")
+            raise SimulatorError("uinput is Linux's", where="--pad", hint="on Windows use --pad vgamepad")
         try:
             self._file = os.open(DEVICE, os.O_WRONLY | os.O_NONBLOCK)
         except OSError as error:
@@ -81,13 +81,13 @@ class UInputPad:
                 'KERNEL=="uinput", TAG+="uaccess"; `--pad udp:HOST:PORT` needs neither',
             ) from error
         try:
-            self._create()
+            self._create_device()
         except OSError as error:
             os.close(self._file)
             raise SimulatorError(f"the kernel refuses the gamepad: {error.strerror}", where=DEVICE) from error
         self.send(NEUTRAL)
 
-    def _create(self) -> None:
+    def _create_device(self) -> None:
         from fcntl import ioctl
 
         for kind in (EV_KEY, EV_ABS):
@@ -103,12 +103,12 @@ class UInputPad:
     def send(self, report: PadReport) -> None:
         """Write `report` as events."""
         try:
-            os.write(self._file, events(report))
+            os.write(self._file, encode_events(report))
         except OSError as error:
             raise SimulatorError(f"the gamepad is gone: {error.strerror}", where=DEVICE) from error
 
     def close(self) -> None:
-        """Take the device away. A second time does nothing."""
+        """Remove the device. A second call does nothing."""
         if self._file >= 0:
             from fcntl import ioctl
 

@@ -11,7 +11,7 @@ from trailbrake.transport.pad_report import PadReport
 
 
 class VGamepadPad:
-    """The pad. It is there once this is made, and gone after `close`.
+    """The pad. It exists from construction until `close`.
 
     Raises:
         UsageError: the package is not installed.
@@ -26,11 +26,11 @@ class VGamepadPad:
                 "the package vgamepad is missing", where="--pad vgamepad", hint='pip install "trailbrake[windows]"'
             ) from error
         except Exception as error:  # its own load of the driver's client library
-            raise _no_driver(error) from error
+            raise _driver_error(error) from error
         try:
             self._pad: Any = vgamepad.VX360Gamepad()
         except Exception as error:
-            raise _no_driver(error) from error
+            raise _driver_error(error) from error
 
     def send(self, report: PadReport) -> None:
         """Show `report`. The package's own record has the report's fields, under the names of its C header."""
@@ -45,11 +45,11 @@ class VGamepadPad:
             raise SimulatorError(f"the gamepad is gone: {error}", where="ViGEmBus") from error
 
     def close(self) -> None:
-        """Take the pad away: the package does so when its object goes."""
+        """Remove the pad: the package does so when its object is deleted."""
         self._pad = None
 
 
-def _no_driver(error: Exception) -> SimulatorError:
+def _driver_error(error: Exception) -> SimulatorError:
     return SimulatorError(
         f"no virtual gamepad: {error}",
         where="--pad vgamepad",

@@ -1,19 +1,21 @@
 """Named shared-memory pages and locks on Linux and Windows, behind one class.
 
 On Linux a page is a file of its name in the shared-memory file system (/dev/shm, or the folder that
-TRAILBRAKE_SHM names); on Windows it is a named section backed by the page file. Nothing here knows what is
-in a page.
+TRAILBRAKE_SHM names); on Windows it is a named section backed by the page file. This module does not know the
+contents of a page.
 
 Two ways to reach a page on Linux. *Mapped* is the quicker one and never gives up the interpreter lock, but a
-stranger who truncates the file kills every process that touches its mapping (SIGBUS). *Unmapped* reads and
+foreign process that truncates the file kills every process that touches its mapping (SIGBUS). *Unmapped* reads and
 writes the same page cache by file calls (under 1 us each): a truncated file is merely short, and writing
-makes it whole again. Use it for pages that strangers may open.
+makes it whole again. Use it for pages that foreign programs may open.
 """
 
 import contextlib
+import errno
 import hashlib
 import mmap
 import os
+import stat
 import sys
 from enum import Enum
 from pathlib import Path
@@ -25,11 +27,11 @@ ENVIRONMENT = "TRAILBRAKE_SHM"
 
 
 class LockState(Enum):
-    """What a look at a lock tells."""
+    """The state of a lock."""
 
     FREE = 0
     HELD = 1
-    ABANDONED = 2  # its holder died without giving it back (Linux only: Windows forgets a dead holder's lock)
+    ABANDONED = 2  # its holder died without releasing it (Linux only: Windows forgets a dead holder's lock)
 
 
 if sys.platform == "win32":
@@ -64,15 +66,15 @@ if sys.platform == "win32":
             _kernel32.CloseHandle(handle)
         return bool(handle)
 
-    def _handles(handle: int) -> int | None:
-        """Return how many handles of all processes lead to the object behind `handle`; None if that is not told."""
+    def _count_handles(handle: int) -> int | None:
+        """Return how many handles of all processes lead to the object of `handle`; None if unknown."""
         # PUBLIC_OBJECT_BASIC_INFORMATION: Attributes, GrantedAccess, HandleCount, PointerCount, 10 reserved.
         basic = (ctypes.c_uint32 * 14)()
         failed = _ntdll.NtQueryObject(handle, 0, basic, ctypes.sizeof(basic), None)
         return None if failed else basic[2]
 
-    class Page:
-        """One named page. Make it with `SharedMemory.create` or `SharedMemory.open`.
+    class SharedPage:
+        """One named page. Make it with `SharedMemory.create_page` or `SharedMemory.open_page`.
 
         Attributes:
             name: the page's name.
@@ -80,7 +82,7 @@ if sys.platform == "win32":
         """
 
         def __init__(
-            self, path: Path, name: str, size: int, created: bool, mapped: bool, watched: bool = False
+            self, path: Path, name: str, size: int, *, created: bool, mapped: bool, watched: bool = False
         ) -> None:
             self.name, self.size, self._ours = name, size, created
             if created:
@@ -105,31 +107,31 @@ if sys.platform == "win32":
             """Store `data` at `offset` with one copy."""
             self._map[offset : offset + len(data)] = data
 
-        def current(self) -> bool:
+        def is_current(self) -> bool:
             """Return whether the page would be there without us: one that was only opened goes with its last holder.
 
-            A section has no name to take away while anybody holds it, so an opened page that we alone still hold is a
-            removed one: close it. One that two watchers hold is there for both.
+            The name of a section cannot be removed while a process holds it, so an opened page that only this process
+            still holds is a removed one: close it. A page that two watchers hold exists for both.
             """
-            return self._ours or self.held_by_others() is not False
+            return self._ours or self.is_held_by_others() is not False
 
-        def held_by_others(self) -> bool | None:
-            """Return whether anybody else has the page open; None where the system does not tell.
+        def is_held_by_others(self) -> bool | None:
+            """Return whether another process has the page open; None where the system cannot say.
 
-            A program that closes its handle and keeps its mapping is not seen: its name is gone then, too.
+            A program that closes its handle and keeps its mapping is not counted; the section then has no name either.
             """
-            count = _handles(self._handle) if self._handle else None
+            count = _count_handles(self._handle) if self._handle else None
             return None if count is None else count > _OWN_HANDLES
 
         def close(self, *, remove: bool = False) -> None:
-            """Let go; the section vanishes with its last handle, so `remove` asks for nothing more."""
+            """Close the page; the section disappears with its last handle, so `remove` changes nothing."""
             self._map.close()
             if self._handle:
                 _kernel32.CloseHandle(self._handle)
             self._handle = None
 
-    class Lock:
-        """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.lock`."""
+    class SharedLock:
+        """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.acquire_lock`."""
 
         def __init__(self, path: Path) -> None:
             self._handle = _kernel32.CreateMutexW(None, 0, str(path))
@@ -138,12 +140,12 @@ if sys.platform == "win32":
                 raise BlockingIOError(str(path))
 
         def close(self) -> None:
-            """Give the lock back."""
+            """Release the lock."""
             if self._handle:
                 _kernel32.CloseHandle(self._handle)
             self._handle = None
 
-    def _lock_state(path: Path) -> LockState:
+    def _read_lock_state(path: Path) -> LockState:
         handle = _kernel32.OpenMutexW(_SYNCHRONIZE, 0, str(path))
         if handle:
             _kernel32.CloseHandle(handle)
@@ -155,12 +157,12 @@ else:
     import struct
 
     # struct flock: a write lock on the whole file. Open-file-description locks (Linux) hold between two opens
-    # in one process too, and can be *looked at* without taking them, so that a look never disturbs a taker.
+    # in one process too, and their state can be read without taking them, so that reading never disturbs an owner.
     _WHOLE_FILE = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
     _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
-    class Page:
-        """One named page. Make it with `SharedMemory.create` or `SharedMemory.open`.
+    class SharedPage:
+        """One named page. Make it with `SharedMemory.create_page` or `SharedMemory.open_page`.
 
         Attributes:
             name: the page's name.
@@ -168,15 +170,18 @@ else:
         """
 
         def __init__(
-            self, path: Path, name: str, size: int, created: bool, mapped: bool, watched: bool = False
+            self, path: Path, name: str, size: int, *, created: bool, mapped: bool, watched: bool = False
         ) -> None:
             self.name, self.size = name, size
             self._path = path
             self._fd, self.created = _open_file(path, created)
             self._map: mmap.mmap | None = None
             try:
-                if os.fstat(self._fd).st_size < size:
-                    # Reserving at once tells a full file system here, not by a signal at the first store.
+                status = os.fstat(self._fd)
+                if not stat.S_ISREG(status.st_mode):  # a pipe or a device of another program has no pages
+                    raise OSError(errno.EINVAL, "it is no regular file")
+                if status.st_size < size:
+                    # Reserving the space at once reports a full file system here, not by a signal at the first store.
                     os.posix_fallocate(self._fd, 0, size)
                 if watched:  # by a descriptor that cannot write: else we would see ourselves
                     writing, self._fd = self._fd, os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -189,7 +194,7 @@ else:
             self._file = os.fstat(self._fd).st_ino
 
         def read(self, size: int, offset: int = 0) -> bytes:
-            """Return a copy of up to `size` bytes from `offset`; fewer where a stranger cut the file short."""
+            """Return a copy of up to `size` bytes from `offset`; fewer where a foreign process cut the file short."""
             if self._map is not None:
                 return self._map[offset : offset + size]
             return os.pread(self._fd, size, offset)
@@ -201,21 +206,21 @@ else:
             else:
                 os.pwrite(self._fd, data, offset)
 
-        def current(self) -> bool:
+        def is_current(self) -> bool:
             """Return whether the page's name still leads to this page (and not to a newer file, or to none)."""
             try:
                 return os.stat(self._path, follow_symlinks=False).st_ino == self._file
             except OSError:
                 return False
 
-        def held_by_others(self) -> bool | None:
-            """Return whether anybody has the page open for writing; None where the system does not tell.
+        def is_held_by_others(self) -> bool | None:
+            """Return whether another process has the page open for writing; None where the system cannot say.
 
-            Only a page from `SharedMemory.watch` can tell. The kernel grants a read lease on a file that nobody can
-            write to, and a mapping counts until it is undone or its process is dead; the lease is given back at once.
+            Only a page from `SharedMemory.watch_page` knows. The kernel grants a read lease on a file that no process
+            can write to. A mapping counts until it is undone or its process is dead. The lease is given back at once.
             """
             try:
-                # Who opens the file within these microseconds waits for us, and the kernel signals it to us: by
+                # A process that opens the file within these microseconds waits for us, and the kernel signals us: by
                 # SIGURG, which is ignored, not by SIGIO, which ends a process.
                 fcntl.fcntl(self._fd, fcntl.F_SETSIG, signal.SIGURG)
                 fcntl.fcntl(self._fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -227,7 +232,7 @@ else:
             return False
 
         def close(self, *, remove: bool = False) -> None:
-            """Let go, and with `remove` take the page's name away (unless it leads to a newer page)."""
+            """Close the page; with `remove` also remove its name, unless it leads to a newer page."""
             if self._map is not None:
                 self._map.close()
                 self._map = None
@@ -235,14 +240,14 @@ else:
                 return
             if remove:
                 self._file = os.fstat(self._fd).st_ino
-                if self.current():
+                if self.is_current():
                     with contextlib.suppress(FileNotFoundError):
                         self._path.unlink()
             os.close(self._fd)
             self._fd = -1
 
-    class Lock:
-        """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.lock`."""
+    class SharedLock:
+        """An exclusive lock that vanishes with its holder. Make it with `SharedMemory.acquire_lock`."""
 
         def __init__(self, path: Path) -> None:
             self._path = path
@@ -253,14 +258,14 @@ else:
                 except OSError:
                     os.close(self._fd)
                     raise BlockingIOError(str(path)) from None
-                # The last holder may have removed the file between our open and our lock: then ours is a ghost.
+                # The last holder may have removed the file between our open and our lock: then our file has no name.
                 with contextlib.suppress(FileNotFoundError):
                     if os.stat(path).st_ino == os.fstat(self._fd).st_ino:
                         return
                 os.close(self._fd)
 
         def close(self) -> None:
-            """Give the lock back."""
+            """Release the lock."""
             if self._fd >= 0:
                 with contextlib.suppress(FileNotFoundError):
                     self._path.unlink()
@@ -277,7 +282,7 @@ else:
                     return os.open(path, _FLAGS), False
         return os.open(path, _FLAGS), False
 
-    def _lock_state(path: Path) -> LockState:
+    def _read_lock_state(path: Path) -> LockState:
         try:
             fd = os.open(path, _FLAGS)
         except OSError:
@@ -313,32 +318,36 @@ class SharedMemory:
                 "the shared-memory folder is not there", where=self.folder, hint=f"make it, or set {ENVIRONMENT}"
             )
 
-    def _path(self, name: str) -> Path:
+    def _page_path(self, name: str) -> Path:
         return Path(self._prefix + name) if sys.platform == "win32" else Path(self.folder, name)
 
-    def create(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page:
+    def find_place(self, name: str) -> str:
+        """Return the path of a page; on Windows the name of its mapping."""
+        return str(self._page_path(name))
+
+    def create_page(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> SharedPage:
         """Open the page, making it (zeroed) or growing it to `size` bytes where needed."""
-        path = self._path(name)
+        path = self._page_path(name)
         try:
-            return Page(path, name, size, True, mapped)
+            return SharedPage(path, name, size, created=True, mapped=mapped)
         except OSError as error:
             raise SimulatorError(
                 f"cannot make the shared page: {error.strerror}", where=f"{self.folder}/{name}"
             ) from error
 
-    def open(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page | None:
-        """Open the page if it is there (growing a short one to `size`), else return None."""
-        return self._existing(name, size, mapped, watched=False)
+    def open_page(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> SharedPage | None:
+        """Open the page if it exists (growing a short one to `size`), else return None."""
+        return self._open_existing(name, size, mapped, watched=False)
 
-    def watch(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> Page | None:
-        """Open the page as `open` does, but only to read it, so that `Page.held_by_others` can tell."""
-        return self._existing(name, size, mapped, watched=True)
+    def watch_page(self, name: str, size: int = PAGE_SIZE, *, mapped: bool = False) -> SharedPage | None:
+        """Open the page as `open_page` does, but only for reading: `SharedPage.is_held_by_others` then works."""
+        return self._open_existing(name, size, mapped, watched=True)
 
-    def _existing(self, name: str, size: int, mapped: bool, *, watched: bool) -> Page | None:
-        if not self.exists(name):
+    def _open_existing(self, name: str, size: int, mapped: bool, *, watched: bool) -> SharedPage | None:
+        if not self.page_exists(name):
             return None
         try:
-            return Page(self._path(name), name, size, False, mapped, watched)
+            return SharedPage(self._page_path(name), name, size, created=False, mapped=mapped, watched=watched)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -346,16 +355,16 @@ class SharedMemory:
                 f"cannot open the shared page: {error.strerror}", where=f"{self.folder}/{name}"
             ) from error
 
-    def exists(self, name: str) -> bool:
-        """Return whether the page is there. That says nothing about anybody being alive behind it."""
+    def page_exists(self, name: str) -> bool:
+        """Return whether the page exists. Its writer may be dead all the same."""
         if sys.platform == "win32":
-            return _section_exists(str(self._path(name)))
+            return _section_exists(str(self._page_path(name)))
         return os.path.exists(f"{self.folder}/{name}")
 
-    def lock(self, name: str) -> Lock | None:
-        """Take the exclusive lock `name`; None if somebody has it. A killed holder's lock is free again."""
+    def acquire_lock(self, name: str) -> SharedLock | None:
+        """Take the exclusive lock `name`; None if another holder has it. A killed holder's lock is free again."""
         try:
-            return Lock(self._path(f"{name}.lock"))
+            return SharedLock(self._page_path(f"{name}.lock"))
         except BlockingIOError:
             return None
         except OSError as error:
@@ -363,6 +372,6 @@ class SharedMemory:
                 f"cannot make the lock: {error.strerror}", where=f"{self.folder}/{name}.lock"
             ) from error
 
-    def lock_state(self, name: str) -> LockState:
-        """Look at the lock `name` without touching it."""
-        return _lock_state(self._path(f"{name}.lock"))
+    def read_lock_state(self, name: str) -> LockState:
+        """Return the state of the lock `name` without taking it."""
+        return _read_lock_state(self._page_path(f"{name}.lock"))

@@ -1,4 +1,4 @@
-"""One UDP socket that never blocks: what comes is taken when it is there, what cannot be sent is counted."""
+"""One UDP socket that never blocks; it counts the datagrams that the system does not accept."""
 
 import ipaddress
 import math
@@ -10,20 +10,20 @@ from collections.abc import Callable
 from functools import partial
 
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.transport.spin import LONGEST_S, Spin
+from trailbrake.transport.adaptive_spin import MAX_SPIN_S, AdaptiveSpin
 
 Address = tuple[str, int]
-LARGEST = 65535  # bytes, more than any datagram holds
-_BUFFER = 1 << 20  # bytes the system keeps for us: a second of every wire that we speak
-# Where one call can wait for a datagram and take it, the other side's answer is there 10 to 20 us sooner than by
-# waiting first and taking then. Not for short waits: that call counts in ticks of the system, up to 10 ms.
-_WAITS_BY_TAKING = sys.platform == "linux"
-_SHORT = 0.02  # s
-_AT_ONCE = socket.MSG_DONTWAIT if _WAITS_BY_TAKING else 0
-_TIMEOUT = struct.Struct("@ll")  # s and us
+MAX_DATAGRAM = 65535  # bytes, more than any datagram holds
+_RECEIVE_BUFFER = 1 << 20  # bytes the system keeps for us: a second of every wire that we speak
+# Where one system call can wait for a datagram and receive it, the answer arrives 10 to 20 us sooner than with a wait
+# and a receive. Not for short waits: the call's time limit has the resolution of the system tick, up to 10 ms.
+_CAN_WAIT_IN_RECEIVE = sys.platform == "linux"
+_SHORT_WAIT_S = 0.02  # s
+_DONT_WAIT = socket.MSG_DONTWAIT if _CAN_WAIT_IN_RECEIVE else 0
+_TIMEVAL = struct.Struct("@ll")  # s and us
 
 
-def address(text: str, *, where: str) -> Address:
+def parse_address(text: str, *, where: str) -> Address:
     """Return HOST:PORT as an address; IPv4 or a name. UsageError names `where`."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
@@ -38,16 +38,16 @@ def address(text: str, *, where: str) -> Address:
         raise UsageError(f"no such host: {error}", where=where, got=text) from error
 
 
-class Udp:
+class UdpSocket:
     """A bound, non-blocking datagram socket.
 
     Args:
         bind: the address to listen on; port 0 = any free one.
-        where: what the address comes from, for the error's line.
+        where: the origin of the address, for the error line.
 
     Attributes:
         address: where it listens.
-        unsent: datagrams that the system did not take: its queue was full, or there is no way to the receiver.
+        unsent: datagrams that the system did not accept: its queue was full, or there is no route to the receiver.
 
     Raises:
         UsageError: no number of a port.
@@ -58,7 +58,7 @@ class Udp:
         self.unsent = 0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
             if sys.platform == "win32":
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
             self._socket.bind(bind)
@@ -72,12 +72,12 @@ class Udp:
                 where=where,
                 hint="another program may have the port: stop it, or choose another port",
             ) from error
-        self._socket.setblocking(_WAITS_BY_TAKING)  # where it blocks, _AT_ONCE says each time that it shall not
-        self._kept: tuple[bytes, Address] | None = None  # what `wait` has taken
-        self._seen = False  # `wait` has seen one: no need to look
+        self._socket.setblocking(_CAN_WAIT_IN_RECEIVE)  # where it blocks, _AT_ONCE says each time that it shall not
+        self._received_early: tuple[bytes, Address] | None = None  # what `wait` has taken
+        self._is_known_readable = False  # a wait has just returned True: no need to poll
         self._timeout = 0.0
-        self._sleep, self._look = self._lookers()
-        self._spin = Spin()
+        self._wait_poll, self._poll_now = self._build_pollers()
+        self._spin = AdaptiveSpin()
         self.address: Address = self._socket.getsockname()
 
     @property
@@ -85,22 +85,24 @@ class Udp:
         """The port that it listens on."""
         return self.address[1]
 
-    def _lookers(self) -> tuple[Callable[[float], object], Callable[[], object]]:
-        """Return what waits up to so many s and tells whether there is a datagram, and what tells it at once."""
-        if _WAITS_BY_TAKING:
+    def _build_pollers(self) -> tuple[Callable[[float], object], Callable[[], object]]:
+        """Return a function that waits so many s for a datagram and one that polls; both return whether one waits."""
+        if _CAN_WAIT_IN_RECEIVE:
             poll = select.poll()
             poll.register(self._socket, select.POLLIN)
-            # The look is a C function as it is: some waits call it a thousand times.
+            # The poll is a C function without a wrapper: some waits call it a thousand times.
             return lambda seconds: poll.poll(math.ceil(seconds * 1e3)), partial(poll.poll, 0)
-        return self._select, partial(self._select, 0.0)
+        return self._select_readable, partial(self._select_readable, 0.0)
 
-    def _select(self, seconds: float) -> object:
+    def _select_readable(self, seconds: float) -> object:
+        if self._socket.fileno() < 0:  # closed, and close() of a link reads once more
+            return False
         return select.select([self._socket], [], [], seconds)[0]
 
     def send(self, data: bytes, to: Address) -> bool:
-        """Send one datagram; return whether the system took it."""
+        """Send one datagram; return whether the system accepted it."""
         try:
-            self._socket.sendto(data, _AT_ONCE, to)
+            self._socket.sendto(data, _DONT_WAIT, to)
         except OSError:  # full queue, no route, or an earlier datagram's "port unreachable"
             self.unsent += 1
             return False
@@ -108,69 +110,71 @@ class Udp:
 
     def receive(self) -> tuple[bytes, Address] | None:
         """Return the oldest datagram that waits and who sent it; None where there is none."""
-        kept = self._kept
+        kept = self._received_early
         if kept is not None:
-            self._kept = None
+            self._received_early = None
             return kept
-        while self._seen or self._look():  # a look costs a third of a call that finds nothing
-            self._seen = False
+        while self._is_known_readable or self._poll_now():  # a poll costs a third of a receive that finds nothing
+            self._is_known_readable = False
             try:
-                return self._socket.recvfrom(LARGEST, _AT_ONCE)
+                return self._socket.recvfrom(MAX_DATAGRAM, _DONT_WAIT)
             except BlockingIOError:  # there was one, and its checksum was wrong
                 return None
-            except ConnectionError:  # Windows: an earlier datagram of ours found nobody. Says nothing about this one
+            except ConnectionError:  # Windows: no socket received an earlier datagram of ours; this one may be there
                 continue
         return None
 
     def receive_data(self) -> bytes | None:
-        """Return the oldest datagram that waits, from whomever: quicker than with its sender; None without one."""
-        kept = self._kept
+        """Return the oldest datagram that waits, without its sender: quicker than `receive`; None without one."""
+        kept = self._received_early
         if kept is not None:
-            self._kept = None
+            self._received_early = None
             return kept[0]
-        while self._seen or self._look():
-            self._seen = False
+        while self._is_known_readable or self._poll_now():
+            self._is_known_readable = False
             try:
-                return self._socket.recv(LARGEST, _AT_ONCE)
+                return self._socket.recv(MAX_DATAGRAM, _DONT_WAIT)
             except BlockingIOError:
                 return None
             except ConnectionError:
                 continue
         return None
 
-    def expected_data(self) -> bytes | None:
-        """Return what `receive_data` does: quicker where a datagram is there, slower where none is."""
-        self._seen = True
+    def receive_expected(self) -> bytes | None:
+        """Return what `receive_data` does: quicker where a datagram waits, slower where none does."""
+        self._is_known_readable = True
         return self.receive_data()
 
-    def newest(self, passed_over: Callable[[bytes, Address], None] | None = None) -> tuple[bytes, Address] | None:
+    def receive_newest(
+        self, on_skipped: Callable[[bytes, Address], None] | None = None
+    ) -> tuple[bytes, Address] | None:
         """Return the newest datagram that waits; the older ones go to `passed_over`."""
         newest = None
         while (got := self.receive()) is not None:
-            if newest is not None and passed_over is not None:
-                passed_over(*newest)
+            if newest is not None and on_skipped is not None:
+                on_skipped(*newest)
             newest = got
         return newest
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until a datagram is there, at most `seconds`; return whether one is.
+    def wait_readable(self, seconds: float) -> bool:
+        """Wait for a datagram, at most `seconds`; return whether one waits.
 
-        On Windows True may also mean "an earlier one of ours found nobody", after which `receive` returns None.
+        On Windows True may also mean that no socket received an earlier datagram of ours; then `receive` returns None.
         """
-        if self._kept is not None:
+        if self._received_early is not None:
             return True
-        if seconds > LONGEST_S and self._spin.until(self._look):
-            self._seen = True
+        if seconds > MAX_SPIN_S and self._spin.spin_until(self._poll_now):
+            self._is_known_readable = True
             return True
-        if not _WAITS_BY_TAKING or seconds < _SHORT:
-            return bool(self._sleep(max(seconds, 0.0)))
+        if not _CAN_WAIT_IN_RECEIVE or seconds < _SHORT_WAIT_S:
+            return bool(self._wait_poll(max(seconds, 0.0)))
         if seconds != self._timeout:
             self._timeout = seconds
             whole = int(seconds)
-            timeout = _TIMEOUT.pack(whole, int((seconds - whole) * 1e6))
+            timeout = _TIMEVAL.pack(whole, int((seconds - whole) * 1e6))
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
         try:
-            self._kept = self._socket.recvfrom(LARGEST)
+            self._received_early = self._socket.recvfrom(MAX_DATAGRAM)
         except BlockingIOError:  # the time is over
             return False
         return True

@@ -1,13 +1,15 @@
-"""WebSockets that never block: a listening end and a calling end, each polled by whoever owns the loop.
+"""WebSockets over TCP, neither end ever blocking.
 
-The protocol (RFC 6455) is the websockets library's; here is only the moving of bytes. Text messages only: a peer that
-sends binary ones, breaks the rules or sends more than `LARGEST` at once is hung up on, and `why` says so.
+The websockets library implements the protocol (RFC 6455); this module moves the bytes. Text messages only: a channel
+closes, with a `close_reason`, where its peer sends binary messages, breaks the protocol or exceeds `MAX_MESSAGE`.
 """
 
 import contextlib
-import errno
-import select
 import socket
+from collections import deque
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import NamedTuple
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
@@ -17,241 +19,261 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
-from trailbrake.errors import SimulatorError
+from trailbrake.transport.request_guard import find_refusal, is_loopback
+from trailbrake.transport.tcp import (
+    MAX_MESSAGE,
+    MAX_MESSAGES_PER_POLL,
+    RECEIVE_SIZE,
+    TcpCaller,
+    TcpChannel,
+    TcpListener,
+)
 from trailbrake.transport.udp import Address
 
-LARGEST = 4 << 20  # bytes of one message: a camera frame of 2000 x 2000 as base64 fits
-_CHUNK = 1 << 16
-_UNSUPPORTED, _NOT_UTF8, _WENT_AWAY = 1003, 1007, 1001  # close codes, RFC 6455 section 7.4.1
-_PENDING = (errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EAGAIN, getattr(errno, "WSAEWOULDBLOCK", errno.EAGAIN))
+SMALL_RECEIVE_SIZE = 1 << 12  # bytes of a read before which whole messages came: a thousand small ones cost time
+_MAX_BYTES_PER_POLL = 1 << 20
+_MAX_REASON = 120  # bytes of a refusal's text that are shown
+_UNSUPPORTED, _NOT_UTF8, _WENT_AWAY, _TRY_LATER = 1003, 1007, 1001, 1013  # close codes, RFC 6455 section 7.4.1
 
 
-class Channel:
-    """One WebSocket over one TCP connection.
+class Refusal(NamedTuple):
+    """The answer to a request that is not accepted."""
+
+    status: HTTPStatus
+    reason: str
+
+
+class ServerRules(NamedTuple):
+    """Which requests a server accepts.
 
     Attributes:
-        path: what was asked for, query included.
-        is_open: the handshake is done, and nobody has hung up.
-        is_closed: nothing will come or go any more.
-        why: why it closed; "" while it is not.
-        status: the HTTP status of a refused handshake; 0 where there was none.
+        allowed_origins: pages that may connect, beside those of its own address.
+        is_local: whether only this machine reaches it.
+        find_busy_reason: returns why it accepts no client now; "" where it does.
     """
 
-    def __init__(self, connection: socket.socket, protocol: "ServerProtocol | ClientProtocol", path: str) -> None:
-        connection.setblocking(False)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.path, self.is_closed, self.why, self.status = path, False, "", 0
-        self._socket, self._protocol = connection, protocol
-        self._outgoing = bytearray()
-        self._last = False  # nothing more goes out once `_outgoing` is empty
-        self._parts: list[bytes] = []  # of a message that comes in fragments
-        self._texts: list[str] = []
-        self._ready = not isinstance(protocol, ClientProtocol)
+    allowed_origins: tuple[str, ...] = ()
+    is_local: bool = True
+    find_busy_reason: Callable[[], str] = lambda: ""
+
+
+class WebSocketChannel(TcpChannel):
+    """One WebSocket over one TCP connection.
+
+    Args:
+        connection: the socket.
+        protocol: of the end that it is.
+        path: the requested path, query included.
+        rules: of a server: which requests it accepts.
+
+    Attributes:
+        path: the requested path, query included.
+        http_status: the status of the server's answer to the handshake; 0 before it, and for an accepted client.
+        refusal: why this server has refused the client; None where it has not.
+        bytes_per_poll: bytes that one poll reads, about; the rest waits in the system's buffers.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        protocol: "ServerProtocol | ClientProtocol",
+        path: str,
+        rules: "ServerRules | None" = None,
+    ) -> None:
+        super().__init__(connection)
+        self.path, self.http_status = path, 0
+        self.refusal: Refusal | None = None
+        self.bytes_per_poll = _MAX_BYTES_PER_POLL
+        self._rules = rules or ServerRules()
+        self._protocol = protocol
+        self._shuts_down_when_empty = False  # the protocol has ended its output
+        self._fragments = bytearray()  # of a message that comes in fragments
+        self._frames_received = 0
+        self._texts: deque[str] = deque()  # received and not returned yet
+        self._has_handshake = not isinstance(protocol, ClientProtocol)
 
     @property
     def is_open(self) -> bool:
-        """Whether texts can go both ways."""
-        return self._ready and not self.is_closed and self._protocol.state is State.OPEN
+        """Whether the handshake is done and both ends can send."""
+        return self._has_handshake and not self.is_closed and self._protocol.state is State.OPEN
 
-    def poll(self) -> list[str]:
-        """Move what can be moved and return the texts that have come, oldest first. Never blocks."""
-        if self.is_closed:
-            return []
-        try:
-            self._receive()
-            self._flush()
-        except OSError as error:
-            self._end(f"the connection broke: {error.strerror or error}")
-        texts, self._texts = self._texts, []
-        return texts
-
-    def _receive(self) -> None:
-        while not self.is_closed:
+    def poll_texts(self) -> list[str]:
+        """Receive and send what is possible; return the received texts, oldest first."""
+        if not self.is_closed:
             try:
-                data = self._socket.recv(_CHUNK)
+                self._receive_bytes()
+                self._flush_output()
+            except OSError as error:
+                if self._protocol.state in (State.CLOSING, State.CLOSED):  # both ends have said goodbye
+                    self._mark_closed(self._failure_reason() or "the other end hung up")
+                else:
+                    self._mark_broken(error)
+            self._check_unsent()
+        if not self._texts:
+            return []
+        return [self._texts.popleft() for _ in range(min(len(self._texts), MAX_MESSAGES_PER_POLL))]
+
+    def send_waiting(self) -> list[str]:
+        """Send what is possible and receive nothing: what comes waits, and its sender with it; return no texts."""
+        if not self.is_closed:
+            self._try_flush()
+        return []
+
+    def poll_handshake(self) -> None:
+        """Receive and send what is possible; texts are kept for `poll_texts`."""
+        self._texts.extendleft(reversed(self.poll_texts()))
+
+    def _receive_bytes(self) -> None:
+        size, count = SMALL_RECEIVE_SIZE, 0
+        while not self.is_closed and len(self._texts) < MAX_MESSAGES_PER_POLL and count < self.bytes_per_poll:
+            frames = self._frames_received
+            try:
+                data = self._socket.recv(size)
             except BlockingIOError:
                 return
+            count += len(data)
             if data:
                 self._protocol.receive_data(data)
             else:
                 self._protocol.receive_eof()
-            self._events()
+            self._handle_protocol_events()
+            # Of a large message whose end has not come the rest is read at once.
+            size = SMALL_RECEIVE_SIZE if self._frames_received > frames else RECEIVE_SIZE
             if not data:
-                self._flush()
-                self._end(self._reason() or "the other end hung up")
+                self._flush_output()
+                self._mark_closed(self._failure_reason() or "the other end hung up")
 
-    def _events(self) -> None:
+    def _handle_protocol_events(self) -> None:
         for event in self._protocol.events_received():
+            self._frames_received += 1
             if isinstance(event, Frame):
-                self._frame(event)
+                self._handle_frame(event)
             elif isinstance(event, Request):
-                self._answer(event)
+                self._accept_request(event)
             elif isinstance(event, Response):
-                self._ready = event.status_code == 101
-                self.status = event.status_code
-        self._queue()
+                self._has_handshake = event.status_code == 101
+                self.http_status = event.status_code
+        self._queue_output()
 
-    def _queue(self) -> None:
+    def _queue_output(self) -> None:
         for data in self._protocol.data_to_send():
             self._outgoing += data
-            self._last = self._last or not data  # the protocol's sign for the end of what we send
+            self._shuts_down_when_empty |= not data  # empty data is the library's sign for the end of the output
 
-    def _answer(self, request: Request) -> None:
+    def _accept_request(self, request: Request) -> None:
         assert isinstance(self._protocol, ServerProtocol)
+        if self._protocol.parser_exc is not None:  # no WebSocket follows: the protocol has ended its output already
+            return
         self.path = request.path
-        self._protocol.send_response(self._protocol.accept(request))
+        if self._protocol.eof_sent:  # bytes that came with the request have ended the protocol before it was answered
+            self._mark_closed("the connection was ended by what came with its request")
+            return
+        headers, rules = request.headers, self._rules
+        foreign = find_refusal(
+            headers.get_all("Host"), headers.get_all("Origin"), rules.allowed_origins, is_local=rules.is_local
+        )
+        busy = "" if foreign else rules.find_busy_reason()
+        if foreign or busy:
+            self.refusal = Refusal(HTTPStatus.FORBIDDEN if foreign else HTTPStatus.SERVICE_UNAVAILABLE, foreign or busy)
+            response = self._protocol.reject(self.refusal.status, f"{self.refusal.reason}\n")
+        else:
+            response = self._protocol.accept(request)
+        self._protocol.send_response(response)
 
-    def _frame(self, frame: Frame) -> None:
+    def _handle_frame(self, frame: Frame) -> None:
         if frame.opcode is Opcode.BINARY:
             self._protocol.fail(_UNSUPPORTED, "text only")
         if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
             return
-        self._parts.append(bytes(frame.data))
+        self._fragments += frame.data
         if not frame.fin:
             return
-        data, self._parts = b"".join(self._parts), []
+        data, self._fragments = self._fragments, bytearray()
         try:
             self._texts.append(data.decode())
         except UnicodeDecodeError:
             self._protocol.fail(_NOT_UTF8, "not UTF-8")
 
-    def _reason(self) -> str:
+    def _failure_reason(self) -> str:
         error = self._protocol.handshake_exc or self._protocol.parser_exc
         if isinstance(error, InvalidStatus):
-            return f"the handshake was answered with HTTP {error.response.status_code}"
-        return str(error) if error else ""
+            reason = _clean_reason((error.response.body or b"").decode("ascii", "replace"))
+            return f"the handshake was answered with HTTP {error.response.status_code}" + (reason and f": {reason}")
+        if error:
+            return str(error)
+        farewell = self._protocol.close_rcvd
+        reason = _clean_reason(farewell.reason) if farewell else ""
+        return f"the other end hung up: {reason}" if reason else ""
 
-    def send(self, text: str) -> None:
-        """Send one text; what the system does not take at once goes with the next poll."""
+    def send_text(self, text: str) -> None:
+        """Send one text; what the system does not accept at once goes with the next poll."""
         if self.is_open:
             self._protocol.send_text(text.encode())
-            self._queue()
-            try:
-                self._flush()
-            except OSError as error:
-                self._end(f"the connection broke: {error.strerror or error}")
+            self._queue_output()
+            self._try_flush()
 
-    def _flush(self) -> None:
-        while self._outgoing:
-            try:
-                del self._outgoing[: self._socket.send(self._outgoing)]
-            except BlockingIOError:
-                return
-        if self._last:
-            # Not closed yet: what the peer still sends would be answered by a reset that may overtake our last words.
-            self._last = False
-            self._socket.shutdown(socket.SHUT_WR)
-
-    @property
-    def unsent(self) -> int:
-        """Bytes that wait for the other end to read: a peer that stopped reading lets this grow."""
-        return len(self._outgoing)
-
-    def _end(self, why: str) -> None:
-        if not self.is_closed:
-            self.is_closed, self.why = True, why
-            self._socket.close()
-
-    def close(self) -> None:
-        """Say goodbye and hang up."""
-        if self.is_open:
-            self._protocol.send_close(_WENT_AWAY)
-            self._queue()
-            with contextlib.suppress(OSError):  # it may have hung up before us
-                self._flush()
-        self._end("closed")
-
-    def fileno(self) -> int:
-        """Return the socket's number, for `wait`; -1 when closed."""
-        return self._socket.fileno()
-
-
-class Listener:
-    """Waits for WebSocket clients.
-
-    Args:
-        bind: the address to listen on; port 0 = any free one.
-        where: what the address comes from, for the error's line.
-
-    Attributes:
-        address: where it listens.
-    """
-
-    def __init__(self, bind: Address = ("127.0.0.1", 0), *, where: str = "websocket") -> None:
-        try:
-            self._socket = socket.create_server(bind)
-        except OSError as error:
-            raise SimulatorError(
-                f"cannot listen on {bind[0]}:{bind[1]}: {error.strerror or error}",
-                where=where,
-                hint="another program may have the port: stop it, or choose another port",
-            ) from error
-        self._socket.setblocking(False)
-        self.address: Address = self._socket.getsockname()[:2]
-
-    def accept(self) -> Channel | None:
-        """Return the next client that has called, its handshake still to come; None where there is none."""
-        try:
-            connection, _ = self._socket.accept()
-        except BlockingIOError:
-            return None
-        except OSError:  # it hung up before we picked up
-            return None
-        return Channel(connection, ServerProtocol(max_size=LARGEST), "")
-
-    def fileno(self) -> int:
-        """Return the socket's number, for `wait`; -1 when closed."""
-        return self._socket.fileno()
-
-    def close(self) -> None:
-        """Stop listening; open channels stay."""
-        self._socket.close()
-
-
-class Caller:
-    """A call that is under way: TCP first, then the handshake. Poll `channel()` until it is there or failed.
-
-    Args:
-        address: whom to call.
-        path: what to ask for, query included.
-    """
-
-    def __init__(self, address: Address, path: str) -> None:
-        self._address, self._path = address, path
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._socket.setblocking(False)
-        self.failed = ""
-        code = self._socket.connect_ex(address)
-        if code not in (0, *_PENDING):
-            self._refuse(code)
-
-    def channel(self) -> Channel | None:
-        """Return the channel once TCP is there, its handshake sent; None while it is not, see `failed`."""
-        if self.failed or not select.select([], [self._socket], [self._socket], 0.0)[1]:
-            if not self.failed and select.select([], [], [self._socket], 0.0)[2]:  # Windows: refused
-                self._refuse(errno.ECONNREFUSED)
-            return None
-        code = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-        if code:
-            self._refuse(code)
-            return None
-        host, port = self._address
-        protocol = ClientProtocol(parse_uri(f"ws://{host}:{port}{self._path}"), max_size=LARGEST)
-        channel = Channel(self._socket, protocol, self._path)
+    def send_handshake(self, protocol: ClientProtocol) -> None:
+        """Queue the client's request; the next poll sends it."""
         protocol.send_request(protocol.connect())
-        channel._events()
+        self._queue_output()
+
+    def _flush_output(self) -> None:
+        super()._flush_output()
+        if self._shuts_down_when_empty and not self._outgoing:
+            # Not closed yet: a reset in answer to what the peer still sends could overtake our last bytes.
+            self._shuts_down_when_empty = False
+            with contextlib.suppress(OSError):  # the peer has hung up already, and needs no end of our output
+                self._socket.shutdown(socket.SHUT_WR)
+
+    def close(self, reason: str = "") -> None:
+        """Send a close frame with a reason and hang up."""
+        if self.is_open:
+            self._protocol.send_close(_TRY_LATER if reason else _WENT_AWAY, reason)
+            self._queue_output()
+            with contextlib.suppress(OSError):  # the peer may have hung up before
+                self._flush_output()
+        self._mark_closed("closed")
+
+
+def _clean_reason(text: str) -> str:
+    """Return the beginning of a text of the other end, without what a terminal would act on."""
+    return "".join(character if character.isprintable() else " " for character in text[:_MAX_REASON]).strip()
+
+
+def listen_for_websockets(
+    bind: Address = ("127.0.0.1", 0),
+    *,
+    where: str = "websocket",
+    allowed_origins: tuple[str, ...] = (),
+    find_busy_reason: Callable[[], str] = lambda: "",
+) -> TcpListener[WebSocketChannel]:
+    """Return a listener for WebSocket clients, whose handshake is still to come when they are accepted."""
+    rules = ServerRules(allowed_origins, is_loopback(bind[0]), find_busy_reason)
+
+    def make_channel(connection: socket.socket) -> WebSocketChannel:
+        return WebSocketChannel(connection, make_server_protocol(), "", rules)
+
+    return TcpListener(make_channel, bind, where=where)
+
+
+def make_server_protocol() -> ServerProtocol:
+    """Return the protocol of a server's end of one connection."""
+    return ServerProtocol(max_size=MAX_MESSAGE)
+
+
+def call_websocket(address: Address, path: str) -> TcpCaller[WebSocketChannel]:
+    """Return a connection attempt: TCP first; the returned channel has sent its handshake.
+
+    Args:
+        address: the server.
+        path: the requested path, query included.
+    """
+
+    def make_channel(connection: socket.socket) -> WebSocketChannel:
+        host, port = address
+        protocol = ClientProtocol(parse_uri(f"ws://{host}:{port}{path}"), max_size=MAX_MESSAGE)
+        channel = WebSocketChannel(connection, protocol, path)
+        channel.send_handshake(protocol)
         return channel
 
-    def _refuse(self, code: int) -> None:
-        self.failed = errno.errorcode.get(code, str(code)).removeprefix("WSA")  # Windows: its own names
-        self._socket.close()
-
-    def close(self) -> None:
-        """Give the call up."""
-        self._socket.close()
-
-
-def wait(ends: "list[Channel | Listener]", seconds: float) -> bool:
-    """Wait until one of the ends has something to read, at most `seconds`; return whether one has."""
-    numbers = [number for number in (end.fileno() for end in ends) if number >= 0]
-    return bool(numbers and select.select(numbers, [], [], max(seconds, 0.0))[0])
+    return TcpCaller(make_channel, address)

@@ -1,7 +1,7 @@
-"""Paint on the road, seen from above: lane edges across the road, and which way the chevrons point.
+"""Paint on the road, seen from above: lane edges across the road, and the direction of the chevrons.
 
-Everything is laid out on flat ground through the pinhole first, so that lengths are metres. Source of the colours:
-protocol page formula-trend, section 6.
+The functions first project the picture onto flat ground, so that lengths are in m. Source of the colours: protocol page
+formula-trend, section 6.
 """
 
 from enum import IntEnum
@@ -11,21 +11,21 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.vision.camera import TREND, Array, Camera, Pixels
+from trailbrake.vision.camera import TREND_CAMERA, Array, LevelCamera, Pixels
 
 Mask = NDArray[np.bool_]
 Kinds = NDArray[np.uint8]
 
-BRIGHT, LEAD = 120, 35  # of the strongest channel, and by how much it leads both others, for a coloured lane
+BRIGHT, MIN_LEAD = 120, 35  # of the strongest channel, and by how much it leads both others, for a coloured lane
 WHITE = 185  # of every channel
 STEP = 0.01  # m, of the view from above
 NEAR, FAR, ASIDE = 0.16, 0.9, 0.42  # m: what it shows ahead and to both sides
-CHEVRON = (0.0012, 0.03)  # m^2 that a chevron's white may cover in it
+CHEVRON_AREA = (0.0012, 0.03)  # m^2 that a chevron's white may cover in it
 CHEVRON_FIT = 0.45  # correlation between forward and outward from which its direction counts
 
 
-class Paint(IntEnum):
-    """What a piece of road is painted with."""
+class PaintColour(IntEnum):
+    """The colour of a piece of road."""
 
     OTHER = 0
     RED = 1
@@ -34,58 +34,63 @@ class Paint(IntEnum):
     WHITE = 4
 
 
-class Lane(NamedTuple):
-    """A lane across the road: its paint, and its right and left edges, m from the camera, positive to the left."""
+class PaintedLane(NamedTuple):
+    """A lane across the road.
 
-    paint: Paint
+    Attributes:
+        paint: its colour.
+        right, left: its edges, m from the camera, positive to the left.
+    """
+
+    paint: PaintColour
     right: float
     left: float
 
 
-def paints(area: Pixels) -> Kinds:
-    """Return the Paint of each pixel (..., 3)."""
+def classify_paint(area: Pixels) -> Kinds:
+    """Return the PaintColour of each pixel (..., 3), (...) uint8."""
     wide = area.astype(np.int16)
     kinds = np.zeros(wide.shape[:-1], np.uint8)
-    kinds[(wide >= WHITE).all(axis=-1)] = Paint.WHITE
-    for channel, kind in enumerate((Paint.RED, Paint.GREEN, Paint.BLUE)):
+    kinds[(wide >= WHITE).all(axis=-1)] = PaintColour.WHITE
+    for channel, kind in enumerate((PaintColour.RED, PaintColour.GREEN, PaintColour.BLUE)):
         others = np.delete(wide, channel, axis=-1).max(axis=-1)
-        lead = LEAD if kind != Paint.BLUE else LEAD // 2  # the blue lane is a greyish one: 96, 126, 160
+        lead = MIN_LEAD if kind != PaintColour.BLUE else MIN_LEAD // 2  # the blue lane is a greyish one: 96, 126, 160
         kinds[(wide[..., channel] >= BRIGHT) & (wide[..., channel] >= others + lead)] = kind
     return kinds
 
 
 @cache
-def _above(camera: Camera) -> tuple[NDArray[np.intp], NDArray[np.intp], Mask, Array, Array]:
-    # Row and column of the pixel behind each cell of the view, whether the picture shows it, and where it lies.
+def _top_view_lookup(camera: LevelCamera) -> tuple[NDArray[np.intp], NDArray[np.intp], Mask, Array, Array]:
+    # For each cell of the view from above: row and column of its pixel, whether the picture shows it, and its place.
     forward, left = np.meshgrid(np.arange(FAR, NEAR, -STEP), np.arange(ASIDE, -ASIDE, -STEP), indexing="ij")
-    row = np.round(camera.row + camera.focal * camera.above / forward).astype(np.intp)
-    column = np.round(camera.column - camera.focal * left / forward).astype(np.intp)
+    row = np.round(camera.horizon_row + camera.focal_length * camera.mount_height / forward).astype(np.intp)
+    column = np.round(camera.principal_column - camera.focal_length * left / forward).astype(np.intp)
     shown = (row < camera.height) & (column >= 0) & (column < camera.width)
     return np.where(shown, row, 0), np.where(shown, column, 0), shown, forward, left
 
 
-def from_above(pixels: Pixels, camera: Camera = TREND) -> tuple[Kinds, Array, Array]:
-    """Return the paint of the ground ahead, (n, m), and how far forward and left (m) of the camera each cell lies."""
-    row, column, shown, forward, left = _above(camera)
-    return np.where(shown, paints(pixels[row, column]), np.uint8(Paint.OTHER)), forward, left
+def top_view(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> tuple[Kinds, Array, Array]:
+    """Return the paint of the ground ahead, (n, m), and how far forward and left (m) of the camera each cell is."""
+    row, column, shown, forward, left = _top_view_lookup(camera)
+    return np.where(shown, classify_paint(pixels[row, column]), np.uint8(PaintColour.OTHER)), forward, left
 
 
-def lanes(pixels: Pixels, distance: float, camera: Camera = TREND) -> list[Lane]:
-    """Return the lanes on the line across the road `distance` m ahead, left to right; those cut by the border too."""
-    row = min(round(camera.row + camera.focal * camera.above / distance), camera.height - 1)
-    distance = float(camera.distance(np.array(float(row))))  # the row's own
-    kinds = paints(pixels[row])
+def find_lanes(pixels: Pixels, distance: float, camera: LevelCamera = TREND_CAMERA) -> list[PaintedLane]:
+    """Return the lanes across the road `distance` m ahead, left to right, with those that the border cuts."""
+    row = min(round(camera.horizon_row + camera.focal_length * camera.mount_height / distance), camera.height - 1)
+    distance = float(camera.ground_distance(np.array(float(row))))  # the row's own
+    kinds = classify_paint(pixels[row])
     starts = np.concatenate([[0], np.flatnonzero(np.diff(kinds)) + 1, [len(kinds)]])
-    at = (camera.column - (starts - 0.5)) / camera.focal * distance
+    at = (camera.principal_column - (starts - 0.5)) / camera.focal_length * distance
     return [
-        Lane(Paint(int(kinds[a])), float(right), float(left))
+        PaintedLane(PaintColour(int(kinds[a])), float(right), float(left))
         for a, b, left, right in zip(starts[:-1], starts[1:], at[:-1], at[1:], strict=True)
-        if kinds[a] != Paint.OTHER and b - a >= 3
+        if kinds[a] != PaintColour.OTHER and b - a >= 3
     ]
 
 
-def _parts(there: Mask) -> NDArray[np.int64]:
-    """Return a number for each connected part (by edges) of a small mask, 0 where it is False."""
+def _label_parts(there: Mask) -> NDArray[np.int64]:
+    """Return a number for each part of a small mask that is connected by edges, 0 where the mask is False."""
     numbers = np.where(there, np.arange(1, there.size + 1).reshape(there.shape), 0)
     while True:
         wide = np.pad(numbers, 1)
@@ -96,19 +101,19 @@ def _parts(there: Mask) -> NDArray[np.int64]:
         numbers = most
 
 
-def chevrons(pixels: Pixels, camera: Camera = TREND) -> Literal["forward", "backward", ""]:
-    """Return which way the chevrons on the red lanes ahead point, "" where none is to be seen whole.
+def chevron_direction(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> Literal["forward", "backward", ""]:
+    """Return the direction of the chevrons on the red lanes ahead, "" where no whole one is in view.
 
-    A chevron is a white spot with red all round. Its arms reach outwards from the apex: pointing forward, what lies
-    farther ahead is nearer to its middle.
+    A chevron is a white spot surrounded by red. Its arms point outwards from the apex: in one that points forward,
+    what is further ahead is closer to its middle.
     """
-    kinds, forward, left = from_above(pixels, camera)
-    numbers = _parts(kinds == Paint.WHITE)
+    kinds, forward, left = top_view(pixels, camera)
+    numbers = _label_parts(kinds == PaintColour.WHITE)
     votes = 0
     for number in np.unique(numbers[numbers > 0]):
         spot = numbers == number
         area = spot.sum() * STEP**2
-        if not CHEVRON[0] <= area <= CHEVRON[1] or not _in_red(spot, kinds):
+        if not CHEVRON_AREA[0] <= area <= CHEVRON_AREA[1] or not _is_in_red(spot, kinds):
             continue
         x, y = forward[spot], left[spot]
         outward = np.abs(y - 0.5 * (y.min() + y.max()))
@@ -119,12 +124,12 @@ def chevrons(pixels: Pixels, camera: Camera = TREND) -> Literal["forward", "back
     return "forward" if votes > 0 else "backward" if votes < 0 else ""
 
 
-def _in_red(spot: Mask, kinds: Kinds) -> bool:
+def _is_in_red(spot: Mask, kinds: Kinds) -> bool:
     wide = np.pad(spot, 1)
     around = (wide[:-2, 1:-1] | wide[2:, 1:-1] | wide[1:-1, :-2] | wide[1:-1, 2:]) & ~spot
     rows, columns = np.nonzero(spot)
     inside = rows.min() > 0 and rows.max() < spot.shape[0] - 1
     inside = inside and columns.min() > 0 and columns.max() < spot.shape[1] - 1
-    red = kinds[around] == Paint.RED
-    # Half-covered pixels at the rim are neither red nor white.
+    red = kinds[around] == PaintColour.RED
+    # Half-covered pixels at the edge are neither red nor white.
     return bool(inside and red.mean() > 0.5)

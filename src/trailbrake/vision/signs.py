@@ -1,4 +1,4 @@
-"""Traffic signs over the road: found by their red above the horizon, read by laying our own drawings over them.
+"""Traffic signs over the road: found by their red above the horizon, and read by correlation with our own drawings.
 
 Source of shapes and colours: protocol page formula-trend, section 6. A symbol is compared within its own red outline,
 so that neither the distance nor the box around it matters.
@@ -10,23 +10,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.vision.camera import TREND, Array, Camera, Pixels
+from trailbrake.vision.camera import TREND_CAMERA, Array, LevelCamera, Pixels
 
 Polygon = list[tuple[float, float]]
 Mask = NDArray[np.bool_]
 
-LEAST_RED, LEAST_LEAD = 85, 55  # of the red channel, and how far it leads the others (on camera 101..200, 3..61)
-SMALLEST, LARGEST = 7, 120  # pixels of width of a symbol that is read
-SURE = 0.62  # correlation with a drawing from which a reading counts
-LEAD = 0.06  # by which it must beat the next one
+MIN_RED, MIN_RED_LEAD = 85, 55  # of the red channel, and how far it leads the others (on camera 101..200, 3..61)
+SMALLEST, LARGEST = 7, 120  # pixels, least and largest width of a readable symbol
+MIN_SCORE = 0.62  # least correlation with a drawing
+MIN_SCORE_LEAD = 0.06  # least difference from the next best
 ABOVE_CAMERA = 0.21  # m from the camera's height to the middle of a sign
 _SLANTS = (-0.45, -0.3, -0.15, 0.0, 0.15, 0.3, 0.45)  # down over right: how boards lie in the picture, seen at an angle
-_ROUGHLY = 0.8  # both distances are read off rows
+_DISTANCE_TOLERANCE = 0.8  # both distances come from rows of the picture
 _GRID = (12, 24)  # rows and columns that symbols are compared on
 
 
-class Sign(NamedTuple):
-    """A sign that was read."""
+class SignReading(NamedTuple):
+    """A sign in a picture.
+
+    Attributes:
+        name: one of SYMBOLS.
+        score: correlation with our drawing, MIN_SCORE..1.
+        distance: m ahead.
+        left: m, of its middle.
+        column: of its middle.
+    """
 
     name: str  # one of SYMBOLS
     score: float  # correlation with our drawing, SURE..1
@@ -35,7 +43,7 @@ class Sign(NamedTuple):
     column: int  # of its middle
 
 
-def _mirrored(shapes: list[Polygon]) -> list[Polygon]:
+def _mirror_shapes(shapes: list[Polygon]) -> list[Polygon]:
     return [[(308.0 - x, y) for x, y in shape] for shape in shapes]
 
 
@@ -56,11 +64,11 @@ _BACK: list[Polygon] = [  # up, over and down again
 ]  # fmt: skip
 _RIGHT = {"fork": _FORK, "turn": _TURN, "u_turn": _BACK, "keep": _KEEP}
 SYMBOLS: dict[str, list[Polygon]] = {f"{name}_right": shapes for name, shapes in _RIGHT.items()} | {
-    f"{name}_left": _mirrored(shapes) for name, shapes in _RIGHT.items()
+    f"{name}_left": _mirror_shapes(shapes) for name, shapes in _RIGHT.items()
 }
 
 
-def _inside(shape: Polygon, x: Array, y: Array) -> Mask:
+def _inside_polygon(shape: Polygon, x: Array, y: Array) -> Mask:
     odd = np.zeros(x.shape, dtype=np.bool_)
     for (xa, ya), (xb, yb) in zip(shape, [*shape[1:], shape[0]], strict=True):
         if ya != yb:
@@ -69,8 +77,12 @@ def _inside(shape: Polygon, x: Array, y: Array) -> Mask:
 
 
 @cache
-def _drawings() -> tuple[list[str], Array, Array]:
-    """Return of each symbol the name, its drawings (slants, rows * columns) as unit vectors, and width over height."""
+def _symbol_templates() -> tuple[list[str], Array, Array]:
+    """Return the templates of all symbols.
+
+    Returns:
+        Their names; (symbols, slants, rows * columns) unit vectors; and the width over the height of each.
+    """
     x, y = np.meshgrid(np.arange(1.0, 308.0, 2.0), np.arange(-79.0, 234.0, 2.0))
     vectors, aspects = [], []
     for shapes in SYMBOLS.values():
@@ -78,18 +90,18 @@ def _drawings() -> tuple[list[str], Array, Array]:
         for slant in _SLANTS:
             ink = np.zeros(x.shape, dtype=np.bool_)
             for shape in shapes:
-                ink |= _inside(shape, x, y - slant * (x - 154.0))
+                ink |= _inside_polygon(shape, x, y - slant * (x - 154.0))
             rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
             cut = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.float64)
-            slanted.append(_on_grid(cut))
+            slanted.append(_normalised_patch(cut))
             if slant == 0.0:
                 aspects.append(cut.shape[1] / cut.shape[0])
         vectors.append(slanted)
     return list(SYMBOLS), np.array(vectors), np.array(aspects)
 
 
-def _share(size: int, cells: int) -> Array:
-    """Return (cells, size): how much of each pixel belongs to each of `cells` equal parts of `size` pixels."""
+def _cell_weights(size: int, cells: int) -> Array:
+    """Return (cells, size): the share of each pixel in each of `cells` equal parts of `size` pixels."""
     edges = np.linspace(0.0, size, cells + 1)
     pixel = np.arange(size)
     overlap = np.minimum(edges[1:, None], pixel + 1.0) - np.maximum(edges[:-1, None], pixel)
@@ -97,28 +109,29 @@ def _share(size: int, cells: int) -> Array:
     return share
 
 
-def _on_grid(values: Array) -> Array:
-    """Return a patch as a unit vector without mean, on the common grid by area."""
-    grid = _share(values.shape[0], _GRID[0]) @ values @ _share(values.shape[1], _GRID[1]).T
+def _normalised_patch(values: Array) -> Array:
+    """Return a patch as a unit vector without mean, averaged over the cells of the common grid."""
+    grid = _cell_weights(values.shape[0], _GRID[0]) @ values @ _cell_weights(values.shape[1], _GRID[1]).T
     flat = grid.ravel() - grid.mean()
     size = float(np.sqrt(flat @ flat))
     unit: Array = flat / size if size > 0.0 else flat
     return unit
 
 
-def redness(pixels: Pixels) -> tuple[Mask, Array]:
-    """Return which pixels are a sign's red, and how red all are, 0..255.
+def red_mask(pixels: Pixels) -> tuple[Mask, Array]:
+    """Return which pixels have a sign's red, and the redness of all, 0..255.
 
-    The red channel tells more of a shape than its lead over the others, which JPEG keeps at half the size.
+    The red channel shows a shape more precisely than its lead over the others, which JPEG keeps at half the
+    resolution.
     """
     red, green, blue = (np.ascontiguousarray(pixels[..., k]) for k in range(3))
     others = np.maximum(green, blue)
     lead = np.where(red > others, red - others, 0)
-    return (red >= LEAST_RED) & (lead >= LEAST_LEAD), np.where(lead > 15, red, 0).astype(np.float64)
+    return (red >= MIN_RED) & (lead >= MIN_RED_LEAD), np.where(lead > 15, red, 0).astype(np.float64)
 
 
-def _runs(there: Any, gap: int) -> list[tuple[int, int]]:
-    """Return first and end of the stretches of True in a row of bools; those less than `gap` apart are one."""
+def _true_runs(there: Any, gap: int) -> list[tuple[int, int]]:
+    """Return first and end of the stretches of True in a row of bools; a gap of up to `gap` does not divide one."""
     at = np.flatnonzero(there)
     if not len(at):
         return []
@@ -127,42 +140,48 @@ def _runs(there: Any, gap: int) -> list[tuple[int, int]]:
     return [(int(a), int(b) + 1) for a, b in zip(firsts, lasts, strict=True)]
 
 
-def patches(red: Mask) -> list[tuple[int, int, int, int]]:
-    """Return the outlines (top, bottom, left, right; ends excluded) of what may be symbols.
+def find_patches(red: Mask) -> list[tuple[int, int, int, int]]:
+    """Return the outlines (top, bottom, left, right; ends excluded) of possible symbols.
 
-    Parts of one symbol are less than half its height apart, and signs of one gantry several times as far.
+    Parts of one symbol are less than half its height apart, and the signs of one gantry several times as far.
     """
     found = []
-    for top, bottom in _runs(red.any(axis=1), 2):
-        for left, right in _runs(red[top:bottom].any(axis=0), max(3, (bottom - top) // 2)):
+    for top, bottom in _true_runs(red.any(axis=1), 2):
+        for left, right in _true_runs(red[top:bottom].any(axis=0), max(3, (bottom - top) // 2)):
             rows = np.flatnonzero(red[top:bottom, left:right].any(axis=1))
             found.append((top + int(rows[0]), top + int(rows[-1]) + 1, left, right))
     return found
 
 
-def over_the_road(distance: float, column: int, free: Array) -> bool:
-    """Return whether a board hangs over this road, and not beyond a wall over another: `free` is `free_distance`."""
-    return bool(free[column] > _ROUGHLY * distance)
+def hangs_over_road(distance: float, column: int, free: Array) -> bool:
+    """Return whether a board hangs over this road, and not behind a wall over another.
+
+    Args:
+        distance: m ahead, of the board.
+        column: of its middle.
+        free: (width,) from `walls.free_distance`.
+    """
+    return bool(free[column] > _DISTANCE_TOLERANCE * distance)
 
 
-def read(pixels: Pixels, camera: Camera = TREND) -> list[Sign]:
-    """Return the signs in a picture that can be read, the nearest first. A symbol cut by the border is not read."""
+def read_signs(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> list[SignReading]:
+    """Return the readable signs in a picture, the nearest first. A symbol that the border cuts is not read."""
     sky = pixels[: camera.first_ground_row - 1]
-    red, lead = redness(sky)
-    names, drawings, aspects = _drawings()
+    red, lead = red_mask(sky)
+    names, drawings, aspects = _symbol_templates()
     found = []
-    for top, bottom, left, right in patches(red):
+    for top, bottom, left, right in find_patches(red):
         height, width = bottom - top, right - left
         if not (SMALLEST <= width <= LARGEST and height >= 3) or top == 0 or left == 0 or right == camera.width:
             continue
-        scores = (drawings @ _on_grid(lead[top:bottom, left:right])).max(axis=1)
+        scores = (drawings @ _normalised_patch(lead[top:bottom, left:right])).max(axis=1)
         # Seen at an angle a board is narrower than drawn; wider only by the thin tips that a small picture loses.
         scores = np.where(width / height > 2.0 * aspects, -1.0, scores)
         order = np.argsort(scores)
         best, second = float(scores[order[-1]]), float(scores[order[-2]])
         middle = 0.5 * (top + bottom - 1)
-        if best >= SURE and best - second >= LEAD and middle < camera.row - 1.0:
-            distance = camera.focal * ABOVE_CAMERA / (camera.row - middle)
-            aside = distance * (camera.column - 0.5 * (left + right - 1)) / camera.focal
-            found.append(Sign(names[order[-1]], best, distance, aside, (left + right - 1) // 2))
+        if best >= MIN_SCORE and best - second >= MIN_SCORE_LEAD and middle < camera.horizon_row - 1.0:
+            distance = camera.focal_length * ABOVE_CAMERA / (camera.horizon_row - middle)
+            aside = distance * (camera.principal_column - 0.5 * (left + right - 1)) / camera.focal_length
+            found.append(SignReading(names[order[-1]], best, distance, aside, (left + right - 1) // 2))
     return sorted(found, key=lambda sign: sign.distance)

@@ -1,24 +1,24 @@
-"""Walls in the camera's picture: how much of each half they fill, and how far the ground is free along each column.
+"""Walls in the camera's picture: how much of each half they fill, and the free distance along each column.
 
-Source of the colours and of `rates`: protocol page formula-trend, sections 6 and 7.
+Source of the colours and of `wall_shares`: protocol page formula-trend, sections 6 and 7.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.vision.camera import TREND, Array, Camera, Pixels
+from trailbrake.vision.camera import TREND_CAMERA, Array, LevelCamera, Pixels
 
 Mask = NDArray[np.bool_]
 _KERNEL = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # binomial: a Gaussian of sigma 1, five wide
-TOP_ROW = 48  # of the part that `rates` looks at
+TOP_ROW = 48  # the first row that `wall_shares` counts
 BLACK = 10  # largest value of each channel of black
-YELLOW = (160, 180)  # of red and of green; blue is exactly 0
-DARK = 95  # brightest channel of what is neither paint nor sky: walls (0) and parked cars (up to 85), anti-aliased
+YELLOW = (160, 180)  # least and largest red and green of yellow; blue is exactly 0
+DARK = 95  # largest channel of walls (0) and parked cars (up to 85), anti-aliased; paint and sky are brighter
 _YELLOW_BLUE, _YELLOW_LOW, _YELLOW_APART = 75, 110, 40  # a yellow wall through JPEG: 165..182, 161..174, 0..30
 
 
-def blurred(pixels: Pixels) -> Pixels:
-    """Return the picture under a 5 x 5 Gaussian; beyond the border it is mirrored without repeating the edge."""
+def blur_picture(pixels: Pixels) -> Pixels:
+    """Return the picture (height, width, 3) under a 5 x 5 Gaussian; borders are mirrored without repeating the edge."""
     soft = pixels.astype(np.float32)
     for axis in (0, 1):
         pad = [(2, 2) if k == axis else (0, 0) for k in range(3)]
@@ -29,12 +29,12 @@ def blurred(pixels: Pixels) -> Pixels:
     return (soft + 0.5).astype(np.uint8)
 
 
-def rates(pixels: Pixels) -> tuple[float, float]:
-    """Return the shares of wall colour, black and yellow, in the left and the right half of a picture.
+def wall_shares(pixels: Pixels) -> tuple[float, float]:
+    """Return the shares (0..1) of wall colour, black and yellow, in the left and the right half of a picture.
 
-    As the seed counts: the whole picture is blurred, rows from TOP_ROW on count, signs and gantries as well as walls.
+    As the original program counts: on the blurred picture, from TOP_ROW down, signs and gantries as well as walls.
     """
-    area = blurred(pixels)[TOP_ROW:]
+    area = blur_picture(pixels)[TOP_ROW:]
     red, green, blue = area[..., 0], area[..., 1], area[..., 2]
     low, high = YELLOW
     black = (red <= BLACK) & (green <= BLACK) & (blue <= BLACK)
@@ -44,8 +44,8 @@ def rates(pixels: Pixels) -> tuple[float, float]:
     return float(wall[:, :half].mean()), float(wall[:, half:].mean())
 
 
-def blocked(area: Pixels) -> Mask:
-    """Return which pixels of ground rows show no road: black and yellow walls, parked cars."""
+def blocked_pixels(area: Pixels) -> Mask:
+    """Return which pixels (n, m, 3) of ground rows show no road: black and yellow walls, parked cars."""
     # Channel by channel: a maximum along an axis of three takes ten times as long.
     red, green, blue = (np.ascontiguousarray(area[..., k]) for k in range(3))
     dark = (red < DARK) & (green < DARK) & (blue < DARK)
@@ -55,22 +55,27 @@ def blocked(area: Pixels) -> Mask:
     return found
 
 
-def free_distance(pixels: Pixels, camera: Camera = TREND) -> Array:
-    """Return, per column, how far ahead (m, forward) the ground is free; inf where nothing stands below the horizon.
+def free_distance(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> Array:
+    """Return, per column, the distance (m, forward) over free ground, (width,); inf where nothing is below the horizon.
 
-    Only rows below the horizon are looked at, where a gantry's pipe and signs never are: they hang above the camera.
+    Only rows below the horizon count, where a gantry's pipe and signs never are: they hang above the camera.
     """
     first = camera.first_ground_row
-    there = blocked(pixels[first:])[::-1]  # from the bumper outwards
+    there = blocked_pixels(pixels[first:])[::-1]  # from the bumper outwards
     steps = there.argmax(axis=0)
-    # The foot of what stands there lies between the last row of road and the first one of it.
+    # An obstacle's foot lies between the last row of road and its own first row.
     foot = camera.height - 0.5 - steps
     nowhere = ~there.any(axis=0)
-    distance = camera.distance(np.maximum(foot, first - 0.25))
+    distance = camera.ground_distance(np.maximum(foot, first - 0.25))
     return np.where(nowhere, np.inf, distance)
 
 
-def feet(distance: Array, camera: Camera = TREND) -> Array:
-    """Return the feet of what stands there as points (n, 2): forward and left, m from the camera."""
+def obstacle_points(distance: Array, camera: LevelCamera = TREND_CAMERA) -> Array:
+    """Return the feet of obstacles as points (n, 2): forward and left, m from the camera.
+
+    Args:
+        distance: (width,) from `free_distance`.
+        camera: that took the picture.
+    """
     there = np.isfinite(distance)
-    return np.column_stack([distance[there], distance[there] * camera.slopes[there]])
+    return np.column_stack([distance[there], distance[there] * camera.column_slopes[there]])

@@ -1,7 +1,7 @@
-"""`Batch`: many cars on one track as arrays, and the calls of the kernel on them. One car is a batch of one."""
+"""`Batch`: many cars on one track as arrays, and the kernels that advance them. One car is a batch of one."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,53 +10,55 @@ from numpy.typing import ArrayLike
 
 from trailbrake import kernels
 from trailbrake.cars.params import CarParams
-from trailbrake.kernels.lanes import CACHE_LINE, lanes_of
-from trailbrake.kernels.signal import APART
-from trailbrake.kernels.team import Team
+from trailbrake.kernels.atomics import COUNTER_STRIDE
+from trailbrake.kernels.lane_blocks import CACHE_LINE_BYTES, lanes_per_block
+from trailbrake.kernels.thread_team import Team
 from trailbrake.state import Controls
-from trailbrake.tracks.fit import check_fit
+from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.track import Track
-from trailbrake.world.integrate import advance, advance_together
-from trailbrake.world.layout import Array, Axle, Control, Param, State, Work
-from trailbrake.world.pack import engine_map, pack
-from trailbrake.world.strip import Strip, strip
+from trailbrake.tracks.width_check import check_car_fits
+from trailbrake.world.integration import advance_blocks, advance_shared_blocks
+from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables, StepPlan
+from trailbrake.world.param_packing import engine_map, pack_car
+from trailbrake.world.row_layout import Array, AxleRow, ControlRow, ParamRow, StateRow, WorkRow
+from trailbrake.world.segment_table import SegmentColumn, build_segment_table
 
-PIECES = 32  # of a thread's part: what it loses to something else is taken over by the others
+CHUNKS_PER_THREAD = 32  # of a thread's part: what it loses to something else is taken over by the others
 MAX_DT = 0.0012  # s: substeps are no longer; stiff wheels and ABS are verified up to here
 
 
-def substeps_for(period: float) -> int:
+def count_substeps(period: float) -> int:
     """Return how many equal substeps of at most MAX_DT make up `period` (s)."""
     return max(1, math.ceil(period / MAX_DT))
 
 
 class Batch:
-    """Cars side by side on the same road; `place` them before the first step.
+    """Cars on the same road; call `place_cars` before the first step.
 
     Args:
-        track: where they drive; its first road.
+        track: the track; the cars drive on its first road.
         cars: one CarParams for all, or one per car.
-        n: how many cars; by default as many as there are in `cars`.
-        group: how many consecutive cars race each other and may touch; n must be a multiple of it.
-        team: the threads that share the work; by default the caller's alone.
-        heat: whether tyres warm and wear where the car file describes it; otherwise friction is that of its `mu`.
-        single: float32 and freer arithmetic: half the memory and twice the speed, for training. Not repeatable to the
-            bit on another machine, and positions are good to a millimetre.
+        n: number of cars; by default the length of `cars`.
+        group_size: number of consecutive cars that race each other and can touch; n must be a multiple of it.
+        team: threads that share the work; by default the calling thread alone.
+        tyre_heat: whether tyres warm up and wear where the car file describes it; otherwise friction is constant.
+        single_precision: float32 and freer arithmetic: half the memory and twice the speed, for training. Results
+            differ in the last bits between machines, and positions have an error of about a millimetre.
 
     Attributes:
-        n: how many cars.
-        lanes: how many cars are in a block.
-        cars: (blocks, Control.COUNT * lanes), see `layout`: state and controls. Cars beyond n fill the last
-            block and are nobody's.
-        params: (kinds, (Axle.COUNT - Work.COUNT) * lanes): parameters of each kind of block.
-        touching: whether cars of a group push each other.
-        maps: (models, TORQUES) N m, engine maps.
-        road: the road's table, its `strip`, m between their rows, and whether it is closed.
-        off: grip and rolling resistance beyond the road.
+        n: number of cars.
+        lanes: number of cars in a block.
+        cars: (blocks, ControlRow.COUNT * lanes) state and controls, see `row_layout`. The last block may have unused
+            lanes.
+        params: (kinds, (AxleRow.COUNT - WorkRow.COUNT) * lanes) parameters of each kind of block.
+        kinds: (blocks,) int64, the row of `params` of each block; blocks of equal cars share one.
+        maps: (models, MAP_POINTS) N m, engine maps.
+        blocks: these four as the kernels take them.
+        road: the road as the kernels take it.
+        collisions_enabled: whether cars of a group collide with each other.
         team: as given.
-        work: a work block, (Axle.COUNT * lanes,), for each of its threads.
-        reach: m, no corner of a car is further from its centre of mass.
-        kinds: (blocks,) which row of `params` is a block's; blocks of like cars share one, see `own_params`.
+        work: a work block, (AxleRow.COUNT * lanes,), for each thread.
+        corner_distance: m, largest distance of a car's corner from its centre of mass.
 
     Raises:
         ValueError: numbers that do not fit together.
@@ -69,158 +71,167 @@ class Batch:
         cars: Sequence[CarParams],
         n: int | None = None,
         *,
-        group: int = 1,
+        group_size: int = 1,
         team: Team | None = None,
-        heat: bool = False,
-        single: bool = False,
+        tyre_heat: bool = False,
+        single_precision: bool = False,
     ) -> None:
         n = len(cars) if n is None else n
         if not cars or n < 1 or len(cars) not in (1, n):
             raise ValueError(f"Batch: expected 1 or n CarParams and n >= 1, got {len(cars)} and n = {n}")
-        if group < 1 or n % group:
-            raise ValueError(f"Batch: expected n to be a multiple of group, got n = {n} and group = {group}")
+        if group_size < 1 or n % group_size:
+            raise ValueError(f"Batch: expected n to be a multiple of group, got n = {n} and group = {group_size}")
         widest = max(cars, key=lambda car: car.body.width)
-        check_fit(track, widest.body.width, f"{widest.name} on {track.name}")
-        self.track, self.n, self.group = track, n, group
+        check_car_fits(track, widest.body.width, f"{widest.name} on {track.name}")
+        self.track, self.n, self.group_size = track, n, group_size
         self.team = Team(1) if team is None else team
-        self.dtype: Any = np.float32 if single else np.float64
-        self.lanes = lanes = lanes_of(self.dtype)
-        self._whole = math.lcm(group, lanes) // lanes  # blocks that hold whole groups
+        self.dtype: Any = np.float32 if single_precision else np.float64
+        self.lanes = lanes = lanes_per_block(self.dtype)
+        self._blocks_per_unit = math.lcm(group_size, lanes) // lanes  # blocks that hold whole groups
         count = -(-n // lanes)
-        self._number: Any = np.float32 if single else float  # of the kernel's lone arguments
-        self._heat, self._changed, self.touching = heat, False, True
-        self._kernels: Any = [kernels.single(kernel) if single else kernel for kernel in (advance, advance_together)]
-        self.cars: Any = _aligned(count, Control.COUNT * lanes, self.dtype)
+        self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
+        self._kernels: Any = [
+            kernels.single_precision(kernel) if single_precision else kernel
+            for kernel in (advance_blocks, advance_shared_blocks)
+        ]
+        self.cars: Any = _allocate_aligned(count, ControlRow.COUNT * lanes, self.dtype)
         models = {id(car): car for car in cars}
         rows = {key: row for row, key in enumerate(models)}
         self.maps: Any = np.stack([engine_map(car) for car in models.values()]).astype(self.dtype)
         columns = []
         for row, car in enumerate(models.values()):
-            columns.append(pack(car, heat=heat))
-            columns[-1][Param.MODEL - Work.COUNT] = row
+            columns.append(pack_car(car, tyre_heat=tyre_heat))
+            columns[-1][ParamRow.MODEL - WorkRow.COUNT] = row
         which = np.full(count * lanes, rows[id(cars[-1])])
         which[: len(cars)] = [rows[id(car)] for car in cars]
         combinations, kinds = np.unique(which.reshape(count, lanes), axis=0, return_inverse=True)
         self.kinds: Any = kinds.reshape(count).astype(np.int64)
         stacked = np.stack(columns, axis=1)
         self.params: Any = np.stack([stacked[:, chosen].reshape(-1) for chosen in combinations]).astype(self.dtype)
-        self._turns = np.zeros(APART * self.team.threads, np.int64)
-        self.work = [_aligned(1, Axle.COUNT * lanes, self.dtype)[0] for _ in range(self.team.threads)]
-        kept = self.cars.reshape(count, Control.COUNT, lanes)
-        kept[:, Control.GEAR] = np.nan
-        kept[:, Control.DRIVE_TORQUE : Control.COUNT] = np.nan
+        self._next_blocks = np.zeros(COUNTER_STRIDE * self.team.threads, np.int64)
+        self.work = [_allocate_aligned(1, AxleRow.COUNT * lanes, self.dtype)[0] for _ in range(self.team.threads)]
+        kept = self.cars.reshape(count, ControlRow.COUNT, lanes)
+        kept[:, ControlRow.GEAR] = np.nan
+        kept[:, ControlRow.DRIVE_TORQUE : ControlRow.COUNT] = np.nan
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
-        lines = _aligned(len(road.table), Strip.COUNT, self.dtype)
-        self.reach = max(map(_reach, models.values()))
-        lines[:] = strip(road, self.reach)
-        self.road = (np.array(road.table, order="C"), lines, float(road.spacing), bool(road.closed))
-        self.off: tuple[Any, Any] = (self._number(off.grip), self._number(off.rolling))
-        self._give()
+        lines = _allocate_aligned(len(road.table), SegmentColumn.COUNT, self.dtype)
+        self.corner_distance = max(map(_corner_distance, models.values()))
+        lines[:] = build_segment_table(road, self.corner_distance)
+        self.road = RoadTables(
+            RoadTable(np.array(road.table, order="C"), float(road.spacing), bool(road.closed)), lines,
+            self._scalar(off.grip), self._scalar(off.rolling),
+        )  # fmt: skip
+        self._bind_kernels()
 
-    def get(self, row: int, count: int = 1) -> Array:
+    def get_row(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
-        kept = self.cars.reshape(-1, Control.COUNT, self.lanes)[:, row : row + count]
+        kept = self.cars.reshape(-1, ControlRow.COUNT, self.lanes)[:, row : row + count]
         values = kept.transpose(1, 0, 2).reshape(count, -1)[:, : self.n]
         result: Array = values[0].copy() if count == 1 else values.copy()
         return result
 
-    def set(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
+    def set_row(self, row: int, values: ArrayLike, cars: ArrayLike | None = None) -> None:
         """Set quantity `row` of all cars, or of `cars`, to `values`, one number or one per car."""
         chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
         self.cars[chosen // self.lanes, int(row) * self.lanes + chosen % self.lanes] = values
 
-    def column(self, car: int) -> Array:
+    def view_car(self, car: int) -> Array:
         """Return state and controls of one car, (Control.COUNT,), a view."""
         column: Array = self.cars[car // self.lanes, car % self.lanes :: self.lanes]
         return column
 
-    def own_params(self) -> None:
+    def separate_params(self) -> None:
         """Give every block parameters of its own, so that `params` may be changed car by car."""
         self.params = np.ascontiguousarray(self.params[self.kinds])
         self.kinds = np.arange(len(self.kinds), dtype=np.int64)
-        self._give()
+        self._bind_kernels()
 
-    def change(self, car: int, params: CarParams) -> None:
+    def change_car(self, car: int, params: CarParams) -> None:
         """Let one car be `params` from now on. Its state stays, and the other cars stay as they are."""
-        model = (Param.MODEL - Work.COUNT) * self.lanes
-        if not self._changed:  # every car gets its own parameters and its own engine map
-            self._changed = True
-            self.own_params()
+        model = (ParamRow.MODEL - WorkRow.COUNT) * self.lanes
+        if not self._maps_separated:  # every car gets its own parameters and its own engine map
+            self._maps_separated = True
+            self.separate_params()
             models = self.params[:, model : model + self.lanes].reshape(-1).astype(np.intp)
             self.maps = np.ascontiguousarray(self.maps[models])
             self.params[:, model : model + self.lanes] = np.arange(len(models)).reshape(-1, self.lanes)
-            self._give()
-        column = pack(params, heat=self._heat)
-        column[Param.MODEL - Work.COUNT] = car
+            self._bind_kernels()
+        column = pack_car(params, tyre_heat=self._tyre_heat)
+        column[ParamRow.MODEL - WorkRow.COUNT] = car
         self.params[car // self.lanes, car % self.lanes :: self.lanes] = column
         self.maps[car] = engine_map(params)
-        if _reach(params) > self.reach:
-            self.reach = _reach(params)
-            self.road[1][:] = strip(self.track.road, self.reach)
-            self._give()
+        if _corner_distance(params) > self.corner_distance:
+            self.corner_distance = _corner_distance(params)
+            self.road.segments[:] = build_segment_table(self.track.road, self.corner_distance)
+            self._bind_kernels()
 
-    def param(self, row: int, cars: ArrayLike | None = None) -> Array:
+    def get_param(self, row: int, cars: ArrayLike | None = None) -> Array:
         """Return parameter `row` of all cars, or of `cars`, (n,)."""
         chosen = np.arange(self.n) if cars is None else np.asarray(cars, np.intp)
-        place = (int(row) - Work.COUNT) * self.lanes + chosen % self.lanes
+        place = (int(row) - WorkRow.COUNT) * self.lanes + chosen % self.lanes
         values: Array = self.params[self.kinds[chosen // self.lanes], place]
         return values
 
-    def place(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
+    def place_cars(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
         """Put `cars` on the road at x, y (m, world), heading `yaw` (rad), rolling at `speed` (m/s), all as new.
 
         At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.
         """
         chosen = np.atleast_1d(np.asarray(cars, np.intp))
-        kept = self.cars.reshape(-1, Control.COUNT, self.lanes)
+        kept = self.cars.reshape(-1, ControlRow.COUNT, self.lanes)
         block, lane = chosen // self.lanes, chosen % self.lanes
-        kept[block, : State.COUNT, lane] = 0.0
+        kept[block, : StateRow.COUNT, lane] = 0.0
 
         def put(row: int, values: ArrayLike) -> None:
             kept[block, row, lane] = values
 
-        def param(row: int) -> Array:
-            return self.param(row, chosen)
+        def get_param(row: int) -> Array:
+            return self.get_param(row, chosen)
 
         direction = np.asarray(yaw, np.float64)
         direction = direction - 2.0 * np.pi * np.floor(direction / (2.0 * np.pi) + 0.5)
-        put(State.X, x)
-        put(State.Y, y)
-        put(State.YAW, direction)
-        put(State.COS_YAW, np.cos(direction))
-        put(State.SIN_YAW, np.sin(direction))
-        put(State.ROW, -1.0)
-        put(State.CONTACT_GAP, 1e6)
-        put(State.FUEL, param(Param.FUEL_START))
-        put(State.CHARGE, param(Param.CHARGE_START))
-        put(State.TC, 1.0)
-        put(State.INVERSE_MASS, 1.0 / param(Param.MASS))
+        put(StateRow.X, x)
+        put(StateRow.Y, y)
+        put(StateRow.YAW, direction)
+        put(StateRow.COS_YAW, np.cos(direction))
+        put(StateRow.SIN_YAW, np.sin(direction))
+        put(StateRow.ROAD_ROW, -1.0)
+        put(StateRow.TIME_SINCE_CONTACT, 1e6)
+        put(StateRow.FUEL, get_param(ParamRow.FUEL_START))
+        put(StateRow.CHARGE, get_param(ParamRow.CHARGE_START))
+        put(StateRow.TC_FACTOR, 1.0)
+        put(StateRow.INVERSE_MASS, 1.0 / get_param(ParamRow.MASS))
         rolling = np.broadcast_to(np.asarray(speed, np.float64), chosen.shape)
-        put(State.VX, rolling)
+        put(StateRow.VX, rolling)
         for i in range(4):
-            put(State.SPIN + i, rolling / param(Axle.RADIUS + i // 2))
-            put(State.TEMPERATURE + i, param(Axle.START_TEMPERATURE + i // 2))
-            put(State.LOAD + i, param(Axle.LOAD_AT_REST + i // 2))
-            put(State.ABS + i, 1.0)
-        radius = param(Param.DRIVE_FRONT) * param(Axle.RADIUS) + param(Param.DRIVE_REAR) * param(Axle.RADIUS + 1)
+            put(StateRow.SPIN + i, rolling / get_param(AxleRow.RADIUS + i // 2))
+            put(StateRow.TEMPERATURE + i, get_param(AxleRow.START_TEMPERATURE + i // 2))
+            put(StateRow.LOAD + i, get_param(AxleRow.LOAD_AT_REST + i // 2))
+            put(StateRow.ABS_FACTOR + i, 1.0)
+        radius = get_param(ParamRow.DRIVE_FRONT) * get_param(AxleRow.RADIUS) + get_param(
+            ParamRow.DRIVE_REAR
+        ) * get_param(AxleRow.RADIUS + 1)
 
         def ratio_of(gear: Array) -> Array:
-            place = (Param.RATIOS + 1 - Work.COUNT + gear.astype(np.intp)) * self.lanes + lane
+            place = (ParamRow.RATIOS + 1 - WorkRow.COUNT + gear.astype(np.intp)) * self.lanes + lane
             values: Array = self.params[self.kinds[block], place]
             return values
 
         gear = np.ones(chosen.shape)
-        for _ in range(1, int(param(Param.TOP_GEAR).max())):
+        for _ in range(1, int(get_param(ParamRow.TOP_GEAR).max())):
             ratio = ratio_of(gear)
-            gear += (rolling / radius * ratio > param(Param.UPSHIFT)) & (gear < param(Param.TOP_GEAR))
+            gear += (rolling / radius * ratio > get_param(ParamRow.UPSHIFT)) & (gear < get_param(ParamRow.TOP_GEAR))
         ratio = ratio_of(gear)
-        put(State.GEAR, gear)
-        put(State.NEXT_GEAR, gear)
-        put(State.RATIO, ratio)
-        put(State.ENGINE, np.clip(rolling / radius * ratio, param(Param.IDLE), param(Param.LIMITER)))
+        put(StateRow.GEAR, gear)
+        put(StateRow.NEXT_GEAR, gear)
+        put(StateRow.RATIO, ratio)
+        put(
+            StateRow.ENGINE_SPEED,
+            np.clip(rolling / radius * ratio, get_param(ParamRow.IDLE), get_param(ParamRow.LIMITER)),
+        )
         for b in np.unique(block):
-            self._advance(0.0, 0, int(b), int(b) + 1)
+            self._advance_blocks(0.0, 0, int(b), int(b) + 1)
 
     def step(self, dt: float, substeps: int) -> None:
         """Advance all cars by `substeps` times `dt` (s) under the controls in `cars`; see `integrate`.
@@ -230,73 +241,103 @@ class Batch:
             substeps: how many. The ground, gears and contacts are looked at once, at the end: keep `dt * substeps`
                 within 10 ms.
         """
-        count, whole, parts = len(self.cars), self._whole, self.team.threads
+        count, whole, parts = len(self.cars), self._blocks_per_unit, self.team.threads
         units = -(-count // whole)
-        if parts == 1 or units == 1:  # nothing to share, and the way there takes longer than such a step
-            self._advance(dt, substeps, 0, count)
+        if parts == 1 or units == 1:  # waking a thread takes longer than such a step
+            self._advance_blocks(dt, substeps, 0, count)
             return
-        span = -(-units // parts)
-        size = max(1, span // PIECES)
-        self._turns[::APART] = range(0, parts * span * whole, span * whole)
-        call = self._call(dt, substeps)
+        part_units = -(-units // parts)
+        chunk = max(1, part_units // CHUNKS_PER_THREAD)
+        self._next_blocks[::COUNTER_STRIDE] = range(0, parts * part_units * whole, part_units * whole)
+        plan, group_size = self._plan_step(dt, substeps)
+        shares = [BlockShare(part, parts, part_units * whole, chunk * whole, count) for part in range(parts)]
+        if not self._advance_shared:
+            self._bind_shared_kernel(plan, shares[0])
 
         def advance(thread: int, lo: int, hi: int) -> None:
-            self._together[thread](*call, thread, parts, span * whole, size * whole, count)
+            self._advance_shared[thread](plan, group_size, shares[thread])
 
-        self.team.share(advance, parts)
+        self.team.parallel_for(advance, parts)
 
-    def refresh(self) -> None:
+    def update_ground(self) -> None:
         """Find the ground under all cars, after `cars` was written from outside."""
-        kept = self.cars.reshape(-1, Control.COUNT, self.lanes)
-        kept[:, State.COS_YAW], kept[:, State.SIN_YAW] = np.cos(kept[:, State.YAW]), np.sin(kept[:, State.YAW])
-        self._advance(0.0, 0, 0, len(self.cars))
+        kept = self.cars.reshape(-1, ControlRow.COUNT, self.lanes)
+        kept[:, StateRow.COS_YAW], kept[:, StateRow.SIN_YAW] = (
+            np.cos(kept[:, StateRow.YAW]),
+            np.sin(kept[:, StateRow.YAW]),
+        )
+        self._advance_blocks(0.0, 0, 0, len(self.cars))
 
-    def _give(self) -> None:
-        """Tie to the kernel what stays from call to call: to hand it over anew takes as long as a lone car's look."""
-        (alone, together), near = self._kernels, self._number(2.0 * self.reach)
-        given = [
-            (self.cars, self.params, self.kinds, self.maps, work, *self.road, *self.off, near) for work in self.work
-        ]
-        self._alone = partial(alone, *given[0])
-        self._together = [partial(together, *own, self._turns) for own in given]
+    def _scalar(self, value: float) -> Any:
+        """Return `value` in the precision of the batch."""
+        return np.float32(value) if self.dtype is np.float32 else float(value)
 
-    def _call(self, dt: float, substeps: int) -> tuple[Any, ...]:
-        group, number = self.group if self.touching else 1, self._number
-        return group, self.n, number(dt), number(dt * substeps), substeps
+    def _bind_kernels(self) -> None:
+        """Bind what stays from call to call to the kernels: passing it anew would take as long as one car's step."""
+        contact_range = self._scalar(2.0 * self.corner_distance)
+        self.blocks = CarBlocks(self.cars, self.params, self.kinds, self.maps, self.n, contact_range)
+        self._plan_key, self._plan = (0.0, 0), StepPlan(self._scalar(0.0), self._scalar(0.0), 0)
+        self._advance_alone: Callable[..., object] | None = None
+        self._advance_shared: list[Callable[..., object]] = []
 
-    def _advance(self, dt: float, substeps: int, lo: int, hi: int) -> None:
-        self._alone(*self._call(dt, substeps), lo, hi, -1)
+    def _bind_shared_kernel(self, plan: StepPlan, share: BlockShare) -> None:
+        example = self.blocks, self.work[0], self.road, self._next_blocks, plan, 1, share
+        entry = kernels.bind_entry(self._kernels[1], *example)
+        self._advance_shared = [partial(entry, self.blocks, work, self.road, self._next_blocks) for work in self.work]
+
+    def _plan_step(self, dt: float, substeps: int) -> tuple[StepPlan, int]:
+        """Return the plan of a step, and the number of cars that can touch each other in it."""
+        if (dt, substeps) != self._plan_key:
+            self._plan_key = dt, substeps
+            self._plan = StepPlan(self._scalar(dt), self._scalar(dt * substeps), substeps)
+        return self._plan, self.group_size if self.collisions_enabled else 1
+
+    def _advance_blocks(self, dt: float, substeps: int, lo: int, hi: int) -> None:
+        plan, group_size = self._plan_step(dt, substeps)
+        if self._advance_alone is None:
+            bound = self.blocks, self.work[0], self.road
+            entry = kernels.bind_entry(self._kernels[0], *bound, plan, group_size, lo, hi, -1)
+            self._advance_alone = partial(entry, *bound)
+        self._advance_alone(plan, group_size, lo, hi, -1)
 
 
-def ask(asked: "memoryview[float]", controls: Controls) -> None:
-    """Write controls into what is asked of a car; a gear of None: automatic.
+# Where each control is in the rows from ControlRow.STEER on.
+_STEER, _THROTTLE, _BRAKE, _CLUTCH, _HANDBRAKE, _GEAR, _DRS, _BOOST, _DRIVE_TORQUE, _BRAKE_TORQUE = (
+    row - ControlRow.STEER
+    for row in (
+        ControlRow.STEER, ControlRow.THROTTLE, ControlRow.BRAKE, ControlRow.CLUTCH, ControlRow.HANDBRAKE,
+        ControlRow.GEAR, ControlRow.DRS, ControlRow.BOOST, ControlRow.DRIVE_TORQUE, ControlRow.BRAKE_TORQUE,
+    )
+)  # fmt: skip
+
+
+def write_controls(control_rows: "memoryview[float]", controls: Controls) -> None:
+    """Write controls into the control rows of a car; a gear of None is the automatic gearbox.
 
     Args:
-        asked: of a car's `Batch.column` the rows from Control.STEER on. One number after the other goes there in a
-            third of the time that an array takes for all of them.
-        controls: as asked for.
+        control_rows: the rows of a car from ControlRow.STEER on, of `Batch.view_car(car)`. Assigning single numbers to
+            a memoryview takes a third of the time of assigning an array.
+        controls: what the driver demands.
     """
-    gear, wheels = controls.gear, controls.wheels
-    # The places are those of `layout.Control`, from STEER on; the wheels' torques begin at 8.
-    asked[0], asked[1], asked[2] = controls.steer, controls.throttle, controls.brake
-    asked[3], asked[4] = controls.clutch, controls.handbrake
-    asked[5] = math.nan if gear is None else gear
-    asked[6], asked[7] = controls.drs, controls.boost
-    if wheels is None:  # the powertrain's and the brakes' own
-        asked[8] = asked[9] = asked[10] = asked[11] = asked[12] = asked[13] = asked[14] = asked[15] = math.nan
-    else:
-        for k, wheel in enumerate(wheels, 8):
-            asked[k], asked[k + 4] = wheel.drive_torque, wheel.brake_torque
+    rows, gear, wheels = control_rows, controls.gear, controls.wheels
+    rows[_STEER], rows[_THROTTLE], rows[_BRAKE] = controls.steer, controls.throttle, controls.brake
+    rows[_CLUTCH], rows[_HANDBRAKE] = controls.clutch, controls.handbrake
+    rows[_GEAR] = math.nan if gear is None else gear
+    rows[_DRS], rows[_BOOST] = controls.drs, controls.boost
+    for k in range(4):
+        wheel = None if wheels is None else wheels[k]
+        rows[_DRIVE_TORQUE + k] = math.nan if wheel is None else wheel.drive_torque
+        rows[_BRAKE_TORQUE + k] = math.nan if wheel is None else wheel.brake_torque
 
 
-def _reach(car: CarParams) -> float:
+def _corner_distance(car: CarParams) -> float:
     """Return how far (m) no corner of a car is from its centre of mass."""
     return 0.5 * (car.body.length + car.body.width + abs(car.body.cg_to_front - car.body.cg_to_rear))
 
 
-def _aligned(rows: int, columns: int, dtype: type) -> Any:
+def _allocate_aligned(rows: int, columns: int, dtype: type) -> Any:
     """Return zeros (rows, columns) that begin on a cache line: vectors across two lines cost twice."""
     size = np.dtype(dtype).itemsize
-    raw: Any = np.zeros(rows * columns + CACHE_LINE // size, dtype)
-    first = -raw.ctypes.data % CACHE_LINE // size
+    raw: Any = np.zeros(rows * columns + CACHE_LINE_BYTES // size, dtype)
+    first = -raw.ctypes.data % CACHE_LINE_BYTES // size
     return raw[first : first + rows * columns].reshape(rows, columns)

@@ -2,66 +2,107 @@
 
 Impulse with Coulomb friction at a point of free bodies in the plane (Baraff, SIGGRAPH course notes on rigid body
 simulation, 1997, section 8): j = -(1 + e) vn / sum (1/m + (r x n)^2 / Iz), friction at most MU * j against the
-sliding. Cars lie flat: boxes, seen from above. Not vector code: few cars touch anything.
+sliding. Contacts are planar: boxes seen from above, heights are not compared. Scalar code, since few cars collide.
 """
 
 import math
+from typing import NamedTuple
 
-from trailbrake.kernels import inline, lane_jit
-from trailbrake.kernels.lanes import LANES, get, put
-from trailbrake.tracks.columns import Column
-from trailbrake.tracks.frenet import span
-from trailbrake.world.ground import beside
-from trailbrake.world.layout import Array, Ints, Param, State, Work
+from trailbrake.kernels import inline_jit, lane_jit
+from trailbrake.kernels.lane_blocks import LANES, get, put
+from trailbrake.tracks.frenet import bracket_rows
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.world.ground import road_coordinates
+from trailbrake.world.kernel_arguments import CarBlocks, RoadTables
+from trailbrake.world.row_layout import Array, ParamRow, StateRow, WorkRow
 
-RESTITUTION = 0.2  # of the normal speed comes back: tyre stacks and bodywork take the most of it (estimate)
-REST_SPEED = 0.5  # m/s: slower touches do not bounce
+RESTITUTION = 0.2  # share of the normal speed after an impact: tyre stacks and bodywork absorb most of it (estimate)
+REST_SPEED = 0.5  # m/s: slower impacts do not bounce
 MU = 0.35  # friction of bodywork (estimate)
-EPISODE = 0.25  # s without touch that end a contact: scraping along is one contact
-BLEND = 0.02  # m: where a face of either car explains an overlap equally well to this, the push is between both
-APART = 0.5  # of the overlap of two cars that each of them is moved back by
+EPISODE_GAP = 0.25  # s without contact that end an episode: scraping along a wall is one contact
+BLEND_DEPTH = 0.02  # m: where faces of both cars explain an overlap equally well within this, the normal is their mean
+SEPARATION_SHARE = 0.5  # share of the overlap by which each of two cars is moved back
 
 
-@inline
-def count(block: Array, j: int, depth: float, lost: float) -> None:
-    """Count a contact where none was for EPISODE; keep its depth (m) and add the energy lost (J)."""
-    if get(block, State.CONTACT_GAP, j) > EPISODE:
-        put(block, State.CONTACTS, j, get(block, State.CONTACTS, j) + 1.0)
-    put(block, State.CONTACT_GAP, j, 0.0)
-    put(block, State.CONTACT_DEPTH, j, max(get(block, State.CONTACT_DEPTH, j), depth))
-    put(block, State.DAMAGE, j, get(block, State.DAMAGE, j) + max(lost, 0.0))
+class PlaneVector(NamedTuple):
+    """A vector in the plane, world axes."""
+
+    x: float
+    y: float
 
 
-@inline
-def velocity(block: Array, j: int, rx: float, ry: float) -> tuple[float, float]:
-    """Return the velocity (m/s, world) of a car's point at (rx, ry) (m, world axes) from its centre of mass."""
-    cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
-    vx, vy = get(block, State.VX, j), get(block, State.VY, j)
-    rate = get(block, State.YAW_RATE, j)
-    return vx * cos - vy * sin - rate * ry, vx * sin + vy * cos + rate * rx
+class Box(NamedTuple):
+    """The contact box of a car: centre x, y (m, world), cosine and sine of its yaw, half length and half width (m)."""
+
+    x: float
+    y: float
+    cos: float
+    sin: float
+    length: float
+    width: float
 
 
-@inline
-def kick(block: Array, j: int, per_yaw: float, rx: float, ry: float, jx: float, jy: float) -> None:
-    """Change a car's velocities by the impulse (jx, jy) (N s, world axes) at the point (rx, ry).
+class CarLane(NamedTuple):
+    """One car: its block of state, its block of parameters (from WorkRow.COUNT on), and its lane in both."""
 
-    `per_yaw` is one over its yaw inertia (1/(kg m^2)).
+    block: Array
+    params: Array
+    lane: int
+
+
+@inline_jit
+def age_contact(block: Array, lane: int, period: float) -> None:
+    """Advance the time since the last contact by `period` (s), and clear the depth of the last outer step."""
+    put(block, StateRow.CONTACT_DEPTH, lane, 0.0)
+    put(block, StateRow.TIME_SINCE_CONTACT, lane, min(get(block, StateRow.TIME_SINCE_CONTACT, lane) + period, 1e6))
+
+
+@inline_jit
+def record_contact(block: Array, lane: int, depth: float, lost: float) -> None:
+    """Count a contact if EPISODE_GAP has passed since the last; keep its depth (m) and add the energy lost (J)."""
+    if get(block, StateRow.TIME_SINCE_CONTACT, lane) > EPISODE_GAP:
+        put(block, StateRow.CONTACTS, lane, get(block, StateRow.CONTACTS, lane) + 1.0)
+    put(block, StateRow.TIME_SINCE_CONTACT, lane, 0.0)
+    put(block, StateRow.CONTACT_DEPTH, lane, max(get(block, StateRow.CONTACT_DEPTH, lane), depth))
+    put(block, StateRow.DAMAGE, lane, get(block, StateRow.DAMAGE, lane) + max(lost, 0.0))
+
+
+@inline_jit
+def point_velocity(block: Array, lane: int, arm: PlaneVector) -> PlaneVector:
+    """Return the velocity (m/s, world) of the car's point at `arm` (m, world axes) from its centre of mass."""
+    cos, sin = get(block, StateRow.COS_YAW, lane), get(block, StateRow.SIN_YAW, lane)
+    vx, vy = get(block, StateRow.VX, lane), get(block, StateRow.VY, lane)
+    rate = get(block, StateRow.YAW_RATE, lane)
+    return PlaneVector(vx * cos - vy * sin - rate * arm.y, vx * sin + vy * cos + rate * arm.x)
+
+
+@inline_jit
+def apply_impulse(block: Array, lane: int, inverse_yaw: float, arm: PlaneVector, impulse: PlaneVector) -> None:
+    """Change a car's velocities by an impulse.
+
+    Args:
+        block: of the car, changed.
+        lane: of the car.
+        inverse_yaw: 1/(kg m^2), one over its yaw inertia.
+        arm: m, point of the impulse from the centre of mass, world axes.
+        impulse: N s, world axes.
     """
-    cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
-    per_mass = get(block, State.INVERSE_MASS, j)
-    put(block, State.VX, j, get(block, State.VX, j) + (jx * cos + jy * sin) * per_mass)
-    put(block, State.VY, j, get(block, State.VY, j) + (jy * cos - jx * sin) * per_mass)
-    put(block, State.YAW_RATE, j, get(block, State.YAW_RATE, j) + (rx * jy - ry * jx) * per_yaw)
+    cos, sin = get(block, StateRow.COS_YAW, lane), get(block, StateRow.SIN_YAW, lane)
+    per_mass = get(block, StateRow.INVERSE_MASS, lane)
+    jx, jy = impulse.x, impulse.y
+    put(block, StateRow.VX, lane, get(block, StateRow.VX, lane) + (jx * cos + jy * sin) * per_mass)
+    put(block, StateRow.VY, lane, get(block, StateRow.VY, lane) + (jy * cos - jx * sin) * per_mass)
+    put(block, StateRow.YAW_RATE, lane, get(block, StateRow.YAW_RATE, lane) + (arm.x * jy - arm.y * jx) * inverse_yaw)
 
 
-@inline
-def impulse(speed_n: float, speed_t: float, inverse_n: float, inverse_t: float) -> tuple[float, float]:
+@inline_jit
+def contact_impulse(speed_n: float, speed_t: float, inverse_n: float, inverse_t: float) -> tuple[float, float]:
     """Return the impulse (N s) along normal and tangent that ends an approach.
 
     Args:
-        speed_n: m/s, along the normal, negative closing.
+        speed_n: m/s, relative velocity along the normal, negative closing.
         speed_t: m/s, along the tangent.
-        inverse_n: 1/kg, what the bodies' velocities there change by, per impulse along the normal.
+        inverse_n: 1/kg, change of that velocity per impulse along the normal.
         inverse_t: 1/kg, along the tangent.
     """
     bounce = RESTITUTION if speed_n < -REST_SPEED else 0.0
@@ -69,165 +110,199 @@ def impulse(speed_n: float, speed_t: float, inverse_n: float, inverse_t: float) 
     return normal, min(max(-speed_t / inverse_t, -MU * normal), MU * normal)
 
 
-@inline
-def _hit_wall(block: Array, j: int, rx: float, ry: float, nx: float, ny: float) -> float:
-    # At the corner (rx, ry) against a wall whose inward normal is (nx, ny), world axes. Returns the energy lost.
-    px, py = velocity(block, j, rx, ry)
-    normal = px * nx + py * ny
-    if normal >= 0.0:
+@inline_jit
+def _resolve_wall_corner(block: Array, lane: int, arm: PlaneVector, normal: PlaneVector) -> float:
+    """Apply the impulse of a wall on a corner of the car; return the energy lost (J).
+
+    Args:
+        block: of the car, changed.
+        lane: of the car.
+        arm: m, the corner from the centre of mass, world axes.
+        normal: unit vector from the wall to the road, world axes.
+    """
+    rx, ry, nx, ny = arm.x, arm.y, normal.x, normal.y
+    before = point_velocity(block, lane, arm)
+    speed_n = before.x * nx + before.y * ny
+    if speed_n >= 0.0:
         return 0.0
-    per_mass, per_yaw = get(block, State.INVERSE_MASS, j), get(block, Param.INVERSE_YAW, j)
+    per_mass, per_yaw = get(block, StateRow.INVERSE_MASS, lane), get(block, ParamRow.INVERSE_YAW, lane)
     arm_n, arm_t = rx * ny - ry * nx, rx * nx + ry * ny  # the tangent is (-ny, nx)
-    tangent = py * nx - px * ny
-    jn, jt = impulse(normal, tangent, per_mass + arm_n * arm_n * per_yaw, per_mass + arm_t * arm_t * per_yaw)
-    kick(block, j, per_yaw, rx, ry, jn * nx - jt * ny, jn * ny + jt * nx)
-    after_x, after_y = velocity(block, j, rx, ry)
+    speed_t = before.y * nx - before.x * ny
+    jn, jt = contact_impulse(speed_n, speed_t, per_mass + arm_n * arm_n * per_yaw, per_mass + arm_t * arm_t * per_yaw)
+    apply_impulse(block, lane, per_yaw, arm, PlaneVector(jn * nx - jt * ny, jn * ny + jt * nx))
+    after = point_velocity(block, lane, arm)
     # Work of an impulse: its mean velocity at the point, before and after.
-    after_n, after_t = after_x * nx + after_y * ny, after_y * nx - after_x * ny
-    return -0.5 * (jn * (normal + after_n) + jt * (tangent + after_t))
+    after_n, after_t = after.x * nx + after.y * ny, after.y * nx - after.x * ny
+    return -0.5 * (jn * (speed_n + after_n) + jt * (speed_t + after_t))
 
 
-@inline
-def walls(block: Array, table: Array, spacing: float, closed: bool, j: int) -> bool:
-    """Keep the car inside the walls; return whether it was moved. A wall's direction is taken as the road's."""
-    half_length, half_width = get(block, Param.HALF_LENGTH, j), get(block, Param.HALF_WIDTH, j)
-    centre = get(block, Param.BOX_CENTRE, j)
-    cos, sin = get(block, State.COS_YAW, j), get(block, State.SIN_YAW, j)
+@inline_jit
+def collide_with_walls(block: Array, road: RoadTables, lane: int) -> bool:
+    """Keep a car inside the walls; return whether it was moved. The direction of a wall is that of the road beside it.
+
+    Args:
+        block: work block after the outer step, changed.
+        road: the road.
+        lane: of the car.
+    """
+    table = road.table.table
+    half_length, half_width = get(block, ParamRow.HALF_LENGTH, lane), get(block, ParamRow.HALF_WIDTH, lane)
+    centre = get(block, ParamRow.BOX_CENTRE, lane)
+    cos, sin = get(block, StateRow.COS_YAW, lane), get(block, StateRow.SIN_YAW, lane)
     deepest, out_x, out_y, lost = 0.0, 0.0, 0.0, 0.0
     for corner in range(4):
         bx = centre + (half_length if corner < 2 else -half_length)
         by = half_width if corner % 2 == 0 else -half_width
         rx, ry = bx * cos - by * sin, bx * sin + by * cos
-        along, _, offset = beside(block, j, bx, by)
-        if abs(offset) <= get(block, Work.ROAD_WALL_LEFT if offset > 0.0 else Work.ROAD_WALL_RIGHT, j):
-            continue  # nearer than any wall around the car
-        i, k, u = span(table, spacing, closed, get(block, State.S, j) + along)
-        width = Column.WIDTH_LEFT if offset > 0.0 else Column.WIDTH_RIGHT
-        runoff = Column.RUNOFF_LEFT if offset > 0.0 else Column.RUNOFF_RIGHT
+        along, _, offset = road_coordinates(block, lane, bx, by)
+        if abs(offset) <= get(block, WorkRow.ROAD_WALL_LEFT if offset > 0.0 else WorkRow.ROAD_WALL_RIGHT, lane):
+            continue  # closer than any wall around the car
+        i, k, u = bracket_rows(road.table, get(block, StateRow.S, lane) + along)
+        width = RoadColumn.WIDTH_LEFT if offset > 0.0 else RoadColumn.WIDTH_RIGHT
+        runoff = RoadColumn.RUNOFF_LEFT if offset > 0.0 else RoadColumn.RUNOFF_RIGHT
         wall = (1.0 - u) * (table[i, width] + table[i, runoff]) + u * (table[k, width] + table[k, runoff])
         depth = abs(offset) - wall
         if depth <= 0.0:
             continue
-        near = i if u < 0.5 else k  # the inward normal: across the road, taken from the nearer row
+        near = i if u < 0.5 else k  # the normal is perpendicular to the tangent of the nearer row
         inward = -1.0 if offset > 0.0 else 1.0
-        nx, ny = -inward * table[near, Column.TANGENT_Y], inward * table[near, Column.TANGENT_X]
-        lost += _hit_wall(block, j, rx, ry, nx, ny)
+        nx, ny = -inward * table[near, RoadColumn.TANGENT_Y], inward * table[near, RoadColumn.TANGENT_X]
+        lost += _resolve_wall_corner(block, lane, PlaneVector(rx, ry), PlaneVector(nx, ny))
         if depth > deepest:
             deepest, out_x, out_y = depth, depth * nx, depth * ny
     if deepest <= 0.0:
         return False
-    put(block, State.X, j, get(block, State.X, j) + out_x)
-    put(block, State.Y, j, get(block, State.Y, j) + out_y)
-    count(block, j, deepest, lost)
+    put(block, StateRow.X, lane, get(block, StateRow.X, lane) + out_x)
+    put(block, StateRow.Y, lane, get(block, StateRow.Y, lane) + out_y)
+    record_contact(block, lane, deepest, lost)
     return True
 
 
-@inline
-def _face(dx: float, dy: float, c: float, s: float, length: float, width: float) -> tuple[float, float, float]:
-    # Least overlap along a box's own axes, and that axis towards (dx, dy), for both boxes' extents along them.
-    along, aside = dx * c + dy * s, dy * c - dx * s
+@inline_jit
+def _face_overlap(
+    between: PlaneVector, cos: float, sin: float, length: float, width: float
+) -> tuple[float, float, float]:
+    """Return the least overlap (m) of two boxes along the axes of one of them, and the unit vector of that axis.
+
+    Args:
+        between: m, from the centre of the other box to that of this one; the axis returned points along it.
+        cos: of the yaw of the box whose axes are used.
+        sin: of the same.
+        length: m, sum of both boxes' half extents along its x axis.
+        width: m, the same along its y axis.
+    """
+    along, aside = between.x * cos + between.y * sin, between.y * cos - between.x * sin
     over, beside = length - abs(along), width - abs(aside)
     if over < beside:
-        return (over, c, s) if along > 0.0 else (over, -c, -s)
-    return (beside, -s, c) if aside > 0.0 else (beside, s, -c)
+        return (over, cos, sin) if along > 0.0 else (over, -cos, -sin)
+    return (beside, -sin, cos) if aside > 0.0 else (beside, sin, -cos)
 
 
-@inline
-def _overlap(
-    ax: float, ay: float, ac: float, sa: float, al: float, aw: float, bx: float, by: float, bc: float, sb: float,
-    bl: float, bw: float,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Return depth (m, negative apart) and normal (world, from b to a) of two boxes' least overlap, by separating axes.
-
-    Each box: centre x, y; cos and sin of its yaw; half length, half width.
-    """
-    dx, dy = ax - bx, ay - by
-    cos, sin = abs(ac * bc + sa * sb), abs(ac * sb - sa * bc)
-    depth_a, ax_n, ay_n = _face(dx, dy, ac, sa, al + bl * cos + bw * sin, aw + bl * sin + bw * cos)
+@inline_jit
+def _box_overlap(a: Box, b: Box) -> tuple[float, PlaneVector]:
+    """Return depth (m, negative apart) and normal (world, from b to a) of two boxes' overlap, by separating axes."""
+    between = PlaneVector(a.x - b.x, a.y - b.y)
+    cos, sin = abs(a.cos * b.cos + a.sin * b.sin), abs(a.cos * b.sin - a.sin * b.cos)
+    depth_a, ax, ay = _face_overlap(
+        between, a.cos, a.sin, a.length + b.length * cos + b.width * sin, a.width + b.length * sin + b.width * cos
+    )
     if depth_a <= 0.0:
-        return depth_a, ax_n, ay_n
-    depth_b, bx_n, by_n = _face(dx, dy, bc, sb, bl + al * cos + aw * sin, bw + al * sin + aw * cos)
+        return depth_a, PlaneVector(ax, ay)
+    depth_b, bx, by = _face_overlap(
+        between, b.cos, b.sin, b.length + a.length * cos + a.width * sin, b.width + a.length * sin + a.width * cos
+    )
     if depth_b <= 0.0:
-        return depth_b, bx_n, by_n
-    share = min(max(0.5 + (depth_b - depth_a) * (0.5 / BLEND), 0.0), 1.0)  # or the car that comes first would decide
-    nx, ny = share * ax_n + (1.0 - share) * bx_n, share * ay_n + (1.0 - share) * by_n
+        return depth_b, PlaneVector(bx, by)
+    # A blend, so that the result does not depend on the order of the cars.
+    share = min(max(0.5 + (depth_b - depth_a) * (0.5 / BLEND_DEPTH), 0.0), 1.0)
+    nx, ny = share * ax + (1.0 - share) * bx, share * ay + (1.0 - share) * by
     length = math.sqrt(nx * nx + ny * ny)
     if length < 0.1:  # opposite faces: one of them
-        return depth_a, ax_n, ay_n
-    return min(depth_a, depth_b), nx / length, ny / length
+        return depth_a, PlaneVector(ax, ay)
+    return min(depth_a, depth_b), PlaneVector(nx / length, ny / length)
 
 
-@inline
-def _support(x: float, y: float, c: float, s: float, l: float, w: float, nx: float, ny: float) -> tuple[float, float]:  # noqa: E741
+@inline_jit
+def _support_point(box: Box, nx: float, ny: float) -> PlaneVector:
     """Return the point of a box furthest along (nx, ny): a corner, or the middle of an edge that faces it squarely."""
-    along, aside = nx * c + ny * s, ny * c - nx * s
-    u = l if along > 0.2 else -l if along < -0.2 else 0.0
-    v = w if aside > 0.2 else -w if aside < -0.2 else 0.0
-    return x + u * c - v * s, y + u * s + v * c
+    along, aside = nx * box.cos + ny * box.sin, ny * box.cos - nx * box.sin
+    u = box.length if along > 0.2 else -box.length if along < -0.2 else 0.0
+    v = box.width if aside > 0.2 else -box.width if aside < -0.2 else 0.0
+    return PlaneVector(box.x + u * box.cos - v * box.sin, box.y + u * box.sin + v * box.cos)
 
 
-@inline
-def _param(params: Array, row: int, j: int) -> float:
-    return get(params, row - Work.COUNT, j)
+@inline_jit
+def _read_param(car: CarLane, row: int) -> float:
+    return get(car.params, row - WorkRow.COUNT, car.lane)
 
 
-@inline
-def _touch(p: Array, p_params: Array, i: int, q: Array, q_params: Array, j: int) -> None:
-    # Cars i of block p and j of block q, near each other.
-    ac, sa = get(p, State.COS_YAW, i), get(p, State.SIN_YAW, i)
-    bc, sb = get(q, State.COS_YAW, j), get(q, State.SIN_YAW, j)
-    x1, y1, x2, y2 = get(p, State.X, i), get(p, State.Y, i), get(q, State.X, j), get(q, State.Y, j)
-    ahead_a, ahead_b = _param(p_params, Param.BOX_CENTRE, i), _param(q_params, Param.BOX_CENTRE, j)
-    ax, ay, bx, by = x1 + ahead_a * ac, y1 + ahead_a * sa, x2 + ahead_b * bc, y2 + ahead_b * sb
-    al, aw = _param(p_params, Param.HALF_LENGTH, i), _param(p_params, Param.HALF_WIDTH, i)
-    bl, bw = _param(q_params, Param.HALF_LENGTH, j), _param(q_params, Param.HALF_WIDTH, j)
-    depth, nx, ny = _overlap(ax, ay, ac, sa, al, aw, bx, by, bc, sb, bl, bw)
+@inline_jit
+def _contact_box(car: CarLane) -> Box:
+    cos, sin = get(car.block, StateRow.COS_YAW, car.lane), get(car.block, StateRow.SIN_YAW, car.lane)
+    ahead = _read_param(car, ParamRow.BOX_CENTRE)
+    x, y = get(car.block, StateRow.X, car.lane), get(car.block, StateRow.Y, car.lane)
+    length, width = _read_param(car, ParamRow.HALF_LENGTH), _read_param(car, ParamRow.HALF_WIDTH)
+    return Box(x + ahead * cos, y + ahead * sin, cos, sin, length, width)
+
+
+@inline_jit
+def _collide_pair(first: CarLane, second: CarLane) -> None:
+    """Push two cars apart if their boxes overlap, with an impulse if they approach each other."""
+    p, i, q, j = first.block, first.lane, second.block, second.lane
+    a, b = _contact_box(first), _contact_box(second)
+    depth, normal = _box_overlap(a, b)
     if depth <= 0.0:
         return
-    # The contact point: midway between both boxes' furthest points into each other.
-    fx, fy = _support(ax, ay, ac, sa, al, aw, -nx, -ny)
-    gx, gy = _support(bx, by, bc, sb, bl, bw, nx, ny)
-    cx, cy = 0.5 * (fx + gx), 0.5 * (fy + gy)
-    r1x, r1y, r2x, r2y = cx - x1, cy - y1, cx - x2, cy - y2
-    ux, uy = velocity(p, i, r1x, r1y)
-    wx, wy = velocity(q, j, r2x, r2y)
-    normal = (ux - wx) * nx + (uy - wy) * ny
+    nx, ny = normal.x, normal.y
+    # The contact point: midway between the points of both boxes that are furthest inside the other.
+    f, g = _support_point(a, -nx, -ny), _support_point(b, nx, ny)
+    cx, cy = 0.5 * (f.x + g.x), 0.5 * (f.y + g.y)
+    x1, y1, x2, y2 = get(p, StateRow.X, i), get(p, StateRow.Y, i), get(q, StateRow.X, j), get(q, StateRow.Y, j)
+    arm1, arm2 = PlaneVector(cx - x1, cy - y1), PlaneVector(cx - x2, cy - y2)
+    u, w = point_velocity(p, i, arm1), point_velocity(q, j, arm2)
+    speed_n = (u.x - w.x) * nx + (u.y - w.y) * ny
     lost = 0.0
-    if normal < 0.0:
-        tangent = (uy - wy) * nx - (ux - wx) * ny
-        m = get(p, State.INVERSE_MASS, i) + get(q, State.INVERSE_MASS, j)
-        k1, k2 = _param(p_params, Param.INVERSE_YAW, i), _param(q_params, Param.INVERSE_YAW, j)
-        n1, n2 = r1x * ny - r1y * nx, r2x * ny - r2y * nx
-        t1, t2 = r1x * nx + r1y * ny, r2x * nx + r2y * ny
-        jn, jt = impulse(normal, tangent, m + n1 * n1 * k1 + n2 * n2 * k2, m + t1 * t1 * k1 + t2 * t2 * k2)
+    if speed_n < 0.0:
+        speed_t = (u.y - w.y) * nx - (u.x - w.x) * ny
+        m = get(p, StateRow.INVERSE_MASS, i) + get(q, StateRow.INVERSE_MASS, j)
+        k1, k2 = _read_param(first, ParamRow.INVERSE_YAW), _read_param(second, ParamRow.INVERSE_YAW)
+        n1, n2 = arm1.x * ny - arm1.y * nx, arm2.x * ny - arm2.y * nx
+        t1, t2 = arm1.x * nx + arm1.y * ny, arm2.x * nx + arm2.y * ny
+        jn, jt = contact_impulse(speed_n, speed_t, m + n1 * n1 * k1 + n2 * n2 * k2, m + t1 * t1 * k1 + t2 * t2 * k2)
         jx, jy = jn * nx - jt * ny, jn * ny + jt * nx
-        kick(p, i, k1, r1x, r1y, jx, jy)
-        kick(q, j, k2, r2x, r2y, -jx, -jy)
-        ux, uy = velocity(p, i, r1x, r1y)
-        wx, wy = velocity(q, j, r2x, r2y)
-        after_n, after_t = (ux - wx) * nx + (uy - wy) * ny, (uy - wy) * nx - (ux - wx) * ny
-        lost = -0.5 * (jn * (normal + after_n) + jt * (tangent + after_t))
-    put(p, State.X, i, x1 + APART * depth * nx)
-    put(p, State.Y, i, y1 + APART * depth * ny)
-    put(q, State.X, j, x2 - APART * depth * nx)
-    put(q, State.Y, j, y2 - APART * depth * ny)
-    count(p, i, depth, 0.5 * lost)
-    count(q, j, depth, 0.5 * lost)
+        apply_impulse(p, i, k1, arm1, PlaneVector(jx, jy))
+        apply_impulse(q, j, k2, arm2, PlaneVector(-jx, -jy))
+        u, w = point_velocity(p, i, arm1), point_velocity(q, j, arm2)
+        after_n, after_t = (u.x - w.x) * nx + (u.y - w.y) * ny, (u.y - w.y) * nx - (u.x - w.x) * ny
+        lost = -0.5 * (jn * (speed_n + after_n) + jt * (speed_t + after_t))
+    put(p, StateRow.X, i, x1 + SEPARATION_SHARE * depth * nx)
+    put(p, StateRow.Y, i, y1 + SEPARATION_SHARE * depth * ny)
+    put(q, StateRow.X, j, x2 - SEPARATION_SHARE * depth * nx)
+    put(q, StateRow.Y, j, y2 - SEPARATION_SHARE * depth * ny)
+    record_contact(p, i, depth, 0.5 * lost)
+    record_contact(q, j, depth, 0.5 * lost)
 
 
 @lane_jit
-def collide(cars: Array, params: Array, kinds: Ints, group: int, near: float, lo: int, hi: int) -> None:
-    """Let the cars of each group of `group` consecutive cars push each other, for groups `lo`..`hi` - 1.
+def collide_cars(blocks: CarBlocks, group_size: int, lo: int, hi: int) -> None:
+    """Collide the cars of each group with each other, after the outer step; heights are not compared (no bridges).
 
-    After a look; the moved places are looked at in the next. Heights are not compared: no bridges. `cars`, `params`
-    and `kinds` as in `integrate.advance`; no two cars further apart than `near` (m) touch.
+    The next outer step projects the moved positions on the road.
+
+    Args:
+        blocks: all cars, changed.
+        group_size: number of consecutive cars in a group.
+        lo: first group.
+        hi: one past the last group.
     """
+    cars, reach2 = blocks.cars, blocks.contact_range * blocks.contact_range
     for g in range(lo, hi):
-        for a in range(g * group, (g + 1) * group):
+        for a in range(g * group_size, (g + 1) * group_size):
             p, i = cars[a // LANES], a % LANES
-            for b in range(a + 1, (g + 1) * group):
+            for b in range(a + 1, (g + 1) * group_size):
                 q, j = cars[b // LANES], b % LANES
-                dx = get(p, State.X, i) - get(q, State.X, j)
-                dy = get(p, State.Y, i) - get(q, State.Y, j)
-                if dx * dx + dy * dy < near * near:
-                    _touch(p, params[kinds[a // LANES]], i, q, params[kinds[b // LANES]], j)
+                dx = get(p, StateRow.X, i) - get(q, StateRow.X, j)
+                dy = get(p, StateRow.Y, i) - get(q, StateRow.Y, j)
+                if dx * dx + dy * dy < reach2:
+                    first = CarLane(p, blocks.params[blocks.kinds[a // LANES]], i)
+                    _collide_pair(first, CarLane(q, blocks.params[blocks.kinds[b // LANES]], j))

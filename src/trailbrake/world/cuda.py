@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trailbrake.cars.params import CarParams
-from trailbrake.kernels.device import Device
+from trailbrake.kernels.cuda_compiler import CudaCompiler
+from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch
-from trailbrake.world.contact import collide
-from trailbrake.world.integrate import advance
-from trailbrake.world.layout import Array, Axle, Control, State, Work
+from trailbrake.world.contact import collide_cars
+from trailbrake.world.integration import advance_blocks
+from trailbrake.world.kernel_arguments import CarBlocks, RoadTables, StepPlan
+from trailbrake.world.row_layout import Array, AxleRow, ControlRow, StateRow, WorkRow
 
 cuda: Any = numba.cuda
 THREADS = 64  # of a block of the card: a car's work block takes what several would need of its first-level cache
@@ -41,7 +43,7 @@ class CudaBatch:
     Raises:
         ValueError: numbers that do not fit together.
         DataError: the road is too narrow for a car.
-        UsageError: no card, see `kernels.device.cuda`.
+        UsageError: no card, see `kernels.cuda_compiler.require_cuda`.
     """
 
     def __init__(
@@ -50,22 +52,24 @@ class CudaBatch:
         cars: Sequence[CarParams],
         n: int | None = None,
         *,
-        group: int = 1,
-        heat: bool = False,
-        single: bool = True,
+        group_size: int = 1,
+        tyre_heat: bool = False,
+        single_precision: bool = True,
     ) -> None:
-        device = Device(single=single)
-        self.host = Batch(track, cars, n, group=group, heat=heat, single=single)
-        self.n = self.host.n
-        self.touching = True
-        self._advance, self._collide, self._write = _entries(device, self.host.dtype)
-        self.upload()
+        device = CudaCompiler(single=single_precision)
+        self.host_batch = Batch(
+            track, cars, n, group_size=group_size, tyre_heat=tyre_heat, single_precision=single_precision
+        )
+        self.n = self.host_batch.n
+        self.collisions_enabled = True
+        self._advance, self._collide, self._write = _compile_entries(device, self.host_batch.dtype)
+        self.upload_host()
 
-    def upload(self) -> None:
+    def upload_host(self) -> None:
         """Copy all of `host` to the card: state, controls, parameters."""
-        host, to = self.host, cuda.to_device
-        kept = host.cars.reshape(-1, Control.COUNT, host.lanes)
-        columns = kept.transpose(0, 2, 1).reshape(-1, Control.COUNT)[: self.n]
+        host, to = self.host_batch, cuda.to_device
+        kept = host.cars.reshape(-1, ControlRow.COUNT, host.lanes)
+        columns = kept.transpose(0, 2, 1).reshape(-1, ControlRow.COUNT)[: self.n]
         self.cars: Any = to(np.asfortranarray(columns))
         lanes = host.params.reshape(len(host.params), -1, host.lanes)
         self._params = to(np.ascontiguousarray(lanes.transpose(0, 2, 1).reshape(-1, lanes.shape[1])))
@@ -73,84 +77,86 @@ class CudaBatch:
             np.ascontiguousarray((host.kinds[:, None] * host.lanes + np.arange(host.lanes)).reshape(-1)[: self.n])
         )
         self._maps = to(np.ascontiguousarray(host.maps, host.dtype))
-        table, strip, spacing, closed = host.road
-        # Rows in the numbers of the state: a thread would else compute the road in double precision.
-        self._road = to(table.astype(host.dtype)), to(strip.astype(host.dtype)), host.dtype(spacing), closed
+        (table, spacing, closed), segments, off_grip, off_rolling = host.road
+        # In the precision of the state, or each thread would compute the road in double precision.
+        self._road = (
+            to(table.astype(host.dtype)), host.dtype(spacing), closed, to(segments.astype(host.dtype)), off_grip,
+            off_rolling,
+        )  # fmt: skip
 
-    def place(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
-        """Put cars on the road as `Batch.place` does; their controls stay."""
+    def place_cars(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
+        """Put cars on the road as `Batch.place_cars` does; their controls stay."""
         chosen = np.atleast_1d(np.asarray(cars, np.intp))
-        self.host.place(chosen, x, y, yaw, speed)
-        lanes = self.host.lanes
-        kept = self.host.cars.reshape(-1, Control.COUNT, lanes)
-        rows = np.ascontiguousarray(kept[chosen // lanes, : State.COUNT, chosen % lanes].T)
+        self.host_batch.place_cars(chosen, x, y, yaw, speed)
+        lanes = self.host_batch.lanes
+        kept = self.host_batch.cars.reshape(-1, ControlRow.COUNT, lanes)
+        rows = np.ascontiguousarray(kept[chosen // lanes, : StateRow.COUNT, chosen % lanes].T)
         grid = -(-len(chosen) // THREADS)
         self._write[grid, THREADS](self.cars, cuda.to_device(rows), cuda.to_device(chosen))
 
-    def get(self, row: int, count: int = 1) -> Array:
+    def get_row(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
         values: Array = np.ascontiguousarray(self.cars[:, int(row) : int(row) + count].copy_to_host().T)
         return values[0] if count == 1 else values
 
-    def row(self, row: int) -> Any:
+    def view_row(self, row: int) -> Any:
         """Return quantity `row` of all cars as an array on the card, (n,), a view.
 
         It has the `__cuda_array_interface__` by which other libraries (`torch.as_tensor`) read and write it in place.
         """
         return self.cars[:, int(row)]
 
-    def set(self, row: int, values: ArrayLike) -> None:
+    def set_row(self, row: int, values: ArrayLike) -> None:
         """Set quantity `row` of all cars to `values`, one number or one per car."""
-        whole = np.broadcast_to(np.asarray(values, self.host.dtype), (self.n,))
-        self.row(row).copy_to_device(np.ascontiguousarray(whole))
+        whole = np.broadcast_to(np.asarray(values, self.host_batch.dtype), (self.n,))
+        self.view_row(row).copy_to_device(np.ascontiguousarray(whole))
 
     def step(self, dt: float, substeps: int) -> None:
         """Advance all cars by `substeps` times `dt` (s), as `Batch.step`. Returns before the card has done it."""
-        host = self.host
-        real, group = host.dtype, host.group
-        table, strip, spacing, closed = self._road
-        self._advance[-(-self.n // THREADS), THREADS](
-            self.cars, self._params, self._kinds, self._maps, table, strip, spacing, closed, *host.off, real(dt),
-            real(dt * substeps), substeps,
-        )  # fmt: skip
-        if group > 1 and substeps > 0 and self.touching:
-            groups = self.n // group
-            self._collide[-(-groups // THREADS), THREADS](
-                self.cars, self._params, self._kinds, group, real(2.0 * host.reach), groups
-            )
+        host = self.host_batch
+        real, group_size = host.dtype, host.group_size
+        cars = self.cars, self._params, self._kinds, self._maps
+        plan = real(dt), real(dt * substeps), substeps
+        self._advance[-(-self.n // THREADS), THREADS](cars, self._road, plan)
+        if group_size > 1 and substeps > 0 and self.collisions_enabled:
+            groups = self.n // group_size
+            contact_range = real(2.0 * host.corner_distance)
+            self._collide[-(-groups // THREADS), THREADS](cars, contact_range, group_size, groups)
 
     def synchronize(self) -> None:
         """Wait until the card has done all steps."""
         cuda.synchronize()
 
 
-def _entries(device: Device, dtype: Any) -> tuple[Any, Any, Any]:
-    size, states = int(Axle.COUNT), int(State.COUNT)
-    moved = int(Work.DX)  # the only rows that a call begins with: DX, DY, DYAW
+def _compile_entries(device: CudaCompiler, dtype: Any) -> tuple[Any, Any, Any]:
+    size, states = int(AxleRow.COUNT), int(StateRow.COUNT)
+    moved = int(WorkRow.DX)  # the only rows that a call begins with: DX, DY, DYAW
     real = np.dtype(dtype)
-    move, touch = device.of(advance), device.of(collide)
+    move, touch = device.compile_kernel(advance_blocks), device.compile_kernel(collide_cars)
 
+    # Tuples instead of NamedTuples between the processor and the card: numba.cuda converts only these.
     @cuda.jit  # type: ignore[untyped-decorator]
-    def advance_cars(
-        cars: Any, params: Any, kinds: Any, maps: Any, table: Any, strip: Any, spacing: Any, closed: Any,
-        off_grip: Any, off_soft: Any, dt: Any, period: Any, substeps: Any,
-    ) -> None:  # fmt: skip
+    def advance_cars(arrays: Any, ground: Any, plan: Any) -> None:
+        cars, params, kinds, maps = arrays
+        table, spacing, closed, segments, off_grip, off_rolling = ground
+        dt, period, substeps = plan
         car = cuda.grid(1)
-        if car < cars.shape[0]:
+        n = cars.shape[0]
+        if car < n:
             work = cuda.local.array(size, real)
             for row in range(moved, moved + 3):
                 work[row] = 0.0
-            # A group of one: cars move before any of them touch.
-            move(
-                cars, params, kinds, maps, work, table, strip, spacing, closed, off_grip, off_soft, dt, 1,
-                cars.shape[0], dt, period, substeps, car, car + 1, -1,
-            )  # fmt: skip
+            blocks = CarBlocks(cars, params, kinds, maps, n, dt)
+            road = RoadTables(RoadTable(table, spacing, closed), segments, off_grip, off_rolling)
+            # Groups of one: all cars move before any of them collide.
+            move(blocks, work, road, StepPlan(dt, period, substeps), 1, car, car + 1, -1)
 
     @cuda.jit  # type: ignore[untyped-decorator]
-    def collide_groups(cars: Any, params: Any, kinds: Any, group: Any, near: Any, groups: Any) -> None:
+    def collide_groups(arrays: Any, contact_range: Any, group_size: Any, groups: Any) -> None:
+        cars, params, kinds, maps = arrays
         at = cuda.grid(1)
         if at < groups:
-            touch(cars, params, kinds, group, near, at, at + 1)
+            touch(CarBlocks(cars, params, kinds, maps, cars.shape[0], contact_range), group_size, at, at + 1)
 
     @cuda.jit  # type: ignore[untyped-decorator]
     def write(cars: Any, rows: Any, chosen: Any) -> None:

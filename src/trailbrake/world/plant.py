@@ -6,45 +6,47 @@ from typing import Any
 
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord, LapTimer
+from trailbrake.roles import RoadOutline
 from trailbrake.state import CarState, Controls, Pose, SimCommand, settings_of
-from trailbrake.tracks.columns import Column
+from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
-from trailbrake.world.batch import Batch, ask, substeps_for
-from trailbrake.world.layout import State
-from trailbrake.world.publish import Publisher
-from trailbrake.world.settings import NOTHING_SET, tuned
+from trailbrake.world.batch import Batch, count_substeps, write_controls
+from trailbrake.world.car_settings import DEFAULT_SETTINGS, apply_settings
+from trailbrake.world.row_layout import StateRow
+from trailbrake.world.state_builder import StateBuilder
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
-_S, _ON_TRACK, _CONTACTS, _STATES = int(State.S), int(State.ON_TRACK), int(State.CONTACTS), int(State.COUNT)
-GRID_SIDE = 0.25  # share of the road's half width by which the grid is staggered
+MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
+_S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
+GRID_STAGGER = 0.25  # share of the road's half width by which the grid is staggered
 
 
 class World:
-    """Cars on the first road of a track. They touch each other; walls are solid.
+    """Cars on the first road of a track. Cars collide with each other and with walls.
 
     Args:
-        track: where.
+        track: the track.
         cars: one CarParams per car; car 0 starts on the start line, the others on a staggered grid behind it.
-        seed: kept for what is random. Nothing is, so far: equal controls give equal states to the bit, whatever
-            the seed.
-        period: s that one step goes; cut into equal substeps of about a millisecond.
+        seed: not used: equal controls give equal states to the bit.
+        period: s, length of one step; divided into equal substeps of about a millisecond.
     """
 
     def __init__(self, track: Track, cars: Sequence[CarParams], seed: int = 0, period: float = PERIOD) -> None:
         if not 0.0 < period <= 0.05:
             raise ValueError(f"World: expected a period in (0, 0.05] s, got {period}")
         self.track, self.cars, self.period = track, list(cars), period
-        self.batch = Batch(track, self.cars, group=len(self.cars))
-        self._substeps = substeps_for(period)
+        self.batch = Batch(track, self.cars, group_size=len(self.cars))
+        self._substeps = count_substeps(period)
         self._dt = period / self._substeps
-        self._publishers = [Publisher(car) for car in self.cars]
-        self._settings = [NOTHING_SET] * len(self.cars)
-        # Views of each car's state in the batch: to make one takes as long as to read it.
-        columns = [self.batch.column(car) for car in range(len(self.cars))]
-        self._states = [column[:_STATES] for column in columns]
-        self._asked: list[Any] = [column[_STATES:].data for column in columns]
-        self._figures = [column.item for column in columns]  # one of them as Python's float
+        self._settings = [DEFAULT_SETTINGS] * len(self.cars)
+        # Views of each car's rows in the batch: making a view takes as long as reading it.
+        columns = [self.batch.view_car(car) for car in range(len(self.cars))]
+        self._state_builders = [
+            StateBuilder(car, column, self._dt) for car, column in zip(self.cars, columns, strict=True)
+        ]
+        self._control_rows: list[Any] = [column[_STATES:].data for column in columns]
+        self._read_value = [column.item for column in columns]  # a row as a Python float
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
@@ -53,82 +55,98 @@ class World:
         self._sequence = 0
         road = self.track.road
         self._timers = [LapTimer(road.length, road.closed) for _ in self.cars]
-        self._best = [math.nan] * len(self.cars)
+        self._best_lap_times = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
         for car in range(len(self.cars)):
-            ask(self._asked[car], Controls())
-            if self._settings[car] != NOTHING_SET:
-                self._set(car, Controls())
-            self._to_grid(car)
-            self._score(car)
+            write_controls(self._control_rows[car], Controls())
+            if self._settings[car] != DEFAULT_SETTINGS:
+                self._apply_settings(car, Controls())
+            self._place_on_grid(car)
+            self._update_laps(car)
 
     def step(self, controls: Sequence[Controls]) -> None:
         """Advance all cars by one period; `controls[i]` is for car i."""
         batch = self.batch
         for car, wanted in enumerate(controls):
-            ask(self._asked[car], wanted)
+            write_controls(self._control_rows[car], wanted)
             if settings_of(wanted) != self._settings[car]:
-                self._set(car, wanted)
+                self._apply_settings(car, wanted)
         batch.step(self._dt, self._substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
-            self._score(car)
+            self._update_laps(car)
 
-    def state(self, car: int) -> CarState:
-        """Return a fresh CarState of car `car`; what the world has no model of is NaN."""
+    def car_state(self, car: int) -> CarState:
+        """Return a new CarState of car `car`; fields without a model are NaN."""
         timer = self._timers[car]
-        laps = (float(timer.number), timer.lap_time, self._best[car], timer.progress)
-        return self._publishers[car].state(self._states[car], self._sequence * self.period, self._sequence, laps)
+        laps = (float(timer.number), timer.lap_time, self._best_lap_times[car], timer.progress)
+        return self._state_builders[car].build_state(self._sequence * self.period, self._sequence, laps)
 
     def laps(self, car: int) -> list[LapRecord]:
         """Return the laps that car `car` has finished since the start or its restart."""
         return list(self._laps[car])
 
-    def command(self, car: int, command: SimCommand) -> None:
+    def counters(self) -> dict[str, float]:
+        """Return {}: contacts and laps are in the states."""
+        return {}
+
+    def road_outline(self) -> RoadOutline:
+        """Return the road's centre line and edges."""
+        road = self.track.road
+        left, right = road.edge_lines()
+        return RoadOutline(road.table[:, [RoadColumn.X, RoadColumn.Y]], left[:, :2], right[:, :2], road.closed)
+
+    def execute_command(self, car: int, command: SimCommand) -> None:
         """Carry out teleport, to_pits, restart or collisions for car `car`; the rest is the host's business.
 
-        A way to the pits begins a new lap, a restart also clears contacts and laps, a teleport spoils the lap.
+        A way to the pits begins a new lap, a restart also clears contacts and laps. After a teleport the next crossing
+        of the line begins a lap.
         Whether cars touch each other is the same for all of them.
         """
         if command.collisions is not None:
-            self.batch.touching = command.collisions
+            self.batch.collisions_enabled = command.collisions
         if command.restart or command.to_pits:
-            contacts = self.batch.column(car)[_CONTACTS]
-            self._to_grid(car)
+            contacts = self.batch.view_car(car)[_CONTACTS]
+            self._place_on_grid(car)
             if command.restart:
-                self._best[car] = math.nan
+                self._best_lap_times[car] = math.nan
                 self._laps[car].clear()
             else:
-                self.batch.column(car)[_CONTACTS] = contacts
+                self.batch.view_car(car)[_CONTACTS] = contacts
             self._timers[car].reset()
-            self._score(car)
+            self._update_laps(car)
         elif command.teleport is not None:
-            contacts = self.batch.column(car)[_CONTACTS]
-            self._to_pose(car, command.teleport)
-            self.batch.column(car)[_CONTACTS] = contacts
+            contacts = self.batch.view_car(car)[_CONTACTS]
+            self._place_at_pose(car, command.teleport)
+            self.batch.view_car(car)[_CONTACTS] = contacts
+            self._timers[car].mark_jump()
 
-    def _set(self, car: int, wanted: Controls) -> None:
+    def _apply_settings(self, car: int, wanted: Controls) -> None:
         self._settings[car] = settings_of(wanted)
-        self.batch.change(car, tuned(self.cars[car], wanted))
+        params = apply_settings(self.cars[car], wanted)
+        self.batch.change_car(car, params)
+        self._state_builders[car].change_car(params)
 
-    def _score(self, car: int) -> None:
-        figure = self._figures[car]
+    def _update_laps(self, car: int) -> None:
+        figure = self._read_value[car]
         on_track = figure(_ON_TRACK) + figure(_ON_TRACK + 1) + figure(_ON_TRACK + 2) + figure(_ON_TRACK + 3)
         lap = self._timers[car].update(self._sequence * self.period, figure(_S), 4 - int(on_track), figure(_CONTACTS))
         if lap is not None:
             self._laps[car].append(lap)
-        if lap is not None and lap.valid and not self._best[car] <= lap.time_s:  # best may be NaN
-            self._best[car] = lap.time_s
+        if lap is not None and lap.valid and not self._best_lap_times[car] <= lap.time_s:  # best may be NaN
+            self._best_lap_times[car] = lap.time_s
 
-    def _to_grid(self, car: int) -> None:
+    def _place_on_grid(self, car: int) -> None:
         row = self.track.road.table[0]
-        half_width = float(min(row[Column.WIDTH_LEFT], row[Column.WIDTH_RIGHT]))
-        offset = 0.0 if car == 0 else GRID_SIDE * half_width * (1.0 if car % 2 else -1.0)
+        half_width = float(min(row[RoadColumn.WIDTH_LEFT], row[RoadColumn.WIDTH_RIGHT]))
+        offset = 0.0 if car == 0 else GRID_STAGGER * half_width * (1.0 if car % 2 else -1.0)
         x, y, _, yaw = self.track.road.points(-GRID_GAP * car, offset)[0].tolist()
-        self.batch.place(car, x, y, yaw)
+        self.batch.place_cars(car, x, y, yaw)
 
-    def _to_pose(self, car: int, pose: Pose) -> None:
+    def _place_at_pose(self, car: int, pose: Pose) -> None:
         # The pose is the centre of mass; the state is the point of the road under it, which a bank shifts sideways.
-        self.batch.place(car, pose.x, pose.y, pose.yaw)
-        here = self.state(car)
-        self.batch.place(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)
+        # A pose beyond the walls is left where the walls have moved it.
+        self.batch.place_cars(car, pose.x, pose.y, pose.yaw)
+        here = self.car_state(car)
+        if math.hypot(pose.x - here.x, pose.y - here.y) < MAX_BANK_SHIFT:
+            self.batch.place_cars(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)

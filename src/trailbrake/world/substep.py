@@ -1,76 +1,41 @@
-"""One substep of a block of cars: 14 degrees of freedom, four relaxing tyres, the drivetrain.
+"""One substep of a block of cars: 14 degrees of freedom, four tyres with relaxation, the drivetrain.
 
-Semi-implicit Euler: velocities first, places with the new velocities; stiff couplings implicit or as impulses.
-What a phase holds was found by trial: a processor looks ahead over about 250 instructions, so that long phases are one
-chain of operations that wait for each other, and short ones write down what they could have kept.
+Semi-implicit Euler: velocities first, positions with the new velocities; stiff couplings implicit or as impulses.
+The length of the phases was found by trial: a processor looks ahead over about 250 instructions, so a long phase is
+one chain of operations that wait for each other, and a short one stores what it could have kept in registers.
 """
 
-from trailbrake.kernels.trace import vectors
-from trailbrake.world.body import body
-from trailbrake.world.corners import axle, pass_on, press, steer
-from trailbrake.world.layout import Array, Work
-from trailbrake.world.powertrain import brake, engine, wheels
-from trailbrake.world.tyres import friction, stretch
+from trailbrake.kernels.simd import vectorize
+from trailbrake.world.body import integrate_body
+from trailbrake.world.powertrain import advance_engine, brake_wheel, drive_wheels
+from trailbrake.world.row_layout import WorkRow
+from trailbrake.world.suspension import compute_spring_forces, distribute_axle_forces, move_rack, update_axle
+from trailbrake.world.tyres import advance_deflection, compute_tyre_forces
 
-
-def _front_springs(block: Array, j: int, dt: float) -> None:
-    steer(block, j)
-    axle(block, 0, 0, 1, j)
-    press(block, 0, 0, 1.0, j)
-    press(block, 0, 1, -1.0, j)
-
-
-def _rear_springs(block: Array, j: int, dt: float) -> None:
-    axle(block, 1, 2, 3, j)
-    press(block, 1, 2, 1.0, j)
-    press(block, 1, 3, -1.0, j)
-
-
-def _front_stretch(block: Array, j: int, dt: float) -> None:
-    stretch(block, 0, 0, 1.0, j)
-    stretch(block, 0, 1, -1.0, j)
-
-
-def _rear_stretch(block: Array, j: int, dt: float) -> None:
-    stretch(block, 1, 2, 1.0, j)
-    stretch(block, 1, 3, -1.0, j)
-
-
-def _friction_0(block: Array, j: int, dt: float) -> None:
-    friction(block, 0, 0, j)
-
-
-def _friction_1(block: Array, j: int, dt: float) -> None:
-    friction(block, 0, 1, j)
-
-
-def _friction_2(block: Array, j: int, dt: float) -> None:
-    friction(block, 1, 2, j)
-
-
-def _friction_3(block: Array, j: int, dt: float) -> None:
-    friction(block, 1, 3, j)
-
-
-def _front_links(block: Array, j: int, dt: float) -> None:
-    pass_on(block, 0, 0, 1, j, dt)
-
-
-def _rear_links(block: Array, j: int, dt: float) -> None:
-    pass_on(block, 1, 2, 3, j, dt)
-
-
-def _engine(block: Array, j: int, dt: float) -> None:
-    engine(block, j)
-
-
-def _wheels(block: Array, j: int, dt: float) -> None:
-    wheels(block, j)
-    for i in range(4):
-        brake(block, i, j)
-
-
-substep = vectors(
-    _front_springs, _rear_springs, _front_stretch, _rear_stretch, _friction_0, _friction_1, _friction_2, _friction_3,
-    _front_links, _rear_links, body, _engine, _wheels, scratch=range(Work.SIN, Work.COS_HEADING),
-)  # fmt: skip
+# Constants of a phase: axle (0 front), wheel or left and right wheel, and side (1 left, -1 right).
+advance_substep = vectorize(
+    [
+        move_rack,
+        (update_axle, 0, 0, 1),
+        (compute_spring_forces, 0, 0, 1.0),
+        (compute_spring_forces, 0, 1, -1.0),
+    ],
+    [
+        (update_axle, 1, 2, 3),
+        (compute_spring_forces, 1, 2, 1.0),
+        (compute_spring_forces, 1, 3, -1.0),
+    ],
+    [(advance_deflection, 0, 0, 1.0), (advance_deflection, 0, 1, -1.0)],
+    [(advance_deflection, 1, 2, 1.0), (advance_deflection, 1, 3, -1.0)],
+    (compute_tyre_forces, 0, 0),
+    (compute_tyre_forces, 0, 1),
+    (compute_tyre_forces, 1, 2),
+    (compute_tyre_forces, 1, 3),
+    (distribute_axle_forces, 0, 0, 1),
+    (distribute_axle_forces, 1, 2, 3),
+    integrate_body,
+    advance_engine,
+    [drive_wheels, *((brake_wheel, wheel) for wheel in range(4))],
+    inputs=("dt",),
+    scratch=range(WorkRow.SIN_STEER, WorkRow.COS_HEADING),
+)

@@ -3,6 +3,7 @@
 Each is written from sections 1, 3 and 4 with plain files and struct, without our codec or link.
 """
 
+import math
 import mmap
 import os
 import signal
@@ -14,6 +15,8 @@ import time
 import pytest
 
 from trailbrake.sims.assetto import spec
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track_library import load_track
 
 pytestmark = [
     pytest.mark.slow,
@@ -86,9 +89,9 @@ def speed_of(data):
     return number(data, "f", 36)
 
 
-def serve(folder, *flags):
+def serve(folder, *flags, track="pinegrove"):
     process = subprocess.Popen(
-        [sys.executable, "-m", "trailbrake", "serve", "assetto", "--track=pinegrove", *flags],
+        [sys.executable, "-m", "trailbrake", "serve", "assetto", f"--track={track}", *flags],
         env={**os.environ, "TRAILBRAKE_SHM": str(folder)}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     for line in process.stderr:
@@ -182,5 +185,95 @@ def test_a_killed_host_leaves_its_last_frame_and_the_next_one_takes_the_car_agai
         ids, data = client.drive(1.0, gas=0.5, autoshift=1)
         assert ids[-1] != frozen[-1]
         assert speed_of(data) > 3.0
+    finally:
+        end(process)
+
+
+class SimState:
+    """A stranger's SimState page of one version: 4 bytes, or 8 with the time scale."""
+
+    def __init__(self, folder, version):
+        path = folder / (spec.SIM_STATE_V1 if version else spec.SIM_STATE_V0)
+        path.write_bytes(struct.pack("<4Bf", 0, 0, 0, 0, 1.0)[: 8 if version else 4].ljust(4096, b"\0"))
+        self.path, self.version = path, version
+
+    def request(self, pause=0, collisions_off=0, sleep_ms=0, scale=1.0):
+        data = struct.pack("<4Bf", pause, 0, collisions_off, sleep_ms, scale)
+        with self.path.open("r+b") as file:
+            file.write(data if self.version else data[:4])
+
+    def remove(self):
+        self.path.unlink()
+
+
+def steps_per_second(client, seconds=0.6):
+    """Steps of the simulation in a second of wall time, after the host has had time to find what was written."""
+    client.drive(0.15, brake=1.0)
+    began, first = time.monotonic(), number(client.read(), "i", 0)
+    client.drive(seconds, brake=1.0)
+    return (number(client.read(), "i", 0) - first) / (time.monotonic() - began)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_session_of_the_patch_from_the_structures_alone(tmp_path, version):
+    """Pause, sleep, collisions, teleport on a hill and lines, with either version of SimState."""
+    process = serve(tmp_path, "--cars=2", "--park", track="serpent_pass")
+    try:
+        client, other = Client(tmp_path, 0), Client(tmp_path, 1)
+        for each in (client, other):
+            each.drive(0.3, brake=1.0)
+        sim = SimState(tmp_path, version)
+        assert steps_per_second(client) > 120.0
+        sim.request(pause=1)
+        assert steps_per_second(client) == 0.0
+        sim.request(sleep_ms=17)  # 3 + 17 ms a step
+        assert 12.0 < steps_per_second(client) < 60.0
+        if version:
+            sim.request(scale=0.25)
+            assert 25.0 < steps_per_second(client) < 110.0
+        sim.request()
+        assert steps_per_second(client) > 120.0
+
+        # A hill: the steepest place of the pass, by a client that does not know its height and writes 0.
+        road = load_track("serpent_pass").road
+        steep = int(abs(road.column(RoadColumn.GRADE)).argmax())
+        x, y, height, yaw = road.points(steep * road.spacing, 0.0)[0].tolist()
+        ahead, look = (y, 0.0, x), (math.sin(yaw), 0.0, math.cos(yaw))
+        client.drive(0.3, brake=1.0, teleport_to=2, pos=ahead, dir=look)
+        _, data = client.drive(0.5, brake=1.0)
+        place = struct.unpack_from("<3f", data, 88)
+        assert (place[0], place[2]) == pytest.approx((ahead[0], ahead[2]), abs=0.5)
+        assert place[1] == pytest.approx(height + 0.5, abs=0.5)  # of the centre of mass, on the road
+        assert height > 100.0
+        normal = struct.unpack_from("<3f", data, 148 + 24)
+        assert normal[1] < 0.999, "the road climbs there"
+        assert speed_of(data) < 0.5, "the brake holds the car on the grade"
+
+        # Two cars at one place: with collisions off nothing pushes them apart.
+        sim.request(collisions_off=1)
+        other.drive(0.2, brake=1.0)
+        for each in (client, other):
+            each.drive(0.1, brake=1.0, teleport_to=2, pos=ahead, dir=look)
+            each.drive(0.1, brake=1.0)
+        places = [struct.unpack_from("<3f", each.drive(0.3, brake=1.0)[1], 88) for each in (client, other)]
+        assert places[0] == pytest.approx(places[1], abs=0.3)
+        sim.request()
+        client.drive(0.2, brake=1.0)
+        places = [struct.unpack_from("<3f", each.drive(0.5, brake=1.0)[1], 88) for each in (client, other)]
+        assert sum((a - b) ** 2 for a, b in zip(*places, strict=True)) ** 0.5 > 0.5, "they push each other apart"
+
+        # Lines: the count last, as the page says.
+        lines = tmp_path / spec.DEBUG_LINES
+        body = b"".join(struct.pack("<6fI", *place, k, 1.0, 2.0, 0xFF00FF00) for k, place in enumerate(places))
+        lines.write_bytes((struct.pack("<i", 2) + body).ljust(16384, b"\0"))
+        client.drive(0.3, brake=1.0)
+        shown = subprocess.run(
+            [sys.executable, "-m", "trailbrake", "sniff", "assetto"], text=True, capture_output=True,
+            env={**os.environ, "TRAILBRAKE_SHM": str(tmp_path)}, timeout=60,
+        ).stdout  # fmt: skip
+        assert "DebugLines" in shown, shown[-500:]
+        assert "0xFF00FF00" in shown
+        lines.unlink()
+        sim.remove()
     finally:
         end(process)

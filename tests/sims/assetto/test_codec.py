@@ -3,9 +3,11 @@
 import ctypes
 import hashlib
 import json
+import struct
 from pathlib import Path
 
 import pytest
+from helpers.assetto.car_pages import select_subset
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +21,7 @@ PAGES = {
     "controls": (codec.CarControls, codec.decode_controls, codec.encode_controls, 72, 64),
     "car": (codec.CarData, codec.decode_car, codec.encode_car, 672, 668),
     "public": (codec.CarPublic, codec.decode_public, codec.encode_public, 104, 104),
-    "sim_state_v0": (codec.SimState, codec.decode_sim_v0, codec.encode_sim_v0, 4, 4),
+    "sim_state_v0": (codec.SimState, codec.decode_sim_v0, lambda m: codec.encode_sim_v1(m)[:4], 4, 4),
     "sim_state_v1": (codec.SimState, codec.decode_sim_v1, codec.encode_sim_v1, 8, 8),
 }
 
@@ -176,31 +178,25 @@ def test_any_bytes_read_as_the_independent_parser_reads_them(page, data):
     assert same(plain(decode(raw)), expected)
 
 
-def messages(cls):
-    f = st.floats(width=32)
-    kinds = {float: f, codec.Vec3: st.tuples(f, f, f), codec.Five: st.tuples(f, f, f, f, f)}
-    byte, whole, natural = st.integers(0, 255), st.integers(-(2**31), 2**31 - 1), st.integers(0, 2**32 - 1)
-    naturals = {"lap_time_ms", "best_lap_time_ms", "collision_counter", "wheels_valid_surface"}
+def messages_of(structure, message):
+    """Messages with any content: random bytes and some awkward floats, seen through the independent structure."""
+    size = ctypes.sizeof(structure)
+    awkward = st.tuples(st.integers(0, max(0, size // 4 - 1)), st.floats(width=32))
 
-    def strategy(name, kind):
-        if name == "wheels":
-            wheel = messages(codec.WheelData)
-            return st.tuples(wheel, wheel, wheel, wheel)
-        if kind is int:
-            return natural if name in naturals else whole if name in {"packet_id"} | gear else byte
-        return kinds[kind]
+    def build(raw, floats):
+        raw = bytearray(raw)
+        for place, value in floats:
+            struct.pack_into("<f", raw, 4 * place, value)
+        return message_from(message, from_structure(structure.from_buffer_copy(raw)))
 
-    gear = {"gear"} if cls is codec.CarData else set()
-    return st.builds(cls, **{name: strategy(name, kind) for name, kind in cls.__annotations__.items()})
+    return st.builds(build, st.binary(min_size=size, max_size=size), st.lists(awkward, max_size=6))
 
 
 @pytest.mark.parametrize("page", PAGES)
 @given(data=st.data())
 def test_round_trip_and_oversized(page, data):
     cls, decode, encode, _, _ = PAGES[page]
-    message = data.draw(messages(cls))
-    if page == "sim_state_v0":
-        message = message._replace(time_scale=1.0)
+    message = data.draw(messages_of(STRUCTURES[page], cls))
     tail = data.draw(st.binary(max_size=64))
     assert same(decode(encode(message) + tail), message)
 
@@ -258,12 +254,12 @@ def test_golden_debug_lines_both_ways():
 
 
 def test_a_page_of_16384_bytes_holds_585_lines():
-    assert (codec.DEBUG_SIZE, codec.DEBUG_MOST) == (16384, 585)
-    full = codec.encode_debug_lines([codec.DebugLine()] * 585)
+    assert (codec.DEBUG_SIZE, codec.MAX_DEBUG_LINES) == (16384, 585)
+    full = codec.encode_debug_lines([codec.LineRecord()] * 585)
     assert len(full) <= 16384
     assert len(codec.decode_debug_lines(full)) == 585
     with pytest.raises(WireError, match="too many debug lines for their page, expected up to 585, got 586"):
-        codec.encode_debug_lines([codec.DebugLine()] * 586)
+        codec.encode_debug_lines([codec.LineRecord()] * 586)
 
 
 @given(raw=st.binary(max_size=200), count=st.integers(-3, 9))
@@ -283,9 +279,8 @@ def test_debug_lines_without_a_count(raw):
         codec.decode_debug_lines(raw)
 
 
-@given(st.lists(messages(codec.DebugLine), max_size=5))
+@given(st.lists(messages_of(Line, codec.LineRecord), max_size=5))
 def test_debug_lines_round_trip(lines):
-    lines = [line._replace(color=line.color * 0x01010101) for line in lines]
     assert same(codec.decode_debug_lines(codec.encode_debug_lines(lines)), tuple(lines))
 
 
@@ -295,18 +290,80 @@ def test_debug_lines_round_trip(lines):
 def test_what_is_seen_of_a_car_is_a_part_of_the_whole_page():
     for case in ("car", "car_668"):
         data, _ = golden(case)
-        brief = codec.decode_seen_car(data)
-        assert brief == codec.seen(codec.decode_car(data))
-        assert (brief[codec.SEEN_PACKET_ID], brief[codec.SEEN_GEAR]) == (777, 3)
+        brief = codec.decode_car_subset(data)
+        assert brief == select_subset(codec.decode_car(data))
+        assert (brief[codec.SUBSET_PACKET_ID], brief[codec.SUBSET_GEAR]) == (777, 3)
         assert len(set(brief)) > 70  # the golden page has another number in nearly every place
 
 
 @given(st.binary(min_size=668, max_size=700))
 def test_any_bytes_are_seen_as_the_whole_page_would_be(raw):
-    assert same(codec.decode_seen_car(raw), codec.seen(codec.decode_car(raw)))
+    assert same(codec.decode_car_subset(raw), select_subset(codec.decode_car(raw)))
 
 
 @given(st.binary(max_size=667))
 def test_too_few_bytes_are_not_seen(raw):
     with pytest.raises(WireError, match=rf"is cut short, expected 672 bytes, got {len(raw)}$"):
-        codec.decode_seen_car(raw)
+        codec.decode_car_subset(raw)
+
+
+# ---- What a message without content is, and the sizes of the document ----
+
+
+def test_messages_without_content_are_pages_of_zeros():
+    assert codec.encode_controls(codec.CarControls()) == bytes(72)
+    assert codec.encode_car(codec.CarData()) == bytes(672)
+    assert codec.encode_public(codec.CarPublic()) == bytes(104)
+    assert codec.encode_sim_v0(codec.SimState()) == bytes(4)
+    assert codec.encode_sim_v1(codec.SimState()) == bytes(4) + struct.pack("<f", 1.0)
+    assert codec.encode_debug_lines([codec.LineRecord()]) == b"\1\0\0\0" + bytes(24) + b"\xff" * 4
+    assert codec.encode_debug_lines([]) == bytes(4)
+    assert codec.CarData().wheels == (codec.WheelData(),) * 4
+    assert codec.decode_controls(bytes(64)) == codec.CarControls()
+    zeros = (codec.decode_car(bytes(672)), codec.decode_public(bytes(104)), codec.decode_sim_v0(bytes(4)))
+    assert zeros == (codec.CarData(), codec.CarPublic(), codec.SimState())
+
+
+def test_the_sizes_are_the_documents():
+    assert (codec.PAGE_SIZE, codec.CONTROLS_SIZE, codec.CAR_SIZE, codec.CAR_SIZE_OLD) == (4096, 72, 672, 668)
+    assert (codec.PUBLIC_SIZE, codec.SIM_V0_SIZE, codec.SIM_V1_SIZE) == (104, 4, 8)
+    assert (codec.PACKET_ID_SIZE, codec.LINE_COUNT_SIZE) == (4, 4)
+
+
+def test_a_driver_s_fields_replace_the_first_nine_of_a_page():
+    data, values = golden("controls")
+    driving = (0.5, 0.25, 0.125, -0.75, 1.0, 1, 0, 1, 0)
+    page = codec.encode_driving(driving, data)
+    names = list(values)[:9]
+    assert plain(codec.decode_controls(page)) == f32(values) | dict(zip(names, driving, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("decode", "size", "line"),
+    [(codec.decode_controls, 63, "CarControls is cut short, expected 64 bytes, got 63"),
+     (codec.decode_car, 667, "CarData is cut short, expected 672 bytes, got 667"),
+     (codec.decode_public, 103, "CarPublic is cut short, expected 104 bytes, got 103"),
+     (codec.decode_sim_v0, 3, "SimState v0 is cut short, expected 4 bytes, got 3"),
+     (codec.decode_sim_v1, 7, "SimState v1 is cut short, expected 8 bytes, got 7"),
+     (codec.decode_debug_lines, 3, "DebugLines is cut short, expected 4 bytes, got 3")],
+)  # fmt: skip
+def test_a_page_that_is_cut_short_is_one_line(decode, size, line):
+    with pytest.raises(WireError) as caught:
+        decode(bytes(size))
+    assert str(caught.value) == line
+
+
+def test_counts_of_lines_that_a_page_cannot_hold_are_one_line():
+    for count in (-1, 2):
+        with pytest.raises(WireError) as caught:
+            codec.decode_debug_lines(count.to_bytes(4, "little", signed=True) + bytes(28))
+        assert str(caught.value) == f"DebugLines cannot hold its count of lines, expected 0 to 1, got {count}"
+
+
+def test_the_patch_of_a_safe_stop_changes_the_pedals_alone():
+    page = bytearray(codec.encode_controls(codec.CarControls(gas=1.0, steer=0.25, handbrake=0.5, gear_up=1)))
+    offset, data = codec.BRAKE_PATCH
+    page[offset : offset + len(data)] = data
+    changed = codec.decode_controls(bytes(page))
+    assert (changed.gas, changed.brake) == (0.0, pytest.approx(0.6))
+    assert changed._replace(gas=1.0, brake=0.0) == codec.CarControls(gas=1.0, steer=0.25, handbrake=0.5, gear_up=1)

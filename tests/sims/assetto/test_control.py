@@ -4,15 +4,15 @@ import pytest
 
 from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto import codec, control, spec
-from trailbrake.sims.assetto.control import Options, send
+from trailbrake.sims.assetto.control import ControlOptions, send
 from trailbrake.state import Controls, Pose, SimCommand
 
-lasting = pytest.mark.skipif(not control.LASTS, reason="it is held until interrupted here: the last test")
+lasting = pytest.mark.skipif(not control.PAGES_PERSIST, reason="it is held until interrupted here: the last test")
 
 
 def ask(session, **command):
     said = []
-    send(SimCommand(**command), Options(), session.tick, said.append)
+    send(SimCommand(**command), ControlOptions(), session.tick, said.append)
     session.tick(20)  # the host looks for pages now and then
     return said
 
@@ -45,7 +45,7 @@ def test_the_first_time_scale_written_is_not_zero(session):
 def test_restart_is_one_pulse(session):
     said = ask(session, restart=True)
     assert [c.restart for i, c in session.plant.heard if i == 0] == [True]
-    assert "asked for a restart" in said[0]
+    assert "requested a restart" in said[0]
     assert state(session) is None
 
 
@@ -55,7 +55,7 @@ def test_pits_and_teleport_leave_the_car_free_again(session):
     assert (body.x, body.y, body.yaw) == pytest.approx((100.0, 50.0, 1.0), abs=1e-3)
     assert ask(session, to_pits=True) == ["car 0 was put into the pits and stands"]
     assert (body.x, body.y) == (0.0, 0.0)
-    assert session.host.taken == [False, False]
+    assert session.host.cars_with_client == [False, False]
     session.connect()
 
 
@@ -66,20 +66,63 @@ def test_a_car_that_somebody_of_ours_drives_is_left_alone(session):
 
 
 def test_where_pages_die_with_their_makers_it_holds_until_it_is_interrupted(session, monkeypatch):
-    monkeypatch.setattr(control, "LASTS", False)
-    looks = 0
+    monkeypatch.setattr(control, "PAGES_PERSIST", False)
+    said = []
 
     def idle():
-        nonlocal looks
-        looks += 1
         session.tick(20)
-        if looks == 5:
+        if said:
             assert session.host.paused
             raise KeyboardInterrupt
         return session.now
 
-    said = []
-    send(SimCommand(pause=True), Options(), idle, said.append)
-    assert said == ["held until this program is interrupted"]
+    send(SimCommand(pause=True), ControlOptions(), idle, said.append)
+    assert said[-1] == "held until this program is interrupted"
     session.tick(20)
     assert not session.host.paused
+
+
+def old_state(session):
+    path = session.folder / spec.SIM_STATE_V0
+    return codec.decode_sim_v0(path.read_bytes()) if path.exists() else None
+
+
+@lasting
+def test_both_versions_request_the_same(session):
+    """A patch before 0.2.8 reads v0 alone: a request in v1 alone would do nothing there, without a word."""
+    ask(session, pause=True, collisions=False)
+    assert old_state(session) == codec.SimState(pause=1, disable_collisions=1)
+    assert state(session) == codec.SimState(pause=1, disable_collisions=1)
+    ask(session, pause=False, collisions=True)
+    assert (state(session), old_state(session)) == (None, None)
+
+
+@lasting
+def test_what_a_client_of_an_old_patch_requests_stays(session):
+    (session.folder / spec.SIM_STATE_V0).write_bytes(bytes([1, 0, 1, 0]))
+    ask(session, time_scale=2.0)
+    assert state(session) == codec.SimState(pause=1, disable_collisions=1, time_scale=2.0)
+    ask(session, pause=False, time_scale=1.0, collisions=True)
+
+
+@lasting
+def test_a_command_says_what_the_simulation_does_now(told_session):
+    session = told_session
+    (said,) = ask(session, pause=True)
+    assert said == "requested a pause, time scale 1; the simulation stands still"
+    (said,) = ask(session, pause=False, time_scale=1.0)
+    assert said == "requested no pause, time scale 1; the simulation runs at 1.00 times real time"
+
+
+@pytest.mark.parametrize(
+    ("requested", "pace", "line"),
+    [
+        (codec.SimState(pause=1), 1.0, "the simulation runs on at 1.00 times real time: is Custom AI on"),
+        (codec.SimState(time_scale=4.0), 1.01, "a patch before 0.2.8 has no time scale"),
+        (codec.SimState(extra_sleep_ms=7), 0.3, "7 ms of sleep after every step; the simulation runs at 0.30 times"),
+        (codec.SimState(disable_collisions=1), 1.0, "no collisions between cars"),
+        (codec.SimState(), float("nan"), "no page shows whether the simulation follows"),
+    ],
+)
+def test_what_a_command_says(requested, pace, line):
+    assert line in control.describe_effect(requested, pace)

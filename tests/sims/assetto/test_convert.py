@@ -4,21 +4,22 @@ import contextlib
 import math
 
 import pytest
+from helpers.assetto.car_pages import state_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.errors import WireError
 from trailbrake.sims.assetto import codec, convert, spec
 from trailbrake.state import FL, FR, CarState, Controls, Pose, WheelState
 from trailbrake.state.tables import STATE_COLUMNS, state_row
 
-CAR = load("gt3")
+CAR = load_car("gt3")
 LEVEL = codec.CarData(packet_id=1, look=(0.0, 0.0, 1.0), up=(0.0, 1.0, 0.0))  # facing +Z on a level road
 
 
 def test_facing_plus_z_the_left_is_plus_x():
-    state = convert.state_from_wire(LEVEL._replace(position=(5.0, 2.0, 30.0), local_velocity=(1.0, 0.25, 20.0)))
+    state = state_of(LEVEL._replace(position=(5.0, 2.0, 30.0), local_velocity=(1.0, 0.25, 20.0)))
     assert (state.x, state.y, state.z) == (30.0, 5.0, 2.0)  # ahead 30, left 5, up 2
     assert (state.velocity_x, state.velocity_y, state.velocity_z) == (20.0, 1.0, 0.25)
     assert (state.yaw, state.pitch, state.roll) == (0.0, 0.0, 0.0)
@@ -26,18 +27,16 @@ def test_facing_plus_z_the_left_is_plus_x():
 
 def test_attitude():
     # A turn to the left from +Z is one towards +X.
-    assert convert.state_from_wire(LEVEL._replace(look=(1.0, 0.0, 0.0))).yaw == pytest.approx(math.pi / 2)
+    assert state_of(LEVEL._replace(look=(1.0, 0.0, 0.0))).yaw == pytest.approx(math.pi / 2)
     c, s = math.cos(0.1), math.sin(0.1)
-    climbing = convert.state_from_wire(LEVEL._replace(look=(0.0, s, c), up=(0.0, c, -s)))
+    climbing = state_of(LEVEL._replace(look=(0.0, s, c), up=(0.0, c, -s)))
     assert (climbing.yaw, climbing.pitch, climbing.roll) == pytest.approx((0.0, -0.1, 0.0))  # nose up is negative
-    leaning = convert.state_from_wire(LEVEL._replace(up=(-s, c, 0.0)))  # the roof to the right, -X
+    leaning = state_of(LEVEL._replace(up=(-s, c, 0.0)))  # the roof to the right, -X
     assert (leaning.yaw, leaning.pitch, leaning.roll) == pytest.approx((0.0, 0.0, 0.1))
 
 
 def test_rates_and_accelerations():
-    state = convert.state_from_wire(
-        LEVEL._replace(local_angular_velocity=(0.1, 0.5, 0.2), acc_g=(1.0, 0.5, -2.0), speed_kmh=36.0)
-    )
+    state = state_of(LEVEL._replace(local_angular_velocity=(0.1, 0.5, 0.2), acc_g=(1.0, 0.5, -2.0), speed_kmh=36.0))
     assert state.yaw_rate == 0.5  # y positive is turning left
     assert (state.pitch_rate, state.roll_rate) == (0.1, 0.2)
     # x positive in a left turn; z negative braking
@@ -46,23 +45,23 @@ def test_rates_and_accelerations():
 
 
 def test_steer_gear_clutch_and_engine():
-    state = convert.state_from_wire(LEVEL._replace(steer=90.0, gear=0, clutch=1.0, rpm=6000.0, gas=0.25, fuel=30.0))
+    state = state_of(LEVEL._replace(steer=90.0, gear=0, clutch=1.0, rpm=6000.0, gas=0.25, fuel=30.0))
     assert state.steering_wheel_angle == pytest.approx(-math.pi / 2)  # the wire's right is our negative
     assert math.isnan(state.steer)
     assert state.gear == -1
-    assert [convert.state_from_wire(LEVEL._replace(gear=g)).gear for g in (1, 2, 7)] == [0, 1, 6]
+    assert [state_of(LEVEL._replace(gear=g)).gear for g in (1, 2, 7)] == [0, 1, 6]
     assert state.clutch == 0.0  # the wire's 1 is a released pedal
     assert state.engine_speed == pytest.approx(200 * math.pi)
     assert (state.throttle, state.fuel_litres) == (0.25, 30.0)
 
 
 def test_time_is_packets_over_333_hz():
-    state = convert.state_from_wire(LEVEL._replace(packet_id=666, lap_time_ms=65432, spline_position=0.25))
+    state = state_of(LEVEL._replace(packet_id=666, lap_time_ms=65432, spline_position=0.25))
     assert (state.time, state.sequence) == (2.0, 666)
     assert state.lap_time == pytest.approx(65.432)
     assert math.isnan(state.best_lap_time)  # 0 = none yet
     assert state.lap_progress == 0.25
-    assert convert.state_from_wire(LEVEL._replace(best_lap_time_ms=98765)).best_lap_time == pytest.approx(98.765)
+    assert state_of(LEVEL._replace(best_lap_time_ms=98765)).best_lap_time == pytest.approx(98.765)
 
 
 def test_wheels():
@@ -70,7 +69,7 @@ def test_wheels():
         contact_point=(1.0, 2.0, 3.0), pressure=26.0, camber_rad=-0.05, slip_angle_deg=6.0, nd_slip=0.9, load=4000.0,
         slip_ratio=0.1, angular_velocity=90.0, core_temperature=80.0, disc_temperature=400.0, wear=0.5,
     )  # fmt: skip
-    state = convert.state_from_wire(LEVEL._replace(wheels=(wheel,) * 4, wheels_valid_surface=0b1101))
+    state = state_of(LEVEL._replace(wheels=(wheel,) * 4, wheels_valid_surface=0b1101))
     w = state.wheels[FL]
     assert (w.x, w.y, w.z) == (3.0, 1.0, 2.0)
     assert w.pressure == pytest.approx(179263.69)  # 26 psi
@@ -181,7 +180,7 @@ def test_the_published_car_is_whole():
     assert fl.velocity[2] == pytest.approx(-0.5 * CAR.body.cg_to_front)
     assert rl.velocity[2] == pytest.approx(0.5 * CAR.body.cg_to_rear)
     assert wire.wheels_valid_surface == 15
-    flat = [v for v in convert.state_from_wire(wire).wheels for v in (v.load, v.wear, v.core_temperature)]
+    flat = [v for v in state_of(wire).wheels for v in (v.load, v.wear, v.core_temperature)]
     assert all(map(math.isfinite, flat))  # the game writes no NaN: what we do not know is 0
     public = convert.state_to_public(state, CAR, 4)
     assert public.is_braking == 1
@@ -224,7 +223,8 @@ def states():
 
 @given(state=states())
 def test_there_and_back(state):
-    back = convert.state_from_wire(codec.decode_car(codec.encode_car(convert.state_to_wire(state, CAR, 333))))
+    damage = (0.0, state.damage, 0.0, 0.0, 0.0)  # of which the state has the largest
+    back = state_of(codec.decode_car(codec.encode_car(convert.state_to_wire(state, CAR, 333, damage))))
     assert (back.time, back.sequence) == (1.0, 333)
     for column, was, now in zip(STATE_COLUMNS, state_row(state), state_row(back), strict=True):
         name = "wheels." + column.path[10:] if column.path.startswith("wheels[") else column.name
@@ -242,7 +242,7 @@ def test_there_and_back(state):
     st.binary(min_size=672, max_size=672), st.binary(min_size=104, max_size=104), st.binary(min_size=72, max_size=72)
 )
 def test_rubbish_converts_or_is_a_wire_error(car, public, controls):
-    state_row(convert.state_from_wire(codec.decode_car(car)))
+    state_row(state_of(codec.decode_car(car)))
     convert.other_from_wire(1, codec.decode_public(public))
     message = codec.decode_controls(controls)
     for door in (convert.controls_from_wire, convert.pose_from_wire):

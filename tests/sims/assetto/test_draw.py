@@ -6,12 +6,12 @@ import struct
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
 from trailbrake.sims.assetto import codec, draw, spec
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column, Road
+from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.track_library import load_track
 from trailbrake.transport.shm import SharedMemory
 
 # Colours that read alike with red and blue exchanged (section 2.6).
@@ -65,11 +65,11 @@ def test_the_preview_is_two_seconds_of_the_line():
 
 def test_a_page_is_full_to_its_last_line_and_wiped_in_the_end(tmp_path):
     course = a_course([3.0, -3.0, 0.0])
-    drawing = draw.Drawing(course, doors=tmp_path)
+    drawing = draw.PlanDrawing(course, doors=tmp_path)
     drawing.start({})
     state = CarState(x=0.0, y=0.0, z=2.0, speed=40.0)
     drawing.tick(state, Controls())
-    page = SharedMemory(tmp_path).open(spec.DEBUG_LINES, 16384)
+    page = SharedMemory(tmp_path).open_page(spec.DEBUG_LINES, 16384)
     raw = page.read(16384)
     (count,) = struct.unpack_from("<i", raw)
     assert count == 545 + 39 <= 585  # as many as the page holds, by the document
@@ -86,14 +86,14 @@ def test_a_page_is_full_to_its_last_line_and_wiped_in_the_end(tmp_path):
     drawing.close()
     assert page.read(4) == b"\0\0\0\0"
     page.close()
-    assert not SharedMemory(tmp_path).exists(spec.DEBUG_LINES)
+    assert not SharedMemory(tmp_path).page_exists(spec.DEBUG_LINES)
     drawing.close()
 
 
 def test_a_line_has_the_document_s_layout():
     """The golden vector of section 10, with a line of ours."""
     golden = bytes.fromhex("010000000000803f0000004000004040000080400000a0400000c04000ff00ff")
-    assert codec.encode_debug_lines([codec.DebugLine((1, 2, 3), (4, 5, 6), draw.GREEN)]) == golden
+    assert codec.encode_debug_lines([codec.LineRecord((1, 2, 3), (4, 5, 6), draw.GREEN)]) == golden
 
 
 def test_the_real_plan_is_drawn_too():
@@ -103,4 +103,4 @@ def test_the_real_plan_is_drawn_too():
     places = np.array([line.start for line in lines])
     _, offset = course.line.locate_many(places[:, [2, 0]], 0).T
     assert np.abs(offset).max() < 1e-6
-    assert places[:, 1] == pytest.approx(course.line.column(Column.Z)[0] + 0.15, abs=5.0)
+    assert places[:, 1] == pytest.approx(course.line.column(RoadColumn.Z)[0] + 0.15, abs=5.0)

@@ -1,36 +1,25 @@
 """The host in front of strangers: clients as the protocol page describes them, made of plain files."""
 
 import math
+import os
 import struct
-import subprocess
 import sys
 
 import pytest
-from strangers import let_go, mapped, pages, seen
+from helpers.assetto.circle_world import serve_circle
+from helpers.assetto.client_pages import file_of, published, put
+from helpers.assetto.foreign_pages import let_go, pages, seen
+from helpers.assetto.small_world import FakePlant, Session
+from helpers.roads import follow_circle
 
 from trailbrake import roles
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.host import Host
+from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.state import Controls
 
-from .conftest import FakePlant, Session  # noqa: TID252
-
 on_linux = pytest.mark.skipif(sys.platform == "win32", reason="a page is a file there")
-
-
-def file_of(session, name, size=4096):
-    """Make a page of `size` bytes as a stranger does."""
-    return mapped(session.folder / name, size)
-
-
-def put(page, **controls):
-    data = codec.encode_controls(codec.CarControls(**controls))[: len(page)]
-    page[: len(data)] = data
-
-
-def published(session, car=0):
-    return codec.decode_car((session.folder / spec.car_name(car)).read_bytes())
 
 
 def test_is_a_host(session):
@@ -48,17 +37,6 @@ def test_public_pages_of_every_car_at_frame_rate(session):
     assert session.plant.bodies[0].controls == Controls(brake=1.0)
 
 
-@pytest.mark.parametrize("size", [64, 68, 72, 76, 256, 4096])
-def test_controls_of_any_size(session, size):
-    page = file_of(session, spec.controls_name(0), size)
-    put(page, gas=0.5, clutch=1.0, steer=0.25, gear_up=1)
-    session.tick(100)
-    controls = session.plant.bodies[0].controls
-    assert (controls.throttle, controls.steer, controls.clutch, controls.gear) == (0.5, -0.25, 0.0, 1)
-    assert published(session).packet_id > 80
-    assert (session.folder / spec.car_name(0)).stat().st_size == 4096
-
-
 def test_a_client_before_the_host(tmp_path):
     """F makes its controls before the game starts; B maps, and so makes, Car0 before the game does."""
     folder = pages(tmp_path)
@@ -74,35 +52,6 @@ def test_a_client_before_the_host(tmp_path):
     let_go()
 
 
-def test_a_recreated_page_is_noticed(session):
-    put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
-    session.tick(20)
-    (session.folder / spec.controls_name(0)).unlink()
-    put(file_of(session, spec.controls_name(0)), gas=0.25, clutch=1.0)
-    session.tick(20)
-    assert session.plant.bodies[0].controls.throttle == 0.25
-    (session.folder / spec.controls_name(0)).unlink()
-    session.tick(20)
-    assert session.plant.bodies[0].controls == Controls(brake=1.0)  # the client is gone
-    stood = published(session).packet_id
-    session.tick(20)
-    assert published(session).packet_id == stood
-    assert session.host.taken == [False, False]
-
-
-def test_scribbling_into_car0_does_no_harm(session):
-    put(file_of(session, spec.controls_name(0)), gas=0.5, clutch=1.0)
-    session.tick(20)
-    with (session.folder / spec.car_name(0)).open("r+b") as page:
-        page.write(b"\xff" * 672)
-    assert published(session).packet_id == -1
-    session.tick()
-    car = published(session)
-    assert car.packet_id == 21
-    assert car.gear == 1
-    assert session.plant.bodies[0].controls.throttle == 0.5
-
-
 @on_linux
 def test_truncated_pages_do_not_kill_an_open_host(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
@@ -116,106 +65,8 @@ def test_truncated_pages_do_not_kill_an_open_host(tmp_path, monkeypatch):
     session.tick(20)
     assert session.plant.bodies[0].controls.throttle == 0.5  # the last good ones hold
     assert published(session).packet_id == 40
-    assert session.host.counters()["rejected"] > 0
+    assert session.host.read_counters()["rejected"] > 0
     session.close()
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("field", ["gas", "steer", "clutch"])
-def test_controls_that_are_no_numbers_are_rejected_whole(session, field, bad):
-    page = file_of(session, spec.controls_name(0))
-    put(page, **{field: bad})
-    session.tick(20)
-    assert session.plant.bodies[0].controls == Controls(brake=1.0)  # nothing good yet
-    assert session.host.counters()["rejected"] == 1
-    put(page, gas=0.5, clutch=1.0)
-    session.tick()
-    put(page, **{"gas": 1.0, "brake": 0.5, field: bad})
-    session.tick(20)
-    controls = session.plant.bodies[0].controls
-    assert (controls.throttle, controls.brake) == (0.5, 0.0)
-    assert session.host.counters()["rejected"] == 2  # once a message, not once a tick
-    put(page, gas=0.25, clutch=1.0)
-    session.tick()
-    assert session.plant.bodies[0].controls.throttle == 0.25
-
-
-def test_controls_are_clamped(session):
-    put(file_of(session, spec.controls_name(0)), gas=5.0, brake=-3.0, steer=-9.0, clutch=2.0)
-    session.tick(20)
-    c = session.plant.bodies[0].controls
-    assert (c.throttle, c.brake, c.steer, c.clutch) == (1.0, 0.0, 1.0, 0.0)
-
-
-def test_paddles_act_on_the_rising_edge(session):
-    page = file_of(session, spec.controls_name(0))
-    body = session.plant.bodies[0]
-
-    def press(times=4, **paddles):
-        put(page, clutch=1.0, **paddles)
-        session.tick(times)
-        put(page, clutch=1.0)
-        session.tick(40)
-        return body.gear
-
-    session.tick(20)
-    assert press(gear_up=1) == 1
-    assert press(300, gear_up=1) == 2  # held for a second: one shift
-    assert press(gear_dn=1) == 1
-    assert press(gear_up=1, gear_dn=1) == 1
-    assert press(gear_dn=1) == 0
-    assert press(gear_dn=1) == -1
-    assert press(gear_dn=1) == -1
-    for _ in range(10):
-        press(gear_up=1)
-    assert body.gear == session.plant.cars[0].gearbox.top_gear
-    press(gear_dn=1)
-    assert body.gear == session.plant.cars[0].gearbox.top_gear - 1  # presses at the top are not stored up
-
-
-def test_autoshift(session):
-    put(file_of(session, spec.controls_name(0)), clutch=1.0, gas=1.0, autoshift_active=1)
-    session.tick(20)
-    assert session.plant.bodies[0].controls.gear is None
-
-
-def test_a_page_of_zeros_has_the_clutch_pressed(session):
-    page = file_of(session, spec.controls_name(0))
-    put(page, gas=1.0, gear_up=1)
-    session.tick(100)
-    assert session.plant.bodies[0].controls.clutch == 1.0
-    assert session.plant.bodies[0].speed == 0.0
-    put(page, gas=1.0, autoclutch_on_start=1)
-    session.tick(100)
-    assert session.plant.bodies[0].speed > 1.0
-
-
-def test_teleport_is_a_level(session):
-    page = file_of(session, spec.controls_name(0))
-    put(
-        page,
-        gas=1.0,
-        clutch=1.0,
-        autoshift_active=1,
-        teleport_to=2,
-        teleport_pos=(5.0, 0.0, 30.0),
-        teleport_dir=(0.7, 0.0, 0.0),
-    )
-    session.tick(333)
-    body = session.plant.bodies[0]
-    assert (body.x, body.y) == pytest.approx((30.0, 5.0), abs=0.01)
-    assert body.yaw == pytest.approx(math.pi / 2)
-    assert len(session.plant.heard) > 300
-    assert page[40] == 2  # never cleared by us
-    put(page, gas=1.0, clutch=1.0, autoshift_active=1)
-    session.tick(100)
-    assert body.y > 5.3
-    put(page, clutch=1.0, teleport_to=1)
-    session.tick()
-    assert (body.x, body.y) == (0.0, 0.0)
-    put(page, clutch=1.0, teleport_to=2, teleport_pos=(math.nan, 0.0, 0.0))
-    session.tick()
-    assert session.host.counters()["rejected"] == 1
 
 
 def test_pause_freezes_packet_ids(session):
@@ -256,6 +107,20 @@ def test_v1_wins_over_v0_and_a_time_scale_of_zero_is_one(session):
         assert session.host.wall_period == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("scale", "used"), [(1e-30, 1e-3), (1e-5, 1e-3), (1e30, 100.0)])
+def test_a_time_scale_out_of_range_is_limited_and_said_once(session, scale, used):
+    sim = file_of(session, spec.SIM_STATE_V1, 8)
+    session.tick(20)
+    sim[:8] = struct.pack("<4Bf", 0, 0, 0, 255, scale)
+    session.tick()
+    assert session.host.wall_period == pytest.approx(1 / 333 / used + 0.255)
+    sim[:8] = struct.pack("<4Bf", 0, 0, 0, 0, scale)
+    session.tick(2)
+    assert session.said == [
+        f"SimState: time_scale {scale:.4g} is out of range, expected 0.001 to 100: {used:g} is used"
+    ]
+
+
 def test_extra_sleep_is_a_sleep_after_every_step(session):
     sim = file_of(session, spec.SIM_STATE_V1, 8)
     sim[:8] = struct.pack("<4Bf", 0, 0, 0, 7, 2.0)
@@ -279,42 +144,6 @@ def test_a_world_of_another_rate_is_refused(tmp_path):
         Host(plant, doors=tmp_path).open(0.0)
 
 
-CLIENT = """
-import sys, time
-from trailbrake.sims.assetto.link import Link
-from trailbrake.state import Controls
-link = Link(doors=sys.argv[1])
-link.open(0.0)
-link.write(Controls(throttle=0.75))
-print("driving", flush=True)
-time.sleep(60)
-"""
-
-
-def test_a_killed_client_of_ours_hands_the_car_back(session):
-    with subprocess.Popen([sys.executable, "-c", CLIENT, str(session.folder)], stdout=subprocess.PIPE) as child:
-        assert child.stdout.readline().split() == [b"driving"]
-        session.tick(20)
-        assert session.plant.bodies[0].controls.throttle == 0.75
-        child.kill()
-    session.tick(20)  # within 0.1 s
-    assert session.plant.bodies[0].controls == Controls(brake=1.0)
-    assert session.host.taken == [False, False]
-    session.host.close()
-    session.start_host()  # a host that comes later does not wake the dead either
-    session.tick(20)
-    assert session.host.taken == [False, False]
-    if sys.platform != "win32":  # a section dies with its holder
-        # A stranger who takes over the page that was left behind is alive as soon as he writes.
-        with (session.folder / spec.controls_name(0)).open("r+b") as page:
-            page.write(codec.encode_controls(codec.CarControls(gas=0.25, clutch=1.0)))
-        session.tick()
-        assert session.plant.bodies[0].controls.throttle == 0.25
-    link = session.connect()
-    session.drive(link, Controls(throttle=0.5), 20)
-    assert session.plant.bodies[0].controls.throttle == 0.5
-
-
 def test_counters(session):
     page = file_of(session, spec.controls_name(0))
     put(page, clutch=1.0)
@@ -322,91 +151,11 @@ def test_counters(session):
     for i in range(10):
         put(page, clutch=1.0, gas=i / 10)
         session.tick()
-    counts = session.host.counters()
+    counts = session.host.read_counters()
     assert counts["messages_in"] == 10  # a message is a change
     assert counts["bytes_in"] == 720
     assert counts["bytes_out"] == 11 * 672 + (counts["messages_out"] - 11) * 104
     assert (counts["rejected"], counts["torn"]) == (0, 0)
-
-
-STRANGER = """
-import mmap, sys, time
-with open(sys.argv[1], "w+b") as file:
-    file.truncate(72)
-    page = mmap.mmap(file.fileno(), 72)
-page[0:4] = bytes.fromhex("0000003f")  # gas 0.5
-page[8:12] = bytes.fromhex("0000803f")  # clutch released
-print("driving", flush=True)
-time.sleep(60)
-"""
-
-
-@on_linux  # the stranger is a file's
-def test_a_killed_stranger_hands_the_car_back_and_gets_it_again(session):
-    name = session.folder / spec.controls_name(0)
-
-    def start():
-        child = subprocess.Popen([sys.executable, "-c", STRANGER, str(name)], stdout=subprocess.PIPE)
-        assert child.stdout.readline().split() == [b"driving"]
-        return child
-
-    with start() as child:
-        session.tick(20)
-        assert session.plant.bodies[0].controls.throttle == 0.5
-        child.kill()
-    session.tick(20)  # 60 ms
-    assert session.plant.bodies[0].controls == Controls(brake=1.0)
-    assert session.host.taken == [False, False]
-    assert session.said == ["car 0: its client is gone without a word; the car is taken from it"]
-    assert name.exists()
-    with start() as child:  # the same again, with the same controls to the bit
-        session.tick(20)
-        assert session.host.taken == [True, False]
-        assert session.plant.bodies[0].controls.throttle == 0.5
-        child.kill()
-
-
-def test_a_client_who_holds_still_is_alive(session):
-    page = file_of(session, spec.controls_name(0))
-    put(page, gas=0.5, clutch=1.0)
-    session.tick(2000)
-    assert session.host.taken == [True, False]
-    assert session.plant.bodies[0].controls.throttle == 0.5
-    assert session.said == []
-
-
-def test_buttons_reach_the_car(session):
-    page = file_of(session, spec.controls_name(0))
-    own = session.plant.cars[0].brakes.front_share
-    put(page, clutch=1.0, brake_balance_dn=1, abs_dn=1, tc_dn=1, engine_brake_dn=1)
-    session.tick(20)
-    put(page, clutch=1.0)
-    session.tick()
-    put(page, clutch=1.0, abs_dn=1)
-    session.tick(20)
-    c = session.plant.bodies[0].controls
-    assert (c.brake_bias, c.abs_level) == (pytest.approx(own - 0.01), 0.8)
-    assert (c.tc_level, c.engine_brake_level) == (0.9, 0.9)
-    assert math.isnan(c.turbo_level)
-    assert (c.drs, c.boost) == (0.0, 0.0)
-    put(page, clutch=1.0, drs=1, kers=1)
-    session.tick()
-    c = session.plant.bodies[0].controls
-    assert (c.drs, c.boost, c.abs_level) == (1.0, 1.0, 0.8)
-
-
-def test_what_a_car_has_not_is_said_once(session):
-    page = file_of(session, spec.controls_name(0))
-    for _ in range(3):
-        put(page, clutch=1.0, headlights=1, mguh_mode=2)
-        session.tick(20)
-        put(page, clutch=1.0)
-        session.tick(20)
-    assert session.said == [
-        "car 0: its client asks for mguh_mode, which gt3 has not: ignored",
-        "car 0: its client asks for headlights, which gt3 has not: ignored",
-    ]
-    assert session.host.counters()["ignored"] == ["car 0: mguh_mode", "car 0: headlights"]
 
 
 def test_collisions_are_a_level(session):
@@ -428,17 +177,17 @@ def test_a_restart_takes_settings_back(session):
     assert math.isnan(session.plant.bodies[0].controls.abs_level)
 
 
-def test_pilots_drive_what_nobody_has_taken(tmp_path):
+def test_traffic_drives_the_cars_without_a_client(tmp_path):
     seen = {0: [], 1: []}
 
-    def pilot(car):
+    def traffic_driver(car):
         def drive(state, dt):
             seen[car].append((dt, [other.index for other in state.others]))
             return Controls(throttle=0.5, gear=1)
 
         return drive
 
-    session = Session(tmp_path, cars=2, pilots=[pilot(0), pilot(1)])
+    session = Session(tmp_path, cars=2, traffic=[traffic_driver(0), traffic_driver(1)])
     session.tick(100)
     assert [body.speed > 0.5 for body in session.plant.bodies] == [True, True]
     assert [dt for dt, _ in seen[0]] == [0.0, *[1 / 333] * 99]
@@ -457,8 +206,8 @@ def test_pilots_drive_what_nobody_has_taken(tmp_path):
 
 
 def test_a_pilot_per_car_or_none(tmp_path):
-    with pytest.raises(ValueError, match="no pilots, or one for each of 1 cars, got 2"):
-        Host(FakePlant(), doors=tmp_path, pilots=[print, print])
+    with pytest.raises(ValueError, match="no traffic, or a driver for each of 1 cars, got 2"):
+        Host(FakePlant(), doors=tmp_path).set_traffic([print, print])
 
 
 def test_what_a_client_has_mapped_reads_on_after_the_host_has_gone(session):
@@ -481,3 +230,152 @@ def test_frames_follow_the_wall_clock(session):
         session.host.tick(step / 3330)
     data = (session.folder / spec.public_name(0)).read_bytes()
     assert codec.decode_public(data).packet_id == pytest.approx(1 + 6, abs=1)
+
+
+def test_a_lap_after_a_teleport_begins_at_the_line(tmp_path):
+    """A learner's environment puts the car before the line and takes completedLaps for the end of an episode."""
+    served = serve_circle(tmp_path)
+    page = file_of(served, spec.controls_name(0))
+    road = served.world.track.road
+    x, y, z, yaw = road.points(road.length - 60.0, 0.0)[0].tolist()
+    put(page, teleport_to=2, teleport_pos=(y, z, x), teleport_dir=(math.sin(yaw), 0.0, math.cos(yaw)))
+    served.tick(20)
+    shown, crossings = [], []
+    while len(crossings) < 2:
+        before = published(served)
+        state = served.world.car_state(0)
+        wish = follow_circle(state, road)
+        put(page, gas=wish.throttle, clutch=1.0, steer=-wish.steer, autoshift_active=1)
+        served.tick()
+        after = published(served)
+        if after.spline_position < before.spline_position - 0.5:
+            crossings.append(after.packet_id / 333.0)
+            served.tick(10)
+            graphics = acpmf.decode_graphics((served.folder / acpmf.GRAPHICS_NAME).read_bytes())
+            shown.append((graphics.completed_laps, graphics.i_last_time, published(served).best_lap_time_ms))
+        assert after.packet_id < 333 * 60
+    assert shown[0] == (0, 0, 0)
+    laps, last, best = shown[1]
+    assert (laps, last) == (1, best)
+    # The time of the lap is that between its two crossings of the spline, which is seen to a step.
+    assert last * 1e-3 == pytest.approx(crossings[1] - crossings[0], abs=1.01 / 333)
+    served.host.close()
+    let_go()
+
+
+def test_a_target_beyond_the_walls_is_said_once_and_an_absurd_one_refused(tmp_path):
+    served = serve_circle(tmp_path)
+    page = file_of(served, spec.controls_name(0))
+    put(page, teleport_to=2, teleport_pos=(0.0, 0.0, 400.0), teleport_dir=(1.0, 0.0, 0.0))
+    served.tick(100)
+    (line,) = served.said
+    assert "car 0: its client put it to x 400.0, y 0.0 (our world), beyond the walls: it stands" in line
+    there = published(served).position
+    for place in (1e30, math.nan, math.inf, -2e6):
+        put(page, teleport_to=2, teleport_pos=(place, 0.0, 0.0), teleport_dir=(1.0, 0.0, 0.0))
+        served.tick(2)
+    assert published(served).position == pytest.approx(there, abs=0.05)
+    assert served.host.read_counters()["rejected"] == 4
+    assert len(served.said) == 2
+    assert "controls of its client are not used, the last good ones stay: a teleport to nowhere" in served.said[1]
+    served.host.close()
+    let_go()
+
+
+def test_a_target_far_off_the_track_is_said_once_and_not_obeyed(tmp_path):
+    served = serve_circle(tmp_path)
+    page = file_of(served, spec.controls_name(0))
+    put(page, clutch=1.0)
+    served.tick(20)
+    there = published(served).position
+    for _ in range(2):
+        put(page, brake=1.0, clutch=1.0, teleport_to=2, teleport_pos=(0.0, 0.0, 9e5), teleport_dir=(1.0, 0.0, 0.0))
+        served.tick(50)
+        put(page, brake=1.0, clutch=1.0)
+        served.tick(2)
+    assert published(served).position == pytest.approx(there, abs=0.05)
+    assert published(served).brake == 1.0  # the controls beside it are good
+    (line,) = served.said
+    assert line.endswith(
+        "its client puts it to x 900000, y 0 (our world): expected a place within 1000 m of the track; the car stays "
+        "where it is"
+    )
+    served.host.close()
+    let_go()
+
+
+@on_linux
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
+@pytest.mark.parametrize("name", [spec.controls_name(0), spec.SIM_STATE_V1, spec.DEBUG_LINES])
+def test_a_page_that_is_no_page_is_said_once_and_the_host_serves_on(tmp_path, monkeypatch, kind, name):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    session = Session(tmp_path, cars=2, private=False)
+    put(file_of(session, spec.controls_name(1)), gas=0.5, clutch=1.0)
+    session.tick(20)
+    place = tmp_path / name
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        (tmp_path / "elsewhere").write_bytes(bytes(4096))
+        place.symlink_to(tmp_path / "elsewhere")
+    session.tick(60)
+    assert session.plant.bodies[1].controls.throttle == 0.5
+    assert session.plant.bodies[0].controls == Controls(brake=1.0)
+    (line,) = session.said
+    assert name in line
+    place.rmdir() if kind == "folder" else place.unlink()
+    if name == spec.controls_name(0):
+        put(file_of(session, name), gas=0.25, clutch=1.0)
+        session.tick(20)
+        assert session.plant.bodies[0].controls.throttle == 0.25
+    session.close()
+
+
+@pytest.mark.parametrize("refuse", ["disabled", "track"])
+def test_a_session_without_custom_ai_has_no_page_of_it(tmp_path, refuse):
+    served = serve_circle(tmp_path, refuse=refuse)
+    put(file_of(served, spec.controls_name(0)), gas=1.0, clutch=1.0)
+    sim = file_of(served, spec.SIM_STATE_V0, 4)
+    sim[0] = 1
+    served.tick(100)
+    assert not served.host.paused
+    assert not any((served.folder / name).exists() for name in (spec.car_name(0), spec.public_name(0)))
+    graphics = acpmf.decode_graphics((served.folder / acpmf.GRAPHICS_NAME).read_bytes())
+    assert graphics.status == acpmf.LIVE  # the game runs, and nothing else tells
+    assert served.said == [f"car 0: a client requests it, and does not get it: {spec.REFUSALS[refuse]}"]
+    served.host.close()
+    let_go()
+
+
+def test_a_remote_player_s_car_is_refused_and_the_player_s_is_not(tmp_path):
+    served = serve_circle(tmp_path, refuse="remote", cars=2)
+    for car in range(2):
+        put(file_of(served, spec.controls_name(car)), gas=1.0, clutch=1.0)
+    served.tick(100)
+    assert [(served.folder / spec.car_name(car)).exists() for car in range(2)] == [True, False]
+    assert (served.folder / spec.public_name(1)).exists()
+    assert acpmf.decode_static((served.folder / acpmf.STATIC_NAME).read_bytes()).is_online == 1
+    assert served.said == ["car 1: a client requests it, and does not get it: it is a remote player's"]
+    served.host.close()
+    let_go()
+    with pytest.raises(UsageError, match="expected --cars 2 or more"):
+        spec.ServeOptions(refuse="remote")
+
+
+def test_an_old_patch_reads_the_first_version_of_sim_state_alone(tmp_path):
+    served = serve_circle(tmp_path, old_patch=True)
+    new, old = file_of(served, spec.SIM_STATE_V1, 8), file_of(served, spec.SIM_STATE_V0, 4)
+    new[:8] = struct.pack("<4Bf", 1, 0, 0, 0, 10.0)
+    served.tick(20)
+    assert not served.host.paused
+    assert served.host.time_scale == 1.0
+    old[3] = 7
+    served.tick(20)
+    assert served.host.wall_period == pytest.approx(1 / 333 + 0.007)
+    old[0] = 1
+    served.tick()
+    assert served.host.paused
+    served.host.close()
+    let_go()

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from coupled import Session
+from helpers.beamng.coupled_session import Session
+from helpers.beamng.plain_controller import PlainController
 
 
 @pytest.fixture
@@ -13,3 +14,11 @@ def session(tmp_path):
     made.close()
     assert list(tmp_path.glob("*.port")) == []
     assert math.isfinite(made.now)
+
+
+@pytest.fixture
+def controller(session):
+    session.serve(simulink_time=0.0005)
+    made = PlainController(session)
+    yield made
+    made.close()

@@ -7,6 +7,7 @@ from array import array
 from pathlib import Path
 
 import pytest
+from helpers.beamng.state_bytes import encode_state
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,13 +39,13 @@ def test_a_state_byte_for_byte(case):
     data, values = golden(case)
     message = codec.decode_state(data)
     assert flat(message) == values
-    assert codec.encode_state(message) == data
-    assert codec.encode_state(codec.StateMessage(*values[:61], custom=tuple(values[61:]))) == data
+    assert encode_state(message) == data
+    assert encode_state(codec.StateMessage(*values[:61], custom=tuple(values[61:]))) == data
 
 
 def test_stale_banks_are_a_and_c_but_for_the_wheel_speed():
-    new, old = (codec.encode_state(codec.StateMessage(*v)) for v in (map(float, range(61)), [-1.0] * 61))
-    stale = codec.decode_state(codec.stale_state(new, old))
+    new, old = (encode_state(codec.StateMessage(*v)) for v in (map(float, range(61)), [-1.0] * 61))
+    stale = codec.decode_state(codec.hold_slow_banks(new, old))
     assert {k for k in range(61) if stale[k] == -1.0} == {*range(1, 11), *range(25, 36)}
 
 
@@ -89,7 +90,7 @@ def test_other_nans_are_nans_too():
 
 
 DECODERS = [
-    (codec.decode_state, codec.encode_state, 888),
+    (codec.decode_state, encode_state, 888),
     (codec.decode_command, codec.encode_command, 512),
     (THROTTLE_EXAMPLE.decode, lambda m: THROTTLE_EXAMPLE.encode(*m), 24),
 ]
@@ -125,19 +126,63 @@ def test_one_byte_too_few_or_too_many(decode, encode, size):
 
 
 def test_what_is_seen_of_a_state_are_these_slots_and_the_free_values():
-    seen = codec.decode_seen_state(golden("state_count")[0])
-    slots = [0, 1, 3, 5, 7, 9, *range(11, 24), 26, 33, 37, 42, 43, 48, 49, 54, 55, 60]
+    seen = codec.decode_state_subset(golden("state_count")[0])
+    slots = [0, 1, 3, 5, 7, 9, *range(11, 24), *range(26, 32), *range(33, 36)]
+    for wheel in (37, 43, 49, 55):
+        slots += [wheel, wheel + 2, wheel + 3, wheel + 5]
     assert seen == (*slots, tuple(range(61, 111)))
 
 
 @given(data=st.binary(min_size=8, max_size=64))
 def test_any_state_is_seen_as_the_whole_message_would_be(data):
     data = (data * 200)[:888]
-    seen, whole = codec.decode_seen_state(data), codec.seen(codec.decode_state(data))
+    seen, whole = codec.decode_state_subset(data), codec.select_state_subset(codec.decode_state(data))
     assert same(flat(seen), flat(whole))
+    assert same(flat(seen), flat(codec.select_subset_of_doubles(codec.decode_state_doubles(data))))
 
 
 @given(data=st.binary(max_size=1000).filter(lambda data: len(data) != 888))
 def test_a_state_of_another_size_is_not_seen(data):
     with pytest.raises(WireError, match=f"expected 888 bytes, got {len(data)}"):
-        codec.decode_seen_state(data)
+        codec.decode_state_subset(data)
+
+
+# ---- What a message without content is, and a state that is finished when its controller has answered ----
+
+
+def test_messages_without_content_are_zeros():
+    assert encode_state(codec.StateMessage()) == bytes(888)
+    assert codec.encode_command(codec.CommandMessage()) == bytes(512)
+    assert codec.decode_state(bytes(888)) == codec.StateMessage()
+    assert codec.decode_command(bytes(512)) == codec.CommandMessage()
+    assert codec.decode_state(bytes(888)).custom is codec.NO_CUSTOM
+    assert codec.NO_CUSTOM == (0.0,) * 50
+    assert (codec.DOUBLE, codec.CUSTOM_COUNT, codec.STATE_SIZE, codec.COMMAND_SIZE) == (8, 50, 888, 512)
+    assert codec.ControllerPart(0.1, 0.2, 0.3) == (0.1, 0.2, 0.3, 0.0, 0.0)
+
+
+def test_a_finished_state_has_the_controller_s_fields_and_all_others_of_its_partial():
+    values = tuple(float(k) for k in range(61))
+    partial = codec.encode_partial_state(values)
+    controller = codec.ControllerPart(throttle=101.0, brake=102.0, steering=103.0, clutch=104.0, parkingbrake=105.0)
+    plain, custom = (codec.finish_state(partial, 100.0, controller, *more) for more in ((), ((7.0,) * 50,)))
+    expected = codec.StateMessage(*values)._replace(
+        message_id=100.0, throttle_input=101.0, brake_input=102.0, clutch_input=104.0, parkingbrake_input=105.0,
+        steering_input=103.0,
+    )  # fmt: skip
+    assert codec.decode_state(plain) == expected
+    assert codec.decode_state(custom) == expected._replace(custom=(7.0,) * 50)
+
+
+@pytest.mark.parametrize(
+    ("decode", "line"),
+    [(codec.decode_state, "a state message of another size, expected 888 bytes, got 5"),
+     (codec.decode_state_subset, "a state message of another size, expected 888 bytes, got 5"),
+     (codec.decode_state_doubles, "a state message of another size, expected 888 bytes, got 5"),
+     (codec.decode_command, "a command message of another size, expected 512 bytes, got 5"),
+     (THROTTLE_EXAMPLE.decode, "a message of signals of another size, expected 24 bytes, got 5")],
+)  # fmt: skip
+def test_a_message_of_another_size_is_one_line(decode, line):
+    with pytest.raises(WireError) as caught:
+        decode(bytes(5))
+    assert str(caught.value) == line

@@ -3,17 +3,18 @@
 import math
 
 import pytest
+from helpers.beamng.state_bytes import message_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.cars.load import load
-from trailbrake.frames import direction, up_vector
+from trailbrake.cars.car_library import load_car
+from trailbrake.frames import nose_direction, up_vector
 from trailbrake.sims.beamng import convert
-from trailbrake.sims.beamng.codec import CommandMessage, StateMessage, decode_state
-from trailbrake.sims.beamng.convert import Held
+from trailbrake.sims.beamng.codec import CommandMessage, StateMessage, decode_state, select_state_subset
+from trailbrake.sims.beamng.convert import LatchedCommand
 from trailbrake.state import CarState, Controls, WheelState, WheelTorque
 
-CAR = load("gt3")
+CAR = load_car("gt3")
 NAN = math.nan
 angles = st.floats(-1.2, 1.2)
 numbers = st.floats(-100.0, 100.0)
@@ -31,7 +32,11 @@ def state(**more):
 
 
 def wire(**more):
-    return convert.state_to_wire(state(**more), CAR, 5)
+    return message_of(state(**more), CAR, 5)
+
+
+def read(message, step, previous=None):
+    return convert.state_from_wire(select_state_subset(message), step, previous)
 
 
 @pytest.mark.parametrize(("yaw", "on_wire"), [(-math.pi / 2, 0.0), (0.0, math.pi / 2), (math.pi / 2, math.pi),
@@ -54,49 +59,51 @@ def test_accelerating_forward_is_negative_y_and_to_the_left_positive_x():
 
 
 def test_steering_has_opposite_signs_and_the_wheel_is_in_degrees():
-    m = convert.state_to_wire(state(steering_wheel_angle=math.radians(90.0)), CAR, 0, Held(steer=0.5))
+    m = message_of(state(steering_wheel_angle=math.radians(90.0)), CAR, 0, LatchedCommand(steer=0.5))
     assert (m.steering, m.steering_input) == (pytest.approx(90.0), -0.5)
 
 
 def test_the_rest_of_the_message():
-    m = wire(gear=-1, engine_speed=100.0 * math.pi, brake=0.5, handbrake=1.0)
+    wheels = [WheelState(angular_velocity=0.0, load=3000.0, drive_torque=10.0 * k, brake_torque=100.0 + k)
+              for k in range(4)]  # fmt: skip
+    m = wire(gear=-1, engine_speed=100.0 * math.pi, max_engine_speed=200.0 * math.pi, fuel=0.25, engine_load=0.75,
+             low_beam=1.0, right_signal=1.0, wheels=wheels)  # fmt: skip
     assert (m.message_id, m.gear, m.reverse, m.rpm) == (5.0, -1.0, 1.0, pytest.approx(3000.0))
-    assert m.wheelFL_brakingTorque == pytest.approx(0.25 * CAR.brakes.torque_front)
-    assert m.wheelRR_brakingTorque == pytest.approx(0.25 * CAR.brakes.torque_rear + 0.5 * CAR.brakes.handbrake_torque)
-    assert m.fuel == pytest.approx(20.0 / CAR.fuel.capacity)
+    assert (m.maxrpm, m.fuel, m.engineLoad) == (pytest.approx(6000.0), 0.25, 0.75)
+    assert (m.lowbeam, m.highbeam, m.signal_L, m.signal_R) == (1.0, 0.0, 0.0, 1.0)
+    assert (m.wheelFR_propulsionTorque, m.wheelRR_brakingTorque) == (10.0, 103.0)
     assert (m.altitude, m.posZ, m.wheelFL_downForce) == (3.0, 3.0, 3000.0)
+    back = read(m, 0.005)
+    assert (back.fuel, back.engine_load, back.low_beam, back.right_signal) == (0.25, 0.75, 1.0, 1.0)
+    assert back.max_engine_speed == pytest.approx(200.0 * math.pi)
+    assert [(wheel.drive_torque, wheel.brake_torque) for wheel in back.wheels] == [
+        (10.0 * k, 100.0 + k) for k in range(4)
+    ]
 
 
-def test_full_throttle_drives_the_rear_wheels_by_the_engine_s_map():
-    m = wire(throttle=1.0, engine_speed=6000.0 * math.pi / 30.0, gear=2)
-    speed = 6000.0 * math.pi / 30.0 / CAR.gearbox.overall(2) * CAR.driven_radius
-    force = CAR.drive_force(speed, 2)
-    assert 2 * m.wheelRL_propulsionTorque / CAR.driven_radius == pytest.approx(force, rel=1e-6)
-    assert m.wheelFL_propulsionTorque == 0.0
+def test_a_braking_torque_below_zero_is_none():
+    """The game sends less than 0 at a wheel that its brake leaves alone: it takes friction off."""
+    assert read(StateMessage(wheelFL_brakingTorque=-7.0), 0.005).wheels[0].brake_torque == 0.0
 
 
 def test_what_the_state_does_not_know_is_zero_on_the_wire():
-    m = convert.state_to_wire(CarState(x=1.0), CAR, 0)
+    m = message_of(CarState(x=1.0), CAR, 0)
     assert all(math.isfinite(v) for v in m[:-1])
     assert m.posX == 1.0
 
 
-def test_what_is_held_comes_in_its_own_places_whatever_is_held():
-    prepared = convert.told_of(state(throttle=0.3, brake=0.2, gear=2), CAR)
-    told = decode_state(convert.complete(prepared, 0, Held()))
-    held = Held(0.7, 0.6, -0.5, True, (10.0, 20.0, 30.0, math.nan), (1.0, 2.0, 3.0, 4.0))
+def test_the_controller_s_part_has_its_own_fields_and_changes_no_other():
+    partial = convert.state_to_wire(state(throttle=0.3, brake=0.2, gear=2), CAR)
+    before = decode_state(convert.finish_message(partial, 0, LatchedCommand()))
+    latched = LatchedCommand(0.7, 0.6, -0.5, True, (10.0, 20.0, 30.0, math.nan), (1.0, 2.0, 3.0, 4.0),
+                            clutch=0.4, handbrake=0.3)  # fmt: skip
     custom = tuple(map(float, range(50)))
-    m = decode_state(convert.complete(prepared, 9, held, custom))
+    m = decode_state(convert.finish_message(partial, 9, latched, custom))
     changed = {
         "message_id": 9.0, "throttle_input": 0.7, "brake_input": 0.6, "steering_input": 0.5, "custom": custom,
-        **{f"wheel{wheel}_brakingTorque": k + 1.0 for k, wheel in enumerate(("FL", "FR", "RL", "RR"))},
-        **{f"wheel{wheel}_propulsionTorque": 10.0 * (k + 1) for k, wheel in enumerate(("FL", "FR", "RL"))},
-        "wheelRR_propulsionTorque": 0.0,
+        "clutch_input": 0.4, "parkingbrake_input": 0.3,
     }  # fmt: skip
-    assert m == told._replace(**changed)
-    held.torque_mode = False
-    pedals = {name: value for name, value in changed.items() if not name.startswith("wheel")}
-    assert decode_state(convert.complete(prepared, 9, held, custom)) == told._replace(**pedals)
+    assert m == before._replace(**changed), "a torque is reported when it has acted, not when it is commanded"
 
 
 @given(yaw=st.floats(-3.14, 3.14), pitch=angles, roll=angles, v=st.tuples(numbers, numbers, numbers),
@@ -106,12 +113,12 @@ def test_there_and_back(yaw, pitch, roll, v, a):
     s = state(yaw=yaw, pitch=pitch, roll=roll, speed=math.hypot(*v[:2]), velocity_x=v[0], velocity_y=v[1],
               velocity_z=v[2], acceleration_x=a[0], acceleration_y=a[1], acceleration_z=a[2],
               steering_wheel_angle=1.0)  # fmt: skip
-    m = convert.state_to_wire(s, CAR, 41)
-    x, z = direction(yaw, pitch), up_vector(yaw, pitch, roll)
+    m = message_of(s, CAR, 41)
+    x, z = nose_direction(yaw, pitch), up_vector(yaw, pitch, roll)
     y = (z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0])
     world = [v[0] * x[k] + v[1] * y[k] + v[2] * z[k] for k in range(3)]
     assert (m.velX, m.velY, m.velZ) == pytest.approx(world, abs=1e-9)
-    back = convert.state_from_wire(m, 0.005)
+    back = read(m, 0.005)
     assert (back.time, back.sequence) == (pytest.approx(42 * 0.005), 41)
     for name in ("x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y", "velocity_z",
                  "acceleration_x", "acceleration_y", "acceleration_z", "steering_wheel_angle", "throttle", "brake",
@@ -123,23 +130,29 @@ def test_there_and_back(yaw, pitch, roll, v, a):
 
 
 def test_the_yaw_rate_is_the_turn_between_two_messages_over_the_seam_too():
-    before = convert.state_from_wire(wire(yaw=3.14), 0.01)
-    after = convert.state_to_wire(state(yaw=-3.14, speed=5.0), CAR, 7)
+    before = read(wire(yaw=3.14), 0.01)
+    after = message_of(state(yaw=-3.14, speed=5.0), CAR, 7)
     turn = 2 * math.pi - 6.28
-    assert convert.state_from_wire(after, 0.01, before).yaw_rate == pytest.approx(turn / 0.02)
-    assert convert.state_from_wire(wire(), 0.01).yaw_rate == 0.0
-    assert math.isnan(convert.state_from_wire(wire(speed=5.0), 0.01).yaw_rate)
+    assert read(after, 0.01, before).yaw_rate == pytest.approx(turn / 0.02)
+    assert read(wire(), 0.01).yaw_rate == 0.0
+    first = read(wire(speed=5.0), 0.01)
+    assert first.yaw_rate == pytest.approx(first.acceleration_y / 5.0)
 
 
 def test_any_numbers_become_a_state():
     for bad in (NAN, math.inf, -math.inf, 1e300):
-        convert.state_from_wire(StateMessage(3.0, *[bad] * 60), 0.005)
+        read(StateMessage(3.0, *[bad] * 60), 0.005)
+
+
+def apply(command):
+    latched = LatchedCommand()
+    convert.apply_command(command, latched)
+    return convert.controls_from_wire(latched)
 
 
 @given(st.tuples(*[st.floats(allow_nan=True, allow_infinity=True)] * 14))
 def test_any_command_becomes_controls_within_range(values):
-    held = Held()
-    c = convert.controls_from_wire(CommandMessage(*values), held)
+    c = apply(CommandMessage(*values))
     assert -1.0 <= c.steer <= 1.0
     assert 0.0 <= c.throttle <= 1.0
     assert 0.0 <= c.brake <= 1.0
@@ -149,13 +162,13 @@ def test_any_command_becomes_controls_within_range(values):
 
 
 def test_the_stock_example_s_throttle_below_zero_is_none():
-    assert convert.controls_from_wire(CommandMessage(1.0, -0.05, NAN, 0.015), Held()).throttle == 0.0
+    assert apply(CommandMessage(1.0, -0.05, NAN, 0.015)).throttle == 0.0
 
 
 @given(steer=st.floats(-1, 1), throttle=st.floats(0, 1), brake=st.floats(0, 1),
        torques=st.none() | st.lists(st.tuples(numbers, st.floats(0, 5000)), min_size=4, max_size=4))  # fmt: skip
 def test_controls_there_and_back(steer, throttle, brake, torques):
     wheels = None if torques is None else tuple(WheelTorque(*t) for t in torques)
-    asked = Controls(steer, throttle, brake, wheels=wheels)
-    got = convert.controls_from_wire(convert.controls_to_wire(asked, 1.0), Held())
+    wanted = Controls(steer, throttle, brake, wheels=wheels)
+    got = apply(convert.controls_to_wire(wanted, 1.0))
     assert (got.steer, got.throttle, got.brake, got.wheels) == (steer, throttle, brake, wheels)

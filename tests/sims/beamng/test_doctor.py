@@ -1,30 +1,31 @@
-"""The doctor on real sockets: nobody there, somebody else there, and a simulator that answers."""
+"""The doctor on real sockets: no simulator, another client, and a simulator that answers."""
 
 import threading
 
 import pytest
+from helpers.beamng.state_bytes import encode_state
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng import doctor
-from trailbrake.sims.beamng.codec import StateMessage, decode_command, encode_state
-from trailbrake.transport.udp import Udp
+from trailbrake.sims.beamng.codec import StateMessage, decode_command
+from trailbrake.transport.udp import UdpSocket
 
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch):
-    monkeypatch.setattr(doctor, "QUIET", 0.1)
+    monkeypatch.setattr(doctor, "LISTEN_S", 0.1)
 
 
 def ports():
-    """Return two ports that nobody has."""
-    pair = Udp(), Udp()
+    """Return two free ports."""
+    pair = UdpSocket(), UdpSocket()
     for udp in pair:
         udp.close()
     return [udp.port for udp in pair]
 
 
 def options(listen, peer, **more):
-    return doctor.Options(listen=f"127.0.0.1:{listen}", peer=f"127.0.0.1:{peer}", seconds=0.3, **more)
+    return doctor.DoctorOptions(listen=f"127.0.0.1:{listen}", peer=f"127.0.0.1:{peer}", seconds=0.3, **more)
 
 
 def findings(given):
@@ -36,7 +37,7 @@ class Simulator(threading.Thread):
 
     def __init__(self, controller):
         super().__init__(daemon=True)
-        self.udp, self.controller, self.over, self.commands = Udp(), ("127.0.0.1", controller), False, []
+        self.udp, self.controller, self.over, self.commands = UdpSocket(), ("127.0.0.1", controller), False, []
         self.again = 0  # messages sent a second time
 
     def run(self):
@@ -44,7 +45,7 @@ class Simulator(threading.Thread):
             state = StateMessage(message_id=sent, posY=-0.05 * sent, velY=-10.0)
             self.udp.send(encode_state(state), self.controller)
             while not self.over:
-                if self.udp.wait(0.02):
+                if self.udp.wait_readable(0.02):
                     self.commands.append(decode_command(self.udp.receive()[0]))
                     break
                 if not self.commands:
@@ -55,7 +56,7 @@ class Simulator(threading.Thread):
         self.udp.close()
 
 
-def test_nobody_there():
+def test_no_simulator():
     found = findings(options(*ports()))
     assert {name: finding.verdict for name, finding in found.items()} == {"door": "ok", "packets": "problem"}
     assert "not loaded" in found["packets"].found
@@ -63,15 +64,15 @@ def test_nobody_there():
 
 def test_a_controller_that_sends_elsewhere():
     listen, _ = ports()
-    game = Udp()
+    game = UdpSocket()
     try:
-        assert "somebody listens" in findings(options(listen, game.port))["packets"].found
+        assert "a program listens" in findings(options(listen, game.port))["packets"].found
     finally:
         game.close()
 
 
 def test_a_second_client_has_the_port():
-    other = Udp()
+    other = UdpSocket()
     try:
         found = findings(options(other.port, 1))
     finally:

@@ -3,6 +3,7 @@
 import math
 from struct import pack, unpack
 
+import numpy as np
 import pytest
 
 from trailbrake.errors import SimulatorError, UsageError
@@ -10,19 +11,19 @@ from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.link import Link
 from trailbrake.sims.beamng.spec import LiveOptions
 from trailbrake.state import Controls, Phase, WheelTorque
-from trailbrake.transport.rendezvous import lookup, publish
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.rendezvous import lookup_port, publish_port
+from trailbrake.transport.udp import UdpSocket
 
 
 class Simulator:
-    """Sends what it is told to, and unpacks the answers."""
+    """Sends given bytes, and unpacks the answers."""
 
     def __init__(self, folder, **options):
-        self.udp = Udp()
-        publish(folder, spec.simulator_door(0), self.udp.port)
+        self.udp = UdpSocket()
+        publish_port(folder, spec.simulator_rendezvous_name(0), self.udp.port)
         self.link = Link(LiveOptions(simulink_time=0.0005, **options), doors=folder)
         self.link.open(0.0)
-        self.to = ("127.0.0.1", lookup(folder, spec.controller_door(0)))
+        self.to = ("127.0.0.1", lookup_port(folder, spec.controller_rendezvous_name(0)))
 
     def send(self, *ids, raw=None):
         for message_id in ids:
@@ -89,7 +90,7 @@ def test_messages_that_came_while_the_controller_was_at_work_are_seen_before_it_
     sim.send(1)  # two seconds have passed
     sim.link.write(Controls())
     assert sim.answers()[0][0] == 1.0
-    assert not sim.link.fresh(), "one answer was for both"
+    assert not sim.link.has_new_sample(), "one answer was for both"
     assert sim.link.counters.resyncs == 1
 
 
@@ -119,10 +120,124 @@ def test_rubbish_is_dropped_and_counted(make):
     for bad in (math.nan, math.inf, -math.inf, 1e300):
         sim.send(bad)
     assert sim.exchange(0) == 1
-    assert (sim.link.counters.wrong_size, sim.link.counters.old) == (5, 4)
+    for bad in (math.nan, -1.0, 0.5, 1.5, 1e300):
+        sim.send(bad)
+    assert not sim.link.has_new_sample()
+    assert (sim.link.counters.wrong_size, sim.link.counters.bad_ids) == (5, 9)
     sim.send(raw=pack("<111d", 1.0, *[math.inf] * 110))
     sim.send(raw=pack("<111d", 2.0, *[math.nan] * 110))
     assert math.isnan(sim.link.read(0.0).yaw)
+
+
+@pytest.fixture
+def stranger():
+    made = UdpSocket()
+    yield made
+    made.close()
+
+
+def test_a_second_sender_has_no_effect_and_is_said_once(make, stranger, capsys):
+    sim = make()
+    assert sim.exchange(0) == 1
+    rng = np.random.default_rng(5)
+    for k in range(1, 200):
+        for raw in (rng.bytes(888), pack("<111d", 4e15, *[50.0] * 110), pack("<111d", k, *[50.0] * 110), b"x"):
+            stranger.send(raw, sim.to)
+        assert sim.exchange(k, now=0.005 * k) == k + 1
+        assert sim.link.read(0.005 * k).speed == 0.0
+    counters = sim.link.counters
+    assert (counters.foreign, counters.received, counters.lost, counters.resyncs) == (4 * 199, 200, 0, 0)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "second sender" in line]
+    assert lines == [
+        f"beamng: datagrams of a second sender, 127.0.0.1:{stranger.port}, are ignored while "
+        f"127.0.0.1:{sim.udp.port} sends: does a second simulator run?"
+    ]
+
+
+def test_garbage_before_the_game_does_not_hold_the_wire(make, stranger):
+    sim = make()
+    for raw in (bytes(10), np.random.default_rng(3).bytes(888), pack("<111d", math.nan, *[0.0] * 110)):
+        stranger.send(raw, sim.to)
+    assert sim.exchange(0) == 1
+    assert sim.link.counters.foreign == 0
+
+
+def test_a_restarted_simulator_sends_from_another_port(make, stranger):
+    sim = make()
+    for k in range(5):
+        sim.exchange(k, now=0.1 * k)
+    for now in (0.5, 0.7, 0.9, 1.1):
+        stranger.send(pack("<111d", 0.0, *[0.0] * 110), sim.to) if now > 1.0 else None
+        state = sim.link.read(now)
+    assert (state.phase, state.sequence) == (Phase.DRIVING, 0)
+    assert sim.link.counters.resyncs == 1
+
+
+def test_a_hang_of_ours_is_no_silence_of_the_game(make, stranger):
+    """A driver hangs for 5 s; a stranger's message waits before the game's."""
+    sim = make()
+    sim.exchange(0, now=0.0)
+    stranger.send(pack("<111d", 0.0, *[50.0] * 110), sim.to)
+    sim.send(1)
+    state = sim.link.read(5.0)
+    assert (state.sequence, state.speed) == (1, 0.0)
+    assert sim.link.counters.foreign == 1
+
+
+def test_one_wrong_high_id_does_not_make_the_good_ones_old(make):
+    sim = make()
+    assert sim.exchange(0) == 1
+    for wrong in (4e15, 1000.0, 2.0**53 - 1.0):
+        assert sim.exchange(wrong) is None
+    assert [sim.exchange(k) for k in (1, 2, 3)] == [2, 3, 4]
+    counters = sim.link.counters
+    assert (counters.jumps, counters.old, counters.lost, counters.resyncs) == (3, 0, 0, 0)
+
+
+def test_a_second_message_confirms_that_the_ids_have_jumped(make):
+    sim = make()
+    assert sim.exchange(0) == 1
+    assert sim.exchange(5000) is None
+    assert sim.exchange(5001) == 1, "one answer for all, and the count anew: a resync"
+    assert (sim.link.counters.lost, sim.link.counters.resyncs) == (5000, 1)
+    assert sim.exchange(7_205_001, 7_205_002) == 1  # an hour of 0.5 ms: another resync, and no loss
+    assert (sim.link.counters.lost, sim.link.counters.resyncs) == (5000, 3)
+
+
+def test_a_flooded_port_does_not_hold_a_read(make, stranger):
+    sim = make()
+    sim.exchange(0)
+    flood, left = sim.link._udp, 3000
+
+    class Endless:
+        def receive(self):
+            nonlocal left
+            left -= 1
+            return b"flood", ("127.0.0.1", 1)
+
+        send, close, wait_readable = flood.send, flood.close, flood.wait_readable
+
+    sim.link._udp = Endless()
+    sim.link.has_new_sample()
+    sim.link.read(0.1)
+    assert left > 2000
+
+
+def test_a_close_without_a_release_leaves_the_brake_on(make):
+    """A second Ctrl-C comes while the car is still brought to a stop."""
+    sim = make()
+    sim.exchange(0, controls=Controls(throttle=1.0))
+    sim.link.close()
+    (answer,) = sim.answers()
+    assert (answer[0], answer[1], answer[2]) == (2.0, 0.0, 1.0)
+
+
+def test_a_close_after_the_release_sends_nothing_more(make):
+    sim = make()
+    sim.exchange(0, controls=Controls(throttle=1.0))
+    sim.link.release()
+    sim.link.close()
+    assert len(sim.answers()) == 1
 
 
 def test_silence_is_lost(make):
@@ -189,7 +304,7 @@ def test_every_habit_is_in_lockstep_with_the_strict_host(session, reply_id, simu
     link = session.connect(simulink_time=simulink, reply_id=reply_id)
     for k in range(30):  # the first two commands differ: see `StrictWindow` on ids that are one behind
         assert session.exchange(link, Controls(throttle=k / 100)).sequence == k
-    assert session.host.counters()["timeouts"] == 0
+    assert session.host.read_counters()["timeouts"] == 0
 
 
 @pytest.mark.parametrize("window", ["strict", "beamng"])
@@ -199,9 +314,9 @@ def test_after_a_pause_both_ends_are_in_lockstep_again(session, window):
     session.exchange(link, times=100)
     session.tick(1100)  # two time-outs and a bit
     session.exchange(link, times=5)
-    steps, sent = session.plant.steps, session.host.counters()["messages_out"]
+    steps, sent = session.plant.steps, session.host.read_counters()["messages_out"]
     session.exchange(link, times=50)
-    assert session.plant.steps - steps == session.host.counters()["messages_out"] - sent == 50
+    assert session.plant.steps - steps == session.host.read_counters()["messages_out"] - sent == 50
     assert link.counters.resyncs == 1
 
 
@@ -210,12 +325,15 @@ def test_a_client_that_is_killed_and_one_that_comes_after_it(session, window):
     session.serve(simulink_time=0.0005, block_timeout=0.2, window=window)
     first = session.connect(simulink_time=0.0005)
     session.exchange(first, times=100)
-    first.close()  # without a release
+    first._udp.close()  # without a release
     second = session.connect(simulink_time=0.0005)
-    session.host._couplings[0].to = ("127.0.0.1", lookup(session.folder, spec.controller_door(0)))
+    session.host._couplings[0].controller_address = (
+        "127.0.0.1",
+        lookup_port(session.folder, spec.controller_rendezvous_name(0)),
+    )
     state = session.exchange(second, times=50)
     assert state.sequence >= 149
-    assert session.host.counters()["vehicles"][0]["timeouts"] >= 1
+    assert session.host.read_counters()["vehicles"][0]["timeouts"] >= 1
 
 
 def test_a_host_that_is_killed_and_one_that_comes_after_it(session):

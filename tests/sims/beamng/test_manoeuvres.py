@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load as load_car
+from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import brake_test, double_lane_change
-from trailbrake.planning.lane_change import clearance, iso_3888_1
-from trailbrake.record.reader import Recording
+from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
+from trailbrake.record.recording_reader import Recording
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.session import drive
+from trailbrake.run.session.drive_session import drive
 
 SPEED = 80.0 / 3.6
 
@@ -37,11 +37,11 @@ def test_speed_and_heading_are_held_by_pedals_and_by_torque(driver, tmp_path):
 
 def test_the_double_lane_change_leaves_all_cones_standing(tmp_path):
     state = driven(tmp_path, "double_lane_change", "proving_ground", "gt3", 21.5)
-    car, start = load_car("gt3"), double_lane_change.START
+    car, start = load_car("gt3"), double_lane_change.CONES_START
     assert state["x"][-1] > start + 127.0
     among = (state["x"] > start) & (state["x"] < start + 125.0)
     assert np.abs(state["speed"][among] - SPEED).max() < 0.5
-    assert clearance(iso_3888_1(car.body.width, start), car, state["x"], state["y"], state["yaw"]).min() > 0.0
+    assert lane_clearances(iso_3888_1(car.body.width, start), car, state["x"], state["y"], state["yaw"]).min() > 0.0
 
 
 def test_the_brake_test_stops_straight(tmp_path):

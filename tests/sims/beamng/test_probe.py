@@ -3,27 +3,29 @@
 import threading
 
 import pytest
-from coupled import FakePlant
+from helpers.beamng.coupled_session import FakePlant
 
 from trailbrake.errors import UsageError
-from trailbrake.histogram import Durations
+from trailbrake.histogram import DurationHistogram
 from trailbrake.sims.beamng import probe
 from trailbrake.sims.beamng.host import Host
-from trailbrake.sims.beamng.probe import Options
+from trailbrake.sims.beamng.probe import ProbeOptions
 from trailbrake.sims.beamng.spec import ServeOptions
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.udp import UdpSocket
 
 
 def durations(seconds):
-    made = Durations()
+    made = DurationHistogram()
     for _ in range(1000):
-        made.add(seconds)
+        made.add_duration(seconds)
     return made
 
 
 def judge(trip, work, **options):
     said = []
-    return probe._judge(Options(**options), durations(trip), durations(work), 1.0, said.append), said
+    return probe._summarize_measurement(
+        ProbeOptions(**options), durations(trip), durations(work), 1.0, said.append
+    ), said
 
 
 def test_a_fast_controller_behind_a_slow_network():
@@ -48,14 +50,14 @@ def test_a_controller_slower_than_its_period_is_warned_of():
 
 def test_options_out_of_range():
     with pytest.raises(UsageError, match="--compute"):
-        Options(compute=-1.0)
+        ProbeOptions(compute=-1.0)
 
 
 @pytest.mark.slow
 def test_a_measurement_against_our_host():
     ports = []
     for _ in range(2):
-        free = Udp()
+        free = UdpSocket()
         ports.append(free.port)
         free.close()
     host = Host(FakePlant(), ServeOptions(send=f"127.0.0.1:{ports[0]}", receive_port=ports[1], simulink_time=0.0005,
@@ -73,22 +75,33 @@ def test_a_measurement_against_our_host():
     thread.start()
     try:
         listen, peer = (f"127.0.0.1:{port}" for port in ports)
-        options = Options(listen=listen, peer=peer, simulink_time=0.0005, seconds=0.3)
-        asked = []
+        options = ProbeOptions(listen=listen, peer=peer, simulink_time=0.0005, seconds=0.3)
+        states, computed = [], 0.0
 
         def answer(state):
-            asked.append(state)
-            if len(asked) > 1:
-                probe.time.sleep(0.002)
+            nonlocal computed
+            states.append(state)
+            if len(states) > 1:
+                computed += 0.002
 
-        found = probe.run(options, lambda text: None, answer)
+        found = probe.run(options, lambda text: None, answer, lambda: probe.time.perf_counter() + computed)
     finally:
         stop.set()
         thread.join()
         host.close()
     assert found["exchanges"] > 5
-    assert len(asked) == found["exchanges"]
+    assert len(states) == found["exchanges"]
     assert found["compute_p99_us"] >= 2000.0
     assert found["proposed_simulink_time_s"] >= 0.0025
     assert found["round_trip_p50_us"] > 0.0
     assert found["sim_over_real"] > 0.0
+
+
+def test_mean_and_worst_computing_time_side_by_side():
+    work = durations(0.001)
+    work.add_duration(0.02)
+    found = probe._summarize_measurement(ProbeOptions(), durations(0.0001), work, 1.0, print)
+    assert found["compute_mean_us"] == pytest.approx(1019.0, rel=0.01)
+    assert found["compute_worst_us"] == pytest.approx(20_000.0)
+    assert found["proposed_by_mean_s"] == pytest.approx(0.0015)
+    assert found["proposed_by_worst_s"] == pytest.approx(0.024)

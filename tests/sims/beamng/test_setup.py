@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import UsageError
-from trailbrake.sims.beamng.setup import Options, run
+from trailbrake.sims.beamng.setup import SetupOptions, run
 
 # The keys that the controller's initialSetup(config) reads, as the protocol page lists them.
 KEYS = {"udpSendIP", "udpSendPort", "udpReceiveIP", "udpReceivePort", "simulinkTime", "pingTime", "debugFile"}
@@ -24,14 +25,14 @@ def table(line):
 
 
 def test_the_defaults_are_the_game_s_own():
-    assert table(*starts(Options())) == {
+    assert table(*starts(SetupOptions())) == {
         "simulinkTime": "0.005", "pingTime": "0.00001", "udpSendIP": "'127.0.0.1'", "udpSendPort": "64890",
         "udpReceiveIP": "'127.0.0.1'", "udpReceivePort": "64891",
     }  # fmt: skip
 
 
-def test_what_is_asked_for_stands_in_the_line():
-    options = Options(listen="192.168.1.5:7000", peer="192.168.1.9:7001", simulink_time=0.0005, ping_time=0.002,
+def test_the_line_has_the_options():
+    options = SetupOptions(listen="192.168.1.5:7000", peer="192.168.1.9:7001", simulink_time=0.0005, ping_time=0.002,
                       debug_file=True)  # fmt: skip
     found = table(*starts(options))
     assert set(found) == KEYS
@@ -42,27 +43,41 @@ def test_what_is_asked_for_stands_in_the_line():
 
 
 def test_each_vehicle_has_a_pair_of_ports():
-    ports = [(found["udpSendPort"], found["udpReceivePort"]) for found in map(table, starts(Options(vehicles=3)))]
+    ports = [(found["udpSendPort"], found["udpReceivePort"]) for found in map(table, starts(SetupOptions(vehicles=3)))]
     assert ports == [("64890", "64891"), ("64892", "64893"), ("64894", "64895")]
 
 
 def test_a_period_that_is_rounded_up_is_said():
-    text = " ".join(run(Options(simulink_time=0.0007)))
+    text = " ".join(run(SetupOptions(simulink_time=0.0007)))
     assert "rounded up" in text
     assert "must be 0.001 s" in text
     assert "--simulink-time 0.0007" in text
-    assert "rounded up" not in " ".join(run(Options()))
+    assert "rounded up" not in " ".join(run(SetupOptions()))
+
+
+def test_the_command_at_the_end_needs_no_road_and_is_one_that_exists():
+    *_, line, _, _ = run(SetupOptions())
+    words = line.split("trailbrake ")[1].split()
+    assert words[:4] == ["drive", "--sim", "beamng", "--live"]
+    driver = load_driver(words[words.index("--driver") + 1])
+    assert {"yaw", "speed"} == driver.NEEDS, "no position: it follows no road"
+    assert words[words.index("--gain") + 1] == "speed=3"
+
+
+def test_a_period_that_our_link_does_not_take_prints_no_command():
+    *_, line = run(SetupOptions(simulink_time=0.5))
+    assert line == "trailbrake's own controller needs 0.2 s or less between two messages."
 
 
 @pytest.mark.parametrize(
     ("options", "flag"),
     [
-        (Options(listen="0.0.0.0:64890"), "--listen"),
-        (Options(listen="64890"), "--listen"),
-        (Options(peer="here"), "--peer"),
-        (Options(simulink_time=0.0), "--simulink-time"),
-        (Options(ping_time=-1.0), "--ping-time"),
-        (Options(vehicles=0), "--vehicles"),
+        (SetupOptions(listen="0.0.0.0:64890"), "--listen"),
+        (SetupOptions(listen="64890"), "--listen"),
+        (SetupOptions(peer="here"), "--peer"),
+        (SetupOptions(simulink_time=0.0), "--simulink-time"),
+        (SetupOptions(ping_time=-1.0), "--ping-time"),
+        (SetupOptions(vehicles=0), "--vehicles"),
     ],
 )
 def test_flags_that_cannot_be(options, flag):

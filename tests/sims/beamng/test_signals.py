@@ -1,175 +1,142 @@
-"""Generation 2: the vendor's small contract, every signal that is known, and both ends in lockstep."""
+"""Signals of both generations in a driver, a loop, a recording and its export; free values to the game."""
 
-import contextlib
-import itertools
+import csv
 import math
-import struct
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from helpers.beamng.contracts import make_sensor_contract, make_torques_contract
+from helpers.beamng.state_bytes import encode_state
 
-from trailbrake.cars.load import load
-from trailbrake.errors import DataError, WireError
-from trailbrake.sims.beamng import contract, signals
-from trailbrake.sims.beamng.contract import HEADER, parse
-from trailbrake.sims.beamng.dialect import Fixed, of_options
-from trailbrake.sims.beamng.signals import Listed
-from trailbrake.sims.beamng.spec import LiveOptions, ServeOptions
-from trailbrake.state import CarState, Controls, WheelState, WheelTorque
+from trailbrake.record.csv_export import export_csv
+from trailbrake.record.recording_reader import Recording
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session.drive_session import drive
+from trailbrake.run.stepping import connect
+from trailbrake.sims.beamng.codec import StateMessage, decode_state_doubles
+from trailbrake.sims.beamng.signals import WIRE_SIGNALS, CouplingSignals, list_signals
+from trailbrake.sims.beamng.spec import LiveOptions
+from trailbrake.state import Controls
+from trailbrake.state.signals import match_signals
 
-CAR = load("gt3")
-TOP = ",".join(HEADER) + "\n"
-THROTTLE = TOP + (
-    "connection,time,3rd Party Computation Time,0.0005,number,,s,\n"
-    "signalTo,Kinematics,vehicleYaw,,number,,rad,\n"
-    "signalTo,Kinematics,vehicleGroundSpeed,,number,,m/s,\n"
-    "signalFrom,Driver,throttle,value,number,,,\n"
-    "signalFrom,Driver,steeringWheelPosition,value,number,,,\n"
-)
+DRIVER = """
+from trailbrake import Controls
+from trailbrake.state import WheelTorque
+
+SIGNALS = ("beamng.wheel_fl.braking_torque", "beamng.wheel_rr.propulsion_torque", "beamng.throttle_input",
+           "beamng.custom.1", "beamng.custom.2")
+SEEN = []
 
 
-def state(**more):
-    return CarState(
-        x=1.0, y=2.0, z=3.0, yaw=0.0, pitch=0.1, roll=0.05, speed=12.5, velocity_x=12.5, velocity_y=0.0, velocity_z=0.0,
-        acceleration_x=1.0, acceleration_y=2.0, acceleration_z=0.0, roll_rate=0.1, pitch_rate=0.2, yaw_rate=0.3,
-        throttle=0.5, brake=0.0, clutch=0.0, handbrake=0.0, gear=2, engine_speed=300.0, fuel_litres=10.0,
-        steering_wheel_angle=0.3, wheels=[WheelState(angular_velocity=30.0, load=3000.0) for _ in range(4)], **more,
+class Driver:
+    NEEDS = {"speed", "time", *SIGNALS}
+    CUSTOM = 2
+
+    def reset(self, course):
+        SEEN.clear()
+
+    def act(self, state, dt):
+        values = [state.signals[name] for name in SIGNALS]
+        SEEN.append(values)
+        braking = state.time > 0.6
+        return Controls(throttle=0.0 if braking else 0.8, brake=0.4 if braking else 0.0,
+                        custom=(state.speed, values[0]))
+"""
+CUSTOM = """
+def custom(state, received):
+    return [2.0 * received[0], received[1]]
+"""
+
+
+def test_every_value_of_the_banks_is_declared_once():
+    names = [wire.signal.name for wire in WIRE_SIGNALS]
+    assert len(set(names)) == len(names)
+    covered = {wire.slot for wire in WIRE_SIGNALS}
+    vectors = {f"{kind}{axis}" for kind in ("pos", "vel", "acc") for axis in "XYZ"}
+    kinematics = vectors | {"groundspeed", "roll", "pitch", "yaw", "message_id", "custom"}
+    assert set(StateMessage._fields) - covered == kinematics, "the state has these"
+    assert sum(name.startswith("beamng.custom.") for name in names) == 50
+    assert {"beamng.throttle_input", "beamng.wheel_fl.braking_torque", "beamng.ignition_level"} <= set(names)
+
+
+def test_values_are_in_units_and_signs_of_the_state():
+    doubles = decode_state_doubles(
+        encode_state(StateMessage(steering=90.0, steering_input=-0.5, rpm=6000.0, wheelRL_frictionTorque=7.0,
+                                  custom=(1.5, *[0.0] * 49)))
     )  # fmt: skip
+    names = ["beamng.steering_wheel_angle", "beamng.steering_input", "beamng.engine_speed",
+             "beamng.wheel_rl.friction_torque", "beamng.custom.1"]  # fmt: skip
+    assert CouplingSignals(names).read_values(doubles) == pytest.approx((0.5 * math.pi, 0.5, 200.0 * math.pi, 7.0, 1.5))
 
 
-def listed(*names, back=("throttle,value",)):
-    rows = [f"signalTo,Kinematics,{name},,number" for name in names]
-    rows += [f"signalFrom,Driver,{row},number" for row in back]
-    return Listed(parse(TOP + "\n".join(rows), "mine.csv"))
+def test_a_contract_declares_what_it_lists(tmp_path):
+    path = tmp_path / "contract.csv"
+    path.write_text(make_torques_contract())
+    assert [signal.name for signal in list_signals(LiveOptions(contract=path))] == [
+        "beamng.contract.vehicle_yaw", "beamng.contract.vehicle_ground_speed",
+    ]  # fmt: skip
+    path.write_text(make_sensor_contract())
+    names = [signal.name for signal in list_signals(LiveOptions(contract=path))]
+    assert {"beamng.contract.oiltemp", "beamng.contract.imu_acceleration_raw_axis1",
+            "beamng.contract.imu_acceleration_raw_axis1_2", "beamng.wheel_fr.wheel_speed",
+            "beamng.wheel_rl.braking_torque", "beamng.contract.main_engine_output_av1"} <= set(names)  # fmt: skip
 
 
-def sent(dialect, shown, message_id=0):
-    """The bytes about a state, to a controller that has not said anything yet."""
-    return dialect.message_of(dialect.told_of(shown, CAR), message_id, dialect.held(), ())
+def test_a_link_fills_the_selected_signals_and_sends_free_values(session, tmp_path):
+    path = tmp_path / "custom.py"
+    path.write_text(CUSTOM)
+    session.serve(simulink_time=0.0005, custom=path)
+    link = session.connect(simulink_time=0.0005)
+    wanted = match_signals(list_signals(LiveOptions()), ["beamng.custom.1", "beamng.wheel_fr.*"], where="here")
+    link.select_signals(wanted)
+    session.exchange(link, Controls(custom=(4.0, 3.0)), times=3)
+    state = session.exchange(link, Controls())
+    assert state.signals["beamng.custom.1"] == 8.0
+    assert state.signals["beamng.wheel_fr.propulsion_torque"] == 21.0
+    assert (state.wheels[1].drive_torque, state.fuel, state.engine_load) == (21.0, 0.25, 0.5)
+    assert link.custom[:2] == (8.0, 3.0)
 
 
-def test_the_vendor_s_example_byte_for_byte():
-    """V-E of the protocol page: a car facing world +X at 12.5 m/s; throttle 0.5, steering 0.015 to the right."""
-    dialect = Listed(parse(THROTTLE, "throttle_example.csv"))
-    to = sent(dialect, state(), 7)
-    assert to.hex() == "0000000000001c40182d4454fb21f93f0000000000002940"
-    back = dialect.command_of(Controls(steer=-0.015, throttle=0.5), 7.0, ())
-    assert back.hex() == "0000000000001c40000000000000e03fb81e85eb51b88e3f"
-    held = dialect.held()
-    dialect.take(dialect.decode_command(back), held)
-    assert (held.throttle, held.steer, held.torque_mode) == (0.5, -0.015, False)
-    told = dialect.state_of(dialect.decode_state(to), 0.0005, None)
-    assert (told.yaw, told.speed, told.sequence) == (pytest.approx(0.0), 12.5, 7)
-    assert math.isnan(told.x)
-    assert told.gear is None
+def test_unknown_signals_of_a_contract(session, tmp_path):
+    path = tmp_path / "contract.csv"
+    path.write_text(make_sensor_contract("0.0005"))
+    values = tmp_path / "custom.py"
+    values.write_text("def custom(state, received):\n    return [0.5, 0.25, 96.5, received[0] if received else 0.0]\n")
+    session.serve(contract=path, custom=values)
+    link = session.connect(contract=path)
+    names = ["beamng.contract.oiltemp", "beamng.contract.turnsignal", "beamng.contract.imu_acceleration_raw_axis1_2"]
+    link.select_signals(match_signals(list_signals(LiveOptions(contract=path)), names, where="here"))
+    state = session.exchange(link, Controls(custom=(-1.0,)), times=4)
+    assert [state.signals[name] for name in names] == [96.5, -1.0, 0.25]
 
 
-def test_every_signal_there_and_back():
-    names = [*signals._SLOTS, *signals._MORE]
-    dialect = listed(*names)
-    s = state()
-    told = dialect.state_of(dialect.decode_state(sent(dialect, s)), 0.0005, None)
-    for name in ("x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "acceleration_x", "acceleration_y",
-                 "roll_rate", "pitch_rate", "yaw_rate", "throttle", "steering_wheel_angle"):  # fmt: skip
-        assert getattr(told, name) == pytest.approx(getattr(s, name), abs=1e-9), name
-    assert told.wheels[2].load == 3000.0
+@pytest.mark.slow
+def test_a_driver_a_loop_a_recording_and_its_export_have_the_same_values(tmp_path):
+    driver, custom = tmp_path / "mine.py", tmp_path / "values.py"
+    driver.write_text(DRIVER)
+    custom.write_text(CUSTOM)
+    summary = drive(DriveOptions(sim="beamng", driver=str(driver), track="plain", car="hatchback", laps=0, seconds=1.0,
+                                 out=tmp_path, report=False, host=(f"custom={custom}",)))  # fmt: skip
+    assert summary["ended"] == "done"
+    recording = Recording.open(summary["recording"])
+    recorded = recording.signals
+    assert recorded["beamng.wheel_fl.braking_torque"].max() > 500.0
+    assert recorded["beamng.wheel_rr.propulsion_torque"].max() == 0.0, "a front drive car"
+    speeds = recording.state["speed"]
+    assert recorded["beamng.custom.1"][2:].tolist() == (2.0 * speeds[1:-1]).tolist(), "bank B, and back as bank H"
 
+    out = tmp_path / "drive.csv"
+    export_csv(recording, out)
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    for name in recorded:
+        assert [float(row[name]) for row in rows] == recorded[name].tolist()
 
-def test_the_axes_of_the_car_are_unit_vectors_at_right_angles():
-    names = [f"vehicle{axis}{k}" for axis in ("Forward", "Right", "Up") for k in "XYZ"]
-    dialect = listed(*names)
-    v = dialect.decode_state(sent(dialect, state()))[1:]
-    forward, right, up = v[0:3], v[3:6], v[6:9]
-    for a, b in itertools.combinations((forward, right, up), 2):
-        assert sum(p * q for p, q in zip(a, b, strict=True)) == pytest.approx(0.0, abs=1e-12)
-    assert right[1] == pytest.approx(-1.0, abs=0.01), "facing +X, right is -Y"
-    assert up[2] > 0.99
-
-
-def test_a_torque_acts_exactly_when_it_is_listed():
-    dialect = listed("vehicleYaw", back=("propulsionTorqueRL,value", "brakingTorqueFL,value"))
-    data = dialect.command_of(Controls(wheels=(WheelTorque(7.0, 100.0),) * 2 + (WheelTorque(200.0, 9.0),) * 2), 1.0, ())
-    held = dialect.held()
-    dialect.take(dialect.decode_command(data), held)
-    assert held.torque_mode
-    assert held.brake_torques[0] == 100.0, "negative on the wire"
-    assert held.drive_torques[2] == 200.0
-    assert all(math.isnan(t) for t in (*held.brake_torques[1:], *held.drive_torques[:2], held.drive_torques[3]))
-
-
-def test_channels():
-    """value only -> v; with multiply v*m; with add v+a; both v*m+a; freeze holds the last output."""
-    back = ("throttle,value", "throttle,multiply", "throttle,add", "throttle,freeze")
-    dialect, take = listed("vehicleYaw", back=back), []
-    held = dialect.held()
-    for command in ((1.0, 0.5, 0.5, 0.1, 0.0), (2.0, 0.9, 1.0, 0.0, 1.0), (3.0, 0.9, 1.0, 0.0, 0.0)):
-        dialect.take(command, held)
-        take.append(held.throttle)
-    assert take == pytest.approx([0.35, 0.35, 0.9])
-    assert dialect.decode_command(dialect.command_of(Controls(throttle=0.7), 1.0, ())) == (1.0, 0.7, 1.0, 0.0, 0.0)
-
-
-def test_slow_groups_keep_the_frame_s_values():
-    text = TOP + "signalTo,Driver,throttle,\nsignalTo,Kinematics,vehicleYaw,\nsignalFrom,Driver,brake,value\n"
-    new, old = struct.pack("<3d", 5.0, 1.0, 2.0), struct.pack("<3d", 4.0, 9.0, 9.0)
-    assert struct.unpack("<3d", Listed(parse(text, "c")).stair(new, old)) == (5.0, 9.0, 2.0)
-
-
-@pytest.mark.parametrize(("text", "said"), [
-    ("a,b,c\n", "mine.csv:1: is no contract"),
-    ("", "mine.csv:1: is no contract"),
-    (TOP, "lists no signals one way"),
-    (TOP + "signalTo,Kinematics,vehicleYaw\n", "mine.csv:2: a signal without a name"),
-    (TOP + "signalUp,Kinematics,vehicleYaw,,\n", "mine.csv:2: no such section"),
-    (TOP + "signalFrom,Driver,throttle,times,\n", "mine.csv:2: no such channel"),
-    (TOP + 2 * "signalTo,Kinematics,vehicleYaw,,\n", "mine.csv:3: vehicleYaw is listed twice"),
-])  # fmt: skip
-def test_a_contract_that_is_none_is_one_line(text, said):
-    with pytest.raises(DataError, match=said):
-        parse(text, "mine.csv")
-
-
-def test_an_unknown_signal_names_its_line_and_its_like():
-    with pytest.raises(DataError, match=r"mine\.csv:2: the signal vehicleYow is not known; did you mean vehicleYaw"):
-        listed("vehicleYow")
-    with pytest.raises(DataError, match=r"mine\.csv:3: the signal vehicleYaw is not known"):
-        listed("vehicleYaw", back=("vehicleYaw,value",))
-
-
-@settings(max_examples=50)
-@given(st.text(max_size=100))
-def test_any_text_is_a_contract_or_a_data_error(text):
-    for body in (text, TOP + text):
-        with contextlib.suppress(DataError, contract.csv.Error):
-            parse(body, "c")
-
-
-@given(st.binary(max_size=64))
-def test_only_the_size_tells_a_message(data):
-    dialect = Listed(parse(THROTTLE, "c"))
-    for decode in (dialect.decode_state, dialect.decode_command):
-        if len(data) == 24:
-            assert len(decode(data)) == 3
-        else:
-            with pytest.raises(WireError):
-                decode(data)
-
-
-def test_the_generation_is_chosen_by_the_options(tmp_path):
-    path = tmp_path / "c.csv"
-    path.write_text(THROTTLE)
-    assert isinstance(of_options(ServeOptions()), Fixed)
-    assert isinstance(of_options(LiveOptions(generation=2, contract=path)), Listed)
-
-
-def test_both_ends_in_lockstep(session, tmp_path):
-    path = tmp_path / "c.csv"
-    path.write_text(THROTTLE)
-    both = {"generation": 2, "contract": path, "simulink_time": 0.0005}
-    session.serve(**both)
-    link = session.connect(**both)
-    s = session.exchange(link, Controls(throttle=0.5), times=100)
-    assert s.sequence == 99
-    assert session.plant.asked[-1][0].throttle == 0.5
-    assert s.speed == pytest.approx(98 * 0.0005 * 5.0, rel=0.05)
+    scope = {}
+    exec(DRIVER, scope)
+    mine, names = scope["Driver"](), scope["SIGNALS"][:3]
+    mine.reset(None)
+    with connect("beamng", track="plain", car="hatchback", signals=names) as sim:
+        for k in range(len(rows) - 1):
+            assert [sim.state.signals[name] for name in names] == [recorded[name][k] for name in names]
+            braking = sim.state.time > 0.6
+            sim.step(Controls(throttle=0.0 if braking else 0.8, brake=0.4 if braking else 0.0))

@@ -4,12 +4,13 @@ import math
 from pathlib import Path
 
 import pytest
+from helpers.beamng.state_bytes import encode_state
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.beamng.codec import StateMessage as Message
-from trailbrake.sims.beamng.codec import decode_command, encode_state
-from trailbrake.sims.beamng.sniff import Options, watch
-from trailbrake.transport.udp import Udp
+from trailbrake.sims.beamng.codec import decode_command
+from trailbrake.sims.beamng.sniff import SniffOptions, watch
+from trailbrake.transport.udp import UdpSocket
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "beamng"
 PATIENCE = 10.0  # s, for another thread on a busy machine
@@ -17,25 +18,25 @@ PATIENCE = 10.0  # s, for another thread on a busy machine
 
 @pytest.fixture
 def simulator():
-    udp = Udp()
+    udp = UdpSocket()
     yield udp
     udp.close()
 
 
 def free_port():
-    udp = Udp()
+    udp = UdpSocket()
     udp.close()
     return udp.port
 
 
 def answer(simulator):
-    assert simulator.wait(PATIENCE)
+    assert simulator.wait_readable(PATIENCE)
     return decode_command(simulator.receive_data())
 
 
 def test_every_slot_by_its_name_and_every_message_answered_without_a_touch(simulator):
     port = free_port()
-    options = Options(listen=f"127.0.0.1:{port}", peer=f"127.0.0.1:{simulator.port}", wait=0.0)
+    options = SniffOptions(listen=f"127.0.0.1:{port}", peer=f"127.0.0.1:{simulator.port}", wait=0.0)
     with watch(options) as look:
         assert {f.name: f.value for f in look()} == {
             "messages": "0", "messages per second": "0", "of another size": "0",
@@ -68,7 +69,7 @@ def test_every_slot_by_its_name_and_every_message_answered_without_a_touch(simul
 
 def test_zeros_in_the_free_values_are_not_shown(simulator):
     port = free_port()
-    options = Options(listen=f"127.0.0.1:{port}", peer=f"127.0.0.1:{simulator.port}", wait=PATIENCE)
+    options = SniffOptions(listen=f"127.0.0.1:{port}", peer=f"127.0.0.1:{simulator.port}", wait=PATIENCE)
     with watch(options) as look:
         simulator.send(encode_state(Message(7.0, custom=(0.0, 2.5) + (0.0,) * 48)), ("127.0.0.1", port))
         found = {(f.group, f.name): f.value for f in look()}
@@ -77,7 +78,7 @@ def test_zeros_in_the_free_values_are_not_shown(simulator):
 
 
 def test_a_taken_port_and_no_address(simulator):
-    with pytest.raises(SimulatorError, match="--listen"), watch(Options(listen=f"127.0.0.1:{simulator.port}")):
+    with pytest.raises(SimulatorError, match="--listen"), watch(SniffOptions(listen=f"127.0.0.1:{simulator.port}")):
         pass
-    with pytest.raises(UsageError, match="--peer"), watch(Options(peer="nowhere")):
+    with pytest.raises(UsageError, match="--peer"), watch(SniffOptions(peer="nowhere")):
         pass

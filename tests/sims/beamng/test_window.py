@@ -5,22 +5,22 @@ import math
 from collections import deque
 
 import pytest
+from helpers.beamng.virtual_time import Peer, counter, couple, echo, memory, not_a_number, restarting
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from virtual import Peer, counter, couple, echo, memory, not_a_number, restarting
 
-from trailbrake.sims.beamng.timing import PHYSICS_STEP, as_meant, as_the_game
-from trailbrake.sims.beamng.window import Act, GameWindow, StrictWindow
+from trailbrake.sims.beamng.timing import PHYSICS_STEP, compute_timing
+from trailbrake.sims.beamng.window import GameWindow, StrictWindow, WindowAction
 
 NEVER = (-1.0, math.inf)
 
 
 def game(simulink=0.0005, ping=0.00001):
-    return GameWindow(as_the_game(simulink, ping))
+    return GameWindow(compute_timing(simulink, ping))
 
 
 def strict(simulink=0.0005, ping=0.00001):
-    return StrictWindow(as_meant(simulink, ping))
+    return StrictWindow(compute_timing(simulink, ping))
 
 
 # ---- The table of section 6, by the game's own algorithm ------------------------------------------------
@@ -108,8 +108,7 @@ def test_game_a_late_client_that_echoes_leaves_the_window_too_wide():
 
 
 def test_game_period_of_a_float_of_32_bits_is_a_step_longer():
-    assert as_the_game(0.00050000002374873, 0.00001).send_skips == 1
-    assert as_meant(0.00050000002374873, 0.00001).send_skips == 0
+    assert compute_timing(0.00050000002374873, 0.00001).send_skips == 1
 
 
 # ---- The same cases by the strict window ----------------------------------------------------------------
@@ -120,16 +119,16 @@ def test_strict_a_silent_peer_gets_a_message_every_two_seconds_and_physics_stand
     window = strict(simulink)
     log = couple(window, Peer(counter(), away=NEVER), 21.0)
     assert len(log.sends) == 11
-    assert log.total <= 2 * (window._skips + 1)
+    assert log.total <= 2 * (window._send_skips + 1)
 
 
 @pytest.mark.parametrize("simulink", [0.0005, 0.001, 0.005])
 @pytest.mark.parametrize("ping", [0.00001, 0.002, 0.01])
 @pytest.mark.parametrize("make", [counter, lambda: counter(0), lambda: echo, memory])
 def test_strict_every_habit_has_the_whole_window_and_no_stall(simulink, ping, make):
-    timing = as_meant(simulink, ping)
+    timing = compute_timing(simulink, ping)
     # A round trip that fills the window exactly: one that is lost of it would show in the speed.
-    log = couple(StrictWindow(timing), Peer(make(), delay=timing.unanswered * timing.step), 2.0, skip=0.5)
+    log = couple(StrictWindow(timing), Peer(make(), delay=timing.unanswered * timing.message_period), 2.0, skip=0.5)
     assert not log.timeouts
     assert max(log.ahead) == timing.unanswered
     assert log.speed == pytest.approx(1.0, abs=0.01)
@@ -143,7 +142,7 @@ def test_strict_every_habit_has_the_whole_window_and_no_stall(simulink, ping, ma
 @pytest.mark.parametrize("drains", [False, True])
 def test_strict_never_runs_ahead(simulink, ping, make, away, born, drains):
     """A long pause, a late client, a short pause; clients that answer all they find and such as answer the newest."""
-    timing = as_meant(simulink, ping)
+    timing = compute_timing(simulink, ping)
     peer = Peer(make(), compute=0.0001, away=away, born=born, drains=drains)
     log = couple(StrictWindow(timing), peer, 1.5, timeout=0.2)
     assert max(log.ahead) <= timing.unanswered
@@ -162,7 +161,7 @@ def test_strict_an_id_that_is_no_number_answers_nothing():
 
 @pytest.mark.parametrize("ping", [0.00001, 0.002])
 def test_strict_a_pause_ends_in_lockstep_with_a_client_that_counts_anew(ping):
-    timing = as_meant(0.0005, ping)
+    timing = compute_timing(0.0005, ping)
     peer = Peer(restarting(timing.unanswered), compute=0.0001, away=(0.05, 0.55), drains=True)
     log = couple(StrictWindow(timing), peer, 1.2, timeout=0.2)
     assert len(log.timeouts) == 2
@@ -187,21 +186,40 @@ def test_strict_answers_take_effect_at_the_same_step_however_fast_they_come():
 def test_strict_a_first_answer_to_more_than_one_message_leaves_the_window_whole(reply):
     """A client that counts the messages it has, and had two or three at hand when it came."""
     window = strict(0.0005, 0.002)
-    assert [window.step() for _ in range(4)] == [Act.SEND] * 4
-    assert window.step() is Act.WAIT
-    window.datagram(reply)
+    assert [window.step() for _ in range(4)] == [WindowAction.SEND] * 4
+    assert window.step() is WindowAction.WAIT
+    window.handle_reply(reply)
     assert window.in_flight == 5 - reply, "one more has been sent"
 
 
 def test_strict_does_not_take_a_copy_for_an_answer():
     window = strict()
-    assert window.step() is Act.SEND
-    assert window.step() is Act.WAIT
-    assert window.datagram(0.0) == (True, Act.SEND)
-    assert window.step() is Act.WAIT
-    assert window.datagram(0.0, copy=True) == (False, Act.WAIT), "the network's copy of the echo of message 0"
-    assert window.datagram(1.0) == (True, Act.SEND)
-    assert window.datagram(1.0) == (False, Act.WAIT)
+    assert window.step() is WindowAction.SEND
+    assert window.step() is WindowAction.WAIT
+    assert window.handle_reply(0.0) == (True, WindowAction.SEND)
+    assert window.step() is WindowAction.WAIT
+    assert window.handle_reply(0.0, is_duplicate=True) == (False, WindowAction.WAIT), (
+        "the network's copy of the echo of message 0"
+    )
+    assert window.handle_reply(1.0) == (True, WindowAction.SEND)
+    assert window.handle_reply(1.0) == (False, WindowAction.WAIT)
+
+
+def test_strict_a_copy_of_the_first_answer_counts_if_nothing_else_comes():
+    """A Memory block begins with id 0, and its controller often sends the same command twice at the start."""
+    window = strict()
+    assert window.step() is WindowAction.SEND
+    assert window.step() is WindowAction.WAIT
+    assert window.handle_reply(0.0) == (True, WindowAction.SEND)
+    assert window.step() is WindowAction.WAIT
+    assert window.handle_reply(0.0, is_duplicate=True) == (False, WindowAction.WAIT)
+    assert window.has_unclear_copy
+    assert window.handle_no_reply() is WindowAction.SEND
+    assert (window.timeouts, window.in_flight, window.has_unclear_copy) == (0, 1, False)
+    for reply in (1.0, 2.0, 3.0):
+        assert window.step() is WindowAction.WAIT
+        assert window.handle_reply(reply) == (True, WindowAction.SEND)
+        assert window.in_flight == 1
 
 
 # ---- Worked cases ---------------------------------------------------------------------------------------
@@ -299,16 +317,16 @@ IDS = st.one_of(st.integers(-2, 40).map(float), st.just(math.nan), st.floats(all
 def test_the_game_s_window_is_the_page_s_algorithm(skips, unanswered, arrivals):
     """Whatever comes, the same messages leave in the same steps."""
     page, window = Page(skips, unanswered), game()
-    window._skips, window._unanswered = skips, unanswered
+    window._send_skips, window._unanswered = skips, unanswered
     ours, theirs, sent = deque(), deque(), []
     for arrived in arrivals:
         ours.extend(arrived)
         theirs.extend(arrived)
         page.step(theirs)
         act = window.step()
-        while act in (Act.READ, Act.WAIT):
-            act = window.datagram(ours.popleft())[1] if ours else window.silence()
-        if act is Act.SEND:
+        while act in (WindowAction.READ, WindowAction.WAIT):
+            act = window.handle_reply(ours.popleft())[1] if ours else window.handle_no_reply()
+        if act is WindowAction.SEND:
             sent.append(window.last_id)
         assert sent == page.out
         assert list(map(repr, ours)) == list(map(repr, theirs))
@@ -321,21 +339,21 @@ def test_the_game_s_window_is_the_page_s_algorithm(skips, unanswered, arrivals):
 )  # fmt: skip
 def test_the_strict_window_keeps_its_bound_whatever_comes(skips, unanswered, arrivals):
     window = strict()
-    window._skips, window._unanswered = skips, unanswered
+    window._send_skips, window._unanswered = skips, unanswered
     ids = []
     for arrived in arrivals:
         inbox = deque(arrived)
         act = window.step()
-        while act is not Act.DONE:
-            assert act is not Act.READ
-            if act in (Act.SEND, Act.SEND_AND_WAIT):
+        while act is not WindowAction.DONE:
+            assert act is not WindowAction.READ
+            if act in (WindowAction.SEND, WindowAction.SEND_AND_WAIT):
                 ids.append(window.last_id)
-                if act is Act.SEND:
+                if act is WindowAction.SEND:
                     break
             if not inbox and window.timeouts > 100:
                 return
-            act = window.datagram(inbox.popleft())[1] if inbox else window.silence()
-            if act is Act.SEND_AND_WAIT and not inbox:
+            act = window.handle_reply(inbox.popleft())[1] if inbox else window.handle_no_reply()
+            if act is WindowAction.SEND_AND_WAIT and not inbox:
                 inbox.append(ids[-1] + 1e6)  # an answer at last
             assert 0 <= window.in_flight <= unanswered
     assert ids == list(range(len(ids))), "ids count in ones"

@@ -2,24 +2,24 @@
 
 import pytest
 
-from trailbrake.cars.load import load
+from trailbrake.cars.car_library import load_car
 from trailbrake.sims.forza import codec, spec
 from trailbrake.sims.forza.host import Host
 from trailbrake.sims.forza.link import Link
-from trailbrake.tracks.load import load as load_track
-from trailbrake.transport.udp import Udp
+from trailbrake.tracks.track_library import load_track
+from trailbrake.transport.udp import UdpSocket
 from trailbrake.world.plant import World
 
 
 def world(options, car="hatchback", track="hartmoor"):
-    return World(load_track(track), [load(car)], period=spec.period(options))
+    return World(load_track(track), [load_car(car)], period=spec.host_period(options))
 
 
 class Served:
     """A host that sends to a plain socket, and a plain socket that sends pad reports: a stranger's view."""
 
     def __init__(self, plant=None, **options):
-        self.receiver, self.pad = Udp(), Udp()
+        self.receiver, self.pad = UdpSocket(), UdpSocket()
         self.options = spec.ServeOptions(send=f"127.0.0.1:{self.receiver.port}", pad_port=0, **options)
         self.plant = plant or world(self.options)
         self.host = Host(self.plant, self.options)
@@ -37,7 +37,7 @@ class Served:
         return came
 
     def packets(self, times=1):
-        return [codec.decode(data) for data in self.tick(times)]
+        return [codec.decode_packet(data) for data in self.tick(times)]
 
     def press(self, data):
         self.pad.send(data, ("127.0.0.1", self.host.pad_port))

@@ -1,16 +1,18 @@
 """The drop-in for the old programs' pad: the contract of section 5 of the protocol page."""
 
+import threading
+
 import pytest
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.forza.actor import Actor
-from trailbrake.transport.pad import Loopback
+from trailbrake.transport.pad import LoopbackPad
 from trailbrake.transport.pad_report import NEUTRAL, PadReport
 
 
 @pytest.fixture
 def driven():
-    pad = Loopback()
+    pad = LoopbackPad()
     with Actor(load_model=False, pad=pad, dead_man=0.0) as actor:
         yield actor, pad
 
@@ -57,8 +59,30 @@ def test_wrong_calls_are_said(driven):
         actor.control([0.0, 1.0])
 
 
+class Watched(LoopbackPad):
+    """Tells when the dead-man brakes."""
+
+    def __init__(self):
+        super().__init__()
+        self.braked = threading.Event()
+
+    def send(self, report):
+        super().send(report)
+        if report.left_trigger == 153:
+            self.braked.set()
+
+
+def test_a_program_that_hangs_brakes():
+    pad = Watched()
+    with Actor(pad=pad, dead_man=0.02) as actor:
+        actor.control_racing([0.5, 1.0])
+        assert pad.braked.wait(20.0)
+        assert pad.report == PadReport(left_trigger=153, right_trigger=26, left_x=16384)
+    assert pad.report == NEUTRAL
+
+
 def test_leaving_lets_go():
-    pad = Loopback()
+    pad = LoopbackPad()
     with Actor(pad=pad) as actor:
         actor.control_throttle(1.0)
     assert pad.report == NEUTRAL

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import WireError
 from trailbrake.sims.forza import codec
-from trailbrake.sims.forza.blocks import Dash, Extra, Gap, Sled, fields
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import Packet
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
@@ -25,7 +25,7 @@ CASES = {
     "fm2023": (331, "61b7bc72ed7904a55040f5afcd577be99f5005505f8a9f5f33fc77ebb814d8c6"),
     "fh_paused": (324, "722814f55a1b1400d7a921ea1a81a2659f1a2b18d64de70bcfbb085a83ca8015"),
 }
-BLOCKS = {"sled": Sled, "gap": Gap, "dash": Dash, "extra": Extra}
+BLOCKS = {"sled": Sled, "gap": HorizonBlock, "dash": Dash, "extra": MotorsportBlock}
 
 
 def golden(case):
@@ -39,7 +39,7 @@ def f32(packet):
     """Round a packet's floats as the wire does."""
     blocks = (
         block and type(block)(*(ctypes.c_float(v).value if w.code == "f" else v
-                                for v, w in zip(block, fields(type(block)).values(), strict=True)))
+                                for v, w in zip(block, block_fields(type(block)).values(), strict=True)))
         for block in packet[:4]
     )  # fmt: skip
     return Packet(*blocks, packet.tail)
@@ -50,9 +50,9 @@ def test_golden_both_ways(case):
     data, packet = golden(case)
     size, digest = CASES[case]
     assert (len(data), hashlib.sha256(data).hexdigest()) == (size, digest)
-    assert codec.decode(data) == f32(packet)
-    assert codec.encode(packet) == data
-    assert codec.decode(data).format == case.removesuffix("_paused")
+    assert codec.decode_packet(data) == f32(packet)
+    assert codec.encode_packet(packet) == data
+    assert codec.decode_packet(data).format == case.removesuffix("_paused")
 
 
 def test_spot_checks_of_the_page():
@@ -62,7 +62,7 @@ def test_spot_checks_of_the_page():
     assert data[232:244].hex() == "160000000000003f0000fa42"
     assert data[256:260].hex() == "00000642"
     assert data[312:].hex() == "020003ff00000004d625f500"
-    assert codec.decode(data).sled.wheel_on_rumble_strip_FR == 1
+    assert codec.decode_packet(data).sled.wheel_on_rumble_strip_FR == 1
 
 
 # ---- An independent parser: the C structures of a tool of others, packed to 1, by the page's offsets ----
@@ -126,7 +126,7 @@ known = st.sampled_from(sorted(codec.FORMATS)).flatmap(lambda n: st.binary(min_s
 
 @given(known)
 def test_any_bytes_of_a_known_length_mean_what_the_structures_say(data):
-    packet = codec.decode(data)
+    packet = codec.decode_packet(data)
     there = [flat(cls.from_buffer_copy(data, offset)) for offset, cls in STRUCTURES[packet.format]]
     blocks = [block for block in packet[:4] if block is not None]
     assert len(there) == len(blocks)
@@ -137,24 +137,24 @@ def test_any_bytes_of_a_known_length_mean_what_the_structures_say(data):
 @given(known)
 def test_what_is_seen_of_any_bytes_are_those_numbers_of_the_structures(data):
     there = {}
-    for offset, cls in STRUCTURES[codec.decode(data).format]:
-        block = {CSled: Sled, CGap: Gap, CDash: Dash, CExtra: Extra}[cls]
+    for offset, cls in STRUCTURES[codec.decode_packet(data).format]:
+        block = {CSled: Sled, CGap: HorizonBlock, CDash: Dash, CExtra: MotorsportBlock}[cls]
         there |= dict(zip(block._fields, flat(cls.from_buffer_copy(data, offset)), strict=True))
-    names = codec.SEEN_SLED + (() if codec.FORMATS[len(data)] == "sled" else codec.SEEN_DASH)
-    seen = codec.decode_seen(data)
+    names = codec.SLED_SUBSET_FIELDS + (() if codec.FORMATS[len(data)] == "sled" else codec.DASH_SUBSET_FIELDS)
+    seen = codec.decode_state_subset(data)
     assert len(seen) == len(names)
     assert same(seen, [there[name] for name in names])
-    assert same(seen, codec.seen(codec.decode(data)))
+    assert same(seen, codec.select_state_subset(codec.decode_packet(data)))
 
 
 def test_what_is_seen_has_names():
-    seen = codec.decode_seen(golden("fh")[0])
+    seen = codec.decode_state_subset(golden("fh")[0])
     packet = f32(golden("fh")[1])
     assert (seen[codec.IS_RACE_ON], seen[codec.TIMESTAMP_MS]) == (1, packet.sled.timestamp_ms)
     assert (codec.race_time(seen), seen[codec.GEAR]) == (packet.dash.cur_race_time, packet.dash.gear)
-    sled = codec.decode_seen(golden("sled")[0])
+    sled = codec.decode_state_subset(golden("sled")[0])
     assert math.isnan(codec.race_time(sled))
-    assert len(sled) == codec.NO_DASH
+    assert len(sled) == codec.SLED_SUBSET_SIZE
     assert codec.is_finite(seen)
     assert codec.is_finite(sled)
 
@@ -163,27 +163,27 @@ def test_what_is_seen_has_names():
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_what_a_driver_steers_by_is_finite_or_not(block, bad):
     names = ("velocity_x", "velocity_y", "velocity_z", "yaw", "angular_velocity_y", "position_x", "position_z", "speed")
-    packet = Packet(Sled(1), Gap(), Dash())
+    packet = Packet(Sled(1), HorizonBlock(), Dash())
     for name in names:
         if name in BLOCKS[block]._fields:
             part = getattr(packet, block)._replace(**{name: bad})
-            assert not codec.is_finite(codec.seen(packet._replace(**{block: part}))), name
-    assert codec.is_finite(codec.seen(packet._replace(sled=packet.sled._replace(pitch=bad))))
+            assert not codec.is_finite(codec.select_state_subset(packet._replace(**{block: part}))), name
+    assert codec.is_finite(codec.select_state_subset(packet._replace(sled=packet.sled._replace(pitch=bad))))
 
 
 @given(known)
 def test_what_was_decoded_is_encoded_to_the_same_bytes(data):
-    packet = codec.decode(data)
-    if not any(v != v for block in packet[:4] for v in block or ()):  # the payload of a NaN is nobody's information
-        assert codec.encode(packet) == data
+    packet = codec.decode_packet(data)
+    if not any(v != v for block in packet[:4] for v in block or ()):  # a NaN's payload carries no information
+        assert codec.encode_packet(packet) == data
 
 
 @given(st.binary(max_size=400).filter(lambda b: len(b) not in codec.FORMATS))
 def test_any_other_length_is_foreign(data):
     with pytest.raises(WireError, match="not a Forza datagram, expected 232, 311, 323, 324, 331, 339, 340 bytes"):
-        codec.decode(data)
+        codec.decode_packet(data)
     with pytest.raises(WireError, match="not a Forza datagram, expected 232, 311, 323, 324, 331, 339, 340 bytes"):
-        codec.decode_seen(data)
+        codec.decode_state_subset(data)
 
 
 def test_the_lengths_are_the_page_s():
@@ -198,7 +198,7 @@ def test_many_random_datagrams_of_any_length_never_crash():
     for _ in range(20_000):
         data = rng.randbytes(rng.choice(lengths[:-1]))
         try:
-            good += codec.encode(codec.decode(data)) is not None
+            good += codec.encode_packet(codec.decode_packet(data)) is not None
         except WireError:
             assert len(data) not in codec.FORMATS
     assert good > 8000
@@ -209,13 +209,38 @@ def test_many_random_datagrams_of_any_length_never_crash():
     [
         (Packet(Sled(is_race_on=2**31)), "is_race_on"),
         (Packet(Sled(), dash=Dash(speed=1e39)), "speed"),
-        (Packet(Sled(), Gap(), Dash(steer=128)), "steer"),
-        (Packet(Sled(), Gap(car_group=-1), Dash()), "car_group"),
-        (Packet(Sled(), dash=Dash(), extra=Extra(track_ordinal=1.5)), "track_ordinal"),
-        (Packet(Sled(), Gap()), "no format has these blocks together"),
+        (Packet(Sled(), HorizonBlock(), Dash(steer=128)), "steer"),
+        (Packet(Sled(), HorizonBlock(car_group=-1), Dash()), "car_group"),
+        (Packet(Sled(), dash=Dash(), extra=MotorsportBlock(track_ordinal=1.5)), "track_ordinal"),
+        (Packet(Sled(), HorizonBlock()), "no format has these blocks together"),
         (Packet(Sled(), dash=Dash(), tail=b"\0"), "no format has these blocks together"),
     ],
 )
 def test_what_does_not_fit_is_named(packet, message):
     with pytest.raises(WireError, match=message):
-        codec.encode(packet)
+        codec.encode_packet(packet)
+
+
+def test_a_packet_without_content_is_zeros():
+    for packet, size in (
+        (Packet(Sled()), 232), (Packet(Sled(), dash=Dash()), 311), (Packet(Sled(), HorizonBlock(), Dash()), 323),
+        (Packet(Sled(), HorizonBlock(), Dash(), tail=codec.TAIL), 324),
+        (Packet(Sled(), dash=Dash(), extra=MotorsportBlock()), 331),
+    ):  # fmt: skip
+        assert codec.encode_packet(packet) == bytes(size)
+        assert codec.decode_packet(bytes(size)) == packet
+    assert codec.ALIASES == {"fh4": "fh"}
+
+
+@pytest.mark.parametrize(
+    ("packet", "line"),
+    [(Packet(Sled(is_race_on=2**31)), r"is_race_on: a field does not fit: .+"),
+     (Packet(Sled(), HorizonBlock(), Dash(steer=128)), r"steer: a field does not fit: .+"),
+     (Packet(Sled(), HorizonBlock()), "no format has these blocks together, got sled, gap"),
+     (Packet(Sled(), extra=MotorsportBlock()), "no format has these blocks together, got sled, extra"),
+     (Packet(Sled(), HorizonBlock(), Dash(), MotorsportBlock(), b"\0"),
+      "no format has these blocks together, got sled, gap, dash, extra, tail")],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(packet, line):
+    with pytest.raises(WireError, match=f"^{line}$"):
+        codec.encode_packet(packet)

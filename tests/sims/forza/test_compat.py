@@ -6,22 +6,22 @@ import pytest
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.forza import codec
-from trailbrake.sims.forza.blocks import Dash, Gap, Sled
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.compat import return_vals
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.udp import UdpSocket
 
 
 def datagram(i, race_on=1):
-    return codec.encode(
-        Packet(Sled(race_on, 100 + i, angular_velocity_y=0.5), Gap(),
+    return codec.encode_packet(
+        Packet(Sled(race_on, 100 + i, angular_velocity_y=0.5), HorizonBlock(),
                Dash(speed=float(i), cur_race_time=1.0 + i / 60, norm_driving_line=-7), tail=b"\0")
     )  # fmt: skip
 
 
 @pytest.fixture
 def port():
-    probe = Udp()
+    probe = UdpSocket()
     probe.close()
     return probe.port
 
@@ -29,7 +29,7 @@ def port():
 @pytest.fixture
 def send(port):
     """Keeps sending the datagrams of a list, one more each time, until the test is over."""
-    udp, stop = Udp(), threading.Event()
+    udp, stop = UdpSocket(), threading.Event()
     thread = None
 
     def start(make):
@@ -74,7 +74,7 @@ def test_every_packet_can_be_kept(port, send):
 
 
 def test_a_slow_consumer_gets_the_newest_by_default(port):
-    udp = Udp()
+    udp = UdpSocket()
     values = return_vals(port, "fh4", None)
     first = threading.Timer(0.05, lambda: udp.send(datagram(0), ("127.0.0.1", port)))
     first.start()

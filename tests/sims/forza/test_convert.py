@@ -8,17 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.cars.load import load
-from trailbrake.frames import forza_from_iso, iso_from_forza, turn_from_forza
+from trailbrake.cars.car_library import load_car
 from trailbrake.sims.forza import codec, convert
-from trailbrake.sims.forza.blocks import Dash, Gap, Sled
+from trailbrake.sims.forza.axes import forza_from_iso, iso_from_forza, rotation_from_forza
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.convert import Session
+from trailbrake.sims.forza.convert import RaceStatus
 from trailbrake.state import CarState, Controls, Phase, WheelState
-from trailbrake.transport.pad_report import NEUTRAL, Button, PadReport
+from trailbrake.transport.pad_report import NEUTRAL, PadButton, PadReport
 
-GT3 = load("gt3")
+GT3 = load_car("gt3")
 values = st.floats(-1e4, 1e4)
+
+
+def read(packet, time=math.nan, sequence=-1):
+    return convert.state_from_wire(codec.select_state_subset(packet), time, sequence)
 
 
 def f32(value):
@@ -26,7 +30,7 @@ def f32(value):
 
 
 def packet(sled=None, dash=None):
-    return Packet(Sled(is_race_on=1, **(sled or {})), Gap(), Dash(**(dash or {})), tail=b"\0")
+    return Packet(Sled(is_race_on=1, **(sled or {})), HorizonBlock(), Dash(**(dash or {})), tail=b"\0")
 
 
 # ---- From the wire ----
@@ -38,12 +42,12 @@ def test_every_vector_goes_through_the_frames_maps(position, velocity, accelerat
     sled = dict(zip(names, (*velocity, *acceleration, *turn), strict=True))
     sled |= dict(zip(("pitch", "yaw", "roll"), angles, strict=True))
     dash = dict(zip(("position_x", "position_y", "position_z"), position, strict=True))
-    s = convert.state_from_wire(packet(sled, dash))
+    s = read(packet(sled, dash))
     assert (s.x, s.y, s.z) == iso_from_forza(position)
     assert (s.velocity_x, s.velocity_y, s.velocity_z) == iso_from_forza(velocity)
     assert (s.acceleration_x, s.acceleration_y, s.acceleration_z) == iso_from_forza(acceleration)
-    assert (s.roll_rate, s.pitch_rate, s.yaw_rate) == turn_from_forza(turn)
-    assert (s.roll, s.pitch, s.yaw) == turn_from_forza(angles)
+    assert (s.roll_rate, s.pitch_rate, s.yaw_rate) == rotation_from_forza(turn)
+    assert (s.roll, s.pitch, s.yaw) == rotation_from_forza(angles)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ def test_every_vector_goes_through_the_frames_maps(position, velocity, accelerat
     ],
 )
 def test_signs_and_units(sled, dash, field, value):
-    got = getattr(convert.state_from_wire(packet(sled, dash)), field)
+    got = getattr(read(packet(sled, dash)), field)
     assert got is None if value is None else got == pytest.approx(value)
 
 
@@ -81,7 +85,7 @@ def test_wheels_stand_in_our_order_with_what_the_wire_tells_of_them():
     sled = {f"wheel_rotation_speed_{w}": 90.0 + i for i, w in enumerate(("FL", "FR", "RL", "RR"))}
     sled |= {f"tire_combined_slip_{w}": 0.1 * i for i, w in enumerate(("FL", "FR", "RL", "RR"))}
     dash = {f"tire_temp_{w}": 32.0 + 18.0 * i for i, w in enumerate(("FL", "FR", "RL", "RR"))}
-    s = convert.state_from_wire(packet(sled, dash))
+    s = read(packet(sled, dash))
     assert [w.angular_velocity for w in s.wheels] == [90.0, 91.0, 92.0, 93.0]
     assert [w.combined_slip for w in s.wheels] == pytest.approx([0.0, 0.1, 0.2, 0.3])
     assert [w.core_temperature for w in s.wheels] == pytest.approx([0.0, 10.0, 20.0, 30.0])
@@ -89,14 +93,14 @@ def test_wheels_stand_in_our_order_with_what_the_wire_tells_of_them():
 
 
 def test_a_sled_packet_tells_no_place_no_gear_and_its_speed_by_the_velocity():
-    s = convert.state_from_wire(Packet(Sled(1, velocity_x=2.0, velocity_y=3.0, velocity_z=6.0)), 1.5, 7)
+    s = read(Packet(Sled(1, velocity_x=2.0, velocity_y=3.0, velocity_z=6.0)), 1.5, 7)
     assert (s.time, s.sequence, s.phase, s.speed) == (1.5, 7, Phase.DRIVING, 7.0)
     assert s.gear is None
     assert all(math.isnan(v) for v in (s.x, s.y, s.throttle, s.steer, s.driving_line, s.wheels[0].core_temperature))
 
 
 def test_no_best_lap_is_nan_and_not_0():
-    assert math.isnan(convert.state_from_wire(packet()).best_lap_time)
+    assert math.isnan(read(packet()).best_lap_time)
 
 
 # ---- To the wire ----
@@ -117,13 +121,13 @@ def moving(**changes):
 
 def sent(state, session=None, form="fh"):
     """Through the bytes, as a receiver sees it."""
-    return codec.decode(codec.encode(convert.state_to_wire(state, GT3, session or Session(), form)))
+    return codec.decode_packet(codec.encode_packet(convert.state_to_wire(state, GT3, session or RaceStatus(), form)))
 
 
 def test_what_the_wire_carries_comes_back():
     state = moving()
-    there = sent(state, Session(stick=0.25, line=64, gear=4))
-    back = convert.state_from_wire(there, 12.0, 5)
+    there = sent(state, RaceStatus(stick=0.25, line=64, gear=4))
+    back = read(there, 12.0, 5)
     for name in ("x", "y", "z", "yaw", "pitch", "roll", "velocity_x", "velocity_y", "velocity_z", "acceleration_x",
                  "acceleration_y", "acceleration_z", "roll_rate", "pitch_rate", "yaw_rate", "engine_speed",
                  "lap_time"):  # fmt: skip
@@ -175,7 +179,7 @@ def test_slips_are_shares_of_the_tyre_s_peak_with_the_wire_s_signs():
 
 def test_surfaces_and_strips():
     wheels = [WheelState(0.0, 0.0, 0.0, on_track=on) for on in (1.0, 0.0, 1.0, math.nan)]
-    s = sent(moving(wheels=wheels), Session(strips=(False, False, True, False))).sled
+    s = sent(moving(wheels=wheels), RaceStatus(strips=(False, False, True, False))).sled
     assert [s.surface_rumble_FL, s.surface_rumble_FR, s.surface_rumble_RL, s.surface_rumble_RR] == pytest.approx(
         [0.0, 0.6, 0.12, 0.0]
     )
@@ -189,19 +193,19 @@ def test_nothing_that_is_not_known_reaches_the_wire_as_nan():
 
 @pytest.mark.parametrize(("car", "least", "most"), [("hatchback", 100, 500), ("gt3", 801, 998), ("f1", 999, 999)])
 def test_a_car_is_classed_by_its_power_over_mass(car, least, most):
-    s = convert.state_to_wire(moving(), load(car), Session(), "fh").sled
+    s = convert.state_to_wire(moving(), load_car(car), RaceStatus(), "fh").sled
     assert least <= s.car_performance_index <= most
     assert s.car_class == sum(s.car_performance_index > limit for limit in (500, 600, 700, 800, 900, 998))
-    assert convert.state_to_wire(moving(), load(car), Session(), "fm2023").sled.car_class <= 8
+    assert convert.state_to_wire(moving(), load_car(car), RaceStatus(), "fm2023").sled.car_class <= 8
 
 
 def test_a_pause_is_golden_vector_e():
     from pathlib import Path
 
     golden = Path(__file__).parents[2] / "golden" / "wire" / "forza" / "fh_paused.hex"
-    assert codec.encode(convert.paused_packet(4294967295, "fh")) == bytes.fromhex(golden.read_text())
+    assert codec.encode_packet(convert.make_paused_packet(4294967295, "fh")) == bytes.fromhex(golden.read_text())
     for form, size in codec.LENGTHS.items():
-        assert len(codec.encode(convert.paused_packet(0, form))) == size
+        assert len(codec.encode_packet(convert.make_paused_packet(0, form))) == size
 
 
 @given(st.floats(-5.0, 5.0))
@@ -244,7 +248,7 @@ def test_a_dead_zone_swallows_the_middle_and_keeps_the_ends():
 @pytest.mark.parametrize(
     ("controls", "gear", "speed", "report"),
     [
-        (Controls(brake=1.0), 1, 0.1, PadReport(Button.A, 0, 0)),  # at rest the brake would be reverse
+        (Controls(brake=1.0), 1, 0.1, PadReport(PadButton.A, 0, 0)),  # at rest the brake would be reverse
         (Controls(brake=1.0), 1, 5.0, PadReport(0, 255, 0)),
         (Controls(throttle=1.0, gear=-1), 1, 0.1, PadReport(0, 255, 0)),  # the left trigger asks for reverse,
         (Controls(throttle=1.0, gear=-1), -1, 1.0, PadReport(0, 255, 0)),  # drives it,
@@ -262,20 +266,20 @@ def test_reverse_is_a_held_brake(controls, gear, speed, report):
 
 @pytest.fixture(scope="module")
 def recording(shared):
-    from trailbrake.sims.forza.tables import read_table
+    from trailbrake.sims.forza.tables import TableReader
 
-    return [packet for packet, _ in read_table(shared / "data" / "forza_recorded.csv.gz")]
+    return [packet for packet, _ in TableReader(shared / "data" / "forza_recorded.csv.gz").read_packets()]
 
 
 def test_every_row_of_the_real_recording_survives_a_datagram(recording):
     assert len(recording) == 2785
     for row in recording:
-        assert codec.decode(codec.encode(row)) == row
+        assert codec.decode_packet(codec.encode_packet(row)) == row
 
 
 def test_the_real_recording_agrees_with_the_map_of_the_axes(recording):
     """The movement of our x and y, seen from outside, against our own velocities turned by our angles (section 3.1)."""
-    states = [convert.state_from_wire(p) for p in recording]
+    states = [read(p) for p in recording]
     time = np.array([p.dash.cur_race_time for p in recording])
     xyz = np.array([(s.x, s.y, s.z) for s in states])
     body = np.array([(s.velocity_x, s.velocity_y, s.velocity_z) for s in states])
@@ -320,4 +324,16 @@ def test_the_frames_maps_undo_each_other_and_mirror():
     # Left-handed: the cross product of two mapped vectors is minus the mapped cross product, ...
     assert cross(iso_from_forza(a), iso_from_forza(b)) == tuple(-v for v in iso_from_forza(cross(a, b)))
     # ... so that an axial vector maps with the other sign.
-    assert turn_from_forza(a) == tuple(-v for v in iso_from_forza(a))
+    assert rotation_from_forza(a) == tuple(-v for v in iso_from_forza(a))
+
+
+def test_a_status_without_content_is_that_of_a_car_that_has_not_begun():
+    assert RaceStatus()[:10] == (0, 0.0, 0.0, 0.0, 0, 1, 0, 0.0, (False,) * 4, 1)
+    assert math.isnan(RaceStatus().stick)
+    assert RaceStatus()[11:] == (0.0, 0)
+
+
+def test_a_paused_packet_has_its_clock_and_zeros():
+    for form, size in (("sled", 232), ("dash", 311), ("fh", 324), ("fm2023", 331)):
+        data = codec.encode_packet(convert.make_paused_packet(0x01020304, form))
+        assert data == bytes(4) + bytes((4, 3, 2, 1)) + bytes(size - 8)

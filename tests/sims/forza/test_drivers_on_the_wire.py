@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from trailbrake.cars.load import load as load_car
-from trailbrake.drivers.load import load as load_driver
-from trailbrake.run.connect import connected, for_driver
-from trailbrake.run.loop import Seat, run_loop
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.run.loop.drive_loop import CarLoop, run_loop
+from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions
-from trailbrake.run.supervisor import Supervisor
-from trailbrake.sims.forza import spec
-from trailbrake.tracks.load import load as load_track
-from trailbrake.tracks.road import Column
+from trailbrake.run.session.connection import open_connection
+from trailbrake.run.session.drive_setup import make_setup
+from trailbrake.sims.registry import find
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ class Tracker:
 
     def tick(self, state, controls):
         s, offset, self.row = self.road.locate(state.x, state.y, self.row)
-        half = float(self.road.table[self.row, Column.WIDTH_LEFT])
+        half = float(self.road.table[self.row, RoadColumn.WIDTH_LEFT])
         self.rows.append((state.time, s, abs(offset), half, state.speed))
         self.over = s > self.metres or abs(offset) > half + 1.0 or state.time > 40.0 + self.metres / 5.0
 
@@ -35,11 +36,11 @@ def drive(name, track, metres, car="hatchback"):
     driver, loaded = load_driver(name), load_track(track)
     driver.reset(None)
     tracker, supervisor = Tracker(loaded.road, metres), Supervisor()
-    options = for_driver(DriveOptions(sim="forza", driver=name, track=str(track), car=car), driver)
-    with connected(options, spec.LiveOptions(), lambda: False) as connection:
+    options = DriveOptions(sim="forza", driver=name, track=str(track), car=car)
+    with open_connection(make_setup(find("forza"), options, None, driver), lambda: False) as connection:
         run_loop(
-            Seat(connection.link, driver, supervisor, [tracker], lambda: "" if tracker.over else None),
-            connection.pace,
+            CarLoop(connection.link, driver, supervisor, [tracker], lambda: "" if tracker.over else None),
+            connection.pacer,
         )
     assert not supervisor.stop_reason
     return np.array(tracker.rows)
@@ -75,3 +76,20 @@ def test_cruise_holds_its_speed_up_hill_and_down(tmp_path, slope):
     settled = rows[rows[:, 1] > 600.0]
     assert len(settled) > 900
     assert np.abs(settled[:, 4] - 20.0).max() < 0.5
+
+
+def test_75_mph_on_the_motorway_in_the_middle_of_the_road():
+    rows = drive("curvature_cut", "northway", 4600.0)  # beyond the tightest bend
+    assert rows[-1, 1] > 4600.0
+    assert 33.4 < rows[:, 4].max() < 33.9  # 75 mph are 33.53 m/s
+    assert (rows[rows[:, 1] > 2200.0, 4] > 33.2).all()
+    assert rows[:, 2].max() < 1.0
+
+
+@pytest.mark.parametrize(("track", "metres"), [("proving_ground", 1480.0), ("copperbowl", 1500.0), ("lakeside", 600.0)])
+def test_the_fast_one_is_at_least_as_quick_as_the_40_mph_one(track, metres):
+    slow, fast = (drive(name, track, metres) for name in ("lane_keep", "curvature_cut"))
+    assert slow[-1, 1] > metres
+    assert fast[-1, 1] > metres
+    assert fast[-1, 0] <= slow[-1, 0]
+    assert max(slow[:, 2].max(), fast[:, 2].max()) < 3.0  # 200 m wide too

@@ -7,7 +7,7 @@ from ctypes import sizeof
 import pytest
 
 from trailbrake.sims.forza import codec
-from trailbrake.sims.forza.blocks import fields
+from trailbrake.sims.forza.blocks import block_fields
 from trailbrake.transport import pad_report
 
 TITLES = {
@@ -35,12 +35,12 @@ def test_field_by_field(serve, structure, form):
     served = serve(format=form)
     assert sizeof(structure) == codec.LENGTHS[form]
     for i in range(20):
-        served.press(pad_report.encode(pad_report.driving(0.3 * (i % 3), 1.0, 0.1 * (i % 2))))
+        served.press(pad_report.encode_report(pad_report.driving_report(0.3 * (i % 3), 1.0, 0.1 * (i % 2))))
         data = served.tick(10)[-1]
-        theirs, ours = structure.from_buffer_copy(data), codec.decode(data)
+        theirs, ours = structure.from_buffer_copy(data), codec.decode_packet(data)
         compared = 0
         for block in ours[:4]:
-            for (key, wire), value in zip(fields(type(block)).items() if block else (), block or (), strict=True):
+            for (key, wire), value in zip(block_fields(type(block)).items() if block else (), block or (), strict=True):
                 name = next((n for n in OTHER_NAMES.get(wire.official, (wire.official,)) if hasattr(theirs, n)), None)
                 if name is None:
                     assert wire.official in ("SmashableVelDiff", "SmashableMass", "CarGroup"), key

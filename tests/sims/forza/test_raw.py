@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
 from trailbrake.sims.forza import codec
-from trailbrake.sims.forza.blocks import fields
+from trailbrake.sims.forza.blocks import block_fields
 from trailbrake.sims.forza.raw import MAGIC, RawWriter, is_raw, read_arrays, read_columns, read_raw
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
@@ -92,9 +92,9 @@ def test_arrays_are_what_the_codec_says(tmp_path):
         mine = [(data, at) for data, at in records if len(data) == length]
         assert table["recv_time_ns"].tolist() == [at for _, at in mine]
         assert (table["packet_len"] == length).all()
-        packet = codec.decode(mine[0][0])
+        packet = codec.decode_packet(mine[0][0])
         for block in packet[:4]:
-            for key in fields(type(block)) if block is not None else ():
+            for key in block_fields(type(block)) if block is not None else ():
                 assert (table[key] == getattr(block, key)).all(), key
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from trailbrake.errors import DataError, SimulatorError, UsageError
 from trailbrake.sims.forza import codec
-from trailbrake.sims.forza.blocks import Dash, Gap, Sled
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import read_raw
-from trailbrake.sims.forza.recorder import Session, settings_of
+from trailbrake.sims.forza.recorder import RecordingSession, build_settings
 from trailbrake.sims.forza.spec import RecordOptions
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.udp import UdpSocket
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
 
@@ -30,8 +30,8 @@ def golden(case):
 
 
 def datagram(i, **dash):
-    return codec.encode(
-        Packet(Sled(1, i * 16), Gap(), Dash(speed=float(i), cur_race_time=1.0 + i / 60.0, **dash), tail=b"\0")
+    return codec.encode_packet(
+        Packet(Sled(1, i * 16), HorizonBlock(), Dash(speed=float(i), cur_race_time=1.0 + i / 60.0, **dash), tail=b"\0")
     )
 
 
@@ -41,14 +41,14 @@ class Recording:
     def __init__(self, output=None, **options):
         options.setdefault("listen", "127.0.0.1:0")
         made = RecordOptions(**options)
-        self.session = Session(made, settings_of(made, None, output))
-        self.udp = Udp()
+        self.session = RecordingSession(made, build_settings(made, None, output))
+        self.udp = UdpSocket()
         self.to = ("127.0.0.1", self.session._udp.port)
 
     def hear(self, *datagrams):
         for data in datagrams:
             self.udp.send(data, self.to)
-        return list(self.session.take(1.0))
+        return list(self.session.record_available(1.0))
 
     def close(self):
         self.session.close()
@@ -124,31 +124,31 @@ def test_samples_come_with_the_laps_that_they_ended(record):
 
 
 def test_it_forwards(record):
-    receiver = Udp()
+    receiver = UdpSocket()
     record(forward=f"127.0.0.1:{receiver.port}").hear(b"anything")
     assert receiver.receive()[0] == b"anything"
     receiver.close()
 
 
 def test_a_taken_port_and_a_wrong_name_are_one_line(tmp_path):
-    taken = Udp(("0.0.0.0", 0))
+    taken = UdpSocket(("0.0.0.0", 0))
     options = RecordOptions()
     with pytest.raises(SimulatorError, match="cannot listen on"):
-        Session(options, settings_of(options, taken.port, None))
+        RecordingSession(options, build_settings(options, taken.port, None))
     taken.close()
     yaml = tmp_path / "y.yaml"
     yaml.write_text("parameter_list: [sped]")
     with pytest.raises(UsageError, match="got sped; did you mean speed"):
-        settings_of(RecordOptions(config=yaml), None, None)
+        build_settings(RecordOptions(config=yaml), None, None)
 
 
 def read(source, tmp_path, **options):
     options = RecordOptions(**options)
-    with Session(options, settings_of(options, None, options_output(tmp_path, options)), source) as session:
+    with RecordingSession(options, build_settings(options, None, options_output(tmp_path, options)), source) as session:
         states = []
         while not session.ended:
             session.wait(0.0)
-            states += [state for state, _ in session.take(0.0)]
+            states += [state for state, _ in session.record_available(0.0)]
         return session, states
 
 
@@ -161,7 +161,7 @@ def test_the_real_recording_from_csv_to_raw_and_back_to_the_same_table(shared, t
     source = shared / "data" / "forza_recorded.csv.gz"
     session, states = read(source, tmp_path, format="csv", raw=tmp_path / "r.forza")
     assert len(states) == 2785
-    assert session.intake.counters.late == session.intake.counters.duplicates == session.intake.counters.rejected == 0
+    assert session.stream.counters.late == session.stream.counters.duplicates == session.stream.counters.rejected == 0
     assert states[-1].time - states[0].time == pytest.approx(96.23, abs=0.05)
     table = (tmp_path / "out.csv").read_bytes()
     (tmp_path / "again").mkdir()
@@ -181,3 +181,43 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "x.csv").write_text(json.dumps({"a": 1}))
     with pytest.raises(DataError, match="no table of Forza packets"):
         read(tmp_path / "x.csv", tmp_path)
+
+
+def test_a_table_without_a_clock_is_read_at_a_rate_and_says_which(tmp_path):
+    path = tmp_path / "forza_data.csv"
+    path.write_text("norm_driving_line,speed,angular_velocity_y\n" + "-3,17.5,0.5\n" * 301)
+    for rate, taken in ((0.0, 60.0), (30.0, 30.0)):
+        options = RecordOptions(rate=rate)
+        session = RecordingSession(options, build_settings(options, None, None), path)
+        states = []
+        while not session.ended:
+            states += [state for state, _ in session.record_available(0.0)]
+        session.close()
+        assert len(states) == 301
+        assert states[-1].time - states[0].time == pytest.approx(300 / taken, abs=1e-4)
+        assert (session.stream.counters.lost, session.stream.counters.duplicates) == (0, 0)
+        assert np.isnan(states[-1].x)
+        assert states[-1].gear is None
+        (line,) = session.warnings
+        assert line.startswith(f"forza_data.csv has no column of time: its rows count as {taken:g} per second")
+
+
+def test_a_live_wire_takes_no_rate(record):
+    with pytest.raises(UsageError, match="a live wire has its own rate"):
+        record(rate=30.0)
+
+
+def test_signals_are_selected_and_those_of_a_table_without_their_column_are_unknown(record, tmp_path):
+    recording = record(signals=("forza.boost", "forza.wheel_*.rumble"))
+    ((state, _),) = recording.hear(golden("fh"))
+    assert [signal.name for signal in recording.session.signals] == list(state.signals)
+    assert state.signals["forza.wheel_rr.rumble"] == 0.5
+    path = tmp_path / "t.csv"
+    path.write_text("speed,boost\n5,-14.5\n6,-14.5\n")
+    options = RecordOptions(signals=("forza.boost", "forza.torque"))
+    with RecordingSession(options, build_settings(options, None, None), path) as session:
+        state = next(session.record_available(0.0))[0]
+    assert state.signals["forza.boost"] == pytest.approx(-14.5 * 6894.757)
+    assert np.isnan(state.signals["forza.torque"])
+    with pytest.raises(UsageError, match="unknown signal"):
+        record(signals=("forza.bost",))

@@ -7,10 +7,9 @@ import pytest
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.sims.forza import replay as module
-from trailbrake.sims.forza import sources
-from trailbrake.sims.forza.codec import decode
+from trailbrake.sims.forza.codec import decode_packet
 from trailbrake.sims.forza.raw import RawWriter
-from trailbrake.transport.udp import Udp
+from trailbrake.transport.udp import UdpSocket
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def clock(monkeypatch):
 
 
 def play(path, pace, stopped=lambda: False):
-    udp = Udp()
+    udp = UdpSocket()
     done = module.replay(path, ("127.0.0.1", udp.port), pace, stopped)
     got = []
     while (one := udp.receive()) is not None:
@@ -86,28 +85,22 @@ def test_it_can_be_stopped(raw, clock):
 def test_a_table_is_played_by_the_packets_own_clock(tmp_path, clock):
     path = tmp_path / "t.csv"
     path.write_text("timestamp_ms,cur_race_time,speed\n100,1.0,5\n131,1.03,6\n162,1.06,7\n")
-    udp = Udp()
+    udp = UdpSocket()
     module.replay(path, ("127.0.0.1", udp.port), 1.0)
     assert clock.slept == pytest.approx([0.03, 0.03], abs=1e-4)
-    assert [decode(udp.receive()[0]).dash.speed for _ in range(3)] == [5.0, 6.0, 7.0]
+    assert [decode_packet(udp.receive()[0]).dash.speed for _ in range(3)] == [5.0, 6.0, 7.0]
     udp.close()
-
-
-def test_what_it_knows(raw, tmp_path):
-    assert sources.knows(raw([0.0]))
-    assert sources.knows(tmp_path / "a.CSV.gz")
-    assert not sources.knows(tmp_path / "a.mcap")
 
 
 @pytest.mark.parametrize(("text", "factor"), [("1", 1.0), ("2.5", 2.5), ("max", math.inf)])
 def test_paces(text, factor):
-    assert module.pace_of(text) == factor
+    assert module.parse_pace(text) == factor
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "fast", "nan", ""])
 def test_no_paces(text):
     with pytest.raises(UsageError, match="--pace"):
-        module.pace_of(text)
+        module.parse_pace(text)
 
 
 def test_no_file(tmp_path):
@@ -116,3 +109,15 @@ def test_no_file(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n")
     with pytest.raises(DataError):
         module.replay(tmp_path / "x.csv", ("127.0.0.1", 9))
+
+
+def test_a_table_without_a_clock_is_sent_at_a_rate(tmp_path):
+    path = tmp_path / "forza_data.csv"
+    path.write_text("norm_driving_line,speed\n" + "-3,17.5\n" * 61)
+    udp = UdpSocket()
+    done = module.replay(path, ("127.0.0.1", udp.port), math.inf, rate=30.0)
+    assert (done.datagrams, done.recorded_s) == (61, pytest.approx(2.0))
+    assert "30 per second" in done.note
+    received = [decode_packet(data).sled.timestamp_ms for data, _ in iter(udp.receive, None)]
+    assert received == [round(i * 1000 / 30) for i in range(61)]
+    udp.close()

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from trailbrake.errors import SimulatorError
-from trailbrake.sims.forza.sniff import Options, watch
-from trailbrake.transport.udp import Udp
+from trailbrake.sims.forza.sniff import SniffOptions, watch
+from trailbrake.transport.udp import UdpSocket
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "wire" / "forza"
 
 
 def test_every_field_with_its_official_name_and_unit():
-    probe, sender = Udp(), Udp()
+    probe, sender = UdpSocket(), UdpSocket()
     probe.close()
-    with watch(Options(listen=f"127.0.0.1:{probe.port}", wait=0.0)) as look:
+    with watch(SniffOptions(listen=f"127.0.0.1:{probe.port}", wait=0.0)) as look:
         assert {f.group for f in look()} == {"wire"}
         sender.send(bytes.fromhex((GOLDEN / "fm2023.hex").read_text()), ("127.0.0.1", probe.port))
         fields = {(f.group, f.name): (f.value, f.unit) for f in look()}
@@ -28,7 +28,7 @@ def test_every_field_with_its_official_name_and_unit():
 
 
 def test_a_taken_port():
-    taken = Udp()
-    with pytest.raises(SimulatorError, match="--listen"), watch(Options(listen=f"127.0.0.1:{taken.port}")):
+    taken = UdpSocket()
+    with pytest.raises(SimulatorError, match="--listen"), watch(SniffOptions(listen=f"127.0.0.1:{taken.port}")):
         pass
     taken.close()

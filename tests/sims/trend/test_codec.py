@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import WireError
 from trailbrake.sims.trend import codec
-from trailbrake.sims.trend.codec import Steer, Telemetry
+from trailbrake.sims.trend.codec import TrendSteer, TrendTelemetry
 from trailbrake.transport import socketio
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACklEQVQIHWMAAgAABAABDTukuQAAAABJRU5ErkJggg=="
@@ -18,7 +18,7 @@ FRAME = (
     '42["telemetry",{"steering_angle":"0.0000","throttle":"0.0000","brakes":"0.0000","speed":"0.0000",'
     '"time":"1.000","lap":"1","status":"0","image":"' + PNG + '"}]'
 )
-AT_START = Telemetry(0.0, 0.0, 0.0, 0.0, 1.0, 1, 0, base64.b64decode(PNG))
+AT_START = TrendTelemetry(0.0, 0.0, 0.0, 0.0, 1.0, 1, 0, base64.b64decode(PNG))
 
 
 def test_the_golden_telemetry_both_ways():
@@ -29,7 +29,7 @@ def test_the_golden_telemetry_both_ways():
 def test_the_golden_answer_both_ways():
     frame = '42["steer",{"steering_angle":"-2.532195685835447","throttle":"0.052730842092947317"}]'
     message = codec.decode_steer(socketio.decode_event(frame).data)
-    assert message == Steer(-2.532195685835447, 0.052730842092947317)
+    assert message == TrendSteer(-2.532195685835447, 0.052730842092947317)
     again = json.loads(socketio.encode_event(codec.STEER, codec.encode_steer(message))[2:])
     assert {key: float(value) for key, value in again[1].items()} == message._asdict()
     assert all(isinstance(value, str) for value in again[1].values())
@@ -39,13 +39,13 @@ def test_the_golden_answer_both_ways():
     ("text", "value"), [("33.041", 33.041), ("1:02.5", 62.5), ("1:00:01", 3601.0), (7, 7.0), ("0:33,041", 33.041)]
 )
 def test_clocks(text, value):
-    assert codec.seconds(text, "time") == pytest.approx(value)
+    assert codec.parse_clock(text, "time") == pytest.approx(value)
 
 
 @pytest.mark.parametrize("text", ["1:2:3:4", ":", "a:b"])
 def test_what_is_no_clock(text):
     with pytest.raises(WireError, match="time: not a"):
-        codec.seconds(text, "time")
+        codec.parse_clock(text, "time")
 
 
 @pytest.mark.parametrize("data", [None, {}])
@@ -70,8 +70,8 @@ def test_an_unreadable_key_is_named(key, value):
 
 @pytest.mark.parametrize(
     ("angle", "throttle", "message"),
-    [("60", "2.5", Steer(40.0, 1.0)), ("-60", "-7", Steer(-40.0, -1.0)), (12, 0.5, Steer(12.0, 0.5)),
-     ("-12,5", "0", Steer(-12.5, 0.0))],
+    [("60", "2.5", TrendSteer(40.0, 1.0)), ("-60", "-7", TrendSteer(-40.0, -1.0)), (12, 0.5, TrendSteer(12.0, 0.5)),
+     ("-12,5", "0", TrendSteer(-12.5, 0.0))],
 )  # fmt: skip
 def test_commands_are_held_within_what_the_simulator_takes(angle, throttle, message):
     assert codec.decode_steer({"steering_angle": angle, "throttle": throttle}) == message
@@ -94,3 +94,46 @@ def test_any_data_is_a_message_or_a_wire_error(data):
             continue
         if message is not None:
             assert all(math.isfinite(v) for v in message if not isinstance(v, bytes))
+
+
+FULL = TrendTelemetry(-12.34567, 0.25001, 0.5, 3.25, 61.0625, 4, 1, b"jpeg")
+
+
+def test_each_field_stands_under_its_key_with_the_digits_of_the_simulator():
+    assert codec.encode_telemetry(FULL) == {
+        "steering_angle": "-12.3457", "throttle": "0.2500", "brakes": "0.5000", "speed": "3.2500", "time": "61.062",
+        "lap": "4", "status": "1", "image": base64.b64encode(b"jpeg").decode(),
+    }  # fmt: skip
+    seen = codec.decode_telemetry(codec.encode_telemetry(FULL))
+    assert seen == TrendTelemetry(-12.3457, 0.25, 0.5, 3.25, 61.062, 4, 1, b"jpeg")
+
+
+def test_a_simulator_that_sends_its_speed_alone():
+    assert codec.decode_telemetry({"speed": 2.5}) == TrendTelemetry(0.0, 0.0, 0.0, 2.5, 0.0, 1, 0, b"")
+
+
+@pytest.mark.parametrize("key", ["steering_angle", "throttle", "brakes", "speed", "time", "lap", "status"])
+def test_an_unreadable_number_is_one_line(key):
+    with pytest.raises(WireError) as caught:
+        codec.decode_telemetry(codec.encode_telemetry(FULL) | {key: "x" * 60})
+    assert str(caught.value) == f"{key}: not a number, got {'x' * 40}"
+
+
+@pytest.mark.parametrize(
+    ("decode", "data", "line"),
+    [(codec.decode_telemetry, 5, "telemetry: not an object, got 5"),
+     (codec.decode_telemetry, {}, None),
+     (codec.decode_telemetry, {"speed": 0, "image": 5}, "image: not base64, got 5"),
+     (codec.decode_telemetry, {"steering_angle": 1.0}, "speed: not a number, got None"),
+     (codec.decode_steer, 5, "steer: not an object, got 5"),
+     (codec.decode_steer, {"throttle": 1}, "steering_angle: not a number, got None"),
+     (codec.decode_steer, {"steering_angle": 1}, "throttle: not a number, got None"),
+     (lambda text: codec.parse_clock(text, "time"), "1:" * 30, f"time: not a time, expected h:mm:ss, got {'1:' * 20}")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_one_line(decode, data, line):
+    if line is None:
+        assert decode(data) is None
+        return
+    with pytest.raises(WireError) as caught:
+        decode(data)
+    assert str(caught.value) == line

@@ -3,31 +3,31 @@ import math
 import pytest
 
 from trailbrake.sims.trend import convert
-from trailbrake.sims.trend.codec import Steer, Telemetry
+from trailbrake.sims.trend.codec import TrendSteer, TrendTelemetry
 from trailbrake.state import CarState, Controls, Phase
 
 
 def test_right_on_the_wire_is_negative_here():
-    state = convert.state_from_wire(Telemetry(20.0, 0.5, 0.0, 1.5, 12.5, 3, 0, b""), None)
+    state = convert.state_from_wire(TrendTelemetry(20.0, 0.5, 0.0, 1.5, 12.5, 3, 0, b""), None)
     assert (state.steer, state.throttle, state.brake) == (-0.5, 0.5, 0.0)
     assert (state.speed, state.time, state.lap, state.phase) == (1.5, 12.5, 3, Phase.DRIVING)
     assert math.isnan(state.x)
 
 
 def test_a_negative_throttle_is_a_brake_and_another_status_is_the_end():
-    state = convert.state_from_wire(Telemetry(0.0, -0.6, 0.0, 1.5, 12.5, 3, 1, b""), None)
+    state = convert.state_from_wire(TrendTelemetry(0.0, -0.6, 0.0, 1.5, 12.5, 3, 1, b""), None)
     assert (state.throttle, state.brake, state.phase) == (0.0, 0.6, Phase.FINISHED)
-    assert convert.state_from_wire(Telemetry(0.0, 0.0, 0.25, 1.5, 12.5, 3, 0, b""), None).brake == 0.25
+    assert convert.state_from_wire(TrendTelemetry(0.0, 0.0, 0.25, 1.5, 12.5, 3, 0, b""), None).brake == 0.25
 
 
 @pytest.mark.parametrize(
     ("controls", "speed", "sent"),
     [
-        (Controls(steer=1.0, throttle=0.5), 1.0, Steer(-40.0, 0.5)),
-        (Controls(steer=-0.25, brake=0.75), 1.0, Steer(10.0, -0.75)),
-        (Controls(brake=1.0), 0.0, Steer(0.0, 0.0)),  # held at rest: -1 would reverse
-        (Controls(throttle=0.4, gear=-1), 0.0, Steer(0.0, -0.4)),
-        (Controls(throttle=0.4, gear=2), 0.0, Steer(0.0, 0.4)),
+        (Controls(steer=1.0, throttle=0.5), 1.0, TrendSteer(-40.0, 0.5)),
+        (Controls(steer=-0.25, brake=0.75), 1.0, TrendSteer(10.0, -0.75)),
+        (Controls(brake=1.0), 0.0, TrendSteer(0.0, 0.0)),  # held at rest: -1 would reverse
+        (Controls(throttle=0.4, gear=-1), 0.0, TrendSteer(0.0, -0.4)),
+        (Controls(throttle=0.4, gear=2), 0.0, TrendSteer(0.0, 0.4)),
     ],
 )
 def test_controls_to_wire(controls, speed, sent):
@@ -37,11 +37,11 @@ def test_controls_to_wire(controls, speed, sent):
 @pytest.mark.parametrize(
     ("sent", "forward", "controls"),
     [
-        (Steer(-40.0, 0.5), 1.0, Controls(steer=1.0, throttle=0.5, gear=1)),
-        (Steer(20.0, -0.5), 1.0, Controls(steer=-0.5, brake=0.5, gear=1)),
-        (Steer(0.0, -0.5), 0.0, Controls(throttle=0.5, gear=-1)),
-        (Steer(0.0, -0.5), -0.4, Controls(throttle=0.5, gear=-1)),
-        (Steer(0.0, 0.0), -0.4, Controls(gear=1)),
+        (TrendSteer(-40.0, 0.5), 1.0, Controls(steer=1.0, throttle=0.5, gear=1)),
+        (TrendSteer(20.0, -0.5), 1.0, Controls(steer=-0.5, brake=0.5, gear=1)),
+        (TrendSteer(0.0, -0.5), 0.0, Controls(throttle=0.5, gear=-1)),
+        (TrendSteer(0.0, -0.5), -0.4, Controls(throttle=0.5, gear=-1)),
+        (TrendSteer(0.0, 0.0), -0.4, Controls(gear=1)),
     ],
 )
 def test_controls_from_wire(sent, forward, controls):
@@ -54,6 +54,23 @@ def test_controls_from_wire(sent, forward, controls):
 def test_what_the_simulator_shows_is_what_the_agent_sees():
     shown = CarState(time=3.25, speed=1.25, steer=-0.5, throttle=0.75, brake=0.0, lap=2)
     message = convert.state_to_wire(shown, b"jpeg", finished=False)
-    assert message == pytest.approx(Telemetry(20.0, 0.75, 0.0, 1.25, 3.25, 2, 0, b"jpeg"))
+    assert message == pytest.approx(TrendTelemetry(20.0, 0.75, 0.0, 1.25, 3.25, 2, 0, b"jpeg"))
     seen = convert.state_from_wire(message, None)
     assert (seen.steer, seen.speed, seen.lap) == pytest.approx((shown.steer, shown.speed, shown.lap))
+
+
+def test_every_field_of_a_telemetry():
+    shown = CarState(time=3.25, speed=1.25, steer=0.25, throttle=0.75, brake=0.5, lap=2.0)
+    message = convert.state_to_wire(shown, b"jpeg", finished=True)
+    assert message == pytest.approx(TrendTelemetry(-10.0, 0.75, 0.5, 1.25, 3.25, 2, 1, b"jpeg"))
+    assert type(message.lap) is int
+    assert type(message.status) is int
+    seen = convert.state_from_wire(message, "the frame")
+    assert (seen.time, seen.phase, seen.speed, seen.lap, seen.image) == (3.25, Phase.FINISHED, 1.25, 2, "the frame")
+    assert (seen.steer, seen.throttle, seen.brake) == pytest.approx((0.25, 0.75, 0.5))
+
+
+@pytest.mark.parametrize(("speed", "pedal"), [(0.03, 0.0), (0.0301, -1.0)])
+def test_a_car_stands_below_three_centimetres_a_second(speed, pedal):
+    assert convert.controls_to_wire(Controls(brake=1.0), speed) == TrendSteer(0.0, pedal)
+    assert convert.controls_from_wire(TrendSteer(0.0, -1.0), speed).gear == (-1 if pedal == 0.0 else 1)

@@ -3,8 +3,7 @@ import socket
 import pytest
 
 from sims.trend.toy import Toy
-from trailbrake.sims.trend import spec
-from trailbrake.sims.trend.doctor import Options, examine
+from trailbrake.sims.trend import SIMULATOR, spec
 from trailbrake.sims.trend.host import Host
 
 
@@ -28,8 +27,8 @@ class Clock:
 
 
 def found(port, clock, display=":0", seconds=1.0):
-    options = Options(listen=f"127.0.0.1:{port}", seconds=seconds)
-    return {f.name: f for f in examine(options, clock, {"DISPLAY": display} if display else {})}
+    options = SIMULATOR.doctor.options(listen=f"127.0.0.1:{port}", seconds=seconds)
+    return {f.name: f for f in SIMULATOR.doctor.examine(options, clock, {"DISPLAY": display} if display else {})}
 
 
 def test_nobody_calls():
@@ -72,7 +71,7 @@ def test_without_a_display_unity_may_not_start(monkeypatch):
 
 @pytest.mark.parametrize(("host", "verdict"), [("127.0.0.1", "ok"), ("0.0.0.0", "unknown")])
 def test_a_firewall_is_named_where_one_may_stand_between(host, verdict):
-    options = Options(listen=f"{host}:{free_port()}", seconds=0.1)
-    said = {f.name: f for f in examine(options, Clock(), {"DISPLAY": ":0"})}
+    options = SIMULATOR.doctor.options(listen=f"{host}:{free_port()}", seconds=0.1)
+    said = {f.name: f for f in SIMULATOR.doctor.examine(options, Clock(), {"DISPLAY": ":0"})}
     assert said["firewall"].verdict == verdict
     assert (options.listen.split(":")[1] in said["firewall"].advice) is (verdict == "unknown")

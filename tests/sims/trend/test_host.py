@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import sys
 import threading
@@ -95,19 +96,97 @@ def test_a_legacy_bot_drives():
     assert (first["lap"], first["status"]) == ("1", "0")
 
 
-def test_one_telemetry_per_command_and_no_loop_is_older_than_another():
-    """Double open, restart and steer are four to begin with; all four show the newest instant."""
+class Listener(Legacy):
+    """A bot that keeps several telemetries in flight, and answers as `chosen(batch)` says.
+
+    `batch` are the telemetries that wait in its socket; it returns those that get an answer. `sent` counts commands.
+    """
+
+    def __init__(self, chosen):
+        super().__init__()
+        self.chosen, self.sent = chosen, 0
+
+    def __call__(self, connection):
+        for text in (OPEN, *GREETING, "40"):
+            connection.send(text)
+        self.sent = 2
+        with contextlib.suppress(ConnectionClosed):
+            batch = []
+            while True:
+                try:
+                    text = connection.recv(timeout=0.05 if batch else None)
+                    if text.startswith('42["telemetry"'):
+                        batch.append(json.loads(text[2:])[1])
+                    continue
+                except TimeoutError:
+                    self.seen += batch
+                    answered, batch = self.chosen(batch), []
+                    for _ in answered:
+                        connection.send(self.answer(None))
+                        self.sent += 1
+
+
+def test_each_command_is_one_step_and_one_telemetry_at_any_number_in_flight():
     plant, driver = Toy(), Legacy()
     with bot(driver) as port, simulator(port, plant) as host:
-        run(host, lambda: plant.steps >= 30)
-        counts = host.counters()
-    commands = 2 + len(driver.seen)
-    assert abs(commands + 2 - len(driver.seen)) <= 4
-    by_time = {}
-    for data in driver.seen:
-        by_time[data["time"]] = by_time.get(data["time"], 0) + 1
-    assert sorted(by_time.values())[len(by_time) // 2] == 4
+        ticks = 0
+
+        def stepped():
+            nonlocal ticks
+            ticks += plant.steps > 0
+            return plant.steps >= 100
+
+        run(host, stepped)
+        sent = sum(text.startswith('42["telemetry"') for text in driver.heard)
+        counts = host.read_counters()
+    # Two openings and the restart show the start, then the greeting's steer and each answer advance one step of 0.02 s.
+    assert [float(data["time"]) for data in driver.seen[:3]] == [0.0, 0.0, 0.0]
+    times = [float(data["time"]) for data in driver.seen[3:]]
+    assert times == pytest.approx([0.02 * (k + 1) for k in range(len(times))])
+    assert plant.restarts == 1
     assert counts["rejected"] == 0
+    assert sent <= plant.steps + 3
+    assert ticks < 2 * plant.steps  # it waits for the bot, and does not spin
+
+
+def test_a_bot_that_answers_only_the_newest_telemetry_is_served_at_once():
+    plant, driver = Toy(), Listener(lambda batch: batch[-1:])
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 12)
+        assert host.read_counters()["timeouts"] == 0
+    times = [float(data["time"]) for data in driver.seen]
+    assert times[4:] == pytest.approx([0.04 + 0.02 * k for k in range(len(times) - 4)])  # one for each command
+
+
+def test_a_bot_that_leaves_some_without_an_answer_goes_on_with_fewer_in_flight():
+    left_out = []
+
+    def all_but_some(batch):
+        if len(left_out) < 2:
+            left_out.append(batch.pop())
+        return batch
+
+    plant, driver = Toy(), Listener(all_but_some)
+    with bot(driver) as port, simulator(port, plant) as host:
+        run(host, lambda: plant.steps >= 20)
+        counts = host.read_counters()
+    assert counts["timeouts"] == 0
+    assert len(driver.seen) - len(left_out) <= driver.sent <= len(driver.seen)
+
+
+def test_what_a_bot_receives_in_lockstep_repeats_however_its_messages_are_cut():
+    def once(delays):
+        plant, driver = Toy(), Legacy()
+        with bot(driver) as port, simulator(port, plant) as host:
+            deadline = time.monotonic() + SOON
+            while plant.steps < 60:
+                assert time.monotonic() < deadline
+                for _ in range(next(delays)):  # several commands may wait in the socket, or none
+                    threading.Event().wait(0.0005)
+                host.tick(time.monotonic())
+        return driver.seen[:50]
+
+    assert once(itertools.cycle([0])) == once(itertools.cycle([7, 0, 0, 1]))
 
 
 def test_lockstep_waits_for_the_bot():
@@ -117,7 +196,7 @@ def test_lockstep_waits_for_the_bot():
         deadline = time.monotonic() + 0.3
         while time.monotonic() < deadline:
             host.tick(time.monotonic())
-        assert plant.steps <= 20
+        assert plant.steps == 21  # the steer of the greeting, and 20 answers
 
 
 def test_real_pace_does_not():
@@ -133,7 +212,7 @@ def test_real_pace_does_not():
 def test_a_bot_that_never_answers_is_left_with_a_clear_line(capfd):
     driver = Legacy(frames=5)
     with bot(driver) as port, simulator(port, patience=0.2) as host:
-        run(host, lambda: host.counters()["timeouts"] == 1)
+        run(host, lambda: host.read_counters()["timeouts"] == 1)
         assert "trend: the agent has not answered for 0.2 s" in capfd.readouterr().err
         driver.frames = 10_000
         run(host, lambda: len(driver.paths) == 2 and len(driver.seen) > 20)  # and is called again
@@ -145,7 +224,7 @@ def test_a_bot_that_throws_on_every_frame():
 
     driver = Legacy(answer=throws)
     with bot(driver, logger=None) as port, simulator(port) as host:
-        run(host, lambda: host.counters()["calls"] >= 2)
+        run(host, lambda: host.read_counters()["calls"] >= 2)
 
 
 def test_a_server_that_only_knows_the_old_number():
@@ -191,9 +270,9 @@ def test_an_unreadable_command_keeps_the_last_and_is_said_once(answer, capfd):
     driver = Legacy(answer=lambda data: answer)
     with bot(driver) as port, simulator(port, plant) as host:
         run(host, lambda: plant.steps >= 10)
-        assert host.counters()["rejected"] > 5
+        assert host.read_counters()["rejected"] > 5
     assert plant.controls[-1].throttle == 0.0
-    assert capfd.readouterr().err.count("a command that cannot be read") == 1
+    assert capfd.readouterr().err.count("a message that cannot be read") == 1
 
 
 def test_a_race_ends():

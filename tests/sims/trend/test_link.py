@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import json
+import socket as sockets
 import threading
 import time
 from io import BytesIO
@@ -11,13 +12,15 @@ from io import BytesIO
 import numpy as np
 import pytest
 import socketio
+from helpers.picture_bombs import claim_size
 from PIL import Image as Picture
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from sims.trend.toy import Ends
 from trailbrake.errors import SimulatorError
-from trailbrake.exchange.link import STALE_S
-from trailbrake.sims.trend import spec
+from trailbrake.event_sims.link import REPEAT_INTERVAL_S, STALE_AFTER_S
+from trailbrake.event_sims.options import EventLiveOptions
 from trailbrake.sims.trend.link import Link
 from trailbrake.state import Controls, Phase, SimCommand
 from trailbrake.transport import rendezvous
@@ -37,7 +40,7 @@ def drive(ends, ticks, controls):
     states = []
     for _ in range(ticks):
         now = ends.tick()
-        fresh, state = ends.link.fresh(), ends.link.read(now)
+        fresh, state = ends.link.has_new_sample(), ends.link.read(now)
         if fresh:
             states.append(state)
             ends.link.write(controls)
@@ -48,13 +51,13 @@ def test_every_command_brings_one_new_state(ends):
     states = drive(ends, 50, Controls(steer=0.5, throttle=1.0))
     assert len(states) == 50
     times = [state.time for state in states]
-    assert times == pytest.approx([times[0] + i * ends.plant.period for i in range(50)], abs=1e-3)
+    assert times == pytest.approx([times[0] + i * ends.link.period for i in range(50)], abs=1e-3)
     assert [s.sequence for s in states] == list(range(states[0].sequence, states[0].sequence + 50))
     assert states[-1].speed > 1.5
     assert states[-1].steer == pytest.approx(0.5)
     assert ends.plant.controls[-1].throttle == 1.0
     assert ends.link.dialect == "legacy"  # our host behaves as the Unity program
-    assert ends.host.counters()["rejected"] == 0
+    assert ends.host.read_counters()["rejected"] == 0
     assert ends.plant.restarts == 1  # the greeting
 
 
@@ -73,7 +76,7 @@ def test_laps_are_timed_by_the_wire(ends):
 
 def test_a_restart_begins_again(ends):
     drive(ends, 60, Controls())
-    ends.link.command(SimCommand(restart=True))
+    ends.link.send_command(SimCommand(restart=True))
     states = drive(ends, 3, Controls())
     assert ends.plant.restarts == 2
     assert states[-1].time < 0.3
@@ -96,20 +99,21 @@ def test_two_drives_are_equal_to_the_bit(tmp_path):
 def test_on_closing_the_pedal_is_let_go(ends):
     drive(ends, 10, Controls(throttle=1.0))
     ends.link.release()
+    ends.tick()  # the answer to the newest telemetry comes first
     ends.tick()
     assert ends.plant.controls[-1].throttle == 0.0
 
 
 def test_nobody_calls(tmp_path):
     clock = iter(range(1000))
-    link = Link(spec.LiveOptions(wait=5.0), doors=tmp_path, idle=lambda: float(next(clock)))
+    link = Link(EventLiveOptions(wait=5.0), doors=tmp_path, idle=lambda: float(next(clock)))
     with pytest.raises(SimulatorError, match="no simulator has called, expected a call within 5 s"):
         link.open(0.0)
 
 
 def test_a_simulator_that_falls_silent_is_lost_and_may_come_back(ends, tmp_path):
     drive(ends, 10, Controls())
-    state = ends.link.read(ends.now + 1.5 * STALE_S)
+    state = ends.link.read(ends.now + 1.5 * STALE_AFTER_S)
     assert state.phase is Phase.LOST
     assert ends.link.counters.stale == 1
     ends.host.close()
@@ -138,9 +142,9 @@ class Agent:
     """A listening link, polled in a thread of its own; answers every state with the same controls."""
 
     def __init__(self, folder):
-        self.link = Link(doors=folder)
+        self.link = Link(EventLiveOptions(), doors=folder)
         self.link.open(time.monotonic())
-        self.port = rendezvous.lookup(folder, "trend")
+        self.port = rendezvous.lookup_port(folder, "trend")
         self.states = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -199,7 +203,9 @@ def test_python_socketio_is_a_modern_simulator(agent):
 
 
 def call(agent, eio=4):
-    return connect(f"ws://127.0.0.1:{agent.port}/socket.io/?EIO={eio}&transport=websocket", max_size=None)
+    return connect(
+        f"ws://127.0.0.1:{agent.port}/socket.io/?EIO={eio}&transport=websocket", max_size=None, close_timeout=0.1
+    )
 
 
 def until_steer(simulator):
@@ -259,17 +265,22 @@ def test_a_picture_cut_short_shows_the_last_good_one(agent):
     assert agent.link.unreadable == 2
 
 
-def test_a_second_simulator_is_hung_up_on_and_harms_nobody(agent):
+def test_a_second_simulator_is_refused_with_its_reason_and_harms_nobody(agent):
     with call(agent) as simulator:
         simulator.send("2")
         until_steer(simulator)
-        with contextlib.suppress(Exception), call(agent) as second:
-            second.recv(SOON)
         show(simulator, telemetry(0.04))
         until_steer(simulator)
-    assert agent.link.refused == 1
+        with pytest.raises(InvalidStatus) as caught:
+            call(agent)
+        assert caught.value.response.status_code == 503
+        assert caught.value.response.body == b"another simulator drives here\n"
+        show(simulator, telemetry(0.08))
+        until_steer(simulator)
+        assert agent.link.refused == 1
 
 
+@pytest.mark.slow
 def test_a_frame_of_50_mb_ends_that_connection_only(agent):
     with contextlib.suppress(Exception), call(agent) as simulator:
         simulator.send("2")
@@ -282,3 +293,121 @@ def test_a_frame_of_50_mb_ends_that_connection_only(agent):
         show(simulator, telemetry(0.04))
         until_steer(simulator)
     assert len(agent.seen(1)) == 1
+
+
+class Listener:
+    """A link at a public address, on a clock of our own, polled here; `steers` are the commands sent so far."""
+
+    def __init__(self):
+        self.link, self.now = Link(EventLiveOptions(listen="127.0.0.1:0")), 0.0
+        self.link.open(0.0)
+        self.port = self.link._door.address[1]
+
+    def call(self):
+        made = []
+        thread = threading.Thread(target=lambda: made.append(call(self)), daemon=True)
+        thread.start()
+        while thread.is_alive():
+            self.link.has_new_sample()
+        return made[0]
+
+    def show(self, simulator, data):
+        received = self.link.counters.received
+        show(simulator, data)
+        deadline = time.monotonic() + SOON
+        while self.link.counters.received == received and time.monotonic() < deadline:
+            self.link.has_new_sample()
+
+    def steers(self, simulator):
+        """Return the data of the commands since the last call."""
+        self.link.send_command(SimCommand(restart=True))
+        found = []
+        while True:
+            text = simulator.recv(SOON)
+            if text.startswith('42["steer"'):
+                found.append(json.loads(text[2:])[1])
+            elif text.startswith('42["restart"'):
+                return found
+
+
+@pytest.fixture
+def listener():
+    made = Listener()
+    yield made
+    made.link.close()
+
+
+def drive_once(listener, simulator, speed="1.5"):
+    simulator.send("2")
+    listener.show(simulator, telemetry(0.04, speed=speed))
+    until_steer(simulator)  # the greeting
+    listener.link.read(0.0)
+    listener.link.write(Controls(throttle=1.0))
+    assert [data["throttle"] for data in listener.steers(simulator)] == ["1.0"]
+
+
+def test_repeated_telemetries_start_no_storm_and_one_alone_is_answered(listener):
+    with listener.call() as simulator:
+        drive_once(listener, simulator)
+        listener.show(simulator, telemetry(0.04))  # nothing has moved
+        assert len(listener.steers(simulator)) == 1  # at once: it waits for a command
+        for _ in range(100):
+            listener.show(simulator, telemetry(0.04))
+        assert listener.steers(simulator) == []
+        listener.link.read(REPEAT_INTERVAL_S)
+        assert len(listener.steers(simulator)) == 1  # and the stream does not run dry
+        listener.show(simulator, telemetry(0.08))
+        listener.link.read(0.1)
+        listener.link.write(Controls(throttle=0.5))
+        assert [data["throttle"] for data in listener.steers(simulator)] == ["0.5"]
+
+
+def test_a_car_that_nobody_sees_is_not_braked_longer_than_it_rolls(listener):
+    with listener.call() as simulator:
+        drive_once(listener, simulator, speed="2.0")
+        for tick in range(60):
+            listener.link.read(0.05 * tick)
+            listener.link.write(Controls(brake=0.6, steer=0.25))
+        sent = listener.steers(simulator)
+    assert {data["steering_angle"] for data in sent} == {"-10.0"}  # the last steer is held
+    pedals = [data["throttle"] for data in sent]
+    assert set(pedals) == {"-0.6", "0.0"}
+    assert 9 <= pedals.count("-0.6") <= 11  # at 2 m/s^2, the most that its brakes do, it stands after 1 s
+    assert pedals == sorted(pedals)
+
+
+def test_a_silent_connection_first_does_not_keep_the_simulator_out():
+    with sockets.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+
+    def idle():
+        time.sleep(0.001)
+        return time.monotonic()
+
+    link = Link(EventLiveOptions(listen=f"127.0.0.1:{port}", wait=60.0), idle=idle)
+    link.port = port
+    thread = threading.Thread(target=link.open, args=(time.monotonic(),), daemon=True)
+    thread.start()
+    with contextlib.ExitStack() as stack:
+        silent = None
+        while silent is None:
+            with contextlib.suppress(ConnectionRefusedError):
+                silent = stack.enter_context(sockets.create_connection(("127.0.0.1", port)))
+        simulator = stack.enter_context(call(link))
+        simulator.send("2")
+        show(simulator, telemetry(0.04))
+        thread.join(30.0)
+        assert not thread.is_alive()
+        assert link.read(time.monotonic()).phase is Phase.DRIVING
+        link.close()
+
+
+def test_a_picture_bomb_costs_nothing(agent):
+    with call(agent) as simulator:
+        simulator.send("2")
+        until_steer(simulator)
+        show(simulator, telemetry(0.04, image=base64.b64encode(claim_size(13_000, 13_000)).decode()))
+        until_steer(simulator)
+        (state,) = agent.seen(1)
+        assert state.image.pixels.shape == (240, 320, 3)
+        assert agent.link.unreadable == 1

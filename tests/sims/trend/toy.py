@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from trailbrake.event_sims.options import STEP_S, EventLiveOptions
 from trailbrake.sims.trend import spec
 from trailbrake.sims.trend.host import Host
 from trailbrake.sims.trend.link import Link
@@ -14,7 +15,7 @@ class Toy:
     """Speed follows the pedals; a lap is 2 s. The picture's colour is the number of steps."""
 
     track = cars = None
-    period = spec.STEP_S * spec.COMMAND_STEPS
+    period = STEP_S
 
     def __init__(self):
         self.controls = []
@@ -33,12 +34,12 @@ class Toy:
         self.speed += (sign * wanted.throttle - wanted.brake * math.copysign(1.0, self.speed)) * self.period
         self.steer = wanted.steer
 
-    def state(self, car):
+    def car_state(self, car):
         pixels = np.full((240, 320, 3), min(self.steps, 255), np.uint8)
         return CarState(time=self.time, speed=abs(self.speed), velocity_x=self.speed, steer=self.steer, throttle=0.0,
                         brake=0.0, lap=1 + int(self.time // 2.0), image=Image(b"", lambda data: pixels))  # fmt: skip
 
-    def command(self, car, command):
+    def execute_command(self, car, command):
         if command.restart:
             self.restarts += 1
             self.reset(0)
@@ -52,7 +53,7 @@ class Ends:
         self.host = Host(self.plant, spec.ServeOptions(**options), doors=folder)
         self.now = 0.0
         self.host.open(0.0)
-        self.link = Link(doors=folder, idle=self.tick)
+        self.link = Link(EventLiveOptions(), doors=folder, idle=self.tick)
 
     def tick(self):
         self.now += self.plant.period

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from trailbrake.sims.udacity import convert
-from trailbrake.sims.udacity.codec import Steer, Telemetry
+from trailbrake.sims.udacity.codec import UdacitySteer, UdacityTelemetry
 from trailbrake.state import CarState, Controls
 from trailbrake.units import MPH
 
@@ -11,7 +11,7 @@ LOCK = 0.58  # rad, of the car in our world
 
 
 def test_signs_and_units():
-    state = convert.state_from_wire(Telemetry(12.5, 0.25, 30.0, b""), None)
+    state = convert.state_from_wire(UdacityTelemetry(12.5, 0.25, 30.0, b""), None)
     assert (state.steer, state.throttle) == (-0.5, 0.25)
     assert state.speed == pytest.approx(13.4112)
     assert math.isnan(state.driving_line)
@@ -26,7 +26,7 @@ def test_what_our_simulator_shows():
 
 def test_the_throttle_ends_at_30_mph():
     def throttle(speed):
-        return convert.controls_from_wire(Steer(0.0, 1.0), speed, LOCK).throttle
+        return convert.controls_from_wire(UdacitySteer(0.0, 1.0), speed, LOCK).throttle
 
     assert throttle(20.0 * MPH) == 1.0
     assert 0.0 < throttle(30.0 * MPH - 0.5) < 1.0
@@ -34,6 +34,33 @@ def test_the_throttle_ends_at_30_mph():
 
 
 def test_controls():
-    assert convert.controls_to_wire(Controls(steer=0.5, brake=0.5), 6.0) == Steer(-0.5, -0.5)
-    got = convert.controls_from_wire(Steer(0.5, -0.5), 6.0, LOCK)
+    assert convert.controls_to_wire(Controls(steer=0.5, brake=0.5), 6.0) == UdacitySteer(-0.5, -0.5)
+    got = convert.controls_from_wire(UdacitySteer(0.5, -0.5), 6.0, LOCK)
     assert (got.steer, got.brake, got.gear) == pytest.approx((-math.radians(12.5) / LOCK, 0.5, None))
+
+
+def test_reversing_is_a_speed_and_no_throttle():
+    state = convert.state_from_wire(UdacityTelemetry(-25.0, -0.5, -30.0, b""), "the frame")
+    assert (state.steer, state.throttle, state.image) == (1.0, 0.0, "the frame")
+    assert state.speed == pytest.approx(13.4112)
+    back = convert.controls_from_wire(UdacitySteer(0.0, -0.5), -3.0, LOCK)
+    assert (back.throttle, back.brake, back.gear) == (0.5, 0.0, -1)
+    assert convert.controls_from_wire(UdacitySteer(0.0, -1.0), -30.0 * MPH, LOCK).throttle == 0.0
+
+
+@pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
+def test_below_5_mph_a_pedal_under_0_reverses(speed, brakes):
+    assert convert.controls_to_wire(Controls(brake=1.0), speed).throttle == (-1.0 if brakes else 0.0)
+    got = convert.controls_from_wire(UdacitySteer(0.0, -0.5), speed, LOCK)
+    assert (got.brake, got.gear) == ((0.5, None) if brakes else (0.0, -1))
+
+
+def test_the_throttle_fades_over_the_last_metre_a_second():
+    got = convert.controls_from_wire(UdacitySteer(0.0, 0.8), 30.0 * MPH - 0.25, LOCK)
+    assert got.throttle == pytest.approx(0.2)
+    assert convert.controls_from_wire(UdacitySteer(0.0, 0.8), 30.0 * MPH - 1.5, LOCK).throttle == 0.8
+
+
+def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():
+    assert convert.controls_from_wire(UdacitySteer(1.0, 0.0), 5.0, 0.1).steer == -1.0
+    assert convert.controls_from_wire(UdacitySteer(-1.0, 0.0), 5.0, 0.1).steer == 1.0

@@ -9,27 +9,29 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import WireError
 from trailbrake.sims.udacity_mpc import codec
-from trailbrake.sims.udacity_mpc.codec import Steer, Telemetry
-from trailbrake.transport import plain, socketio
+from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
+from trailbrake.transport import plain_events, socketio
 
 DATA = (
     '{"ptsx":[-32.16,-43.49,-61.09],"ptsy":[113.36,105.94,92.88],"x":-40.62,"y":108.73,"psi":3.733651,'
     '"psi_unity":4.120927,"speed":12.5,"steering_angle":0.0436,"throttle":0.3}'
 )
 FRAME = f'42["telemetry",{DATA}]'
-MESSAGE = Telemetry((-32.16, -43.49, -61.09), (113.36, 105.94, 92.88), -40.62, 108.73, 3.733651, 4.120927, 12.5, 0.0436,
-                    0.3)  # fmt: skip
+MESSAGE = UdacityMpcTelemetry((-32.16, -43.49, -61.09), (113.36, 105.94, 92.88), -40.62, 108.73, 3.733651, 4.120927,
+                              12.5, 0.0436, 0.3)  # fmt: skip
 ANSWER = '42["steer",{"steering_angle":-0.25,"throttle":0.5,"mpc_x":[1.0],"mpc_y":[0.5],"next_x":[],"next_y":[]}]'
 
 
 def test_the_golden_telemetry_both_ways_and_in_both_framings():
     assert socketio.encode_event("telemetry", codec.encode_telemetry(MESSAGE)) == FRAME
     assert codec.decode_telemetry(socketio.decode_event(FRAME).data) == MESSAGE
-    assert codec.decode_telemetry(plain.Server().receive(f'{{"telemetry":{DATA}}}', 0.0).data) == MESSAGE
+    assert (
+        codec.decode_telemetry(plain_events.PlainServer().receive_frame(f'{{"telemetry":{DATA}}}', 0.0).data) == MESSAGE
+    )
 
 
 def test_the_golden_answer_both_ways():
-    message = Steer(-0.25, 0.5, (1.0,), (0.5,))
+    message = UdacityMpcSteer(-0.25, 0.5, (1.0,), (0.5,))
     assert socketio.encode_event("steer", codec.encode_steer(message)) == ANSWER
     assert codec.decode_steer(socketio.decode_event(ANSWER).data) == message
 
@@ -70,7 +72,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=5,
 )
-KEYS = st.sampled_from(list(Telemetry._fields + Steer._fields))
+KEYS = st.sampled_from(list(UdacityMpcTelemetry._fields + UdacityMpcSteer._fields))
 
 
 @given(json_values | st.dictionaries(KEYS, json_values))
@@ -90,3 +92,55 @@ def test_a_cut_or_spoilt_frame_is_no_message(cut, junk):
     if event is not None and event.data is not None:
         with contextlib.suppress(WireError):
             codec.decode_telemetry(event.data)
+
+
+def test_our_host_adds_a_clock_and_laps():
+    message = MESSAGE._replace(time=1.04, lap=2)
+    data = codec.encode_telemetry(message)
+    assert (data["time"], data["lap"]) == (1.04, 2)
+    assert codec.decode_telemetry(data | {"ptsx": list(data["ptsx"]), "ptsy": list(data["ptsy"])}) == message
+
+
+def test_what_the_simulator_may_leave_out():
+    data = {"ptsx": [], "ptsy": [], "x": 1.0, "y": 2.0, "psi": 3.0, "speed": 4.0}
+    assert codec.decode_telemetry(data) == UdacityMpcTelemetry((), (), 1.0, 2.0, 3.0, 0.0, 4.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("key", ["x", "y", "psi", "psi_unity", "speed", "steering_angle", "throttle", "time", "lap"])
+def test_an_unreadable_number_is_one_line(key):
+    with pytest.raises(WireError) as caught:
+        codec.decode_telemetry(socketio.decode_event(FRAME).data | {key: "x" * 60})
+    assert str(caught.value) == f"{key}: not a number, got {'x' * 40}"
+
+
+@pytest.mark.parametrize("key", ["x", "y", "psi", "speed", "ptsx", "ptsy"])
+def test_what_a_telemetry_must_have(key):
+    data = socketio.decode_event(FRAME).data
+    del data[key]
+    with pytest.raises(WireError, match=rf"^{key}: not a (number|list), got None$"):
+        codec.decode_telemetry(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [({"throttle": "0" * 60}, f"throttle: text instead of a number, got '{'0' * 39}"),
+     ({"steering_angle": "1"}, "steering_angle: text instead of a number, got '1'"),
+     ({"mpc_y": []}, "mpc_y: not as many as mpc_x, expected 1, got 0"),
+     ({"next_y": [1, 2]}, "next_y: not as many as next_x, expected 0, got 2"),
+     ({"next_x": ["x"]}, "next_x: not a number, got x")],
+)  # fmt: skip
+def test_an_unreadable_answer_is_one_line(change, line):
+    with pytest.raises(WireError) as caught:
+        codec.decode_steer(socketio.decode_event(ANSWER).data | change)
+    assert str(caught.value) == line
+
+
+def test_an_answer_is_an_object_and_is_held_within_what_the_simulator_takes():
+    with pytest.raises(WireError, match=r"^steer: not an object, got 5$"):
+        codec.decode_steer(5)
+    with pytest.raises(WireError, match=r"^telemetry: not an object, got 5$"):
+        codec.decode_telemetry(5)
+    lines = {"mpc_x": [1, 2], "mpc_y": [3, 4], "next_x": [5, 6, 7], "next_y": [8, 9, 10]}
+    assert codec.decode_steer({"steering_angle": -7, "throttle": 2.5, **lines}) == UdacityMpcSteer(
+        -1.0, 1.0, (1.0, 2.0), (3.0, 4.0), (5.0, 6.0, 7.0), (8.0, 9.0, 10.0)
+    )

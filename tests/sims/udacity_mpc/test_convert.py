@@ -3,14 +3,17 @@ import math
 import pytest
 
 from trailbrake.sims.udacity_mpc import convert
-from trailbrake.sims.udacity_mpc.codec import Steer, Telemetry
+from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
+from trailbrake.units import MPH
 
 LOCK = 0.58  # rad, of the car in our world
 
 
 def test_signs_and_units():
-    message = Telemetry((1.0, 2.0), (3.0, 4.0), -40.0, 108.0, 1.5 * math.pi, math.pi, 30.0, math.radians(12.5), 0.25)
+    message = UdacityMpcTelemetry(
+        (1.0, 2.0), (3.0, 4.0), -40.0, 108.0, 1.5 * math.pi, math.pi, 30.0, math.radians(12.5), 0.25
+    )
     state = convert.state_from_wire(message)
     assert (state.x, state.y, state.line_ahead) == (-40.0, 108.0, ((1.0, 3.0), (2.0, 4.0)))
     assert state.yaw == pytest.approx(-0.5 * math.pi)
@@ -39,6 +42,43 @@ def test_the_yellow_line_is_where_the_waypoints_are_seen_from_the_car():
 
 
 def test_controls_from_wire():
-    got = convert.controls_from_wire(Steer(0.5, -0.5), 6.0, LOCK)
+    got = convert.controls_from_wire(UdacityMpcSteer(0.5, -0.5), 6.0, LOCK)
     assert (got.steer, got.throttle, got.brake, got.gear) == pytest.approx((-math.radians(12.5) / LOCK, 0.0, 0.5, None))
-    assert convert.controls_from_wire(Steer(0.0, -0.5), 0.0, LOCK).gear == -1
+    assert convert.controls_from_wire(UdacityMpcSteer(0.0, -0.5), 0.0, LOCK).gear == -1
+
+
+def test_every_field_of_a_telemetry():
+    shown = CarState(time=2.5, x=5.0, y=-3.0, yaw=0.5, speed=13.4112, steer=0.3, throttle=0.5, lap=2.0,
+                     line_ahead=((6.0, -4.0), (16.0, -9.0)))  # fmt: skip
+    message = convert.state_to_wire(shown, LOCK)
+    assert message[:2] == ((6.0, 16.0), (-4.0, -9.0))
+    assert message[2:] == pytest.approx((5.0, -3.0, 0.5, 0.5 * math.pi - 0.5, 30.0, -0.3 * LOCK, 0.5, 2.5, 2))
+    assert type(message.lap) is int
+
+
+def test_reversing_is_a_speed_and_no_throttle():
+    message = UdacityMpcTelemetry((), (), 0.0, 0.0, 0.0, 0.0, -30.0, 0.0, -0.5)
+    assert (convert.state_from_wire(message).speed, convert.state_from_wire(message).throttle) == (
+        pytest.approx(13.4112), 0.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
+def test_below_5_mph_a_pedal_under_0_reverses(speed, brakes):
+    assert convert.controls_to_wire(Controls(brake=1.0), CarState(x=0.0, y=0.0, yaw=0.0, speed=speed)).throttle == (
+        -1.0 if brakes else 0.0
+    )
+    got = convert.controls_from_wire(UdacityMpcSteer(0.0, -0.5), speed, LOCK)
+    assert (got.throttle, got.brake, got.gear) == ((0.0, 0.5, None) if brakes else (0.5, 0.0, -1))
+
+
+def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():
+    assert convert.controls_from_wire(UdacityMpcSteer(1.0, 0.5), 5.0, 0.1) == Controls(steer=-1.0, throttle=0.5)
+
+
+def test_the_yellow_line_of_a_car_that_heads_anywhere():
+    state = CarState(x=1.0, y=2.0, yaw=0.25, speed=5.0, line_ahead=((4.0, 6.0), (1.0, 3.0)))
+    sent = convert.controls_to_wire(Controls(), state)
+    c, s = math.cos(0.25), math.sin(0.25)
+    assert sent.next_x == pytest.approx((3.0 * c + 4.0 * s, s))
+    assert sent.next_y == pytest.approx((4.0 * c - 3.0 * s, c))

@@ -10,27 +10,27 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import WireError
 from trailbrake.sims.udacity_pid import codec
-from trailbrake.sims.udacity_pid.codec import Steer, Telemetry
-from trailbrake.transport import plain, socketio
+from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
+from trailbrake.transport import plain_events, socketio
 
 FRAME = '42["telemetry",{"steering_angle":"-1.2500","throttle":"0.3000","speed":"0.4380","cte":"0.7598"}]'
 BARE = '{"telemetry":{"steering_angle":"-1.2500","throttle":"0.3000","speed":"0.4380","cte":"0.7598","process":"1"}}'
-MESSAGE = Telemetry(0.7598, 0.438, -1.25, 0.3)
+MESSAGE = UdacityPidTelemetry(0.7598, 0.438, -1.25, 0.3)
 
 
 def test_the_golden_telemetry_both_ways_and_in_both_framings():
     assert socketio.encode_event("telemetry", codec.encode_telemetry(MESSAGE)) == FRAME
     assert codec.decode_telemetry(socketio.decode_event(FRAME).data) == MESSAGE
-    browser = plain.Client()
+    browser = plain_events.PlainClient()
     browser.emit("telemetry", codec.encode_telemetry(MESSAGE, browser=True))
-    assert browser.take() == [BARE]
-    assert codec.decode_telemetry(plain.Server().receive(BARE, 0.0).data) == MESSAGE
+    assert browser.pop_frames() == [BARE]
+    assert codec.decode_telemetry(plain_events.PlainServer().receive_frame(BARE, 0.0).data) == MESSAGE
 
 
 def test_the_golden_answer_both_ways():
     frame = '42["steer",{"steering_angle":-0.15,"throttle":0.3}]'
-    assert socketio.encode_event("steer", codec.encode_steer(Steer(-0.15, 0.3))) == frame
-    assert codec.decode_steer(socketio.decode_event(frame).data) == Steer(-0.15, 0.3)
+    assert socketio.encode_event("steer", codec.encode_steer(UdacityPidSteer(-0.15, 0.3))) == frame
+    assert codec.decode_steer(socketio.decode_event(frame).data) == UdacityPidSteer(-0.15, 0.3)
 
 
 def test_our_host_adds_a_clock_and_laps():
@@ -45,7 +45,7 @@ def test_driven_by_hand(data):
 
 
 def test_a_decimal_comma():
-    assert codec.decode_telemetry({"cte": "-0,5000", "speed": "1.234,5"}) == Telemetry(-0.5, 1234.5, 0.0, 0.0)
+    assert codec.decode_telemetry({"cte": "-0,5000", "speed": "1.234,5"}) == UdacityPidTelemetry(-0.5, 1234.5, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_command_that_the_simulator_could_not_read(data, words):
 
 
 def test_commands_are_held_within_what_the_simulator_takes():
-    assert codec.decode_steer({"steering_angle": 7, "throttle": -2.5}) == Steer(1.0, -1.0)
+    assert codec.decode_steer({"steering_angle": 7, "throttle": -2.5}) == UdacityPidSteer(1.0, -1.0)
 
 
 json_values = st.recursive(
@@ -98,5 +98,34 @@ def test_a_cut_or_spoilt_frame_is_no_message(cut, junk):
 
 
 def test_the_answer_is_json_that_any_parser_reads():
-    said = json.loads(socketio.encode_event("steer", codec.encode_steer(Steer(1e-9, -1.0)))[2:])
+    said = json.loads(socketio.encode_event("steer", codec.encode_steer(UdacityPidSteer(1e-9, -1.0)))[2:])
     assert said == ["steer", {"steering_angle": 1e-9, "throttle": -1.0}]
+
+
+@pytest.mark.parametrize("key", ["cte", "speed", "steering_angle", "throttle", "time", "lap"])
+def test_an_unreadable_number_is_one_line(key):
+    with pytest.raises(WireError) as caught:
+        codec.decode_telemetry(codec.encode_telemetry(MESSAGE) | {key: "x" * 60})
+    assert str(caught.value) == f"{key}: not a number, got {'x' * 40}"
+
+
+@pytest.mark.parametrize(
+    ("decode", "data", "line"),
+    [(codec.decode_telemetry, 5, "telemetry: not an object, got 5"),
+     (codec.decode_telemetry, {"cte": 0}, "speed: not a number, got None"),
+     (codec.decode_telemetry, {"speed": 0}, "cte: not a number, got None"),
+     (codec.decode_steer, 5, "steer: not an object, got 5"),
+     (codec.decode_steer, {"throttle": 1}, "steering_angle: not a number, got None"),
+     (codec.decode_steer, {"steering_angle": 0, "throttle": "0" * 60},
+      f"throttle: text instead of a number, got '{'0' * 39}")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_one_line(decode, data, line):
+    with pytest.raises(WireError) as caught:
+        decode(data)
+    assert str(caught.value) == line
+
+
+def test_a_person_drives_where_the_process_is_0_as_text_or_number():
+    data = codec.encode_telemetry(MESSAGE)
+    assert codec.decode_telemetry(data | {"process": 0}) is None
+    assert codec.decode_telemetry(data | {"process": "1"}) == MESSAGE

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.miniature.layout import HALF_WIDTH, Fork, Layout, lines, parse
+from trailbrake.tracks.miniature.layout import HALF_WIDTH, Fork, MiniatureLayout, draw_centre_lines, parse_layout
 
 CORNERS = [(0.0, 0.0, 1.5), (12.0, 0.0, 1.5), (12.0, 6.0, 1.5), (0.0, 6.0, 1.5)]
 GOOD = """
@@ -15,21 +15,25 @@ forks = [{edge = 3, half = "right", out = 1.0, between = [3.0, 7.0]}]
 
 
 def test_without_forks_the_halves_differ_by_a_full_turn_each_side():
-    drawn = lines(Layout(corners=CORNERS, start=4.0), "t")
-    assert drawn.left.length == pytest.approx(drawn.main.length - 2.0 * math.pi * HALF_WIDTH)
-    assert drawn.right.length == pytest.approx(drawn.main.length + 2.0 * math.pi * HALF_WIDTH)
+    drawn = draw_centre_lines(MiniatureLayout(corners=CORNERS, start=4.0), "t")
+    assert drawn.left.length == pytest.approx(drawn.road.length - 2.0 * math.pi * HALF_WIDTH)
+    assert drawn.right.length == pytest.approx(drawn.road.length + 2.0 * math.pi * HALF_WIDTH)
 
 
 def test_an_edge_further_out_makes_its_half_twice_that_longer():
     fork = Fork(edge=2, half="right", out=1.25)
-    plain, longer = (lines(Layout(corners=CORNERS, start=4.0, forks=forks), "t") for forks in ([], [fork]))
+    plain, longer = (
+        draw_centre_lines(MiniatureLayout(corners=CORNERS, start=4.0, forks=forks), "t") for forks in ([], [fork])
+    )
     assert longer.right.length == pytest.approx(plain.right.length + 2.5)
     assert longer.left.length == plain.left.length
 
 
 def test_a_detour_is_as_long_as_its_slants_and_arcs_say():
     fork = Fork(edge=3, half="left", out=1.0, between=(3.0, 7.0))
-    plain, longer = (lines(Layout(corners=CORNERS, start=4.0, forks=forks), "t") for forks in ([], [fork]))
+    plain, longer = (
+        draw_centre_lines(MiniatureLayout(corners=CORNERS, start=4.0, forks=forks), "t") for forks in ([], [fork])
+    )
     # Two slants of 45 degrees instead of their shadow, and four arcs of radius 1 instead of their tangents.
     slants = 2.0 * (math.sqrt(2.0) - 1.0)
     arcs = 4.0 * (math.pi / 4.0 - 2.0 * math.tan(math.pi / 8.0))
@@ -37,11 +41,11 @@ def test_a_detour_is_as_long_as_its_slants_and_arcs_say():
 
 
 def test_both_halves_start_beside_the_road_s_start():
-    drawn = lines(parse(GOOD, "t"), "t")
+    drawn = draw_centre_lines(parse_layout(GOOD, "t"), "t")
     zero = np.zeros(1)
-    assert drawn.main.at(zero)[0, :2] == pytest.approx([4.0, 0.0])
-    assert drawn.left.at(zero)[0, :2] == pytest.approx([4.0, HALF_WIDTH])
-    assert drawn.right.at(zero)[0, :2] == pytest.approx([4.0, -HALF_WIDTH])
+    assert drawn.road.poses_at(zero)[0, :2] == pytest.approx([4.0, 0.0])
+    assert drawn.left.poses_at(zero)[0, :2] == pytest.approx([4.0, HALF_WIDTH])
+    assert drawn.right.poses_at(zero)[0, :2] == pytest.approx([4.0, -HALF_WIDTH])
 
 
 @pytest.mark.parametrize(
@@ -61,6 +65,6 @@ def test_both_halves_start_beside_the_road_s_start():
 def test_a_bad_file_is_one_line(old, new, words):
     assert old in GOOD
     with pytest.raises(DataError, match=words) as error:
-        lines(parse(GOOD.replace(old, new), "mine.toml"), "mine.toml")
+        draw_centre_lines(parse_layout(GOOD.replace(old, new), "mine.toml"), "mine.toml")
     assert "\n" not in str(error.value)
     assert "mine.toml" in str(error.value)

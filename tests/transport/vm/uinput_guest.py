@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from trailbrake.transport.pad import Pad
-from trailbrake.transport.pad_report import Button, PadReport
+from trailbrake.transport.pad_report import PadButton, PadReport
 from trailbrake.transport.pad_uinput import UInputPad
 
 EVIOCGID, EVIOCGNAME = 0x80084502, 0x80504506  # linux/input.h: _IOR('E', 2, 8 bytes), _IOC of 80 bytes
@@ -65,13 +65,13 @@ def main():
         backend.send(PadReport(left_x=value))
         came += [event[2] for event in read_all(file) if event[:2] == (3, 0)]
     assert came == [16000, 16010, 16040, -32768, 10, 0, 1, 0], came
-    backend.send(PadReport(Button.A | Button.RIGHT, 255, 128, 0, 32767))
+    backend.send(PadReport(PadButton.A | PadButton.RIGHT, 255, 128, 0, 32767))
     events = {event[:2]: event[2] for event in read_all(file)}
     assert events == {(3, 1): -32768, (3, 2): 255, (3, 5): 128, (3, 16): 1, (1, 0x130): 1, (0, 0): 0}, events
     os.close(file)
     pad = Pad(backend, dead_man=0.25)
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    pad.apply(0.5, 1.0)
+    pad.apply_controls(0.5, 1.0)
     events = read_all(file, 2.0)
     pressed = [event for event in events if event[:2] == (3, 5)]
     assert [event[2] for event in pressed] == [255, 0], pressed  # the dead-man let go

@@ -8,6 +8,7 @@ decode to something.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from trailbrake.errors import WireError
 
 Vec3 = tuple[float, float, float]
 Five = tuple[float, float, float, float, float]
-Driving = tuple[float, float, float, float, float, int, int, int, int]
+DrivingFields = tuple[float, float, float, float, float, int, int, int, int]
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
 ZERO5: Five = (0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -24,8 +25,8 @@ _DRIVING = Struct("<5f4B")  # what its page begins with: what a driver changes a
 _WHEEL = "30f"
 _CAR = Struct("<i6fi29f" + 4 * _WHEEL + "3f3Bx2I3f2I")
 # The same page without what our state has no field for: less than half of its numbers.
-_SEEN_WHEEL = "12x3f48x5f4x3f4x2f"
-_SEEN = Struct("<i6fi2f12x18f24x" + 4 * _SEEN_WHEEL + "13x2Bx2I4x2f2I")
+_WHEEL_SUBSET = "12x3f48x5f4x3f4x2f"
+_CAR_SUBSET = Struct("<i6fi2f12x18f4x5f" + 4 * _WHEEL_SUBSET + "13x2Bx2I4x2f2I")
 _PUBLIC = Struct("<i24fB3x")
 _SIM_V0 = Struct("<4B")
 _SIM_V1 = Struct("<4Bf")
@@ -35,6 +36,7 @@ _DEBUG_LINE = Struct("<6fI")
 
 PAGE_SIZE = 4096  # least size of any page: Windows rounds them up to this
 CONTROLS_SIZE = _CONTROLS.size
+BRAKE_PATCH = 0, Struct("<2f").pack(0.0, 0.6)  # offset and bytes of CarControls: gas and brake of a safe stop
 CAR_SIZE = _CAR.size
 CAR_SIZE_OLD = CAR_SIZE - 4  # before CSP 0.1.79: without wheels_valid_surface
 PUBLIC_SIZE = _PUBLIC.size
@@ -42,7 +44,8 @@ SIM_V0_SIZE = _SIM_V0.size
 SIM_V1_SIZE = _SIM_V1.size
 PACKET_ID_SIZE = _PACKET_ID.size
 DEBUG_SIZE = 16384  # least size of a DebugLines page
-DEBUG_MOST = (DEBUG_SIZE - _DEBUG_COUNT.size) // _DEBUG_LINE.size  # lines in a page of that size
+LINE_COUNT_SIZE = _DEBUG_COUNT.size
+MAX_DEBUG_LINES = (DEBUG_SIZE - _DEBUG_COUNT.size) // _DEBUG_LINE.size  # lines in a page of that size
 
 
 class CarControls(NamedTuple):
@@ -143,10 +146,23 @@ class CarData(NamedTuple):
     wheels_valid_surface: int = 0
 
 
-# The numbers of a CarData page that our state is made of, flat, in their order on the page; see `seen`. A plain tuple,
-# since only those are taken apart fast.
-SeenCar = tuple[Any, ...]
-SEEN_PACKET_ID, SEEN_GEAR = 0, 7  # places in it
+# The numbers of a CarData page that a state has fields for, flat, in their order on the page: `decode_car_subset`.
+# A plain tuple, since only those unpack fast.
+CarDataSubset = tuple[Any, ...]
+
+
+def _consecutive_slices(*lengths: int) -> tuple[slice, ...]:
+    ends = list(accumulate(lengths))
+    return tuple(slice(end - length, end) for end, length in zip(ends, lengths, strict=True))
+
+
+# Parts of a CarDataSubset: packet_id to speed_kmh; vectors; damage; 13 numbers a wheel; abs_in_action to the last.
+(
+    SUBSET_BASICS, SUBSET_ACCELERATION, SUBSET_LOOK, SUBSET_UP, SUBSET_POSITION, SUBSET_VELOCITY,
+    SUBSET_ANGULAR_VELOCITY, SUBSET_DAMAGE, SUBSET_WHEEL_FL, SUBSET_WHEEL_FR, SUBSET_WHEEL_RL, SUBSET_WHEEL_RR,
+    SUBSET_SESSION,
+) = _consecutive_slices(10, 3, 3, 3, 3, 3, 3, 5, 13, 13, 13, 13, 8)  # fmt: skip
+SUBSET_PACKET_ID, SUBSET_GEAR = CarData._fields.index("packet_id"), CarData._fields.index("gear")
 
 
 class CarPublic(NamedTuple):
@@ -176,7 +192,7 @@ class SimState(NamedTuple):
     time_scale: float = 1.0
 
 
-class DebugLine(NamedTuple):
+class LineRecord(NamedTuple):
     """One line of cai_debug_lines, drawn in the world while its page says so."""
 
     start: Vec3 = ZERO3  # the document's `from`
@@ -184,23 +200,23 @@ class DebugLine(NamedTuple):
     color: int = 0xFFFFFFFF  # alpha first; the order of red and blue is not known
 
 
-def _short(what: str, expected: int, got: int) -> WireError:
+def _truncated_error(what: str, expected: int, got: int) -> WireError:
     return WireError(f"{what} is cut short", expected=f"{expected} bytes", got=str(got))
 
 
 # `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor,
 # which would cost as much as the decoding.
-_new = tuple.__new__
+_new_tuple = tuple.__new__
 
 
 def decode_controls(data: bytes) -> CarControls:
     """Decode a CarControls page of any size from 64 bytes up: clients disagree (section 3); a missing tail is 0."""
     if len(data) < CONTROLS_SIZE:
         if len(data) < 64:  # the smallest known client's
-            raise _short("CarControls", 64, len(data))
+            raise _truncated_error("CarControls", 64, len(data))
         data = data.ljust(CONTROLS_SIZE, b"\0")
     v = _CONTROLS.unpack_from(data)
-    return _new(CarControls, (*v[:29], v[29:32], v[32:35], v[35]))
+    return _new_tuple(CarControls, (*v[:29], v[29:32], v[32:35], v[35]))
 
 
 def encode_controls(m: CarControls) -> bytes:
@@ -208,20 +224,20 @@ def encode_controls(m: CarControls) -> bytes:
     return _CONTROLS.pack(*m[:29], *m[29], *m[30], m[31])
 
 
-def encode_driving(driving: Driving, page: bytes) -> bytes:
+def encode_driving(driving: DrivingFields, page: bytes) -> bytes:
     """Encode a CarControls page, 72 bytes: its first nine fields, and the others as in `page`."""
     return _DRIVING.pack(*driving) + page[_DRIVING.size :]
 
 
-def _wheel(v: tuple[Any, ...]) -> WheelData:
-    return _new(WheelData, (v[0:3], v[3:6], v[6:9], v[9:12], v[12:15], v[15:18], *v[18:]))
+def _build_wheel(v: tuple[Any, ...]) -> WheelData:
+    return _new_tuple(WheelData, (v[0:3], v[3:6], v[6:9], v[9:12], v[12:15], v[15:18], *v[18:]))
 
 
 def decode_car(data: bytes) -> CarData:
     """Decode a CarData page of 672 bytes, or of 668 (older CSP: all wheels are said to be on valid surface)."""
-    v = _CAR.unpack_from(_whole(data))
-    wheels = (_wheel(v[37:67]), _wheel(v[67:97]), _wheel(v[97:127]), _wheel(v[127:157]))
-    return _new(
+    v = _CAR.unpack_from(_pad_old_page(data))
+    wheels = (_build_wheel(v[37:67]), _build_wheel(v[67:97]), _build_wheel(v[97:127]), _build_wheel(v[127:157]))
+    return _new_tuple(
         CarData,
         (
             *v[:10],
@@ -240,32 +256,17 @@ def decode_car(data: bytes) -> CarData:
     )
 
 
-def _whole(data: bytes) -> bytes:
+def _pad_old_page(data: bytes) -> bytes:
     if len(data) < CAR_SIZE:
         if len(data) < CAR_SIZE_OLD:
-            raise _short("CarData", CAR_SIZE, len(data))
+            raise _truncated_error("CarData", CAR_SIZE, len(data))
         data = data[:CAR_SIZE_OLD] + b"\x0f\0\0\0"
     return data
 
 
-def decode_seen_car(data: bytes) -> SeenCar:
-    """Decode of a CarData page what a driver's state needs: `seen(decode_car(data))`, in a third of the time."""
-    return _SEEN.unpack_from(_whole(data))
-
-
-def seen(m: CarData) -> SeenCar:
-    """Return the numbers of `m` that our state is made of."""
-    wheels = [
-        number
-        for w in m.wheels
-        for number in (*w.contact_point, w.slip_ratio, w.load, w.pressure, w.angular_velocity, w.wear,
-                       w.core_temperature, w.camber_rad, w.disc_temperature, w.slip_angle_deg, w.nd_slip)
-    ]  # fmt: skip
-    return (
-        *m[:10], *m.acc_g, *m.look, *m.up, *m.position, *m.local_velocity, *m.local_angular_velocity, *wheels,
-        m.abs_in_action, m.traction_control_in_action, m.lap_time_ms, m.best_lap_time_ms, m.spline_position,
-        m.collision_depth, m.collision_counter, m.wheels_valid_surface,
-    )  # fmt: skip
+def decode_car_subset(data: bytes) -> CarDataSubset:
+    """Decode the numbers of a CarData page that a state has fields for, in a third of the time of `decode_car`."""
+    return _CAR_SUBSET.unpack_from(_pad_old_page(data))
 
 
 def encode_car(m: CarData) -> bytes:
@@ -283,9 +284,9 @@ def encode_car(m: CarData) -> bytes:
 def decode_public(data: bytes) -> CarPublic:
     """Decode a CarPublic page, 104 bytes."""
     if len(data) < PUBLIC_SIZE:
-        raise _short("CarPublic", PUBLIC_SIZE, len(data))
+        raise _truncated_error("CarPublic", PUBLIC_SIZE, len(data))
     v = _PUBLIC.unpack_from(data)
-    return _new(CarPublic, (*v[:5], v[5:8], v[8:11], v[11:14], v[14:17], v[17:20], v[20:25], v[25]))
+    return _new_tuple(CarPublic, (*v[:5], v[5:8], v[8:11], v[11:14], v[14:17], v[17:20], v[20:25], v[25]))
 
 
 def encode_public(m: CarPublic) -> bytes:
@@ -298,19 +299,19 @@ def encode_public(m: CarPublic) -> bytes:
 def decode_sim_v0(data: bytes) -> SimState:
     """Decode a SimState page of version 0, 4 bytes."""
     if len(data) < SIM_V0_SIZE:
-        raise _short("SimState v0", SIM_V0_SIZE, len(data))
+        raise _truncated_error("SimState v0", SIM_V0_SIZE, len(data))
     return SimState(*_SIM_V0.unpack_from(data))
 
 
 def decode_sim_v1(data: bytes) -> SimState:
     """Decode a SimState page of version 1, 8 bytes. `time_scale` as it is on the wire, 0 included."""
     if len(data) < SIM_V1_SIZE:
-        raise _short("SimState v1", SIM_V1_SIZE, len(data))
+        raise _truncated_error("SimState v1", SIM_V1_SIZE, len(data))
     return SimState(*_SIM_V1.unpack_from(data))
 
 
 def encode_sim_v0(m: SimState) -> bytes:
-    """Encode a SimState page of version 0, 4 bytes: without the time scale."""
+    """Encode a SimState page of version 0, 4 bytes: it has no time scale."""
     return _SIM_V0.pack(*m[:4])
 
 
@@ -319,22 +320,22 @@ def encode_sim_v1(m: SimState) -> bytes:
     return _SIM_V1.pack(*m)
 
 
-def decode_debug_lines(data: bytes) -> tuple[DebugLine, ...]:
-    """Decode a DebugLines page. WireError where its count is negative, or tells of more lines than the page holds."""
+def decode_debug_lines(data: bytes) -> tuple[LineRecord, ...]:
+    """Decode a DebugLines page. WireError if its count is negative or exceeds the lines that the page holds."""
     if len(data) < _DEBUG_COUNT.size:
-        raise _short("DebugLines", _DEBUG_COUNT.size, len(data))
+        raise _truncated_error("DebugLines", _DEBUG_COUNT.size, len(data))
     (count,) = _DEBUG_COUNT.unpack_from(data)
     room = (len(data) - _DEBUG_COUNT.size) // _DEBUG_LINE.size
     if not 0 <= count <= room:
         raise WireError("DebugLines cannot hold its count of lines", expected=f"0 to {room}", got=str(count))
     body = data[_DEBUG_COUNT.size : _DEBUG_COUNT.size + count * _DEBUG_LINE.size]
-    return tuple(DebugLine(v[0:3], v[3:6], v[6]) for v in _DEBUG_LINE.iter_unpack(body))
+    return tuple(LineRecord(v[0:3], v[3:6], v[6]) for v in _DEBUG_LINE.iter_unpack(body))
 
 
-def encode_debug_lines(lines: Sequence[DebugLine]) -> bytes:
+def encode_debug_lines(lines: Sequence[LineRecord]) -> bytes:
     """Encode a DebugLines page. WireError above DEBUG_MOST lines. Store the count, its first 4 bytes, last."""
-    if len(lines) > DEBUG_MOST:
-        raise WireError("too many debug lines for their page", expected=f"up to {DEBUG_MOST}", got=str(len(lines)))
+    if len(lines) > MAX_DEBUG_LINES:
+        raise WireError("too many debug lines for their page", expected=f"up to {MAX_DEBUG_LINES}", got=str(len(lines)))
     return _DEBUG_COUNT.pack(len(lines)) + b"".join(_DEBUG_LINE.pack(*m.start, *m.end, m.color) for m in lines)
 
 

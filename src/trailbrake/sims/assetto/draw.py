@@ -1,7 +1,7 @@
-"""Draws the plan in the game, by the patch's debug lines: where to be quick, where to brake, what is ahead now.
+"""Draws the plan in the game with the patch's debug lines: where to accelerate, where to brake, the way ahead.
 
-Source: protocol page assetto-custom-ai, section 2.6. The order of the colours' bytes is not known, so only colours
-are used that read alike both ways: opaque green, magenta, grey and white.
+Source: protocol page assetto-custom-ai, section 2.6. The byte order of the colours is not known, so the colours
+are those that are the same in both: opaque green, magenta, grey and white.
 """
 
 import os
@@ -10,90 +10,81 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.frames import assetto_from_iso
 from trailbrake.planning.course import Course
-from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto import codec
+from trailbrake.sims.assetto.axes import assetto_from_iso
+from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.frenet import locate
-from trailbrake.tracks.road import Column
-from trailbrake.transport.shm import Page, SharedMemory
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.transport.shm import SharedMemory
 
 WHITE, GREEN, MAGENTA, GREY = 0xFFFFFFFF, 0xFF00FF00, 0xFFFF00FF, 0xFF808080
 PREVIEW_S = 2.0  # s ahead of the car that are drawn white
-_PREVIEW_LINES = 40
-_EVERY = 33  # samples between drawings: ten a second
-_ABOVE = 0.15  # m above the road, so that it does not hide the lines
-_PREVIEW_ABOVE = 0.3  # m
-_GENTLE = 0.5  # m/s^2: less than this is neither drive nor brake
+_PREVIEW_COUNT = 40
+_DRAW_EVERY = 33  # samples between drawings: ten per second
+_PLAN_HEIGHT = 0.15  # m above the road, so that the road does not hide the lines
+_PREVIEW_HEIGHT = 0.3  # m
+_COAST_LIMIT = 0.5  # m/s^2: a smaller acceleration counts as neither driving nor braking
 
 Array = NDArray[np.float64]
-Lines = list[codec.DebugLine]
+DebugLines = list[codec.LineRecord]
 
 
-def plan_lines(course: Course, most: int = codec.DEBUG_MOST - _PREVIEW_LINES) -> Lines:
+def plan_lines(course: Course, max_lines: int = codec.MAX_DEBUG_LINES - _PREVIEW_COUNT) -> DebugLines:
     """Return the whole planned line in at most `most` pieces: green driving, magenta braking, grey in between."""
     line = course.line
     rows = len(line.table) + int(line.closed)
-    corners = np.linspace(0, rows - 1, min(most, rows - 1) + 1).round().astype(int) % len(line.table)
-    places = line.table[:, [Column.X, Column.Y, Column.Z]][corners]
+    corners = np.linspace(0, rows - 1, min(max_lines, rows - 1) + 1).round().astype(int) % len(line.table)
+    places = line.table[:, [RoadColumn.X, RoadColumn.Y, RoadColumn.Z]][corners]
     acceleration = course.profile.acceleration[corners[:-1]]
-    colours = np.where(acceleration > _GENTLE, GREEN, np.where(acceleration < -_GENTLE, MAGENTA, GREY)).tolist()
-    return _joined(places, _ABOVE, colours)
+    colours = np.where(
+        acceleration > _COAST_LIMIT, GREEN, np.where(acceleration < -_COAST_LIMIT, MAGENTA, GREY)
+    ).tolist()
+    return _connect_points(places, _PLAN_HEIGHT, colours)
 
 
-def preview_lines(course: Course, s: float, speed: float, car: tuple[float, float, float]) -> Lines:
+def preview_lines(course: Course, s: float, speed: float, car: tuple[float, float, float]) -> DebugLines:
     """Return the next PREVIEW_S of the line in white, from the car at `car` (m, world) on, which is at s (m) of it."""
     line = course.line
-    ahead = s + np.linspace(0.0, max(speed * PREVIEW_S, 10.0), _PREVIEW_LINES)
+    ahead = s + np.linspace(0.0, max(speed * PREVIEW_S, 10.0), _PREVIEW_COUNT)
     places = line.points(ahead if line.closed else np.minimum(ahead, line.length))[:, :3]
     places[0] = car
-    return _joined(places, _PREVIEW_ABOVE, [WHITE] * (_PREVIEW_LINES - 1))
+    return _connect_points(places, _PREVIEW_HEIGHT, [WHITE] * (_PREVIEW_COUNT - 1))
 
 
-def _joined(places: Array, above: float, colours: list[int]) -> Lines:
-    corners = [assetto_from_iso((x, y, z + above)) for x, y, z in places.tolist()]
-    return [codec.DebugLine(a, b, c) for a, b, c in zip(corners, corners[1:], colours, strict=False)]
+def _connect_points(points: Array, height: float, colours: list[int]) -> DebugLines:
+    corners = [assetto_from_iso((x, y, z + height)) for x, y, z in points.tolist()]
+    return [codec.LineRecord(a, b, c) for a, b, c in zip(corners, corners[1:], colours, strict=False)]
 
 
-class Drawing:
-    """A Tap that draws while the car drives, and wipes it all away at the end.
+class PlanDrawing:
+    """A Tap that draws while the car drives, and removes the drawing at the end.
 
     Args:
-        course: with the plan.
-        doors: where the pages are; None = the public names.
+        course: the course with its plan.
+        doors: folder of the pages; None = the public names.
     """
 
     def __init__(self, course: Course, doors: "str | os.PathLike[str] | None" = None) -> None:
-        self._course, self._memory = course, SharedMemory(doors)
-        self._page: Page | None = None
-        self._row, self._left = -1, 0
-        self._plan: Lines = []
+        self._course, self._writer = course, DebugLinesWriter(SharedMemory(doors))
+        self._road_row, self._samples_left = -1, 0
+        self._plan: DebugLines = []
 
     def start(self, about: dict[str, Any]) -> None:
-        """Make the page and the lines that stay."""
+        """Create the page and the lines of the whole plan."""
         self._plan = plan_lines(self._course)
-        self._page = self._memory.create(spec.DEBUG_LINES, codec.DEBUG_SIZE)
+        self._writer.write_lines(())
 
     def tick(self, state: CarState, controls: Controls) -> None:
-        """Draw ten times a second."""
-        self._left -= 1
-        if self._left > 0 or self._page is None:
+        """Draw, ten times per second."""
+        self._samples_left -= 1
+        if self._samples_left > 0:
             return
-        self._left = _EVERY
+        self._samples_left = _DRAW_EVERY
         line = self._course.line
-        s, _, self._row = locate(line.table, line.spacing, line.closed, state.x, state.y, self._row)
-        self._store(self._plan + preview_lines(self._course, s, state.speed, (state.x, state.y, state.z)))
-
-    def _store(self, lines: Lines) -> None:
-        assert self._page is not None
-        data = codec.encode_debug_lines(lines)
-        # The lines first and their count last: a reader never counts lines that are not there yet.
-        self._page.write(data[4:], 4)
-        self._page.write(data[:4])
+        s, _, self._road_row = line.locate(state.x, state.y, self._road_row)
+        self._writer.write_lines(self._plan + preview_lines(self._course, s, state.speed, (state.x, state.y, state.z)))
 
     def close(self) -> None:
-        """Wipe the lines away."""
-        if self._page is not None:
-            self._store([])
-            self._page.close(remove=self._page.created)
-            self._page = None
+        """Remove the lines."""
+        self._writer.close()

@@ -1,7 +1,7 @@
-"""The game's end of the Assetto Corsa wire: publishes a Plant's cars and drives them by the clients' controls.
+"""The game's end of the Assetto Corsa wire: publishes a Plant's cars and applies the clients' controls to them.
 
-Source: protocol page assetto-custom-ai, sections 1, 2.5, 4 and 6. Clients are strangers: what they write is checked,
-and what they do to the pages that are ours (Car<N>, CarPublic<N>, acpmf_*) is overwritten and never read.
+Source: protocol page assetto-custom-ai, sections 1, 2.5, 4 and 6. Clients are foreign programs: the host
+checks what they write, and never reads its own pages (Car<N>, CarPublic<N>, acpmf_*), which it overwrites.
 """
 
 import os
@@ -10,22 +10,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from trailbrake.errors import SimulatorError
-from trailbrake.roles import Plant
+from trailbrake.roles import RoadPlant
 from trailbrake.sims.assetto import codec, convert, spec
-from trailbrake.sims.assetto.classic import ClassicPages
-from trailbrake.sims.assetto.served_files import write_files
-from trailbrake.sims.assetto.session import SharedPages
-from trailbrake.sims.assetto.slot import Counts, Slot
-from trailbrake.state import CarState, Controls, SimCommand
-from trailbrake.transport.shm import Lock, SharedMemory
+from trailbrake.sims.assetto.install.served_files import LaneProgress, write_files
+from trailbrake.sims.assetto.wire.car_slot import CarSlot
+from trailbrake.sims.assetto.wire.classic_pages import ClassicPages
+from trailbrake.sims.assetto.wire.host_pages import HostPages
+from trailbrake.sims.assetto.wire.shared_pages import SharedPages
+from trailbrake.state import CarState, Controls, Pose, SimCommand
+from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE
+from trailbrake.tracks.track_bounds import TrackBounds
+from trailbrake.transport.shm import SharedLock
 
-Pilot = Callable[[CarState, float], Controls]
+TrafficDriver = Callable[[CarState, float], Controls]
 
-_LOOK_EVERY = 11  # ticks between looks whether a car's client came or went: 33 ms
-_IN_PITS = 3.0  # m/s: a car that is faster has left the pits
+_POLL_TICKS = 11  # ticks between tests whether a car's client has come or gone: 33 ms
+_PIT_EXIT_SPEED = 3.0  # m/s; a faster car has left the pits
 
 
-def _print(text: str) -> None:
+def _print_line(text: str) -> None:
     print(f"trailbrake: {text}", file=sys.stderr, flush=True)
 
 
@@ -35,136 +38,165 @@ class Host:
     Args:
         plant: the world; its period must be the game's physics step.
         options: of this simulator; the cars are the plant's.
-        doors: a folder of pages that nobody but ours reaches; they are then mapped, see `trailbrake.transport.shm`.
-            None = the public names.
-        pilots: one per car, or none at all: who drives the cars that no client has. Without them those cars hold the
-            brake. Called with the car's state, `others` filled, and the s of simulator time since the last call.
-        say: takes a line for whoever runs the host.
+        doors: a private folder of pages, which are then mapped, see `trailbrake.transport.shm`. None = the public
+            names.
+        say: receives lines for the user.
     """
 
     def __init__(
         self,
-        plant: Plant,
+        plant: RoadPlant,
         options: spec.ServeOptions | None = None,
         *,
         doors: "str | os.PathLike[str] | None" = None,
-        pilots: Sequence[Pilot] = (),
-        say: Callable[[str], None] = _print,
+        say: Callable[[str], None] = _print_line,
     ) -> None:
         options = options or spec.ServeOptions()
-        if pilots and len(pilots) != len(plant.cars):
-            raise ValueError(f"Host: expected no pilots, or one for each of {len(plant.cars)} cars, got {len(pilots)}")
-        self._plant, self._pilots, self._say = plant, pilots, say
-        self._memory, self._mapped = SharedMemory(doors), doors is not None
-        self._counts = Counts()
-        self._shared = SharedPages(self._memory, self._mapped, self._counts)
-        self._classic = ClassicPages(self._memory, self._mapped, self._counts) if options.classic else None
-        self._root = options.ac_root
-        self._lock: Lock | None = None
-        self._slots: list[Slot] = []
-        self._piloted = [False] * len(plant.cars)
+        self._plant, self._say = plant, say
+        self._bounds: TrackBounds | None = None  # where a teleport may go; made at the first
+        self._traffic: Sequence[TrafficDriver] = ()
+        self._pages = HostPages(doors)
+        self._shared = SharedPages(self._pages, old_patch=options.old_patch)
+        self._classic = ClassicPages(self._pages) if options.classic else None
+        self._root, self._refuse = options.ac_root, options.refuse
+        self._is_active = options.refuse not in ("disabled", "track")  # whether Custom AI works in this session
+        self._spline: LaneProgress | None = None  # None: the spline is the road's centreline
+        self._lock: SharedLock | None = None
+        self._slots: list[CarSlot] = []
+        self._driven_by_traffic = [False] * len(plant.cars)
         self._ticks = 0
         self._opened_at = 0.0
         self._frames = 0
+        self._said_problems: set[str] = set()  # pages that cannot be read, of which the user knows
+        self._has_reported_scale = False  # whether the user knows of a time scale out of range
+
+    def set_traffic(self, drivers: Sequence[TrafficDriver]) -> None:
+        """Set the drivers of cars without a client; by default those hold the brake.
+
+        Args:
+            drivers: one per car, or none at all. Each computes controls from the car's state, `others` included, and
+                the s of simulator time since its last call.
+        """
+        if drivers and len(drivers) != len(self._plant.cars):
+            raise ValueError(
+                f"Host: expected no traffic, or a driver for each of {len(self._plant.cars)} cars, got {len(drivers)}"
+            )
+        self._traffic = drivers
 
     @property
     def time_scale(self) -> float:
-        """How many times faster than real time the clients want it."""
+        """Factor on real time that the clients request."""
         return self._shared.time_scale
 
     @property
     def wall_period(self) -> float:
-        """How much wall time (s) the next tick shall take in real time, as the clients' SimState wants it."""
-        return self._plant.period / self.time_scale + self._shared.sim.extra_sleep_ms * 1e-3
+        """Wall time (s) of the next tick in real time, as the clients' SimState requests."""
+        return self._plant.period / self.time_scale + self._shared.sim_state.extra_sleep_ms * 1e-3
 
     @property
     def paused(self) -> bool:
-        """Whether a client has the simulation paused."""
-        return self._shared.sim.pause != 0
+        """Whether a client has paused the simulation."""
+        return self._shared.sim_state.pause != 0
 
     @property
-    def taken(self) -> list[bool]:
-        """Which cars a client drives."""
-        return [slot.taken for slot in self._slots]
+    def cars_with_client(self) -> list[bool]:
+        """For each car, whether a client drives it."""
+        return [slot.has_client for slot in self._slots]
 
     def open(self, now: float) -> None:
-        """Take the names, write the files that are asked for, publish every car; SimulatorError if another has them."""
+        """Take the host's lock, write the files, publish every car; SimulatorError if another host runs."""
         if abs(self._plant.period * spec.RATE_HZ - 1.0) > 0.01:
             raise SimulatorError(
                 "the world's period is not the game's",
                 expected=f"1/{spec.RATE_HZ:g} s",
                 got=f"{self._plant.period:g} s",
             )
-        self._lock = self._memory.lock(spec.HOST_LOCK)
+        self._lock = self._pages.memory.acquire_lock(spec.HOST_LOCK)
         if self._lock is None:
             raise SimulatorError(
                 "another Assetto Corsa host has these shared-memory names",
-                where=self._memory.folder,
+                where=self._pages.memory.folder,
                 hint="stop it, or set TRAILBRAKE_SHM to a folder of your own",
             )
         try:
             if self._root is not None:
-                write_files(self._root, self._plant)
+                lane = write_files(
+                    self._root, self._plant, enabled=self._refuse != "disabled", permitted=self._refuse != "track"
+                ).lane
+                self._spline = LaneProgress(self._plant.track.road, lane)
             for index, params in enumerate(self._plant.cars):
-                state = self._plant.state(index)
                 self._slots.append(
-                    Slot(index, params, state, self._memory, self._mapped, self._counts, self._say)
+                    CarSlot(
+                        index, params, self._read_state(index), self._pages, self._say,
+                        refusal=self._find_refusal(index), is_public=self._is_active,
+                    )
                 )  # fmt: skip
             if self._classic is not None:
-                self._classic.open(self._plant)
+                length = self._plant.track.road.length if self._spline is None else self._spline.length
+                self._classic.open(self._plant, spline_length=length, is_online=self._refuse == "remote")
             self._opened_at, self._frames = now, 0
             self._publish_frame()
         except BaseException:
             self.close()
             raise
 
-    def tick(self, now: float) -> None:
-        """Take the clients' newest controls, step the plant once and publish; nothing of it while paused.
+    def _find_refusal(self, index: int) -> str:
+        """Return why no client gets car `index`; "" where one may take it."""
+        if self._refuse == "nothing" or (self._refuse == "remote" and index == 0):
+            return ""
+        return spec.REFUSALS[self._refuse]
 
-        What goes by the frame follows `now`, as the game's frames follow the wall clock.
+    def tick(self, now: float) -> None:
+        """Read the clients' newest controls, step the plant once and publish; while paused, only read SimState.
+
+        Pages of the frame rate follow `now`, as the game's frames follow the wall clock.
         """
-        self._look()
+        self._poll_clients()
         self._ticks += 1
-        before, sim = self._shared.sim, self._shared.take_sim()
+        before, sim = self._shared.sim_state, self._shared.read_sim_state()
         if sim != before:
-            self._obey(before, sim)
+            self._apply_sim_state(before, sim)
         if sim.pause:
             return
-        self._plant.step([self._controls(slot) for slot in self._slots])
-        first = None  # what the first car's page says
+        self._plant.step([self._car_controls(slot) for slot in self._slots])
+        player_data = None  # message of the player's page
         for slot in self._slots:
-            if slot.taken or self._pilots or (slot.index == 0 and self._classic is not None):
-                self._follow(slot)
-                if slot.taken:
-                    told = slot.publish()
-                    first = told if slot.index == 0 else first
+            if slot.has_client or self._traffic or (slot.index == 0 and self._classic is not None):
+                self._update_slot(slot)
+                if slot.has_client:
+                    data = slot.publish_car()
+                    player_data = data if slot.index == 0 else player_data
         if self._classic is not None:
-            self._classic.publish_physics(self._slots[0], first, piloted=self._piloted[0])
+            self._classic.publish_physics(self._slots[0], player_data, piloted=self._driven_by_traffic[0])
         frames = int((now - self._opened_at) * spec.FRAME_RATE_HZ + 1e-6)
         if frames != self._frames:
             self._frames = frames
             self._publish_frame()
 
-    def _look(self) -> None:
-        """Look who came or went: at one after the other, since a look takes half as long as all else of a tick."""
-        turn = self._ticks % _LOOK_EVERY
+    def _poll_clients(self) -> None:
+        """Test which clients have come or gone, one car per tick: a test takes half as long as the rest of a tick."""
+        turn = self._ticks % _POLL_TICKS
         first = self._ticks == 0
-        if first or turn == _LOOK_EVERY - 1:
-            self._shared.look()
+        if self._is_active and (first or turn == _POLL_TICKS - 1):
+            self._shared.open_pages()
+            while len(self._said_problems) < len(self._shared.problems):
+                name = next(name for name in self._shared.problems if name not in self._said_problems)
+                self._said_problems.add(name)
+                self._say(self._shared.problems[name])
         for slot in self._slots:
-            if first or turn == slot.index % _LOOK_EVERY:
-                slot.look()
+            if first or turn == slot.index % _POLL_TICKS:
+                slot.poll_client()
 
-    def counters(self) -> dict[str, Any]:
-        """Return messages and bytes in and out, what was rejected, read while being written, ignored, and the lines.
+    def read_counters(self) -> dict[str, Any]:
+        """Return messages and bytes in and out, rejected, torn and ignored ones, and debug lines.
 
         A message in is a change of a client's page.
         """
-        lines = {"debug_lines": len(self._shared.lines), "debug_lines_rejected": self._shared.rejected_lines}
-        return {**self._counts.number, **lines, "ignored": list(self._counts.ignored)}
+        lines = {"debug_lines": len(self._shared.debug_lines), "debug_lines_rejected": self._shared.rejected_lines}
+        return {**self._pages.counts, **lines, "ignored": list(self._pages.ignored_requests)}
 
     def close(self) -> None:
-        """Close the doors and remove the pages that are ours to publish; those of clients stay."""
+        """Remove the host's pages; those of clients stay."""
         for slot in self._slots:
             slot.close()
         self._slots = []
@@ -177,50 +209,75 @@ class Host:
 
     # ---- Controls in ----
 
-    def _obey(self, before: codec.SimState, sim: codec.SimState) -> None:
-        if sim.restart_session and not before.restart_session:  # edge: a held byte would restart for ever
+    def _apply_sim_state(self, before: codec.SimState, sim: codec.SimState) -> None:
+        used = self.time_scale
+        if sim.time_scale != used and sim.time_scale > 0.0 and not self._has_reported_scale:  # 0 and NaN stand for 1
+            self._has_reported_scale = True
+            self._say(
+                f"SimState: time_scale {sim.time_scale:g} is out of range, expected {MIN_TIME_SCALE:g} to "
+                f"{MAX_TIME_SCALE:g}: {used:g} is used"
+            )
+        if sim.restart_session and not before.restart_session:  # an edge: a held byte would restart in every step
             for slot in self._slots:
-                self._plant.command(slot.index, SimCommand(restart=True))
-                slot.restarted()
-                slot.state = self._plant.state(slot.index)
+                self._plant.execute_command(slot.index, SimCommand(restart=True))
+                slot.mark_restarted()
+                slot.state = self._read_state(slot.index)
         if sim.disable_collisions != before.disable_collisions:
-            self._plant.command(0, SimCommand(collisions=not sim.disable_collisions))
+            self._plant.execute_command(0, SimCommand(collisions=not sim.disable_collisions))
         if sim.pause and self._classic is not None:
             self._classic.publish_graphics(self._slots, paused=True)
 
-    def _controls(self, slot: Slot) -> Controls:
-        """Return what car `slot` shall do in this step; carries out its teleport."""
-        command = slot.take()
-        if command is not None:
-            self._plant.command(slot.index, command)
-            slot.moved(repaired=command.to_pits)
-        controls = slot.controls()
+    def _car_controls(self, slot: CarSlot) -> Controls:
+        """Return the controls of a car in this step; carry out its teleport."""
+        command = slot.read_command()
+        target = None if command is None else command.teleport
+        if target is not None and not self._is_reachable(target):
+            slot.report_unreachable(target)
+        elif command is not None:
+            self._plant.execute_command(slot.index, command)
+            slot.mark_moved(repaired=command.to_pits)
+            if target is not None:
+                slot.report_displacement(target, self._plant.car_state(slot.index))
+        controls = slot.client_controls()
         if controls is not None:
-            self._piloted[slot.index] = False
+            self._driven_by_traffic[slot.index] = False
             return controls
-        if not self._pilots:
+        if not self._traffic:
             return Controls(brake=1.0)
         state = slot.state
         state.others = [
             convert.other_from_wire(other.index, other.public) for other in self._slots if other is not slot
         ]  # fmt: skip
-        dt = self._plant.period if self._piloted[slot.index] else 0.0
-        self._piloted[slot.index] = True
-        return self._pilots[slot.index](state, dt)
+        dt = self._plant.period if self._driven_by_traffic[slot.index] else 0.0
+        self._driven_by_traffic[slot.index] = True
+        return self._traffic[slot.index](state, dt)
+
+    def _is_reachable(self, target: Pose) -> bool:
+        if self._bounds is None:
+            self._bounds = TrackBounds(self._plant.track)
+        return self._bounds.contain(target.x, target.y)
 
     # ---- State out ----
 
-    def _follow(self, slot: Slot) -> None:
-        slot.state = self._plant.state(slot.index)
-        slot.logbook.follow(slot.state)
-        if slot.in_pits and slot.state.speed > _IN_PITS:
+    def _read_state(self, index: int) -> CarState:
+        """Return the plant's state of a car; its lap_progress is the share of the spline."""
+        state = self._plant.car_state(index)
+        if self._spline is not None:
+            state.lap_progress = self._spline.convert_progress(state.lap_progress)
+        return state
+
+    def _update_slot(self, slot: CarSlot) -> None:
+        slot.state = self._read_state(slot.index)
+        slot.trip_log.add_state(slot.state)
+        slot.condition.update_state(slot.state, pit_limiter=slot.in_pits)
+        if slot.in_pits and slot.state.speed > _PIT_EXIT_SPEED:
             slot.in_pits = False
 
     def _publish_frame(self) -> None:
         for slot in self._slots:
-            if not (slot.taken or self._pilots):
-                slot.state = self._plant.state(slot.index)
+            if not (slot.has_client or self._traffic):
+                slot.state = self._read_state(slot.index)
             slot.publish_public()
-        self._shared.take_lines()
+        self._shared.read_debug_lines()
         if self._classic is not None:
             self._classic.publish_graphics(self._slots, paused=False)

@@ -1,50 +1,50 @@
 """Our end of the Assetto Corsa wire: takes a car of the game, or of a host, and drives it.
 
-Source: protocol page assetto-custom-ai, sections 1 and 4. Life is judged by packet_id advancing and by
-nothing else: pages of a dead game read fine for ever.
+Source: protocol page assetto-custom-ai, sections 1 and 4. Only an advancing packet_id shows that the game runs: pages
+of a dead game remain readable.
 """
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import count
 
-from trailbrake.errors import SimulatorError, WireError
+from trailbrake.errors import SimulatorError
 from trailbrake.roles import LinkCounters
-from trailbrake.sims.assetto import acpmf, codec, convert, spec
-from trailbrake.sims.assetto.knobs import RELEASED, UNKNOWN, Knobs, told_by
-from trailbrake.sims.assetto.shifter import Shifter
-from trailbrake.sims.assetto.watch import Watch, await_session
-from trailbrake.state import CarState, Controls, OtherCar, Phase, Pose, SimCommand, settings_of
-from trailbrake.transport.shm import Lock, Page, SharedMemory
+from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto.install.ground_height import GroundHeight, find_ground_height
+from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.sims.assetto.wire.car_claim import CarClaim
+from trailbrake.sims.assetto.wire.car_sampler import CarSampler
+from trailbrake.sims.assetto.wire.car_settings import CarSettings
+from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session
+from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder
+from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
+from trailbrake.sims.assetto.wire.other_cars import OtherCarReader
+from trailbrake.sims.assetto.wire.paddle_shifter import PaddleShifter
+from trailbrake.sims.assetto.wire.signal_reader import PageSignalReader
+from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
+from trailbrake.sims.assetto.wire.teleporter import Teleporter
+from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
+from trailbrake.state.commands import MAX_EXTRA_SLEEP, MAX_TIME_SCALE, MIN_TIME_SCALE
+from trailbrake.system.last_resort import LastResort
+from trailbrake.transport.shm import SharedMemory
 
-_RETRIES = 3  # after a torn read
-_RECREATE_S = 5.0  # a controls page made too early in the game's life goes unnoticed: make it again (section 4.6)
-_RESTART_S = 0.1  # s that a restart is asked for
-_TELEPORT_STEPS = 4  # physics steps that a teleport is asked for: a little over 10 ms
-_TELEPORT_CHECK = 40  # physics steps after which the car has to be there, else it is asked for again, ...
-_TELEPORT_TRIES = 5  # ... so often in all
-_TELEPORT_NEAR = 3.0  # m from the place asked for
-_OTHERS_STEPS = 5  # physics steps between looks at the other cars: their pages follow the frame rate
-_CENSUS_STEPS = 333  # physics steps between counts of the other cars
-_TOLD_STEPS = 11  # physics steps between looks at how the settings stand; fewer than `knobs` waits for an effect
-_NOTHING_SET = settings_of(Controls())
+_RECREATE_S = 5.0  # the game ignores a controls page that was made too early in its life: make it again (section 4.6)
 
 
 class Link:
     """Drives a car over shared memory.
 
     Args:
-        options: which car to take, how long `open` waits for it to answer, and who shifts.
-        doors: a folder of pages that nobody but ours reaches; they are then mapped, see `trailbrake.transport.shm`.
-            None = the public names.
-        idle: called by `open` between looks; lets time pass (sleeps, or ticks a host in lockstep) and returns
-            the new `now`. Without it `open` does not wait: the phase is LOST until the car answers.
+        options: which car to take, how long `open` waits for its first sample, and who shifts.
+        doors: a private folder of pages, which are then mapped, see `trailbrake.transport.shm`. None = the public
+            names.
+        idle: called by `open` while it waits; lets time pass (sleeps, or ticks a host in lockstep) and returns the new
+            `now`. Without it `open` does not wait: the phase is LOST until the first sample.
 
     Attributes:
         counters: what went over the wire.
-        foreign_writes: how often somebody else had changed our controls when we came to write the next.
     """
 
     SUPPLIES = spec.SUPPLIES
@@ -60,346 +60,197 @@ class Link:
     ) -> None:
         options = options or spec.LiveOptions()
         self.counters = LinkCounters()
-        self.foreign_writes = 0
-        self._memory = SharedMemory(doors)
-        self._index, self._wait, self._idle, self._mapped = options.car_index, options.wait, idle, doors is not None
+        self._options, self._idle = options, idle
         self._game_shifts = options.shifts == "game"
-        self._headlights, self._mguh_mode = options.headlights, options.mguh_mode
-        self._watch = Watch(self._memory)
-        self._lock: Lock | None = None
-        self._controls: Page | None = None
-        self._written = self._page = b""
-        self._polled = self._data = b""  # copies of the car's page: the last one looked at, and the newest read
-        self._untouched: bool | None = None  # whether the page is as written; None: nobody has looked since
-        self._rest: tuple[object, ...] = ()  # what `_page` was encoded for
-        self._last = Controls(brake=1.0)
-        self._shifter = Shifter()
-        self._knobs, self._buttons = Knobs(), RELEASED
-        self._told, self._told_at = UNKNOWN, -_TOLD_STEPS
-        self._car: Page | None = None
-        self._packet_id = 0  # newest read
-        self._message: codec.SeenCar | None = None  # None until packet_id has been seen to advance
-        self._advanced_at: float | None = None  # None = from the next read on
-        self._stale = False
-        self._others: dict[int, Page] = {}
-        self._other_cars: list[OtherCar] = []
-        self._others_at = self._census_at = 0
-        self._sim_page: Page | None = None
-        self._sim = codec.SimState()
-        self._restart_at: float | None = None
-        self._teleport_to = convert.TELEPORT_NONE
-        self._teleport: Pose | None = None
-        self._teleport_at = 0
-        self._place = (math.nan, math.nan)
-        self._target: Pose | None = None  # where the car was put, until it is seen there
-        self._tries = 0
+        self._memory, self._mapped = SharedMemory(doors), doors is not None
+        index = options.car_index
+        self._claim = CarClaim(self._memory, index, self._mapped)
+        self._sampler = CarSampler(self._memory, index, self._mapped, self.counters)
+        self._other_cars = OtherCarReader(self._memory, index, self._mapped)
+        self._sim_state = SimStateWriter(self._memory, self._mapped)
+        self._classic = ClassicPageReader(self._memory)
+        self._settings = CarSettings(self._classic, index)
+        self._teleporter, self._shifter = Teleporter(), PaddleShifter()
+        self._encoder = ControlsEncoder(options.mguh_mode, options.headlights)
+        self._signals: PageSignalReader | None = None
+        self._lines = DebugLinesWriter(self._memory)
+        if options.draw:  # the drawing of the plan has the page
+            self.ACCEPTS = spec.ACCEPTS - {"lines"}
+        self._controls = Controls(brake=1.0)  # written last
+        self._place = (math.nan, math.nan, math.nan)  # x, y, z of the car as read last, m, world
+
+    @property
+    def foreign_writes(self) -> int:
+        """How often another program had changed our controls when we wrote the next."""
+        return self._claim.foreign_writes
+
+    def select_signals(self, signals: Sequence[Signal]) -> None:
+        """Fill `signals` in every state from the next one on."""
+        self._signals = PageSignalReader(signals, self._memory, self._mapped) if signals else None
 
     def open(self, now: float) -> None:
-        """Wait for the session, take the car (make its controls page, brake on), and wait for packet_id to advance."""
-        name = spec.controls_name(self._index)
-        self._lock = self._memory.lock(name)
-        if self._lock is None:
-            raise SimulatorError(
-                f"car {self._index} is driven already by another trailbrake",
-                where=f"{self._memory.folder}/{name}",
-                hint="stop that one, or take another car",
-            )
+        """Wait for the session, take the car with the brake on, and wait for packet_id to advance."""
+        self._claim.acquire_lock()
         try:
             if self._idle is not None and not self._mapped:
-                now = await_session(self._watch, now, self._wait, self._idle)
-            self._advanced_at = now
-            self._make_controls()
+                now = await_session(self._classic, now, self._options.wait, self._idle)
+            self._sampler.reset_silence(now)
+            self._claim.create_page(self._encode_controls(self._controls, 0))
             if self._idle is not None:
-                self._await(now, self._idle)
+                self._await_sample(now, self._idle)
         except BaseException:
             self.close()
             raise
 
-    def _make_controls(self) -> None:
-        self._controls = self._memory.create(spec.controls_name(self._index), mapped=self._mapped)
-        self._written = self._encoded(self._last, 0)
-        self._controls.write(self._written)
-
-    def _await(self, now: float, idle: Callable[[], float]) -> None:
-        deadline, recreate = now + self._wait, now + _RECREATE_S
-        while not self.fresh():
+    def _await_sample(self, now: float, idle: Callable[[], float]) -> None:
+        wait, index = self._options.wait, self._options.car_index
+        deadline, recreate = now + wait, now + _RECREATE_S
+        while not self.has_new_sample():
             now = idle()
             if now >= deadline:
-                why = "is not published" if self._car is None else "stands still: its packet_id does not advance"
                 raise SimulatorError(
-                    f"car {self._index} {why}",
-                    where=f"{self._memory.folder}/{spec.car_name(self._index)}",
-                    expected=f"an answer within {self._wait:g} s",
-                    hint="start a session with Custom AI switched on, or `trailbrake serve assetto`",
+                    f"car {index} {self._explain_silence()}",
+                    where=f"{self._memory.folder}/{spec.car_name(index)}",
+                    expected=f"an answer within {wait:g} s",
+                    hint="start a session with Custom AI switched on, or `trailbrake serve assetto`; `trailbrake "
+                    "doctor assetto` says what refuses it",
                 )
-            if now >= recreate and self._controls is not None:
+            if now >= recreate:
                 recreate = now + _RECREATE_S
-                self._controls.close(remove=self._controls.created)
-                self._make_controls()
-        self._advanced_at = now
+                self._claim.create_page(self._encode_controls(self._controls, 0))
+        self._sampler.reset_silence(now)
 
-    def _attached(self) -> Page | None:
-        """Return the car's page, opening it once it is there. What it holds then may be long dead."""
-        if self._car is None:
-            self._car = self._memory.open(spec.car_name(self._index), mapped=self._mapped)
-            if self._car is not None and self._message is None:
-                self._packet_id = codec.decode_packet_id(self._car.read(codec.PACKET_ID_SIZE))
-        return self._car
+    def _explain_silence(self) -> str:
+        """Return what is known about a car that the game does not hand over."""
+        if self._sampler.is_published:
+            return "stands still: its packet_id does not advance"
+        static = self._classic.read_static()
+        if static is not None and self._options.car_index >= static.num_cars > 0:
+            return f"is not there: the session has {static.num_cars}"
+        if static is not None and static.is_online and self._options.car_index > 0:
+            return "is not handed over: it is a remote player's"
+        return "is not published"
 
-    def fresh(self) -> bool:
-        """Return whether packet_id has moved since the last read()."""
-        page = self._attached()
-        if page is None:
-            return False
-        # The whole page takes as long as its first bytes, and is half of what `_copy` needs.
-        self._polled = page.read(codec.CAR_SIZE)
-        return self._is_new(codec.decode_packet_id(self._polled))
-
-    def _is_new(self, packet_id: int) -> bool:
-        return packet_id not in (0, self._packet_id)  # 0 is a page that is made but not yet written
+    def has_new_sample(self) -> bool:
+        """Return whether packet_id has moved since the last `read`."""
+        return self._sampler.has_new_sample()
 
     def read(self, now: float) -> CarState:
-        """Return the newest sample. Phase LOST when packet_id has stood for longer than 0.25 s of `now`."""
-        if self._advanced_at is None:
-            self._advanced_at = now
-        if self._sim.restart_session:
-            self._pulse_restart(now)
-        page = self._attached()
-        advanced = page is not None and self._take(page)
-        if advanced:
-            self._advanced_at = now
-        state = CarState() if self._message is None else convert.state_from_seen(self._message)
-        state.age = now - self._advanced_at
-        self._place = state.x, state.y
-        stale = state.age > spec.STALE_S
-        if not advanced and (self._sim.pause or (stale and self._paused_by_user())):
+        """Return the newest sample. Phase LOST when packet_id has stood still for longer than 0.25 s of `now`."""
+        sampler, sim_state = self._sampler, self._sim_state
+        if sim_state.is_restarting:
+            sim_state.update_restart(now)
+        state = sampler.read_state(now)
+        self._place = state.x, state.y, state.z
+        stale = sampler.is_stale
+        if not sampler.advanced and (sim_state.is_paused or (stale and self._is_paused_by_user())):
             state.phase = Phase.PAUSED
-        elif stale or self._message is None:
+        elif stale or sampler.sample is None:
             state.phase = Phase.LOST
             if stale:
-                self._lost()
-        self._stale = stale
-        if self._message is not None:
-            self._look_at_others()
-            state.others = self._other_cars
+                sampler.handle_silence()
+        if sampler.sample is not None:
+            state.others = self._other_cars.read_cars(sampler.packet_id)
+        if self._signals is not None:
+            state.signals = self._signals.read_signals(sampler.data, sampler.packet_id)
         return state
 
     def rehearse(self, controls: Controls) -> None:
-        """Decode the last sample again, look for strangers, and encode `controls` for nothing."""
-        if self._message is not None:
-            # Into new memory, as the next one: what it takes is then what this one has given back a moment ago.
-            self._message = codec.decode_seen_car(self._data)
-        if self._controls is not None:
-            if self._untouched is not False:
-                self._untouched = self._controls.read(codec.CONTROLS_SIZE) == self._written
-            self._encoded(controls, 0)
+        """Use idle time: decode the last sample again, compare our page, and encode `controls` without sending."""
+        self._sampler.decode_again()
+        if self._claim.is_open:
+            self._claim.compare_page()
+            self._encode_controls(controls, 0)
 
-    def _paused_by_user(self) -> bool:
-        graphics = self._watch.graphics()
+    def _is_paused_by_user(self) -> bool:
+        graphics = self._classic.read_graphics()
         return graphics is not None and graphics.status == acpmf.PAUSE
 
-    def _take(self, page: Page) -> bool:
-        """Copy and decode the newest sample; return whether there was one, and it was whole enough."""
-        data = self._copy(page)
-        if not self._is_new(codec.decode_packet_id(data)):
-            return False
-        try:
-            message = codec.decode_seen_car(data)
-        except WireError:  # a stranger cut the page short
-            self.counters.torn += 1
-            return False
-        counters, packet_id = self.counters, message[codec.SEEN_PACKET_ID]
-        step = packet_id - self._packet_id
-        counters.received += 1
-        if step < 0:
-            counters.resyncs += 1
-            self._others_at = self._census_at = packet_id
-        elif self._message is not None:
-            counters.lost += step - 1
-        self._packet_id, self._message, self._data = packet_id, message, data
-        return True
-
-    def _copy(self, page: Page) -> bytes:
-        """Return a copy of the car's page that was made while nobody wrote to it, else the last one, counted as torn.
-
-        The page has no lock. Comparing the whole rather than packet_id alone also finds a writer between
-        packet_id and the rest of it, whichever it stores first; it costs well under 1 us.
-        """
-        data = self._polled or page.read(codec.CAR_SIZE)
-        self._polled = b""
-        for _ in range(1 + _RETRIES):
-            again = page.read(codec.CAR_SIZE)
-            if again == data:
-                return data
-            data = again
-        self.counters.torn += 1
-        return data
-
-    def _lost(self) -> None:
-        if not self._stale:
-            self.counters.stale += 1
-        # The other end may have gone and come back with a page of its own.
-        if self._car is not None and not self._car.current():
-            self._car.close()
-            self._car = None
-
-    def _look_at_others(self) -> None:
-        step = self._packet_id
-        if step - self._census_at >= _CENSUS_STEPS or self._census_at == 0:
-            self._census_at = step
-            self._count_others()
-        if step - self._others_at < _OTHERS_STEPS:
-            return
-        self._others_at = step
-        cars = []
-        for index, page in self._others.items():
-            data = page.read(codec.PUBLIC_SIZE)
-            again = page.read(codec.PUBLIC_SIZE)
-            if again != data:
-                again = page.read(codec.PUBLIC_SIZE)
-            if len(again) == codec.PUBLIC_SIZE and codec.decode_packet_id(again) != 0:
-                cars.append(convert.other_from_wire(index, codec.decode_public(again)))
-        self._other_cars = cars  # a new list: states that were given the old one keep it
-
-    def _count_others(self) -> None:
-        """Open the public pages of the other cars; cars are numbered without gaps."""
-        for index in count():
-            page = self._others.get(index)
-            if page is not None:
-                if page.current():
-                    continue
-                self._others.pop(index).close()
-            if index == self._index:
-                if not self._memory.exists(spec.public_name(index)):
-                    return
-                continue
-            page = self._memory.open(spec.public_name(index), mapped=self._mapped)
-            if page is None:
-                return
-            self._others[index] = page
-
     def write(self, controls: Controls) -> None:
-        """Send `controls`; a gear wish becomes paddle presses, or is left to the game's own box.
+        """Send `controls`.
 
-        Wishes for the settings become presses of their buttons.
+        A gear becomes presses of a paddle, or is left to the game's automatic box; settings become presses of their
+        buttons.
         """
         if self._game_shifts and controls.gear is not None:
             controls = replace(controls, gear=None)
-        gear = None if self._message is None else self._message[codec.SEEN_GEAR] - convert.NEUTRAL
-        shift = self._shifter.paddle(controls.gear, gear, self._packet_id)
-        # A step back is a restart at the other end: the teleport was done there, or is moot.
-        if self._teleport_to and not 0 <= self._packet_id - self._teleport_at < _TELEPORT_STEPS:
-            self._teleport_to, self._teleport = convert.TELEPORT_NONE, None
-        if self._target is not None and self._packet_id - self._teleport_at >= _TELEPORT_CHECK:
-            self._check_teleport(self._target)
-        settings = settings_of(controls)
-        if self._sim.restart_session:  # the car will come back as its own, and presses before that are lost
-            self._knobs, self._buttons = Knobs(), RELEASED
-        elif settings != _NOTHING_SET or self._knobs.turned:
-            self._buttons = self._knobs.press(settings, self._how_they_stand(), self._packet_id)
-        self._last = controls
-        self._send(controls, shift)
+        sampler = self._sampler
+        step = sampler.packet_id
+        shift = self._shifter.choose_paddle(controls.gear, sampler.gear, step)
+        if self._teleporter.is_active:
+            self._teleporter.update_request(step, *self._place[:2])
+        self._settings.update_buttons(controls, step, restarting=self._sim_state.is_restarting)
+        self._send_controls(controls, shift)
 
-    def _how_they_stand(self) -> tuple[float, ...]:
-        """Return how the car's settings stand, as far as the game tells, which it does of the player's car."""
-        if self._index == 0 and not 0 <= self._packet_id - self._told_at < _TOLD_STEPS:
-            self._told_at = self._packet_id
-            physics, static = self._watch.physics(), self._watch.static()
-            self._told = UNKNOWN if physics is None or static is None else told_by(physics, static)
-        return self._told
+    def _send_controls(self, controls: Controls, shift: int) -> None:
+        self._controls = controls
+        self._claim.write_controls(self._encode_controls(controls, shift))
 
-    def _check_teleport(self, target: Pose) -> None:
-        """Ask again where the car is not near the place that it was asked to: it happens (section 4.4)."""
-        x, y = self._place
-        if math.hypot(x - target.x, y - target.y) < _TELEPORT_NEAR or self._tries >= _TELEPORT_TRIES:
-            self._target = None
-            return
-        self._ask_teleport(target)
+    def _encode_controls(self, controls: Controls, shift: int) -> bytes:
+        return self._encoder.encode(controls, shift, self._settings.buttons, self._teleporter.request)
 
-    def _ask_teleport(self, target: Pose | None) -> None:
-        self._teleport = target
-        self._teleport_to = convert.TELEPORT_PITS if target is None else convert.TELEPORT_POSE
-        self._teleport_at = self._packet_id
-        self._tries += 1
+    def send_command(self, command: SimCommand) -> None:
+        """Send what `command` requests: of the simulation by SimState, of the car by its controls, lines by DebugLines.
 
-    def _send(self, controls: Controls, shift: int) -> None:
-        if self._controls is None:
-            raise SimulatorError("the link is not open", where=spec.controls_name(self._index))
-        if self._untouched is None:
-            self._untouched = self._controls.read(codec.CONTROLS_SIZE) == self._written
-        if not self._untouched:
-            self.foreign_writes += 1
-        self._untouched = None
-        self._written = self._encoded(controls, shift)
-        self._controls.write(self._written)
-
-    def _encoded(self, controls: Controls, shift: int) -> bytes:
-        # Behind the axes a page is the same for thousands of ticks: it is kept, and a tick encodes the axes alone.
-        rest = controls.clutch <= 0.0, controls.gear is None, self._buttons, self._teleport_to, self._teleport
-        if rest != self._rest:
-            message = convert.controls_to_wire(
-                controls, buttons=self._buttons, mguh_mode=self._mguh_mode, headlights=self._headlights,
-                teleport_to=self._teleport_to, teleport=self._teleport,
-            )  # fmt: skip
-            self._rest, self._page = rest, codec.encode_controls(message)
-        return codec.encode_driving(convert.driving_to_wire(controls, shift), self._page)
-
-    def command(self, command: SimCommand) -> None:
-        """Ask for a pause, a restart, collisions, a time scale (SimState v1), a teleport or a return to the pits."""
-        sim = self._sim
-        if command.pause is not None:
-            if sim.pause and not command.pause:
-                self._advanced_at = None  # the pause was no silence
-            sim = sim._replace(pause=int(command.pause))
-        if command.restart:
-            sim = sim._replace(restart_session=1)
-            self._restart_at = None
-        if command.collisions is not None:
-            sim = sim._replace(disable_collisions=int(not command.collisions))
-        if command.time_scale is not None:
-            sim = sim._replace(time_scale=command.time_scale)
-        if sim != self._sim:
-            self._send_sim(sim)
+        The height of a teleport without one is that of the game's own line, else the car's present height.
+        """
+        if command.pause is False and self._sim_state.is_paused:
+            self._sampler.reset_silence(None)  # the pause was no silence
+        self._sim_state.apply_command(command)
+        self._encoder.apply_command(command)
+        if command.lines is not None and "lines" in self.ACCEPTS:
+            self._lines.write_lines([encode_line(line) for line in command.lines])
         if command.teleport is not None or command.to_pits:
-            self._target, self._tries = command.teleport, 0
-            self._ask_teleport(command.teleport)
-            self._send(self._last, 0)
+            target = command.teleport
+            if target is not None and math.isnan(target.z):
+                target = replace(target, z=self.find_height(target.x, target.y).z)
+            self._teleporter.start_teleport(target, self._sampler.packet_id)
+            self._send_controls(self._controls, 0)
 
-    def _send_sim(self, sim: codec.SimState) -> None:
-        self._sim = sim
-        if self._sim_page is None:
-            # Made on the first request only: a page of zeros would ask for a time scale of 0.
-            self._sim_page = self._memory.create(spec.SIM_STATE_V1, mapped=self._mapped)
-        self._sim_page.write(codec.encode_sim_v1(sim))
+    def set_step_time(self, seconds: float) -> float:
+        """Request that a physics step takes `seconds` of wall time; return what it will take.
 
-    def _pulse_restart(self, now: float) -> None:
-        if self._restart_at is None:
-            self._restart_at = now
-        elif now - self._restart_at >= _RESTART_S:
-            self._send_sim(self._sim._replace(restart_session=0))
+        Longer steps are the game's extra sleep, up to 0.255 s, and beyond that a slower simulation.
+        """
+        if seconds <= self.period:
+            scale = min(self.period / seconds, MAX_TIME_SCALE) if seconds > 0.0 else MAX_TIME_SCALE
+            self.send_command(SimCommand(time_scale=scale, extra_sleep=0.0))
+            return self.period / scale
+        sleep = min(math.ceil((seconds - self.period) * 1e3) * 1e-3, MAX_EXTRA_SLEEP)
+        stretched = max(seconds - sleep, self.period)
+        self.send_command(SimCommand(time_scale=max(self.period / stretched, MIN_TIME_SCALE), extra_sleep=sleep))
+        return stretched + sleep
+
+    def find_height(self, x: float, y: float) -> GroundHeight:
+        """Return the height (m) to put the car to at x, y (m, our world)."""
+        found = find_ground_height(self._options.root, self._classic.read_static(), x, y)
+        if found is not None:
+            return found
+        z = self._place[2]
+        return GroundHeight(0.0 if math.isnan(z) else z, "the car's own place: the track's line was not found")
+
+    def find_last_resort(self) -> LastResort:
+        """Return what brakes the car on its page: the game keeps the controls of a client that has died."""
+        return LastResort(self._memory.find_place(spec.controls_name(self._options.car_index)), *codec.BRAKE_PATCH)
 
     def release(self) -> None:
         """Leave the brake on and the throttle shut, and the session running at its own pace."""
-        self._teleport_to, self._teleport, self._target = convert.TELEPORT_NONE, None, None
-        self._last, self._buttons = Controls(brake=1.0), RELEASED
-        if self._controls is not None:
-            self._send(self._last, 0)
-        if self._sim_page is not None:
-            self._send_sim(codec.SimState())
+        self._teleporter.cancel_request()
+        self._settings.release_buttons()
+        self._controls = Controls(brake=1.0)
+        if self._claim.is_open:
+            self._send_controls(self._controls, 0)
+        self._sim_state.reset_requests()
+        self._lines.close()
 
     def close(self) -> None:
         """Give the car back, and remove the pages that we made."""
         self.release()
-        if self._controls is not None:
-            # A page that we found was left behind by a killed client, unless somebody else writes to it.
-            self._controls.close(remove=self._controls.created or not self.foreign_writes)
-        if self._sim_page is not None:
-            self._sim_page.close(remove=self._sim_page.created)
-        for page in (self._car, *self._others.values()):
-            if page is not None:
-                page.close()
-        self._watch.close()
-        if self._lock is not None:
-            self._lock.close()
-        self._controls = self._sim_page = self._car = self._lock = None
-        self._others = {}
+        self._claim.close_page()
+        self._sim_state.close()
+        self._sampler.close()
+        self._other_cars.close()
+        if self._signals is not None:
+            self._signals.close()
+        self._classic.close()
+        self._claim.release_lock()

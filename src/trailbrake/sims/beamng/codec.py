@@ -1,15 +1,15 @@
 # ruff: noqa: N815 - the wire's own names
 """Bytes <-> messages of BeamNG's tight coupling, with the wire's own names, units and oddities.
 
-Source: protocol page beamng-coupling, sections 2 to 4, 10 and 11. A message is a row of little-endian binary64 and
-nothing else: no header, no length, no checksum, so that its size is all that tells it from noise. Generation 1 has
-fixed messages, 888 bytes out of the simulator and 512 into it; generation 2 has one double per signal of a contract.
-Where the published table and the game disagree this is the game: slot 0 is an id, the last wheel is rear right.
+Source: protocol page beamng-coupling, sections 2 to 4, 10 and 11. A message is a sequence of little-endian binary64
+numbers without header, length or checksum; only its size identifies it. Generation 1 has fixed messages, 888 bytes from
+the simulator and 512 bytes to it; generation 2 has one double per signal of a contract. Where the published table and
+the game differ, this codec follows the game: slot 0 is an id, and the last wheel is rear right.
 
-Signs and units are changed in `convert.py`, not here. NaN in a command means "leave alone".
+`convert.py` changes signs and units. NaN in a command means "do not change".
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import itemgetter
 from struct import Struct
 from typing import Any, NamedTuple
@@ -17,15 +17,16 @@ from typing import Any, NamedTuple
 from trailbrake.errors import WireError
 
 DOUBLE = 8  # bytes
-CUSTOM = 50  # free values at the end of either message
-Values = tuple[float, ...]
-NO_CUSTOM: Values = (0.0,) * CUSTOM
+CUSTOM_COUNT = 50  # custom values at the end of either message
+Doubles = tuple[float, ...]
+NO_CUSTOM: Doubles = (0.0,) * CUSTOM_COUNT
 
-# The free values apart from the rest: mostly they are zeros, and then nothing has to be packed or unpacked.
+# The custom values have a struct of their own: usually they are all zero and need no packing or unpacking.
 _STATE = Struct("<61d")
 _COMMAND = Struct("<14d")
-_CUSTOM = Struct(f"<{CUSTOM}d")
-_ZEROS = bytes(_CUSTOM.size)
+_CUSTOM = Struct(f"<{CUSTOM_COUNT}d")
+_ALL = Struct(f"<{61 + CUSTOM_COUNT}d")
+_CUSTOM_ZEROS = bytes(_CUSTOM.size)
 STATE_SIZE = _STATE.size + _CUSTOM.size
 COMMAND_SIZE = _COMMAND.size + _CUSTOM.size
 
@@ -35,7 +36,7 @@ class StateMessage(NamedTuple):
 
     message_id: float = 0.0  # counts the messages from 0
     throttle: float = 0.0  # 0..1, as applied
-    throttle_input: float = 0.0  # 0..1, as asked
+    throttle_input: float = 0.0  # 0..1, as requested
     brake: float = 0.0
     brake_input: float = 0.0
     clutch: float = 0.0
@@ -94,20 +95,38 @@ class StateMessage(NamedTuple):
     wheelRR_propulsionTorque: float = 0.0
     wheelRR_frictionTorque: float = 0.0
     wheelRR_downForce: float = 0.0
-    custom: Values = NO_CUSTOM  # bank H; the stock simulator sends zeros
+    custom: Doubles = NO_CUSTOM  # bank H; the stock simulator sends zeros
 
 
-class Prepared(NamedTuple):
-    """A state message but for what hangs on the controller, which `complete_state` puts in."""
+class PartialMessage(NamedTuple):
+    """A state message without the fields that depend on the controller; `finish_state` adds them."""
 
-    inputs: Values  # the numbers as far as steering_input
-    rest: bytes  # those behind them, without the free values
+    inputs: Doubles  # the fields up to steering_input
+    rest: bytes  # the encoded fields after steering_input, without the custom values
+
+
+class ControllerPart(NamedTuple):
+    """The fields of a state message that depend on the controller.
+
+    Attributes:
+        throttle: `throttle_input`, 0..1.
+        brake: `brake_input`, 0..1.
+        steering: `steering_input`, -1..1, positive RIGHT.
+        clutch: `clutch_input`, 0..1.
+        parkingbrake: `parkingbrake_input`, 0..1.
+    """
+
+    throttle: float
+    brake: float
+    steering: float
+    clutch: float = 0.0
+    parkingbrake: float = 0.0
 
 
 class CommandMessage(NamedTuple):
     """Controller to simulator, 512 bytes: bank A, and B as `custom`. Torques are about the wheel's axle."""
 
-    message_id: float = 0.0  # taken only where it is higher than any before
+    message_id: float = 0.0  # the simulator accepts it only if it is higher than all before
     throttle: float = 0.0  # 0..1
     brake: float = 0.0  # 0..1
     steering: float = 0.0  # -1..1, positive RIGHT
@@ -121,122 +140,125 @@ class CommandMessage(NamedTuple):
     wheelRL_propulsionTorque: float = 0.0
     wheelRR_propulsionTorque: float = 0.0
     drive_mode: float = 0.0  # below 0.5 pedals, else torques
-    custom: Values = NO_CUSTOM  # bank B; the stock simulator ignores it
+    custom: Doubles = NO_CUSTOM  # bank B; the stock simulator ignores it
 
 
-# Of a state message the doubles that our state is made of, in the order of the bytes.
-SEEN = (
+# The fields of a state message that CarState needs, in the order of the bytes.
+STATE_SUBSET_FIELDS = (
     "message_id", "throttle", "brake", "clutch", "parkingbrake", "steering", "posX", "posY", "posZ", "velX", "velY",
-    "velZ", "groundspeed", "accX", "accY", "accZ", "roll", "pitch", "yaw", "gear", "rpm",
-    *(f"wheel{wheel}_{what}" for wheel in ("FL", "FR", "RL", "RR") for what in ("angularVelocity", "downForce")),
+    "velZ", "groundspeed", "accX", "accY", "accZ", "roll", "pitch", "yaw", "gear", "fuel", "engineLoad", "highbeam",
+    "lowbeam", "maxrpm", "rpm", "signal_L", "signal_R",
+    *(f"wheel{wheel}_{what}" for wheel in ("FL", "FR", "RL", "RR")
+      for what in ("angularVelocity", "brakingTorque", "propulsionTorque", "downForce")),
 )  # fmt: skip
-Seen = tuple[Any, ...]  # those of SEEN, and `custom`; a plain tuple, since only those are taken apart fast
-seen: Callable[[StateMessage], Seen] = itemgetter(*map(StateMessage._fields.index, (*SEEN, "custom")))
-_SEE = Struct("<" + "".join("d" if name in SEEN else f"{DOUBLE}x" for name in StateMessage._fields[:-1])).unpack_from
+# The values of STATE_SUBSET_FIELDS and `custom`. A plain tuple: CPython unpacks it faster than a named tuple.
+StateSubset = tuple[Any, ...]
+select_state_subset: Callable[[StateMessage], StateSubset] = itemgetter(
+    *map(StateMessage._fields.index, (*STATE_SUBSET_FIELDS, "custom"))
+)
+_unpack_subset = Struct(
+    "<" + "".join("d" if name in STATE_SUBSET_FIELDS else f"{DOUBLE}x" for name in StateMessage._fields[:-1])
+).unpack_from
 
-# A state message in parts: what hangs on the controller lies before _INPUTS_END, but for the wheels' torques.
+# The parts of a state message: all fields that depend on the controller are before _INPUTS_END.
 _INPUTS_END = StateMessage._fields.index("steering_input") + 1
 _INPUTS, _REST = Struct(f"<{_INPUTS_END}d"), Struct(f"<{len(StateMessage._fields) - 1 - _INPUTS_END}d")
-_TORQUES = Struct("<2d")  # a wheel's
-_TORQUE_PLACES = [  # bytes, in `Prepared.rest`
-    DOUBLE * (at - _INPUTS_END) for at, name in enumerate(StateMessage._fields) if name.endswith("_brakingTorque")
+# Byte offsets at which the update rate changes: slow, fast, slow, fast. Bank A without the id and bank C without
+# `wheelspeed` are slow: the game computes them once per graphics frame.
+_BANK_STARTS = [
+    DOUBLE * StateMessage._fields.index(name) for name in ("throttle", "posX", "ignitionLevel", "wheelspeed")
 ]
-# Bytes from which on a message is slow, fast, slow, ...: slow are bank A without the id, and C without `wheelspeed`.
-_BANKS = [DOUBLE * StateMessage._fields.index(name) for name in ("throttle", "posX", "ignitionLevel", "wheelspeed")]
 
 # `_new` builds a named tuple from its fields in order without the keyword machinery of its constructor.
 _new = tuple.__new__
 
 
-def _wrong_size(what: str, expected: int, got: int) -> WireError:
-    return WireError(f"{what} of another size", expected=f"{expected} bytes", got=str(got))
+def _wrong_size_error(message: str, expected: int, size: int) -> WireError:
+    return WireError(f"{message} of another size", expected=f"{expected} bytes", got=str(size))
 
 
-def _decode_custom(data: bytes) -> Values:
-    """Return the free values at the end of a message."""
-    return NO_CUSTOM if data.endswith(_ZEROS) else _CUSTOM.unpack_from(data, len(data) - _CUSTOM.size)
+def _decode_custom(data: bytes) -> Doubles:
+    """Return the custom values at the end of a message."""
+    return NO_CUSTOM if data.endswith(_CUSTOM_ZEROS) else _CUSTOM.unpack_from(data, len(data) - _CUSTOM.size)
 
 
-def _encode_custom(custom: Values) -> bytes:
-    return _ZEROS if custom is NO_CUSTOM else _CUSTOM.pack(*custom)
+def _encode_custom(custom: Doubles) -> bytes:
+    return _CUSTOM_ZEROS if custom is NO_CUSTOM else _CUSTOM.pack(*custom)
 
 
 def decode_state(data: bytes) -> StateMessage:
-    """Decode what a simulator sends; WireError unless it is 888 bytes."""
+    """Decode a state message; WireError unless it has 888 bytes."""
     if len(data) != STATE_SIZE:
-        raise _wrong_size("a state message", STATE_SIZE, len(data))
+        raise _wrong_size_error("a state message", STATE_SIZE, len(data))
     return _new(StateMessage, (*_STATE.unpack_from(data), _decode_custom(data)))
 
 
-def decode_seen_state(data: bytes) -> Seen:
-    """Decode of a state message what a state needs: `seen(decode_state(data))`; WireError unless it is 888 bytes."""
+def decode_state_subset(data: bytes) -> StateSubset:
+    """Decode STATE_SUBSET_FIELDS and `custom` of a state message; WireError unless it has 888 bytes."""
     if len(data) != STATE_SIZE:
-        raise _wrong_size("a state message", STATE_SIZE, len(data))
-    return (*_SEE(data), _decode_custom(data))
+        raise _wrong_size_error("a state message", STATE_SIZE, len(data))
+    return (*_unpack_subset(data), _decode_custom(data))
 
 
-def prepare_state(values: Values) -> Prepared:
-    """Return the state message of `values`, its numbers without the free ones, ready for `complete_state`."""
-    return _new(Prepared, (values[:_INPUTS_END], _REST.pack(*values[_INPUTS_END:])))
+def decode_state_doubles(data: bytes) -> Doubles:
+    """Decode all 111 doubles of a state message; WireError unless it has 888 bytes."""
+    if len(data) != STATE_SIZE:
+        raise _wrong_size_error("a state message", STATE_SIZE, len(data))
+    return _ALL.unpack(data)
 
 
-def complete_state(
-    prepared: Prepared,
-    message_id: float,
-    throttle: float,
-    brake: float,
-    steering: float,
-    torques: Sequence[tuple[float, float]] = (),
-    custom: Values = NO_CUSTOM,
+_SUBSET_PLACES = [StateMessage._fields.index(name) for name in STATE_SUBSET_FIELDS]
+_select_places: Callable[[Doubles], Doubles] = itemgetter(*_SUBSET_PLACES)
+
+
+def select_subset_of_doubles(doubles: Doubles) -> StateSubset:
+    """Return what `decode_state_subset` returns, from `decode_state_doubles`."""
+    return (*_select_places(doubles), doubles[-CUSTOM_COUNT:])
+
+
+def encode_partial_state(values: Doubles) -> PartialMessage:
+    """Encode the 61 fixed fields of a state message as far as they do not depend on the controller."""
+    return _new(PartialMessage, (values[:_INPUTS_END], _REST.pack(*values[_INPUTS_END:])))
+
+
+def finish_state(
+    partial: PartialMessage, message_id: float, controller: ControllerPart, custom: Doubles = NO_CUSTOM
 ) -> bytes:
-    """Encode what a simulator sends, 888 bytes.
+    """Return a complete state message, 888 bytes.
 
     Args:
-        prepared: of `prepare_state`.
-        message_id: counts the messages.
-        throttle: for `throttle_input`.
-        brake: for `brake_input`.
-        steering: for `steering_input`.
-        torques: each wheel's for `brakingTorque` and `propulsionTorque`; empty for those that are prepared.
-        custom: the free values.
+        partial: from `encode_partial_state`.
+        message_id: number of the message, from 0.
+        controller: the fields that depend on the controller.
+        custom: the 50 custom values.
     """
-    (_, applied_throttle, _, applied_brake, _, clutch, clutch_in, parking, parking_in, wheel, _), rest = prepared
-    if torques:
-        changed = bytearray(rest)
-        for place, pair in zip(_TORQUE_PLACES, torques, strict=True):
-            _TORQUES.pack_into(changed, place, *pair)
-        rest = bytes(changed)
+    (_, applied_throttle, _, applied_brake, _, clutch, _, parking, _, wheel, _), rest = partial
+    throttle, brake, steering, clutch_in, parking_in = controller
     inputs = _INPUTS.pack(message_id, applied_throttle, throttle, applied_brake, brake, clutch, clutch_in, parking,
                           parking_in, wheel, steering)  # fmt: skip
     return inputs + rest + _encode_custom(custom)
 
 
-def encode_state(m: StateMessage) -> bytes:
-    """Encode what a simulator sends, 888 bytes."""
-    prepared = prepare_state(m[:-1])
-    return complete_state(prepared, m[0], m.throttle_input, m.brake_input, m.steering_input, custom=m.custom)
-
-
-def stale_state(data: bytes, frame: bytes) -> bytes:
-    """Return the state message `data` with what the game works out once per graphics frame as `frame` has it."""
-    a, b, c, d = _BANKS
-    return data[:a] + frame[a:b] + data[b:c] + frame[c:d] + data[d:]
+def hold_slow_banks(data: bytes, frame_data: bytes) -> bytes:
+    """Return the state message `data` with the slow banks of `frame_data`, the message at the last graphics frame."""
+    a, b, c, d = _BANK_STARTS
+    return data[:a] + frame_data[a:b] + data[b:c] + frame_data[c:d] + data[d:]
 
 
 def decode_command(data: bytes) -> CommandMessage:
-    """Decode what a controller sends; WireError unless it is 512 bytes."""
+    """Decode a command message; WireError unless it has 512 bytes."""
     if len(data) != COMMAND_SIZE:
-        raise _wrong_size("a command message", COMMAND_SIZE, len(data))
+        raise _wrong_size_error("a command message", COMMAND_SIZE, len(data))
     return _new(CommandMessage, (*_COMMAND.unpack_from(data), _decode_custom(data)))
 
 
-def encode_command(m: CommandMessage) -> bytes:
-    """Encode what a controller sends, 512 bytes."""
-    return _COMMAND.pack(*m[:-1]) + _encode_custom(m.custom)
+def encode_command(message: CommandMessage) -> bytes:
+    """Encode a command message, 512 bytes."""
+    return _COMMAND.pack(*message[:-1]) + _encode_custom(message.custom)
 
 
 class SignalCodec:
-    """The messages of generation 2 in one direction: an id and `count` signals in the contract's order."""
+    """Encodes and decodes the messages of generation 2 in one direction: an id and `count` signals in order."""
 
     __slots__ = ("_struct", "size")
 
@@ -244,13 +266,13 @@ class SignalCodec:
         self._struct = Struct(f"<{1 + count}d")
         self.size = self._struct.size
 
-    def decode(self, data: bytes) -> tuple[float, Values]:
-        """Return (message_id, signals); WireError where the size is not the contract's."""
+    def decode(self, data: bytes) -> tuple[float, Doubles]:
+        """Return (message_id, signals); WireError unless the size is that of the contract."""
         if len(data) != self.size:
-            raise _wrong_size("a message of signals", self.size, len(data))
+            raise _wrong_size_error("a message of signals", self.size, len(data))
         v = self._struct.unpack(data)
         return v[0], v[1:]
 
-    def encode(self, message_id: float, signals: Values) -> bytes:
+    def encode(self, message_id: float, signals: Doubles) -> bytes:
         """Encode a message of `signals`."""
         return self._struct.pack(message_id, *signals)

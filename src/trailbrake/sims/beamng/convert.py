@@ -1,143 +1,150 @@
-"""Messages of BeamNG's wire, generation 1 <-> our state. The only place where its signs and units change.
+"""Messages of BeamNG's wire, generation 1 <-> CarState and Controls. Only this module changes signs and units.
 
-Source: protocol page beamng-coupling, sections 3, 4 and 7. World axes are ours; body axes: `trailbrake.frames`.
-What the page leaves open, and is assumed here alike in both directions:
+Source: protocol page beamng-coupling, sections 3, 4 and 7. Axes and yaw: `axes.py`. The page leaves some points open;
+both directions assume:
 
-* The position is the centre of mass, and so is the altitude its z.
-* Roll and pitch are right-handed turns about the wire's own body axes (backward and left), applied as ours: yaw, then
-  pitch, then roll. So pitch is positive nose down, and roll positive left side down.
+* The position is the centre of mass, and the altitude is its z.
+* Roll and pitch are right-handed rotations about the wire's own body axes (backward and left), applied in the order
+  yaw, pitch, roll, as in ISO 8855. So pitch is positive nose down, and roll positive left side down.
 * `clutch` is 1 when the pedal is pressed.
 
-The wire tells neither lap times nor contacts, and no time: `state_from_wire` counts messages.
+The wire carries no lap times, no contacts and no clock: `state_from_wire` derives the time from the message's id.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trailbrake.cars.params import CarParams, interpolate
-from trailbrake.frames import beamng_from_iso, iso_from_beamng
+from trailbrake.cars.params import CarParams
+from trailbrake.sims.beamng.axes import beamng_from_iso, iso_from_beamng, yaw_from_wire, yaw_to_wire
 from trailbrake.sims.beamng.codec import (
     NO_CUSTOM,
     CommandMessage,
-    Prepared,
-    Seen,
-    StateMessage,
-    Values,
-    complete_state,
-    decode_state,
-    prepare_state,
-    seen,
+    ControllerPart,
+    Doubles,
+    PartialMessage,
+    StateSubset,
+    encode_partial_state,
+    finish_state,
 )
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelState, WheelTorque
+from trailbrake.state.record_calls import compile_record_calls
 from trailbrake.units import DEG, RPM
 
 NAN = math.nan
-GRAVITY = 9.81  # m/s^2, the game's
 DRIVING = Phase.DRIVING
-QUARTER = 0.5 * math.pi  # rad: yaw on the wire is 0 when facing world -Y
+GRAVITY = 9.81  # m/s^2, the game's
 IGNITION_ON = 2.0
-TORQUES, PEDALS = 1.0, 0.0  # drive mode
-_new = tuple.__new__
+TORQUE_MODE, PEDAL_MODE = 1.0, 0.0  # drive mode
+MAX_TORQUE = 1e5  # N m at a wheel, an order of magnitude above any car's: what a command may request
+_WALKING_PACE = 1.5  # m/s
+_new = tuple.__new__  # builds a named tuple from its fields in order, without the cost of its constructor
 
 
 # ---- Simulator to controller -------------------------------------------------------------------------------
 
 
-def wire_yaw(yaw: float) -> float:
-    """Return our yaw (rad, from world X) as the wire's, in (-pi, pi]."""
-    turned = yaw + QUARTER
-    return turned - 2.0 * math.pi if turned > math.pi else turned
-
-
-def our_yaw(yaw: float) -> float:
-    """Inverse of `wire_yaw`; any number of whole turns is taken off."""
-    turned = yaw - QUARTER
-    if -math.pi <= turned <= math.pi or not math.isfinite(turned):
-        return turned
-    return math.remainder(turned, 2.0 * math.pi)
-
-
-def state_from_wire(message: StateMessage, step: float, before: CarState | None = None) -> CarState:
-    """Return the state that `message` tells. `age` and `phase` are for the link to fill.
+@compile_record_calls
+def state_from_wire(subset: StateSubset, step: float, previous: CarState | None = None) -> CarState:
+    """Return the CarState of a state message. `age` is 0 and `phase` is DRIVING; the link corrects both.
 
     Args:
-        message: from the simulator.
-        step: s from message to message. The wire has no clock: time is what so many messages take.
-        before: the state of an earlier message, from which the yaw rate follows; without one it is 0 at a standstill
-            and else NaN.
+        subset: the message's fields, from `codec.decode_state_subset` or `codec.select_state_subset`.
+        step: s of simulator time between two messages; `time` is the message's id plus 1 times this.
+        previous: the state of an earlier message, for the yaw rate. Without one the yaw rate is that of a steady bend
+            with the message's lateral acceleration, and 0 at walking pace.
     """
-    return state_from_seen(seen(message), step, before)
-
-
-def state_from_seen(numbers: Seen, step: float, before: CarState | None = None) -> CarState:
-    """Return the state that `numbers` tell, as `state_from_wire` does."""
     (
         message_id, throttle, brake, clutch, parkingbrake, steering, x, y, z, vx, vy, vz, speed, acc_x, acc_y, acc_z,
-        roll, pitch, yaw, gear, rpm, spin_fl, load_fl, spin_fr, load_fr, spin_rl, load_rl, spin_rr, load_rr, _,
-    ) = numbers  # fmt: skip
-    yaw, roll = our_yaw(yaw), -roll
+        roll, pitch, yaw, gear, fuel, engine_load, high_beam, low_beam, max_rpm, rpm, signal_left, signal_right,
+        spin_fl, brake_fl, drive_fl, load_fl, spin_fr, brake_fr, drive_fr, load_fr,
+        spin_rl, brake_rl, drive_rl, load_rl, spin_rr, brake_rr, drive_rr, load_rr, _,
+    ) = subset  # fmt: skip
+    yaw, roll = yaw_from_wire(yaw), -roll
     if math.inf in (abs(yaw), abs(pitch), abs(roll)):
         yaw = pitch = roll = NAN
     cy, sy, cp, sp, cr, sr = (
         math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),
     )  # fmt: skip
-    # Body axes in the world: columns of Rz(yaw) Ry(pitch) Rx(roll), ISO 8855.
-    ahead = cy * vx + sy * vy
-    aside = cy * vy - sy * vx
-    low = sp * ahead + cp * vz
+    # The velocity, turned from world axes into body axes in the order yaw, pitch, roll (ISO 8855).
+    level_forward = cy * vx + sy * vy
+    level_left = cy * vy - sy * vx
+    pitched_up = sp * level_forward + cp * vz
     forward, left, up = iso_from_beamng((acc_x, acc_y, acc_z))
-    n, wheel = NAN, WheelState
-    # By place: this runs for every message. Gravity, which the wire counts as an acceleration, is taken away.
     return CarState(
-        (message_id + 1.0) * step, int(message_id) if math.isfinite(message_id) else -1, 0.0, DRIVING,
-        x, y, z, yaw, pitch, roll, speed,
-        cp * ahead - sp * vz, cr * aside + sr * low, cr * low - sr * aside,
-        forward - GRAVITY * sp, left + GRAVITY * cp * sr, up + GRAVITY * cp * cr,
-        n, n, _yaw_rate(message_id, speed, yaw, step, before),
-        n, steering * DEG, throttle, brake, clutch, parkingbrake, int(gear) if math.isfinite(gear) else None, rpm * RPM,
-        n, n, n, n, n, n, n, n, n, n,
-        [wheel(n, n, n, spin_fl, n, n, n, load_fl), wheel(n, n, n, spin_fr, n, n, n, load_fr),
-         wheel(n, n, n, spin_rl, n, n, n, load_rl), wheel(n, n, n, spin_rr, n, n, n, load_rr)],
+        time=(message_id + 1.0) * step,
+        sequence=int(message_id) if math.isfinite(message_id) else -1,
+        age=0.0,
+        phase=DRIVING,
+        x=x,
+        y=y,
+        z=z,
+        yaw=yaw,
+        pitch=pitch,
+        roll=roll,
+        speed=speed,
+        velocity_x=cp * level_forward - sp * vz,
+        velocity_y=cr * level_left + sr * pitched_up,
+        velocity_z=cr * pitched_up - sr * level_left,
+        # The wire counts gravity as an acceleration.
+        acceleration_x=forward - GRAVITY * sp,
+        acceleration_y=left + GRAVITY * cp * sr,
+        acceleration_z=up + GRAVITY * cp * cr,
+        yaw_rate=_steady_yaw_rate(speed, left + GRAVITY * cp * sr)
+        if previous is None or not message_id > previous.sequence
+        else math.remainder(yaw - previous.yaw, 2.0 * math.pi) / ((message_id - previous.sequence) * step),
+        steering_wheel_angle=steering * DEG,
+        throttle=throttle,
+        brake=brake,
+        clutch=clutch,
+        handbrake=parkingbrake,
+        gear=int(gear) if math.isfinite(gear) else None,
+        engine_speed=rpm * RPM,
+        max_engine_speed=max_rpm * RPM,
+        engine_load=engine_load,
+        fuel=fuel,
+        low_beam=low_beam,
+        high_beam=high_beam,
+        left_signal=signal_left,
+        right_signal=signal_right,
+        wheels=[  # the wire takes friction off the brake's torque
+            WheelState(angular_velocity=spin_fl, load=load_fl, drive_torque=drive_fl,
+                       brake_torque=0.0 if brake_fl < 0.0 else brake_fl),
+            WheelState(angular_velocity=spin_fr, load=load_fr, drive_torque=drive_fr,
+                       brake_torque=0.0 if brake_fr < 0.0 else brake_fr),
+            WheelState(angular_velocity=spin_rl, load=load_rl, drive_torque=drive_rl,
+                       brake_torque=0.0 if brake_rl < 0.0 else brake_rl),
+            WheelState(angular_velocity=spin_rr, load=load_rr, drive_torque=drive_rr,
+                       brake_torque=0.0 if brake_rr < 0.0 else brake_rr),
+        ],
     )  # fmt: skip
 
 
-def _yaw_rate(message_id: float, speed: float, yaw: float, step: float, before: CarState | None) -> float:
-    if before is None or not message_id > before.sequence:
-        return 0.0 if abs(speed) < 0.01 else NAN
-    return math.remainder(yaw - before.yaw, 2.0 * math.pi) / ((message_id - before.sequence) * step)
+def _steady_yaw_rate(speed: float, acceleration_y: float) -> float:
+    """Return the yaw rate (rad/s) of a steady bend, for a message that has none before it."""
+    return 0.0 if abs(speed) < _WALKING_PACE else acceleration_y / speed
 
 
-def state_to_wire(
-    state: CarState,
-    car: CarParams,
-    message_id: int,
-    held: "Held | None" = None,
-    custom: Values = NO_CUSTOM,
-) -> StateMessage:
-    """Return what the game would send of `state`: `complete(told_of(state, car), ...)`, as a message."""
-    return decode_state(complete(told_of(state, car), message_id, held or Held(), custom))
+def state_to_wire(state: CarState, car: CarParams, ignition: float = IGNITION_ON) -> PartialMessage:
+    """Return the part of the state message that does not depend on the controller; `finish_message` adds the rest.
 
-
-def told_of(state: CarState, car: CarParams) -> Prepared:
-    """Return the message about `state` as far as it does not hang on the controller: that is for `complete` to fill.
-
-    What the state does not know is 0: the game sends no NaN. Beside it nothing but arithmetic stands between an answer
-    and the next message, which is why a host does this part while the controller is still at work.
+    Fields that the state does not supply (NaN) are 0: the game sends no NaN. The torques are those of the last step.
+    The host calls this function while it waits for the controller's answer, so that only `finish_message` runs between
+    an answer and the next message.
 
     Args:
         state: of the car.
-        car: whose tank, steering, brakes and engine give what the wire has and the state has not. The torques of the
-            pedals' brakes and of the engine are those of a steady state: ABS, clutch slip and inertias left out.
+        car: supplies the radius and the rolling resistance of the tyres, which CarState does not have.
+        ignition: 0 off, 1 accessory, 2 on, 3 starting.
     """
     s = state
     pitch, roll, vx, vy, vz, throttle = s.pitch, s.roll, s.velocity_x, s.velocity_y, s.velocity_z, s.throttle
     cy, sy, cp, sp, cr, sr = (
         math.cos(s.yaw), math.sin(s.yaw), math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll),
     )  # fmt: skip
-    low = sr * vy + cr * vz
-    ahead = cp * vx + sp * low
-    aside = cr * vy - sr * vz
+    # The velocity, turned from body axes into world axes: the inverse of `state_from_wire`.
+    pitched_up = sr * vy + cr * vz
+    level_forward = cp * vx + sp * pitched_up
+    level_left = cr * vy - sr * vz
     acceleration = beamng_from_iso(
         (
             s.acceleration_x + GRAVITY * sp,
@@ -152,16 +159,17 @@ def told_of(state: CarState, car: CarParams) -> Prepared:
     tyre_front, tyre_rear = car.tyre_front, car.tyre_rear
     front, rear = tyre_front.radius, tyre_rear.radius
     v0, v1, v2, v3 = front * s0, front * s1, rear * s2, rear * s3
-    b0, b1, b2, b3 = _brake_torques(s, car)
-    d0, d1, d2, d3 = _drive_torques(s, car, rpm, gear)
+    b0, b1, b2, b3 = w0.brake_torque, w1.brake_torque, w2.brake_torque, w3.brake_torque
+    d0, d1, d2, d3 = w0.drive_torque, w1.drive_torque, w2.drive_torque, w3.drive_torque
     drag_front, drag_rear = tyre_front.rolling_resistance * front, tyre_rear.rolling_resistance * rear
-    values: Values = (
+    # In the order of StateMessage. The zeros in the first two lines are the message's id and the controller's inputs.
+    values: Doubles = (
         0.0, throttle, 0.0, s.brake, 0.0, s.clutch, 0.0, s.handbrake, 0.0,
         s.steering_wheel_angle / DEG, 0.0, s.x, s.y, s.z,
-        cy * ahead - sy * aside, sy * ahead + cy * aside, cp * low - sp * vx, s.speed,
-        *acceleration, -roll, pitch, wire_yaw(s.yaw), s.z,
-        IGNITION_ON, float(gear), s.fuel_litres / car.fuel.capacity, throttle, 0.0, 0.0,
-        car.engine.limiter_rpm, 1.0 if gear < 0 else 0.0, rpm, 0.0, 0.0,
+        cy * level_forward - sy * level_left, sy * level_forward + cy * level_left, cp * pitched_up - sp * vx, s.speed,
+        *acceleration, -roll, pitch, yaw_to_wire(s.yaw), s.z,
+        ignition, float(gear), s.fuel, s.engine_load, s.high_beam, s.low_beam,
+        s.max_engine_speed / RPM, 1.0 if gear < 0 else 0.0, rpm, s.left_signal, s.right_signal,
         0.25 * (abs(v0) + abs(v1) + abs(v2) + abs(v3)),
         s0, v0, b0, d0, drag_front * l0, l0,
         s1, v1, b1, d1, drag_front * l1, l1,
@@ -170,60 +178,40 @@ def told_of(state: CarState, car: CarParams) -> Prepared:
     )  # fmt: skip
     if math.isnan(sum(values)):
         values = tuple([0.0 if value != value else value for value in values])
-    return prepare_state(values)
+    return encode_partial_state(values)
 
 
-def complete(told: Prepared, message_id: int, held: "Held", custom: Values = NO_CUSTOM) -> bytes:
-    """Return the bytes of the message of which `told` is all that the controller has no part in.
+def finish_message(
+    partial: PartialMessage, message_id: int, latched: "LatchedCommand", custom: Doubles = NO_CUSTOM
+) -> bytes:
+    """Return the bytes of a state message.
 
     Args:
-        told: of `told_of`.
+        partial: from `state_to_wire`.
         message_id: of this message.
-        held: what the controller has asked for: its pedals and steering, and its torques in the place of the car's.
-        custom: the 50 free values.
+        latched: the controller's pedals and steering.
+        custom: the 50 custom values.
     """
-    torques: Sequence[tuple[float, float]] = ()
-    if held.torque_mode:  # NaN is a torque that a contract of generation 2 does not list
-        torques = [
-            (brake if brake == brake else 0.0, drive if drive == drive else 0.0)
-            for brake, drive in zip(held.brake_torques, held.drive_torques, strict=True)
-        ]
-    return complete_state(told, message_id, held.throttle, held.brake, -held.steer, torques, custom)
-
-
-def _brake_torques(s: CarState, car: CarParams) -> tuple[float, float, float, float]:
-    brakes = car.brakes
-    front = 0.5 * s.brake * brakes.torque_front
-    rear = 0.5 * (s.brake * brakes.torque_rear + s.handbrake * brakes.handbrake_torque)
-    return front, front, rear, rear
-
-
-def _drive_torques(s: CarState, car: CarParams, rpm: float, gear: int) -> tuple[float, float, float, float]:
-    engine = car.engine
-    full = interpolate(rpm, engine.rpm, engine.torque)
-    idle, idle_drag = engine.idle_rpm, engine.braking_torque_idle
-    drag = idle_drag + (rpm - idle) / (engine.limiter_rpm - idle) * (engine.braking_torque_limiter - idle_drag)
-    crank = s.throttle * full - (1.0 - s.throttle) * drag
-    half = 0.5 * crank * (1.0 - s.clutch) * car.gearbox.overall(gear) * car.gearbox.efficiency
-    to_front = car.drive.front_share
-    front, rear = half * to_front, half * (1.0 - to_front)
-    return front, front, rear, rear
+    inputs = latched.throttle, latched.brake, -latched.steer, latched.clutch, latched.handbrake
+    controller = _new(ControllerPart, inputs)
+    return finish_state(partial, message_id, controller, custom)
 
 
 # ---- Controller to simulator -------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Held:
-    """What the simulator holds of a controller's commands: NaN leaves alone, so that values last.
+class LatchedCommand:
+    """The newest value of each input that a controller has sent; a value stays until a command changes it.
 
     Attributes:
         throttle, brake: 0..1.
         steer: -1..1, positive left.
-        torque_mode: whether torques replace the powertrain's and the brakes' own. Sticky.
-        drive_torques: N m, positive forward; 0 until told.
-        brake_torques: N m, positive; 0 until told.
-        wrong_signs: brake torques that came with the wrong sign, and count as 0.
+        torque_mode: whether the torques replace those of the powertrain and the brakes.
+        drive_torques: N m for each wheel, positive forward; 0 before the first command.
+        brake_torques: N m for each wheel, positive brakes; 0 before the first command.
+        wrong_signs: count of brake torques with the wrong sign, which act as 0.
+        clutch, handbrake: 0..1; generation 1 has neither.
     """
 
     throttle: float = 0.0
@@ -233,74 +221,89 @@ class Held:
     drive_torques: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     brake_torques: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     wrong_signs: int = 0
+    clutch: float = 0.0
+    handbrake: float = 0.0
 
 
-def take(message: CommandMessage, held: Held) -> None:
-    """Bring `held` up to date with a command; what is NaN, or infinite, is left alone. Pedals are clamped."""
-    # Cut into a plain tuple first: only those are taken apart fast, and this runs for every command.
+def apply_command(message: CommandMessage, latched: LatchedCommand) -> None:
+    """Update `latched` with a command. NaN, or an infinite torque, leaves a value as it is; the others are limited."""
+    # A plain tuple unpacks faster than a named one, and this runs for every command.
     _, throttle, brake, steering, _, b0, b1, b2, b3, d0, d1, d2, d3, drive_mode, _ = message[:]
     if throttle == throttle:  # not NaN
-        held.throttle = _clamped(throttle, 0.0)
+        latched.throttle = _clamp(throttle, 0.0)
     if brake == brake:
-        held.brake = _clamped(brake, 0.0)
+        latched.brake = _clamp(brake, 0.0)
     if steering == steering:
-        held.steer = _clamped(-steering, -1.0)
+        latched.steer = _clamp(-steering, -1.0)
     if drive_mode == drive_mode:
-        held.torque_mode = drive_mode >= 0.5
+        latched.torque_mode = drive_mode >= 0.5
     if not (b0 != b0 and b1 != b1 and b2 != b2 and b3 != b3):
-        b = held.brake_torques
-        asked = _told(-b0, b[0]), _told(-b1, b[1]), _told(-b2, b[2]), _told(-b3, b[3])
-        wrong = sum(1 for torque in asked if torque < 0.0)
+        b = latched.brake_torques
+        torques = _limit_torque(-b0, b[0]), _limit_torque(-b1, b[1]), _limit_torque(-b2, b[2]), _limit_torque(-b3, b[3])
+        wrong = sum(1 for torque in torques if torque < 0.0)
         if wrong:
-            held.wrong_signs += wrong
-            asked = max(asked[0], 0.0), max(asked[1], 0.0), max(asked[2], 0.0), max(asked[3], 0.0)
-        held.brake_torques = asked
+            latched.wrong_signs += wrong
+            torques = max(torques[0], 0.0), max(torques[1], 0.0), max(torques[2], 0.0), max(torques[3], 0.0)
+        latched.brake_torques = torques
     if not (d0 != d0 and d1 != d1 and d2 != d2 and d3 != d3):
-        d = held.drive_torques
-        held.drive_torques = _told(d0, d[0]), _told(d1, d[1]), _told(d2, d[2]), _told(d3, d[3])
+        d = latched.drive_torques
+        latched.drive_torques = (
+            _limit_torque(d0, d[0]),
+            _limit_torque(d1, d[1]),
+            _limit_torque(d2, d[2]),
+            _limit_torque(d3, d[3]),
+        )
 
 
-def controls_from_wire(message: CommandMessage, held: Held) -> Controls:
-    """Take `message` into `held` and return what follows for the car."""
-    take(message, held)
-    return controls_of(held)
+def controls_from_wire(latched: LatchedCommand) -> Controls:
+    """Return the controls of the car that the latched command requests; the automatic gearbox chooses the gear."""
+    return Controls(
+        steer=latched.steer, throttle=latched.throttle, brake=latched.brake, clutch=latched.clutch,
+        handbrake=latched.handbrake, wheels=latched_torques(latched),
+    )  # fmt: skip
 
 
-def controls_of(held: Held) -> Controls:
-    """Return what is held as controls of a car; gears are the automatic's."""
-    if not held.torque_mode:
-        return Controls(held.steer, held.throttle, held.brake)
-    return Controls(held.steer, held.throttle, held.brake, wheels=torques_of(held))
-
-
-def torques_of(held: Held) -> FourTorques | None:
-    """Return the torques that are held; None in pedal mode."""
-    if not held.torque_mode:
+def latched_torques(latched: LatchedCommand) -> FourTorques | None:
+    """Return the torques of the latched command; None in pedal mode."""
+    if not latched.torque_mode:
         return None
-    d, b = held.drive_torques, held.brake_torques
+    d, b = latched.drive_torques, latched.brake_torques
     return WheelTorque(d[0], b[0]), WheelTorque(d[1], b[1]), WheelTorque(d[2], b[2]), WheelTorque(d[3], b[3])
 
 
-def controls_to_wire(controls: Controls, reply_id: float = 0.0, custom: Values = NO_CUSTOM) -> CommandMessage:
-    """Return the command that asks for `controls`.
+def controls_to_wire(controls: Controls, reply_id: float = 0.0, custom: Doubles = NO_CUSTOM) -> CommandMessage:
+    """Return the command message for `controls`.
 
-    With `controls.wheels` it is torque mode, in which the wire knows no torque of the car's own: where a wheel's is NaN
-    it is 0. NaN in steer, throttle or brake leaves them alone.
+    `controls.wheels` selects torque mode, in which every wheel has a torque: NaN becomes 0. NaN in steer, throttle or
+    brake leaves that input as it is.
     """
     c, wheels = controls, controls.wheels
     if wheels is None:
         return _new(
             CommandMessage,
-            (reply_id, c.throttle, c.brake, -c.steer, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, PEDALS, custom),
+            (reply_id, c.throttle, c.brake, -c.steer, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, PEDAL_MODE, custom),
         )
-    brakes = [-_told(wheel.brake_torque, 0.0) for wheel in wheels]
-    drives = [_told(wheel.drive_torque, 0.0) for wheel in wheels]
-    return _new(CommandMessage, (reply_id, c.throttle, c.brake, -c.steer, NAN, *brakes, *drives, TORQUES, custom))
+    brakes = [-_finite_or(wheel.brake_torque, 0.0) for wheel in wheels]
+    drives = [_finite_or(wheel.drive_torque, 0.0) for wheel in wheels]
+    return _new(CommandMessage, (reply_id, c.throttle, c.brake, -c.steer, NAN, *brakes, *drives, TORQUE_MODE, custom))
 
 
-def _told(value: float, before: float) -> float:
-    return value if math.isfinite(value) else before
+def limit_share(value: float) -> float:
+    """Return `value` limited to 0..1; 0 for NaN."""
+    return _clamp(value, 0.0) if value == value else 0.0
 
 
-def _clamped(value: float, least: float) -> float:
-    return least if value < least else 1.0 if value > 1.0 else value
+def _finite_or(value: float, fallback: float) -> float:
+    return value if math.isfinite(value) else fallback
+
+
+def _limit_torque(value: float, fallback: float) -> float:
+    """Return a torque limited to what a wheel can have; `fallback` for NaN and infinity."""
+    if -MAX_TORQUE <= value <= MAX_TORQUE:
+        return value
+    return math.copysign(MAX_TORQUE, value) if math.isfinite(value) else fallback
+
+
+def _clamp(value: float, lower: float) -> float:
+    """Return `value` limited to `lower`..1."""
+    return lower if value < lower else 1.0 if value > 1.0 else value

@@ -1,180 +1,219 @@
-"""One vehicle's coupling at the simulator's end: its window, its socket, what it holds of the commands, its figures."""
+"""The simulator's end of one vehicle's coupling: sends states, receives commands, and blocks the physics if needed."""
 
+import sys
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
-from trailbrake.roles import Plant
+from trailbrake.roles import RoadPlant
 from trailbrake.sims.beamng.codec import NO_CUSTOM
-from trailbrake.sims.beamng.custom import Custom
-from trailbrake.sims.beamng.debug import DebugLog
-from trailbrake.sims.beamng.dialect import Dialect
-from trailbrake.sims.beamng.statistics import Statistics
-from trailbrake.sims.beamng.window import DONE, SEND, SEND_AND_WAIT, WAIT, Window
+from trailbrake.sims.beamng.coupling_statistics import CouplingStatistics
+from trailbrake.sims.beamng.custom_values import CustomValues
+from trailbrake.sims.beamng.debug_log import DebugLog
+from trailbrake.sims.beamng.electrics import Electrics
+from trailbrake.sims.beamng.message_format import MessageFormat
+from trailbrake.sims.beamng.window import COPY_WAIT_S, DONE, SEND, SEND_AND_WAIT, WAIT, Window
 from trailbrake.state import CarState
-from trailbrake.transport.faults import Faults
-from trailbrake.transport.udp import Address, Udp
+from trailbrake.transport.client_notices import ClientNotices
+from trailbrake.transport.network_faults import FaultyQueue
+from trailbrake.transport.udp import Address, UdpSocket
+
+_MAX_DATAGRAMS = 256  # per call, more than the system keeps; so that a flooded port does not hold a tick
 
 
-class Coupling:
-    """Does after each physics step what the window says.
+def print_note(text: str) -> None:
+    """Print a line for the user."""
+    print(f"beamng: {text}", file=sys.stderr, flush=True)
 
-    Args:
-        plant: the world, whose
-        index: th car it is.
-        window: decides.
-        udp: the vehicle's socket.
-        to: the controller's address; None as long as it is not known: messages are then lost.
-        dialect: of the messages.
-        timeout: s after which an answer counts as lost; 0 = never.
-        faults: (out, in), what goes wrong on the way; None for nothing.
-        custom: fills the free values.
-        debug: writes down all of it, or None.
+
+class CouplingSettings(NamedTuple):
+    """How a vehicle's coupling encodes its messages, and what it does with them besides.
 
     Attributes:
-        held: what the controller has asked for.
-        waits: whether the physics has to stand still for it.
-        changed: set when `held` has changed; for the host to clear.
-        statistics: figures.
+        message_format: encodes and decodes the messages.
+        timeout: s after which an answer counts as lost; 0 = never.
+        faults: simulated network faults for the messages (to, from) the controller; None = none.
+        custom: computes the custom values; None = zeros.
+        debug: log of all messages; None = no log.
+        electrics: what the messages report of ignition and lights.
+    """
+
+    message_format: MessageFormat
+    timeout: float
+    faults: tuple[FaultyQueue, FaultyQueue] | None = None
+    custom: CustomValues | None = None
+    debug: DebugLog | None = None
+    electrics: Electrics = Electrics()
+
+
+class VehicleCoupling:
+    """Exchanges messages with one controller after each physics step, as the window requires.
+
+    Args:
+        plant: the world.
+        index: of the car in the plant.
+        window: decides when to send, read and wait.
+        udp: the vehicle's socket.
+        settings: message format and extras.
+
+    Attributes:
+        controller_address: where states go; None while it is not known: messages are then lost.
+        latched: the controller's inputs.
+        blocked: whether the physics must wait for the controller.
+        command_changed: True after `latched` has changed; the host clears it.
+        statistics: counts and times.
     """
 
     def __init__(
-        self,
-        plant: Plant,
-        index: int,
-        window: Window,
-        udp: Udp,
-        to: Address | None,
-        dialect: Dialect,
-        timeout: float,
-        faults: tuple[Faults, Faults] | None = None,
-        custom: Custom | None = None,
-        debug: DebugLog | None = None,
+        self, plant: RoadPlant, index: int, window: Window, udp: UdpSocket, settings: CouplingSettings
     ) -> None:
-        self.window, self.udp, self.to, self.held, self.statistics = window, udp, to, dialect.held(), Statistics()
-        self.waits = self.changed = False
+        self.window, self.udp = window, udp
+        self.controller_address: Address | None = None
+        self.latched = settings.message_format.make_latched_command()
+        self.statistics = CouplingStatistics()
+        self.blocked = self.command_changed = False
         self._plant, self._index = plant, index
-        self._dialect, self._timeout, self._custom, self._debug = dialect, timeout, custom, debug
-        self._faults = faults
-        self._arrived: deque[bytes] = deque()
-        self._told: tuple[CarState, Any] | None = None  # the state behind the present step, and what is told of it
-        self._act = DONE
-        self._answers_early = False  # whether the newest step found its answer there, without a wait
-        self._waits_since = self._asked_at = 0.0
-        self._accepted = b""
-        self._frame = b""  # the message at the newest graphics frame
-        self._stale_banks = False
+        self._format, self._timeout, self._faults, self._custom, self._debug, self._electrics = settings
+        self._delivered: deque[bytes] = deque()  # datagrams that the faulty network has delivered
+        self._plant_part: tuple[CarState, Any] | None = None  # state after the present step, and its encoded part
+        self._action = DONE
+        self._answered_without_wait = False  # whether the answer to the newest step was there at once
+        self._blocked_since = self._wait_start = 0.0
+        self._last_accepted = b""
+        self._frame_message = b""  # the message at the newest graphics frame
+        self._hold_slow_banks = False
+        self._watches_senders = False  # it costs more than receiving alone
+        self._notices = ClientNotices(f"beamng: vehicle {index + 1}")
 
-    def begin(self, now: float, stale_banks: bool) -> None:
-        """Begin the coupling of one physics step, which the plant has done.
+    def begin_step(self, now: float, hold_slow_banks: bool) -> None:
+        """Start the coupling of the physics step that the plant has just done.
 
         Args:
             now: s.
-            stale_banks: whether what the game works out once per graphics frame stays as it was.
+            hold_slow_banks: whether the slow banks keep the values of the last graphics frame.
         """
-        self._stale_banks = stale_banks
+        self._hold_slow_banks = hold_slow_banks
         self.statistics.steps += 1
-        self.waits = False
-        self._act = self.window.step()
-        self._told = self._tell() if self._act is WAIT else None  # now, while the controller is still at work
-        self.go_on(now)
+        self.blocked = False
+        self._action = self.window.step()
+        # Encode while the controller is still computing: its answer then waits less for the next message.
+        self._plant_part = self._encode_plant_part() if self._action is WAIT else None
+        self.continue_step(now)
 
-    def go_on(self, now: float) -> None:
-        """Go on as far as it goes; `waits` tells whether that is the end of the step."""
-        act, window, statistics = self._act, self.window, self.statistics
-        while act is not DONE:
-            if act is SEND or act is SEND_AND_WAIT:
-                size = self._send(now)
-                statistics.sent(size, now, window.in_flight)
-                if act is SEND:
+    def continue_step(self, now: float) -> None:
+        """Continue until the step is done, or until it must wait for the controller (`blocked`)."""
+        action, window, statistics = self._action, self.window, self.statistics
+        left = _MAX_DATAGRAMS
+        while action is not DONE:
+            if action is SEND or action is SEND_AND_WAIT:
+                size = self._send_state(now)
+                statistics.count_sent(size, now, window.in_flight)
+                if action is SEND:
                     break
-                act, self._asked_at = WAIT, now
+                action, self._wait_start = WAIT, now
                 continue
-            data = self._receive(now)
-            if not self.waits:
-                self._answers_early = data is not None
+            data = self._receive_command(now) if left > 0 else None  # a flooded port: as if nothing more had come
+            left -= 1
+            if not self.blocked:
+                self._answered_without_wait = data is not None
             if data is None:
-                if act is WAIT:
-                    if not self.waits:
-                        self.waits = True
-                        self._waits_since = self._asked_at = now
-                    if not 0.0 < self._timeout <= now - self._asked_at:
-                        self._act = act
+                if action is WAIT:
+                    if not self.blocked:
+                        self.blocked = True
+                        self._blocked_since = self._wait_start = now
+                    timeout = COPY_WAIT_S if window.has_unclear_copy else self._timeout
+                    if not 0.0 < timeout <= now - self._wait_start:
+                        self._action = action
                         return
-                    statistics.given_up()
-                act = window.silence()
+                    if not window.has_unclear_copy:
+                        statistics.clear_in_flight()
+                action = window.handle_no_reply()
                 continue
             statistics.messages_in += 1
             statistics.bytes_in += len(data)
             try:
-                command = self._dialect.decode_command(data)
-            except WireError:
+                command = self._format.decode_command(data)
+            except WireError as error:
+                if not statistics.wrong_size:
+                    print_note(f"vehicle {self._index + 1}: dropped {error}")
                 statistics.wrong_size += 1
                 continue
             if self._debug is not None:
-                self._debug.received(data)
-            copy = data == self._accepted
-            accepted, act = window.datagram(command[0], copy)
-            statistics.copies += copy
+                self._debug.write_received(data)
+            is_duplicate = data == self._last_accepted
+            accepted, action = window.handle_reply(command[0], is_duplicate)
+            statistics.copies += is_duplicate
+            if not accepted and self._faults is None:
+                self._watches_senders = True  # does a second controller answer too?
             if accepted:
-                self._accept(command, data)
-                size = self._send(now) if act is SEND else 0  # first of all: the controller waits for it
-                statistics.answered(now, window.in_flight)
+                self._accept_command(command, data)
+                size = self._send_state(now) if action is SEND else 0  # before counting: the controller waits for it
+                statistics.count_answered(now, window.in_flight)
                 if size:
-                    statistics.sent(size, now, window.in_flight)
+                    statistics.count_sent(size, now, window.in_flight)
                     break
-        self._act = DONE
-        if self.waits:
-            self.waits = False
-            statistics.stood_still(now - self._waits_since)
+        self._action = DONE
+        if self.blocked:
+            self.blocked = False
+            statistics.count_blocked(now - self._blocked_since)
 
-    def _accept(self, command: Any, data: bytes) -> None:
-        self._accepted = data
-        self._dialect.take(command, self.held)
-        self.changed = True
+    def _accept_command(self, command: Any, data: bytes) -> None:
+        self._last_accepted = data
+        self._format.apply_command(command, self.latched)
+        self.command_changed = True
         if self._custom is not None:
-            self._custom.received = self._dialect.custom_of_command(command)
+            self._custom.received = self._format.extract_command_custom(command)
 
-    def _receive(self, now: float) -> bytes | None:
+    def _receive_command(self, now: float) -> bytes | None:
+        if self._watches_senders:
+            got = self.udp.receive()
+            if got is None:
+                return None
+            self._notices.note_sender(got[1])
+            return got[0]
         if self._faults is None:
-            return self.udp.expected_data() if self._answers_early else self.udp.receive_data()
-        _, inward = self._faults
-        while (got := self.udp.receive()) is not None:
-            inward.push(got[0], now)
-        self._arrived.extend(inward.pop(now))
-        return self._arrived.popleft() if self._arrived else None
+            return self.udp.receive_expected() if self._answered_without_wait else self.udp.receive_data()
+        _, incoming = self._faults
+        for _ in range(_MAX_DATAGRAMS):
+            got = self.udp.receive()
+            if got is None:
+                break
+            incoming.push(got[0], now)
+        self._delivered.extend(incoming.pop(now))
+        return self._delivered.popleft() if self._delivered else None
 
-    def _tell(self) -> tuple[CarState, Any]:
-        state = self._plant.state(self._index)
-        return state, self._dialect.told_of(state, self._plant.cars[self._index])
+    def _encode_plant_part(self) -> tuple[CarState, Any]:
+        state = self._plant.car_state(self._index)
+        self._electrics.set_lights(state)
+        return state, self._format.encode_plant_part(state, self._plant.cars[self._index], self._electrics.ignition)
 
-    def _send(self, now: float) -> int:
-        """Send the message that is due; return its size."""
-        dialect = self._dialect
-        state, told = self._told or self._tell()
-        free = NO_CUSTOM if self._custom is None else self._custom.fill(state)
-        data = dialect.message_of(told, self.window.last_id, self.held, free)
-        if self._stale_banks and self._frame:
-            data = dialect.stair(data, self._frame)
+    def _send_state(self, now: float) -> int:
+        """Send the message that is due, and return its size in bytes."""
+        message_format = self._format
+        state, partial = self._plant_part or self._encode_plant_part()
+        custom = NO_CUSTOM if self._custom is None else self._custom.compute_values(state)
+        data = message_format.finish_message(partial, self.window.last_id, self.latched, custom)
+        if self._hold_slow_banks and self._frame_message:
+            data = message_format.hold_slow_banks(data, self._frame_message)
         else:
-            self._frame = data
+            self._frame_message = data
         if self._debug is not None:
-            self._debug.sent(data)
+            self._debug.write_sent(data)
         if self._faults is not None:
             self._faults[0].push(data, now)
-        elif self.to is not None:
-            self.udp.send(data, self.to)
+        elif self.controller_address is not None:
+            self.udp.send(data, self.controller_address)
         return len(data)
 
-    def deliver(self, now: float) -> None:
-        """Pass on what the bad network has had for long enough."""
-        if self._faults is not None and self.to is not None:
+    def send_delayed(self, now: float) -> None:
+        """Send the messages whose simulated network delay is over."""
+        if self._faults is not None and self.controller_address is not None:
             for data in self._faults[0].pop(now):
-                self.udp.send(data, self.to)
+                self.udp.send(data, self.controller_address)
 
     @property
-    def next_at(self) -> float | None:
-        """When the bad network has something again; None where it has nothing."""
+    def next_delivery(self) -> float | None:
+        """Time of the next delivery by the simulated network, s; None if no message is under way."""
         if self._faults is None:
             return None
         times = [faults.next_at for faults in self._faults if faults.next_at is not None]

@@ -1,63 +1,79 @@
-"""The simulator's end of BeamNG's wire: steps a Plant at 2 kHz, in step with a controller for each car.
+"""The simulator's end of BeamNG's wire: steps a Plant at 2 kHz, in lockstep with a controller for each car.
 
-Source: protocol page beamng-coupling, sections 2 to 6. After each physics step every vehicle's coupling reads and
-sends as its window says. As long as one of them waits for its controller, the physics of all stands still: `waits`.
-Whoever calls `tick` may then call `wait`, or just tick again.
+Source: protocol page beamng-coupling, sections 2 to 6. After each physics step the coupling of every vehicle reads and
+sends as its window requires. While one coupling waits for its controller, the physics of all vehicles stands still
+(`waits`); the caller of `tick` may then call `wait`, or `tick` again.
 
-Behind private doors nothing happens before all controllers are there, so that a drive in lockstep begins with message
-0. At the public ports the first messages may find nobody, as in the game.
+With a rendezvous folder (`doors`) the first step waits for all controllers, so that a drive in lockstep begins with
+message 0. With public ports the first messages are lost if the controller is not yet there, as with the game.
 """
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from trailbrake.errors import SimulatorError
-from trailbrake.roles import Plant
-from trailbrake.sims.beamng import convert, custom, spec
-from trailbrake.sims.beamng.coupling import Coupling
-from trailbrake.sims.beamng.debug import DebugLog
-from trailbrake.sims.beamng.dialect import Dialect, of_options
+from trailbrake.roles import RoadPlant
+from trailbrake.sims.beamng import convert, custom_values, spec
+from trailbrake.sims.beamng.coupling import CouplingSettings, VehicleCoupling, print_note
+from trailbrake.sims.beamng.debug_log import DebugLog
+from trailbrake.sims.beamng.electrics import Electrics
+from trailbrake.sims.beamng.message_format import MessageFormat, make_message_format
 from trailbrake.sims.beamng.timing import PHYSICS_STEP
 from trailbrake.sims.beamng.window import GameWindow, StrictWindow, Window
 from trailbrake.state import Controls
-from trailbrake.transport.faults import FaultOptions, Faults
-from trailbrake.transport.rendezvous import lookup, publish, withdraw
-from trailbrake.transport.udp import Address, Udp, address
+from trailbrake.transport.network_faults import FaultOptions, FaultyQueue
+from trailbrake.transport.rendezvous import lookup_port, publish_port, withdraw_port
+from trailbrake.transport.udp import UdpSocket, parse_address
+
+NOTE_AFTER_S = 3.0  # s without an answer after which the host prints which controllers it waits for
+
+
+class _HeardController(NamedTuple):
+    """What has been heard of a controller: messages, since when there are no more, and whether that was printed."""
+
+    messages: int
+    since: float
+    noted: bool = False
 
 
 class Host:
-    """Serves the cars of `plant`, each to a controller of its own.
+    """Serves each car of `plant` to its own controller.
 
     Args:
         plant: the world; its period must be the physics step, 0.5 ms.
-        options: of this simulator; the cars are the plant's.
-        doors: a folder in which both ends find each other's ports; None = the ports that the options name.
+        options: options of `serve beamng`; `vehicles` is ignored: the plant has the cars.
+        doors: rendezvous folder in which both ends publish their ports; None = the ports in the options.
     """
 
     def __init__(
         self,
-        plant: Plant,
+        plant: RoadPlant,
         options: spec.ServeOptions | None = None,
         *,
         doors: "str | os.PathLike[str] | None" = None,
     ) -> None:
         self._plant, self._options, self._doors = plant, options or spec.ServeOptions(), doors
-        self._timing, self._faulty = self._options.timing, self._options.faulty
+        self._timing, self._has_faults = self._options.timing, self._options.faulty
         self._slow_banks, self._steps_latch = self._options.gfx_banks == "slow", self._options.input_latch == "step"
-        self._frames = PHYSICS_STEP * self._options.frame_rate  # graphics frames in a physics step
-        self._dialect: Dialect = of_options(self._options)
-        self._couplings: list[Coupling] = []
+        self._frames_per_step = PHYSICS_STEP * self._options.frame_rate  # graphics frames in a physics step
+        self._format: MessageFormat = make_message_format(self._options)
+        self._electrics = Electrics(
+            float(self._options.ignition), self._options.lights, self._options.turn_signal
+        )  # fmt: skip
+        self._couplings: list[VehicleCoupling] = []
         self._controls: list[Controls] = []
-        self._waiting: list[Coupling] = []
-        self._unknown: list[int] = []  # vehicles whose controller has not been found yet
+        self._blocked: list[VehicleCoupling] = []
+        self._missing_controllers: list[int] = []  # vehicles whose controller has not yet published its port
+        self._heard: list[_HeardController] = []
+        self._silence_check_at = 0.0
         self._steps = self._frame = self._ticks = 0
         self._now = 0.0  # of the newest tick
-        self._debug: list[DebugLog] = []
+        self._debug_logs: list[DebugLog] = []
 
     @property
     def waits(self) -> bool:
-        """Whether the physics stands still until a controller answers, or is there at all."""
-        return bool(self._waiting or self._unknown)
+        """Whether the physics stands still until a controller answers or, before the first step, connects."""
+        return bool(self._blocked or self._missing_controllers)
 
     def open(self, now: float) -> None:
         """Open a socket per vehicle; SimulatorError if a port is taken."""
@@ -65,111 +81,152 @@ class Host:
         if abs(self._plant.period / PHYSICS_STEP - 1.0) > 1e-9:
             raise SimulatorError("the world's period is not the physics step", expected=f"{PHYSICS_STEP:g} s",
                                  got=f"{self._plant.period:g} s")  # fmt: skip
-        to = address(options.send, where="--send")
+        host, port = parse_address(options.send, where="--send")
         try:
             for index in range(len(self._plant.cars)):
-                self._open_vehicle(index, None if self._doors is not None else (to[0], to[1] + 2 * index))
+                self._open_vehicle(index)
+                if self._doors is None:
+                    self._couplings[index].controller_address = host, port + 2 * index
         except BaseException:
             self.close()
             raise
-        self._unknown = [] if self._doors is None else list(range(len(self._couplings)))
+        self._heard = [_HeardController(0, now) for _ in self._couplings]
+        self._missing_controllers = [] if self._doors is None else list(range(len(self._couplings)))
 
-    def _open_vehicle(self, index: int, to: Address | None) -> None:
+    def _open_vehicle(self, index: int) -> None:
         options = self._options
         private = self._doors is not None
         here = ("127.0.0.1", 0) if private else (options.receive_host, options.receive_port + 2 * index)
-        udp = Udp(here, where="a private door" if private else f"--receive-port {here[1]}")
+        udp = UdpSocket(here, where="a private door" if private else f"--receive-port {here[1]}")
         window: Window = (GameWindow if options.window == "beamng" else StrictWindow)(self._timing)
-        coupling = Coupling(
-            self._plant, index, window, udp, to, self._dialect, options.block_timeout, _faults(options, index),
-            None if options.custom is None else custom.load(options.custom), self._new_log(index),
-        )  # fmt: skip
+        settings = CouplingSettings(
+            message_format=self._format,
+            timeout=options.block_timeout,
+            faults=_make_faults(options, index),
+            custom=self._load_custom_values(),
+            debug=self._open_debug_log(index),
+            electrics=self._electrics,
+        )
+        coupling = VehicleCoupling(self._plant, index, window, udp, settings)
         self._couplings.append(coupling)
         self._controls.append(Controls())
         if self._doors is not None:
-            publish(self._doors, spec.simulator_door(index), udp.port)
+            publish_port(self._doors, spec.simulator_rendezvous_name(index), udp.port)
 
-    def _new_log(self, index: int) -> DebugLog | None:
+    def _load_custom_values(self) -> custom_values.CustomValues | None:
+        path = self._options.custom
+        return None if path is None else custom_values.load_custom_values(path, len(self._format.state_custom_names))
+
+    def _open_debug_log(self, index: int) -> DebugLog | None:
         path = self._options.debug_file
         if path is None:
             return None
         log = DebugLog(path if index == 0 else path.with_name(f"{path.name}{index}"),
-                       self._dialect.sent_doubles, self._dialect.received_doubles)  # fmt: skip
-        self._debug.append(log)
+                       self._format.state_doubles, self._format.command_doubles)  # fmt: skip
+        self._debug_logs.append(log)
         return log
 
     def tick(self, now: float) -> None:
-        """Do one physics step, or go on with one that waits; with `burst` N steps in every Nth tick."""
+        """Do one physics step, or continue one that waits; with `burst` N do N steps in every Nth tick."""
         self._now = now
-        if self._unknown and not self._found():
+        if self._missing_controllers and not self._find_controllers():
             return
-        if self._faulty:
+        if self._has_faults:
             for coupling in self._couplings:
-                coupling.deliver(now)
-        if self._waiting:
-            self._go_on(now)
-            if self._waiting:
+                coupling.send_delayed(now)
+        if self._blocked:
+            self._continue_step(now)
+            if self._blocked:
+                if now >= self._silence_check_at:
+                    self._report_silence(now)
                 return
         else:
             self._ticks += 1
         burst = self._options.burst
         if self._ticks % burst == 0:
-            # What a wait has kept from being done is made up for: a burst is done when its last step is.
-            while self._steps < self._ticks and not self._waiting:
-                self._step(now)
+            # A burst ends with its last step: steps that a wait has delayed are made up for.
+            while self._steps < self._ticks and not self._blocked:
+                self._step_plant(now)
 
-    def _step(self, now: float) -> None:
+    def _step_plant(self, now: float) -> None:
         plant = self._plant
         plant.step(self._controls)
         self._steps += 1
-        frame = int(self._steps * self._frames + 1e-9)
+        frame = int(self._steps * self._frames_per_step + 1e-9)
         new_frame, self._frame = frame != self._frame, frame
-        for log in self._debug:
+        for log in self._debug_logs:
             log.time = self._steps * PHYSICS_STEP
-            log.step()
-        stale = self._slow_banks and not new_frame
+            log.write_step()
+        hold_slow_banks = self._slow_banks and not new_frame
         for index, coupling in enumerate(self._couplings):
-            coupling.begin(now, stale)
-            if coupling.waits:
-                self._waiting.append(coupling)
-            if coupling.changed or new_frame:
-                self._apply(index, coupling, new_frame)
+            coupling.begin_step(now, hold_slow_banks)
+            if coupling.blocked:
+                self._blocked.append(coupling)
+            if coupling.command_changed or new_frame:
+                self._apply_command(index, coupling, new_frame)
 
-    def _go_on(self, now: float) -> None:
-        for coupling in self._waiting:
-            coupling.go_on(now)
-        self._waiting = [coupling for coupling in self._waiting if coupling.waits]
+    def _report_silence(self, now: float) -> None:
+        """Print once which controllers have been silent for NOTE_AFTER_S while the physics waits for them."""
+        self._silence_check_at = now + 1.0
+        silent = []
         for index, coupling in enumerate(self._couplings):
-            if coupling.changed:
-                self._apply(index, coupling, False)
+            count = coupling.statistics.messages_in
+            heard = self._heard[index]
+            if count != heard.messages or not coupling.blocked:
+                self._heard[index] = _HeardController(count, now)
+            elif now - heard.since >= NOTE_AFTER_S and not heard.noted:
+                self._heard[index] = heard._replace(noted=True)
+                silent.append(f"{index + 1} ({self._describe_ports(index)})")
+        if silent:
+            print_note(f"the physics waits for the controller of vehicle {', '.join(silent)}")
 
-    def _apply(self, index: int, coupling: Coupling, new_frame: bool) -> None:
-        """Let what is held act from the next physics step on; pedals and steering, latched, from the next frame on."""
+    def _describe_ports(self, index: int) -> str:
+        coupling = self._couplings[index]
+        host, port = coupling.controller_address or ("?", 0)
+        return f"states to {host}:{port}, commands at port {coupling.udp.port}"
+
+    def _continue_step(self, now: float) -> None:
+        for coupling in self._blocked:
+            coupling.continue_step(now)
+        self._blocked = [coupling for coupling in self._blocked if coupling.blocked]
+        for index, coupling in enumerate(self._couplings):
+            if coupling.command_changed:
+                self._apply_command(index, coupling, False)
+
+    def _apply_command(self, index: int, coupling: VehicleCoupling, new_frame: bool) -> None:
+        """Pass the latched command to the plant for the next step.
+
+        With `--input-latch frame` pedals and steering take effect only at a new graphics frame, torques always.
+        """
         if self._steps_latch or new_frame:
-            self._controls[index] = convert.controls_of(coupling.held)
+            self._controls[index] = convert.controls_from_wire(coupling.latched)
         else:
-            self._controls[index].wheels = convert.torques_of(coupling.held)
-        coupling.changed = False
+            self._controls[index].wheels = convert.latched_torques(coupling.latched)
+        if not self._electrics.engine_runs:  # no fuel: the clutch leaves the wheels alone
+            self._controls[index].throttle, self._controls[index].clutch = 0.0, 1.0
+        coupling.command_changed = False
 
     def wait(self, seconds: float) -> None:
-        """Let wall time pass until a controller says something, at most `seconds`."""
+        """Sleep until a datagram from a controller arrives, at most `seconds`; return at once unless `waits`."""
         if not self.waits:
             return
-        if self._faulty:  # the bad network's own deliveries, counted from the newest tick, which was a moment ago
-            due = [coupling.next_at - self._now for coupling in self._couplings if coupling.next_at is not None]
+        if self._has_faults:  # the simulated network may deliver earlier; its clock is that of the newest tick
+            due = [
+                coupling.next_delivery - self._now for coupling in self._couplings if coupling.next_delivery is not None
+            ]
             seconds = max(min([seconds, *due]), 0.0)
-        waiting = self._waiting or self._couplings
-        waiting[0].udp.wait(seconds)
+        waiting = self._blocked or self._couplings
+        waiting[0].udp.wait_readable(seconds)
 
-    def counters(self) -> dict[str, Any]:
-        """Return the sums over all vehicles, the figures of each, and what the two times come to."""
+    def read_counters(self) -> dict[str, Any]:
+        """Return the counters of all vehicles together and of each, and the timing of the coupling."""
         vehicles = [
             {
-                **coupling.statistics.report(),
+                **coupling.statistics.as_report(),
                 "in_flight": coupling.window.in_flight,
                 "rejected": coupling.window.rejected,
                 "timeouts": coupling.window.timeouts,
-                "wrong_signs": coupling.held.wrong_signs,
+                "wrong_signs": coupling.latched.wrong_signs,
                 "unsent": coupling.udp.unsent,
             }
             for coupling in self._couplings
@@ -184,38 +241,38 @@ class Host:
             "physics_steps": self._steps,
             "simulated_s": self._steps * PHYSICS_STEP,
             "coupling": {
-                "step_s": timing.step, "send_skips": timing.send_skips, "unanswered": timing.unanswered,
+                "step_s": timing.message_period, "send_skips": timing.send_skips, "unanswered": timing.unanswered,
                 "send_offset": timing.send_offset, "window_width": timing.window_width, "send_wait": timing.send_wait,
             },
             "vehicles": vehicles,
         }  # fmt: skip
 
     def close(self) -> None:
-        """Close the sockets and the logs. What was counted stays."""
+        """Close the sockets and the logs. `read_counters` still works."""
         for index, coupling in enumerate(self._couplings):
             coupling.udp.close()
             if self._doors is not None:
-                withdraw(self._doors, spec.simulator_door(index))
-        for log in self._debug:
+                withdraw_port(self._doors, spec.simulator_rendezvous_name(index))
+        for log in self._debug_logs:
             log.close()
-        self._debug = []
+        self._debug_logs = []
 
-    def _found(self) -> bool:
-        """Look for the controllers behind private doors; return whether all are there."""
+    def _find_controllers(self) -> bool:
+        """Look up the controllers' ports in the rendezvous folder; return whether all are known."""
         assert self._doors is not None
-        for index in list(self._unknown):
-            port = lookup(self._doors, spec.controller_door(index))
+        for index in list(self._missing_controllers):
+            port = lookup_port(self._doors, spec.controller_rendezvous_name(index))
             if port is not None:
-                self._couplings[index].to = ("127.0.0.1", port)
-                self._unknown.remove(index)
-        return not self._unknown
+                self._couplings[index].controller_address = ("127.0.0.1", port)
+                self._missing_controllers.remove(index)
+        return not self._missing_controllers
 
 
-def _faults(options: spec.ServeOptions, index: int) -> tuple[Faults, Faults] | None:
+def _make_faults(options: spec.ServeOptions, index: int) -> tuple[FaultyQueue, FaultyQueue] | None:
     if not options.faulty:
         return None
     faults = FaultOptions(
         loss=options.loss, duplicate=options.duplicate, reorder=options.reorder, delay=options.delay,
         jitter=options.jitter,
     )  # fmt: skip
-    return Faults(faults, 2 * index), Faults(faults, 2 * index + 1)
+    return FaultyQueue(faults, 2 * index), FaultyQueue(faults, 2 * index + 1)

@@ -1,57 +1,65 @@
-"""Our end of BeamNG's wire: answers the simulator's messages, each with one command.
+"""The controller's end of BeamNG's wire: receives states and answers with commands.
 
-Source: protocol page beamng-coupling, sections 5 and 6. The newest message is answered and the older ones are passed
-over. An answer's id says how many messages it answers, counted from 1, so that one which answers several leaves the
-simulator's window whole. More messages at hand than may be unanswered mean that the simulator has given up waiting in
-the meantime and has begun to count anew: all of them are then dealt with by one answer, and so do we ("resync").
+Source: protocol page beamng-coupling, sections 5 and 6. The link answers the newest message and skips older ones. The
+id of an answer is the number of messages received so far, from 1, so that one answer for several messages reopens the
+simulator's whole window. If more messages are unanswered than the window allows, the simulator has timed out and
+started to count anew: one answer is then for all of them, and the link starts to count anew too ("resync").
 """
 
 import math
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from trailbrake.errors import SimulatorError, WireError
-from trailbrake.roles import LinkCounters
+from trailbrake.roles import LONGEST_LOSS_S, LinkCounters
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import NO_CUSTOM
-from trailbrake.sims.beamng.dialect import Dialect, of_options
-from trailbrake.state import CarState, Controls, Phase, SimCommand
-from trailbrake.transport.rendezvous import lookup, publish, withdraw
-from trailbrake.transport.udp import Address, Udp, address
+from trailbrake.sims.beamng.message_format import MessageFormat, find_accepted, find_supplied, make_message_format
+from trailbrake.sims.beamng.period_check import PeriodCheck
+from trailbrake.state import CarState, Controls, Phase, Signal, SignalValues, SimCommand
+from trailbrake.transport.rendezvous import lookup_port, publish_port, withdraw_port
+from trailbrake.transport.sender_guard import SenderGuard
+from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
-_MOST_ID = 2.0**53  # beyond it doubles do not count in ones
-_TAKE_ANY_AFTER = 2.0  # s of nothing new after which any id is taken: the simulator was started again (section 5)
+_MAX_ID = 2.0**53  # largest double up to which all integers are exact
+_MAX_GAP = 100.0  # ids by which a message may be ahead of the newest one without a second message that confirms it
+_MAX_DATAGRAMS_PER_READ = 256  # more than the system keeps; so that a flooded port does not hold the loop
+_RESTART_AFTER_S = 2.0  # s without a new message after which a lower id means a restarted simulator (section 5)
 
 
 @dataclass(slots=True)
-class Counters(LinkCounters):
-    """What went over the wire, from the controller's side."""
+class BeamngLinkCounters(LinkCounters):
+    """Counts of messages at the controller's end."""
 
     sent: int = 0  # answers
-    passed_over: int = 0  # messages that a newer one had made old before they were looked at
-    old: int = 0  # messages whose id was not higher than one before: repeated or overtaken
-    wrong_size: int = 0  # datagrams that are no message
+    passed_over: int = 0  # messages that were not read because a newer one was there
+    old: int = 0  # messages whose id was not higher than an earlier one: repeated or overtaken
+    jumps: int = 0  # messages whose id was far ahead: the first of a new sequence, or a wrong one
+    bad_ids: int = 0  # messages whose id was no whole number from 0
+    foreign: int = 0  # messages of a second sender, while the first one sends
+    wrong_size: int = 0  # datagrams of another size than a state message's
 
 
 class Link:
     """Drives a car over UDP.
 
     Args:
-        options: where, and with which timing.
-        doors: a folder in which both ends find each other's ports; None = those of the options.
-        idle: called by `open` between looks; lets time pass (sleeps, or ticks a host in lockstep) and returns the new
-            `now`. Without it `open` does not wait: the phase is LOST until there is a message.
+        options: addresses and timing.
+        doors: rendezvous folder in which both ends publish their ports; None = the ports in the options.
+        idle: `open` calls it while it waits; it lets time pass (sleeps, or ticks a host in lockstep) and returns the
+            new `now`. Without it `open` does not wait: the phase is LOST until a message arrives.
 
     Attributes:
-        counters: what went over the wire.
-        custom: the 50 free values of the newest message.
-        custom_out: the 50 free values that go with every answer.
-        period: s of simulator time from message to message.
+        counters: counts of messages.
+        custom: the custom values of the newest message: 50 in generation 1, else the unknown signals of the contract.
+        custom_out: the custom values that every answer carries; NaN: none.
+        period: s of simulator time between two messages.
     """
 
-    SUPPLIES = spec.SUPPLIES
+    SUPPLIES = spec.SUPPLIES  # of generation 1
     ACCEPTS = spec.ACCEPTS
 
     def __init__(
@@ -62,43 +70,62 @@ class Link:
         idle: Callable[[], float] | None = None,
     ) -> None:
         self._options = options = options or spec.LiveOptions()
-        self.counters: Counters = Counters()
-        self.custom = self.custom_out = NO_CUSTOM
+        self.counters: BeamngLinkCounters = BeamngLinkCounters()
+        self._format: MessageFormat = make_message_format(options)
+        self.custom: tuple[float, ...] = NO_CUSTOM
+        self.custom_out: tuple[float, ...] = NO_CUSTOM
+        if options.generation == 2:
+            self.SUPPLIES, self.ACCEPTS = find_supplied(options), find_accepted(options)
+            self.custom = (math.nan,) * len(self._format.state_custom_names)
+            self.custom_out = (math.nan,) * len(self._format.command_custom_names)
         timing = options.timing
-        self.period, self._unanswered = timing.step, timing.unanswered
-        self._dialect: Dialect = of_options(options)
+        self.period, self._unanswered = timing.message_period, timing.unanswered
+        self._period_check: PeriodCheck | None = PeriodCheck(self.period)
+        self._signal_places: dict[str, int] = {}
         self._doors, self._idle, self._vehicle = doors, idle, options.vehicle
-        self._udp: Udp | None = None
+        self._udp: UdpSocket | None = None
         self._peer: Address | None = None
-        self._last = Controls(brake=1.0)
-        self._newest: Any = None  # the newest message that has not been read
-        self._id = -1.0  # of the newest message
-        self._read_id = -1.0  # of the message that was read last
-        self._answered = -1.0  # id of the newest message that was answered
-        self._before = 0.0  # and of the one before it
-        self._base: float | None = None  # id of the message before the first that we count
-        self._any_id = False  # the next message, whatever its id, is from a simulator that was started again
+        self._controls = Controls(brake=1.0)
+        self._unread_message: Any = None  # newest message that `read` has not returned
+        self._newest_id = -1.0  # of the newest message
+        self._read_id = -1.0  # id of the message that `read` returned last
+        self._answered_id = -1.0  # id of the newest answered message
+        self._previous_answered_id = 0.0  # id of the message answered before that
+        self._reply_base: float | None = None  # reply ids count from the message after this id
+        self._accept_any_id = False  # whether a lower id means a restarted simulator
+        self._jump_id = -math.inf  # id of the newest message that was far ahead
+        self._guard = SenderGuard(spec.NAME)
+        self._now = 0.0  # s, of the newest `read`
+        self._is_released = True  # whether `close` may leave the controls as they are
         self._state: CarState | None = None
-        self._came_at: float | None = None
+        self._received_at: float | None = None
         self._stale = False
+
+    def select_signals(self, signals: Sequence[Signal]) -> None:
+        """Fill `signals`, in this order, in every state from the next message on."""
+        names = [signal.name for signal in signals]
+        self._signal_places = {name: place for place, name in enumerate(names)}
+        self._format = self._format.select_signals(names)
 
     def open(self, now: float) -> None:
         """Listen, and wait for the first message."""
         options = self._options
         if self._doors is None:
-            host, port = address(options.peer, where="--peer")
+            host, port = parse_address(options.peer, where="--peer")
             self._peer = host, port + 2 * self._vehicle
-            host, port = address(options.listen, where="--listen")
-            self._udp = Udp((host, port + 2 * self._vehicle), where=f"--listen {options.listen}")
+            host, port = parse_address(options.listen, where="--listen")
+            self._udp = UdpSocket((host, port + 2 * self._vehicle), where=f"--listen {options.listen}")
         else:
-            self._udp = Udp(where="a private door")
-            publish(self._doors, spec.controller_door(self._vehicle), self._udp.port)
-        self._came_at = now
+            self._udp = UdpSocket(where="a private door")
+            publish_port(self._doors, spec.controller_rendezvous_name(self._vehicle), self._udp.port)
+        self._received_at = self._now = now
+        if self._doors is None:
+            _print_note(f"expects {options.timing.describe_timing()}")
         if self._idle is None:
             return
         try:
             deadline = now + options.wait
-            while not self.fresh():
+            while not self.has_new_sample():
                 now = self._idle()
                 if now >= deadline:
                     raise SimulatorError(
@@ -110,75 +137,134 @@ class Link:
         except BaseException:
             self.close()
             raise
-        self._came_at = now
+        self._received_at = now
 
-    def fresh(self) -> bool:
-        """Return whether there is a message newer than the one read last."""
-        # With a whole window at hand there cannot be more; `write`, which must be sure of it, looks again.
-        if self._newest is None or self._id - self._answered < self._unanswered:
-            self._drain(self._unanswered)
-        return self._newest is not None
+    def has_new_sample(self) -> bool:
+        """Return whether there is a message newer than the last one that `read` returned."""
+        # After a whole window of messages the simulator sends no more; `write`, which must be sure, reads again.
+        if self._unread_message is None or self._newest_id - self._answered_id < self._unanswered:
+            self._drain_socket(self._unanswered)
+        return self._unread_message is not None
 
-    def _drain(self, enough: float = math.inf) -> None:
-        """Take what has come, until `enough` messages are unanswered; the newest stays in `_newest`."""
-        udp, counters = self._udp, self.counters
+    def _drain_socket(self, until_unanswered: float = math.inf) -> None:
+        """Receive the waiting messages, until `until_unanswered` are unanswered; keep the newest unread one."""
+        udp, counters, guard = self._udp, self.counters, self._guard
         if udp is None:
             return
-        while (data := udp.receive_data()) is not None:
+        for _ in range(_MAX_DATAGRAMS_PER_READ):
+            got = udp.receive()
+            if got is None:
+                return
+            data, sender = got
+            if sender != guard.sender and not guard.admit(sender, self._now):
+                counters.foreign = guard.foreign
+                continue
             try:
-                message = self._dialect.decode_state(data)
-            except WireError:
+                message = self._format.decode_state(data)
+            except WireError as error:
+                if not counters.wrong_size:
+                    _print_note(f"dropped {error}: is --contract that of the simulator, and is the port its own?")
                 counters.wrong_size += 1
                 continue
             message_id = message[0]
-            if self._any_id and not message_id > self._id and math.isfinite(message_id):
-                self._begin_anew()
-            if not self._id < message_id < _MOST_ID:
-                counters.old += 1
+            if sender == guard.sender:
+                guard.heard_at = self._now
+            elif not self._change_sender(sender, message_id):
                 continue
-            self._any_id = False
+            # Most ids are the next one; the others take longer.
+            is_near = 0.0 < message_id - self._newest_id <= _MAX_GAP and message_id.is_integer()
+            if not is_near and not self._admit_id(message_id):
+                continue
+            self._accept_any_id = False
             counters.received += 1
-            if self._base is None:
-                self._base = self._answered = message_id - 1.0
+            if self._reply_base is None:
+                self._reply_base = self._answered_id = message_id - 1.0
             else:
-                counters.lost += max(int(message_id - self._id) - 1, 0)
-            counters.passed_over += self._newest is not None
-            self._newest, self._id = message, message_id
-            if message_id - self._answered >= enough:
+                self._count_lost(message_id - self._newest_id)
+            counters.passed_over += self._unread_message is not None
+            self._unread_message, self._newest_id = message, message_id
+            if message_id - self._answered_id >= until_unanswered:
                 return
 
-    def _begin_anew(self) -> None:
-        """The simulator has been started again: its ids begin at 0, and so does everything that hangs on them."""
+    def _change_sender(self, sender: Address, message_id: float) -> bool:
+        """Hold a new sender, which counts by itself; return False where its message has no id."""
+        if not _is_id(message_id):
+            self.counters.bad_ids += 1
+            return False
+        if self._guard.sender is not None:
+            self._reset_numbering()
+        self._guard.hold(sender, self._now)
+        return True
+
+    def _admit_id(self, message_id: float) -> bool:
+        """Return whether to take a message whose id is not among the next ones.
+
+        An id that is far ahead is wrong, or the numbering has jumped: a second message of the same sequence shows
+        which. The first message of all has no other to compare with.
+        """
+        counters = self.counters
+        if not _is_id(message_id):
+            counters.bad_ids += 1
+            return False
+        if self._reply_base is None:
+            return True
+        if message_id <= self._newest_id:
+            if self._accept_any_id:
+                self._reset_numbering()
+                return True
+            counters.old += 1
+            return False
+        if self._accept_any_id or 0.0 < message_id - self._jump_id <= _MAX_GAP:
+            return True
+        self._jump_id = message_id
+        counters.jumps += 1
+        return False
+
+    def _count_lost(self, gap: float) -> None:
+        """Count the messages that are missing where the id has grown by `gap`."""
+        if gap * self.period > LONGEST_LOSS_S:
+            self.counters.resyncs += 1
+        elif gap > 1.0:
+            self.counters.lost += int(gap) - 1
+
+    def _reset_numbering(self) -> None:
+        """Start to count from 0, as a restarted simulator does."""
         self.counters.resyncs += 1
-        self._id = self._read_id = self._answered = -1.0
-        self._before = 0.0
-        self._base = self._state = self._newest = None
+        self._newest_id = self._read_id = self._answered_id = -1.0
+        self._previous_answered_id = 0.0
+        self._reply_base = self._state = self._unread_message = None
 
     @property
     def waits(self) -> bool:
-        """Whether there is nothing to read, as far as it is known without a look."""
-        return self._newest is None
+        """Whether no unread message is known; does not look at the socket."""
+        return self._unread_message is None
 
     def wait(self, seconds: float) -> None:
-        """Let wall time pass until the simulator says something, at most `seconds`."""
-        if self._newest is None and self._udp is not None:
-            self._udp.wait(seconds)
+        """Sleep until a datagram from the simulator arrives, at most `seconds`; return at once unless `waits`."""
+        if self._unread_message is None and self._udp is not None:
+            self._udp.wait_readable(seconds)
 
     def read(self, now: float) -> CarState:
-        """Return the newest state. Phase LOST when nothing has come for longer than 0.25 s of `now`."""
-        if self._came_at is None:
-            self._came_at = now
-        if self.fresh():
-            message = self._newest
-            self._newest, self._read_id = None, message[0]
-            self._came_at = now
+        """Return the newest state. The phase is LOST after 0.25 s of `now` without a message."""
+        self._now = now
+        if self._received_at is None:
+            self._received_at = now
+        if self.has_new_sample():
+            message = self._unread_message
+            self._unread_message, self._read_id = None, message[0]
+            self._received_at = now
             self._stale = False
-            self.custom = self._dialect.custom_of_state(message)
-            self._state = self._dialect.state_of(message, self.period, self._state)
+            self.custom = self._format.extract_state_custom(message)
+            self._state = self._format.state_from_message(message, self.period, self._state)
+            if self._signal_places:
+                self._state.signals = SignalValues(self._signal_places, self._format.read_signals(message))
+            if self._period_check is not None:
+                self._check_period(self._state, self._format.read_clock(message))
             return self._state
+        self._guard.observe(now)
         state = self._state or CarState()
-        state.age = now - self._came_at
-        self._any_id = state.age > _TAKE_ANY_AFTER
+        state.age = now - self._received_at
+        self._accept_any_id = state.age > _RESTART_AFTER_S
         if state.age > spec.STALE_S or self._state is None:
             state.phase = Phase.LOST
             if not self._stale and self._state is not None:
@@ -186,62 +272,93 @@ class Link:
             self._stale = self._state is not None
         return state
 
+    def _check_period(self, state: CarState, clock: float) -> None:
+        """Compare the period with the messages until it is known; print a line if the options are wrong."""
+        assert self._period_check is not None
+        self._period_check.add_state(state, clock)
+        if self._period_check.done:
+            if self._period_check.finding:
+                _print_note(self._period_check.finding)
+            self._period_check = None
+
     def write(self, controls: Controls) -> None:
-        """Answer what has been read; where there is nothing to answer, nothing is sent."""
-        self._last = controls
+        """Answer the message that was read last; send nothing if it is already answered."""
+        self._controls, self._is_released = controls, False
+        if controls.custom:
+            self._set_custom_values(controls.custom)
         if self._udp is None:
             raise SimulatorError("the link is not open", where="beamng")
-        self._drain()
+        self._drain_socket()
         answers = self._read_id
-        if self._id - self._answered > self._unanswered:
-            # The simulator has given up waiting, and sent again: this answer is for all that is at hand.
+        if self._newest_id - self._answered_id > self._unanswered:
+            # The simulator has timed out and sent again: this answer is for all received messages.
             self.counters.resyncs += 1
-            self.counters.passed_over += self._newest is not None
-            self._newest = None
-            answers = self._id
-            self._base = answers - 1.0
-        if answers > self._answered:
-            self._answer(answers)
+            self.counters.passed_over += self._unread_message is not None
+            self._unread_message = None
+            answers = self._newest_id
+            self._reply_base = answers - 1.0
+        if answers > self._answered_id:
+            self._send_reply(answers)
 
-    def _answer(self, message_id: float) -> None:
+    def _set_custom_values(self, custom: tuple[float, ...]) -> None:
+        """Send `custom` with every answer from now on; values beyond the room of a message are left out."""
+        room = len(self.custom_out)
+        self.custom_out = custom[:room] + self.custom_out[len(custom) :]
+
+    def _send_reply(self, message_id: float) -> None:
         assert self._udp is not None
-        peer = self._peer or self._found()
-        if peer is None or self._base is None:
+        peer = self._peer or self._find_simulator()
+        if peer is None or self._reply_base is None:
             return
         how = self._options.reply_id
-        reply_id = message_id - self._base
+        reply_id = message_id - self._reply_base
         if how == "echo":
             reply_id = message_id
         elif how == "echo_delayed":
-            reply_id = self._before
-        self._before = self._answered = message_id
-        self._udp.send(self._dialect.command_of(self._last, reply_id, self.custom_out), peer)
+            reply_id = self._previous_answered_id
+        self._previous_answered_id = self._answered_id = message_id
+        self._udp.send(self._format.encode_controls(self._controls, reply_id, self.custom_out), peer)
         self.counters.sent += 1
 
-    def _found(self) -> Address | None:
-        """Look for the simulator's end behind private doors."""
+    def _find_simulator(self) -> Address | None:
+        """Look up the simulator's port in the rendezvous folder; None if it is not there yet."""
         assert self._doors is not None
-        port = lookup(self._doors, spec.simulator_door(self._vehicle))
+        port = lookup_port(self._doors, spec.simulator_rendezvous_name(self._vehicle))
         if port is not None:
             self._peer = ("127.0.0.1", port)
         return self._peer
 
-    def command(self, command: SimCommand) -> None:
-        """Nothing but driving can be asked of this simulator."""
+    def send_command(self, command: SimCommand) -> None:
+        """Do nothing: the wire has no commands besides driving."""
 
     def release(self) -> None:
-        """Leave the brake on, the throttle shut and the torques to the car, in an answer to what comes next."""
+        """Answer the next message with full brake and no throttle.
+
+        Generation 1 leaves the torques to the car. A contract that lists brake torques brakes by them: they stay.
+        """
         if self._udp is None:
             return
-        self._last = Controls(brake=1.0)
-        self._drain()
-        self._newest = None
-        self._answer(self._id if self._id > self._answered else self._id + 1.0)
+        self._is_released = True
+        self._controls = Controls(brake=1.0)
+        self._drain_socket()
+        self._unread_message = None
+        self._send_reply(self._newest_id if self._newest_id > self._answered_id else self._newest_id + 1.0)
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket; release the car first unless that has been done."""
         if self._udp is not None:
+            if not self._is_released:  # an interrupt has come before `release`
+                self.release()
             self._udp.close()
             self._udp = None
             if self._doors is not None:
-                withdraw(self._doors, spec.controller_door(self._vehicle))
+                withdraw_port(self._doors, spec.controller_rendezvous_name(self._vehicle))
+
+
+def _is_id(number: float) -> bool:
+    """Return whether a number is an id: whole, from 0, and so small that all ids near it are exact."""
+    return 0.0 <= number < _MAX_ID and number.is_integer()
+
+
+def _print_note(text: str) -> None:
+    print(f"beamng: {text}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""`probe beamng`: what a message and its answer take, and which two times to set in the simulator.
+"""`probe beamng`: measures the round trip of a message, and proposes simulinkTime and pingTime.
 
-It answers with the brake on for a while. A driver of ours can be asked meanwhile, so that what it computes is measured
-with what this end of the wire takes; nobody does what it says. How long another controller computes has to be told.
+The probe answers every message with the brake on. It can call a driver for every state, to measure its computing time;
+the driver's controls are not used. The computing time of an external controller is an option.
 """
 
 import math
@@ -11,35 +11,38 @@ from dataclasses import dataclass
 from typing import Any
 
 from trailbrake.errors import UsageError
-from trailbrake.histogram import Durations
+from trailbrake.histogram import DurationHistogram
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.link import Link
-from trailbrake.sims.beamng.timing import PHYSICS_STEP, as_meant, expected_speed
+from trailbrake.sims.beamng.timing import PHYSICS_STEP, compute_timing, expected_speed
+from trailbrake.simulator_tools import ProbeTool
 from trailbrake.state import CarState, Controls
 
-MARGIN = 1.2  # by which a proposed period is longer than the slowest of a hundred computations
-_LOOK = 0.0005  # s between looks while there is no message
+MARGIN = 1.2  # proposed period over the computing time
+_POLL_S = 0.0005  # s of sleep while `open` waits for the first message
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(spec.LiveOptions):
+class ProbeOptions(spec.LiveOptions):
     """Measure round trips to a simulator, and propose simulinkTime and pingTime.
 
     Attributes:
         seconds: how long to measure.
-        compute: s that another controller takes for one message, without the wire.
-        driver: whose computing is measured, as `drive --driver` takes it.
-        track: what that driver is told of the road; a track's name or file.
-        car: and of the car.
-        listen: our HOST:PORT, where states come in.
-        peer: the simulator's HOST:PORT, where commands go.
-        reply_id: what an answer's id is: counter, echo or echo_delayed.
+        compute: s that an external controller computes for one message, without the wire.
+        driver: driver whose computing time to measure, as `drive --driver` takes it.
+        track: track for that driver: a name or a file.
+        car: car for that driver.
+        listen: our HOST:PORT, which receives states.
+        peer: the simulator's HOST:PORT, which receives commands.
+        reply_id: id of an answer: counter, echo or echo_delayed.
         simulink_time: s, as set in the simulator.
         ping_time: s, as set in the simulator.
         generation: 1 or 2, as the simulator's.
         contract: the CSV file that lists the signals of generation 2.
-        vehicle: which of several vehicles.
+        vehicle: number of the vehicle, from 0.
         wait: seconds to wait for the first message.
+        brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
+            not act then.
     """
 
     seconds: float = 5.0
@@ -56,88 +59,100 @@ class Options(spec.LiveOptions):
 
 
 def run(
-    options: Options,
+    options: ProbeOptions,
     say: Callable[[str], None],
     answer: Callable[[CarState], object] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Any]:
-    """Measure, and return what was found and what to set.
+    """Measure, and return the measured times and the proposed settings by name.
 
     Args:
-        options: where, and for how long.
-        say: for warnings.
-        answer: asks the driver of the options.
-        clock: s.
+        options: addresses and duration.
+        say: receives lines for the user.
+        answer: calls the driver of the options with a state; None = no driver.
+        clock: returns the time, s.
 
     Raises:
-        SimulatorError: there is no simulator.
+        SimulatorError: no message arrives from the simulator.
     """
-    trips, work = Durations(), Durations()
+    trips, work = DurationHistogram(), DurationHistogram()
 
     def idle() -> float:
-        time.sleep(_LOOK)
+        time.sleep(_POLL_S)
         return clock()
 
     link = Link(options, idle=idle)
-    say(spec.about(options))
+    say(options.timing.describe_timing())
     link.open(clock())
     try:
         began = now = clock()
         first = last = None
-        answered = math.nan
+        answered_at = math.nan
         while now - began < options.seconds:
-            if not link.fresh():
+            if not link.has_new_sample():
                 link.wait(options.seconds)
                 now = clock()
                 continue
-            came = clock()
-            state = link.read(came)
+            received_at = clock()
+            state = link.read(received_at)
             if answer is not None:
                 answer(state)
             link.write(Controls(brake=1.0))
             now = clock()
-            if first is not None:  # a driver may compile at its first
-                work.add(now - came)
-            if math.isfinite(answered):
-                trips.add(came - answered)
-            answered = now
+            if first is not None:  # a driver may compile kernels in its first call
+                work.add_duration(now - received_at)
+            if math.isfinite(answered_at):
+                trips.add_duration(received_at - answered_at)
+            answered_at = now
             first, last = first or state, state
         simulated = last.time - first.time if first is not None and last is not None else 0.0
         link.release()
     finally:
         link.close()
-    return _judge(options, trips, work, simulated / (now - began) if now > began else math.nan, say)
+    return _summarize_measurement(options, trips, work, simulated / (now - began) if now > began else math.nan, say)
 
 
-def _judge(
-    options: Options, trips: Durations, work: Durations, speed: float, say: Callable[[str], None]
+def _summarize_measurement(
+    options: ProbeOptions, trips: DurationHistogram, work: DurationHistogram, speed: float, say: Callable[[str], None]
 ) -> dict[str, Any]:
-    compute = options.compute + work.percentile(0.99)
-    network, usual = trips.percentile(0.99), trips.percentile(0.5)
+    """Return the measured times and the proposed settings; warn if the controller is too slow for the period."""
+    compute, mean, worst = (options.compute + s for s in (work.percentile(0.99), work.mean, work.longest))
+    network, typical = trips.percentile(0.99), trips.percentile(0.5)
     measured = math.isfinite(compute + network)
-    steps = math.ceil(MARGIN * compute / PHYSICS_STEP) if measured else 0
-    period = min(steps * PHYSICS_STEP, spec.LONGEST_PERIOD) if measured else math.nan
+
+    def propose_period(seconds: float) -> float:
+        return min(math.ceil(MARGIN * seconds / PHYSICS_STEP) * PHYSICS_STEP, spec.LONGEST_PERIOD)
+
+    period = propose_period(compute) if measured else math.nan
     ping = network
-    if measured and expected_speed(as_meant(period, ping), network + compute, compute) < 1.0:
-        ping += compute  # an answer is under way for both, and so many messages must be let go unanswered
-    if compute > options.timing.step:
+    if measured and expected_speed(compute_timing(period, ping), network + compute, compute) < 1.0:
+        ping += compute  # an answer takes both times: more messages must be allowed without an answer
+    if compute > options.timing.message_period:
+        present = options.timing.message_period
         say(
-            f"the controller computes {compute * 1e3:.3g} ms for a period of {options.timing.step * 1e3:g} ms: the "
+            f"the controller computes {compute * 1e3:.3g} ms for a period of {present * 1e3:g} ms: the "
             f"simulator will be slower than real time; set simulinkTime to {period:g} or more"
         )
     return {
         "exchanges": trips.count + 1 if trips.count else 0,
-        "round_trip_p50_us": usual * 1e6,
+        "round_trip_p50_us": typical * 1e6,
         "round_trip_p99_us": network * 1e6,
         "round_trip_p999_us": trips.percentile(0.999) * 1e6,
+        "compute_mean_us": mean * 1e6,
         "compute_p99_us": compute * 1e6,
+        "compute_worst_us": worst * 1e6,
         "sim_over_real": speed,
-        "period_s": options.timing.step,
+        "period_s": options.timing.message_period,
         "unanswered": options.timing.unanswered,
         "expected_sim_over_real": expected_speed(options.timing, network + compute, compute),
         "proposed_simulink_time_s": period,
+        "proposed_by_mean_s": propose_period(mean) if measured else math.nan,
+        "proposed_by_worst_s": propose_period(worst) if measured else math.nan,
         "proposed_ping_time_s": ping,
         "proposed_expected_sim_over_real": (
-            expected_speed(as_meant(period, ping), network + compute, compute) if measured else math.nan
+            expected_speed(compute_timing(period, ping), network + compute, compute) if measured else math.nan
         ),
     }
+
+
+PROBE = ProbeTool(ProbeOptions, run)

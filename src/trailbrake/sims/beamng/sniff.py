@@ -1,25 +1,31 @@
-"""`sniff beamng`: the simulator's messages as named fields. It answers, so that the game goes on, and touches no pedal.
+"""`sniff beamng`: shows the simulator's messages as named fields. The game needs an answer to each message.
 
-Generation 1 only: a message of generation 2 is known by nothing but its contract.
+In generation 1 the answers change no control. Generation 2 has no such answer: there the answers hold the brake.
 """
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from trailbrake.errors import WireError
-from trailbrake.findings import Field
+from trailbrake.findings import WireField
 from trailbrake.sims.beamng import spec
-from trailbrake.sims.beamng.codec import StateMessage, decode_state, encode_command
-from trailbrake.sims.beamng.doctor import NOTHING
-from trailbrake.transport.udp import Address, Udp, address
+from trailbrake.sims.beamng.codec import Doubles, StateMessage, decode_state, encode_command
+from trailbrake.sims.beamng.doctor import NO_CHANGE_COMMAND
+from trailbrake.sims.beamng.signal_contract import SignalContract, load_contract
+from trailbrake.sims.beamng.signal_format import SignalListFormat
+from trailbrake.simulator_tools import SniffTool
+from trailbrake.state import Controls
+from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
-_LOOK = 0.05  # s within which the thread notices that it is over
-_CUSTOM = StateMessage._fields.index("custom")
+_POLL_S = 0.05  # s, longest time until the thread notices `close`
+_CUSTOM_INDEX = StateMessage._fields.index("custom")
 # The banks of the message: (group, its last field); wheels are groups of their own.
-_BANKS = (("driver", "steering_input"), ("kinematics", "altitude"), ("electrics", "wheelspeed"))
+_BANK_ENDS = (("driver", "steering_input"), ("kinematics", "altitude"), ("electrics", "wheelspeed"))
 _UNITS = {
     "steering": "deg, left +", "steering_input": "-1..1, right +", "groundspeed": "m/s", "altitude": "m",
     "roll": "rad", "pitch": "rad", "yaw": "rad", "maxrpm": "1/min", "rpm": "1/min", "wheelspeed": "m/s",
@@ -31,99 +37,141 @@ _UNITS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class SniffOptions:
     """Show BeamNG's messages as named fields.
 
     Attributes:
-        listen: our HOST:PORT, where states come in.
-        peer: the simulator's HOST:PORT, where the answers go.
+        listen: our HOST:PORT, which receives states.
+        peer: the simulator's HOST:PORT, which receives the answers.
+        contract: the CSV file that lists the signals of generation 2; the answers then hold the brake.
         wait: seconds to wait for the first message.
     """
 
     listen: str = f"127.0.0.1:{spec.SEND_PORT}"
     peer: str = f"127.0.0.1:{spec.RECEIVE_PORT}"
+    contract: Path | None = None
     wait: float = 5.0
 
 
-class _Listener:
-    """Answers every message in a thread of its own, since the simulator stands still until it is answered."""
+class _FixedAnswers:
+    """Reads messages of generation 1, and answers without a change of the controls."""
 
-    def __init__(self, udp: Udp, peer: Address) -> None:
-        self.newest: StateMessage | None = None
+    decode = staticmethod(decode_state)
+
+    def encode_answer(self, reply_id: float) -> bytes:
+        """Return the answer with this id."""
+        return encode_command(NO_CHANGE_COMMAND._replace(message_id=reply_id))
+
+    def list_fields(self, message: StateMessage) -> Iterator[WireField]:
+        """Return the named fields of a message."""
+        return _message_fields(message)
+
+
+class _ContractAnswers:
+    """Reads messages of a contract, and answers with the brake on."""
+
+    def __init__(self, contract: SignalContract) -> None:
+        self._format, self._signals = SignalListFormat(contract), contract.state_signals
+        self.decode = self._format.decode_state
+
+    def encode_answer(self, reply_id: float) -> bytes:
+        """Return the answer with this id."""
+        return self._format.encode_controls(Controls(brake=1.0), reply_id, ())
+
+    def list_fields(self, message: Doubles) -> Iterator[WireField]:
+        """Return the named fields of a message."""
+        yield WireField("wire", "message_id", f"{message[0]:.12g}")
+        for signal, value in zip(self._signals, message[1:], strict=True):
+            _, dash, unit = signal.description.rpartition(" - ")  # as the game's editor writes it
+            yield WireField(signal.group or "signals", signal.name, f"{value:.6g}", unit if dash else "")
+
+
+class _MessageResponder:
+    """Answers every message in its own thread: the simulator stands still until it has an answer."""
+
+    def __init__(self, udp: UdpSocket, peer: Address, answers: _FixedAnswers | _ContractAnswers) -> None:
+        self.newest: Any = None
+        self._answers = answers
         self.messages = self.wrong_size = 0
-        self.came = threading.Event()
-        self._udp, self._peer, self._over = udp, peer, False
-        self._thread = threading.Thread(target=self._work, name="sniff", daemon=True)
+        self.message_received = threading.Event()
+        self._udp, self._peer, self._closed = udp, peer, False
+        self._thread = threading.Thread(target=self._answer_messages, name="sniff", daemon=True)
         self._thread.start()
 
-    def _work(self) -> None:
+    def _answer_messages(self) -> None:
         highest = -1.0
-        while not self._over:
-            if not self._udp.wait(_LOOK) or (data := self._udp.receive_data()) is None:
+        while not self._closed:
+            if not self._udp.wait_readable(_POLL_S) or (data := self._udp.receive_data()) is None:
                 continue
             try:
-                message = decode_state(data)
+                message: Any = self._answers.decode(data)
             except WireError:
                 self.wrong_size += 1
                 continue
             self.messages += 1
             self.newest = message
             # One more than the message's own id: higher than any answer before it, in either way of counting.
-            highest = max(highest, message.message_id)
-            self._udp.send(encode_command(NOTHING._replace(message_id=highest + 1.0)), self._peer)
-            self.came.set()
+            highest = max(highest, message[0])
+            self._udp.send(self._answers.encode_answer(highest + 1.0), self._peer)
+            self.message_received.set()
 
     def close(self) -> None:
         """End the thread."""
-        self._over = True
+        self._closed = True
         self._thread.join()
 
 
 @contextmanager
-def watch(options: Options) -> Iterator[Callable[[], list[Field]]]:
-    """Listen and answer; the value is what returns the fields of now.
+def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
+    """Listen and answer while the context is open; its value is a function that returns the present fields.
 
     Raises:
-        UsageError: no address. SimulatorError: the port is taken.
+        UsageError: an address is not valid, or the contract cannot be read.
+        DataError: the contract is none.
+        SimulatorError: the port is in use.
     """
-    peer = address(options.peer, where="--peer")
-    udp = Udp(address(options.listen, where="--listen"), where=f"--listen {options.listen}")
-    listener = _Listener(udp, peer)
-    patience, before, at = options.wait, 0, monotonic()
+    peer = parse_address(options.peer, where="--peer")
+    answers = _FixedAnswers() if options.contract is None else _ContractAnswers(load_contract(options.contract))
+    udp = UdpSocket(parse_address(options.listen, where="--listen"), where=f"--listen {options.listen}")
+    listener = _MessageResponder(udp, peer, answers)
+    wait_s, count_before, time_before = options.wait, 0, monotonic()
 
-    def look() -> list[Field]:
-        nonlocal patience, before, at
-        listener.came.wait(patience)
-        patience = 0.0  # from now on whoever looks again has let time pass himself
+    def read_fields() -> list[WireField]:
+        nonlocal wait_s, count_before, time_before
+        listener.message_received.wait(wait_s)
+        wait_s = 0.0  # only the first call waits
         count, now = listener.messages, monotonic()
-        rate = (count - before) / (now - at) if now > at else 0.0
-        before, at = count, now
+        rate = (count - count_before) / (now - time_before) if now > time_before else 0.0
+        count_before, time_before = count, now
         wire = [
-            Field("wire", "messages", str(count)),
-            Field("wire", "messages per second", f"{rate:.0f}", "1/s"),
-            Field("wire", "of another size", str(listener.wrong_size)),
+            WireField("wire", "messages", str(count)),
+            WireField("wire", "messages per second", f"{rate:.0f}", "1/s"),
+            WireField("wire", "of another size", str(listener.wrong_size)),
         ]
-        return wire if listener.newest is None else [*wire, *_of_message(listener.newest)]
+        return wire if listener.newest is None else [*wire, *answers.list_fields(listener.newest)]
 
     try:
-        yield look
+        yield read_fields
     finally:
         listener.close()
         udp.close()
 
 
-def _of_message(message: StateMessage) -> Iterator[Field]:
-    yield Field("wire", "message_id", f"{message.message_id:.12g}")
-    banks = iter(_BANKS)
+def _message_fields(message: StateMessage) -> Iterator[WireField]:
+    yield WireField("wire", "message_id", f"{message.message_id:.12g}")
+    banks = iter(_BANK_ENDS)
     group, last = next(banks)
-    for name, value in zip(message._fields[1:_CUSTOM], message[1:_CUSTOM], strict=True):
+    for name, value in zip(message._fields[1:_CUSTOM_INDEX], message[1:_CUSTOM_INDEX], strict=True):
         if name.startswith("wheel") and "_" in name:
             wheel, _, short = name.partition("_")
-            yield Field(wheel, short, f"{value:.6g}", _UNITS[short])
+            yield WireField(wheel, short, f"{value:.6g}", _UNITS[short])
             continue
-        yield Field(group, name, f"{value:.6g}", _UNITS.get(name, ""))
+        yield WireField(group, name, f"{value:.6g}", _UNITS.get(name, ""))
         if name == last:
             group, last = next(banks, (group, ""))
     for number, value in enumerate(message.custom, 1):
         if value != 0.0:  # the stock simulator sends zeros
-            yield Field("custom", str(number), f"{value:.6g}")
+            yield WireField("custom", str(number), f"{value:.6g}")
+
+
+SNIFF = SniffTool(SniffOptions, watch)

@@ -1,6 +1,6 @@
-"""BeamNG's tight coupling: names, ports, periods, and what the wire carries.
+"""BeamNG's tight coupling: constants, supplied and accepted fields, and options. Cheap to import.
 
-Source: protocol page beamng-coupling. Constants and options only; cheap to import.
+Source: protocol page beamng-coupling.
 """
 
 import math
@@ -9,55 +9,97 @@ from pathlib import Path
 from typing import Literal
 
 from trailbrake.errors import UsageError
-from trailbrake.sims.beamng.timing import PHYSICS_STEP, Timing, as_meant, as_the_game
-from trailbrake.transport.faults import FaultOptions
+from trailbrake.sims.beamng.timing import PHYSICS_STEP, CouplingTiming, compute_timing
+from trailbrake.transport.network_faults import FaultOptions
 
 NAME = "beamng"
 TITLE = "BeamNG (tight coupling over UDP)"
 
 SEND_PORT = 64890  # the controller's: states go there
 RECEIVE_PORT = 64891  # the simulator's: commands go there
-SIMULINK_TIME = 0.005  # s, the game's default
+SIMULINK_TIME = 0.005  # s, the game's default for generation 1
+CONTRACT_SIMULINK_TIME = 0.0005  # s, the game's default for generation 2
 PING_TIME = 0.00001  # s, the game's default
 BLOCK_TIMEOUT = 2.0  # s, the game's
-LONGEST_PERIOD = 0.2  # s between two messages
-STALE_S = 0.25  # s of wall time without a message after which the simulator counts as lost
+LONGEST_PERIOD = 2.0  # s between two messages; the game has no limit
+LONGEST_LINK_PERIOD = 0.2  # s, of our own link: a drive brakes the car by itself when its state is older than 0.25 s
+SHORTEST_PING = 1e-9  # s; at 0 the game lets no message go unanswered, and never sends one
+FULL_BRAKE_TORQUE = 1500.0  # N m per wheel: about what locks the wheels of a road car
+STALE_S = 0.25  # s of wall time without a message after which the phase is LOST
 
 
-def controller_door(vehicle: int) -> str:
-    """Return the name under which the controller of `vehicle` is found behind private doors."""
+def controller_rendezvous_name(vehicle: int) -> str:
+    """Return the name under which the controller of `vehicle` publishes its port in the rendezvous folder."""
     return f"beamng-controller{vehicle}"
 
 
-def simulator_door(vehicle: int) -> str:
-    """Return the name under which the simulator's end of `vehicle` is found behind private doors."""
+def simulator_rendezvous_name(vehicle: int) -> str:
+    """Return the name under which the simulator publishes the port of `vehicle` in the rendezvous folder."""
     return f"beamng-simulator{vehicle}"
 
 
-# `steer` is missing: the wire tells the angle of the steering wheel, and not how far it can turn. `yaw_rate` is not on
-# the wire of generation 1 either, but follows exactly from yaw and the step between two messages.
+# Without `steer`: the wire carries the angle of the steering wheel, but not its largest angle. The wire of generation 1
+# does not carry `yaw_rate` either, but it follows from yaw and the time between two messages.
 SUPPLIES: frozenset[str] = frozenset(
     {
         "time", "sequence", "age", "phase", "x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y",
         "velocity_z", "acceleration_x", "acceleration_y", "acceleration_z", "yaw_rate", "steering_wheel_angle",
-        "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "wheels.angular_velocity", "wheels.load",
+        "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "max_engine_speed", "engine_load", "fuel",
+        "low_beam", "high_beam", "left_signal", "right_signal", "wheels.angular_velocity", "wheels.load",
+        "wheels.drive_torque", "wheels.brake_torque",
     }
 )  # fmt: skip
-ACCEPTS: frozenset[str] = frozenset({"steer", "throttle", "brake", "wheels.drive_torque", "wheels.brake_torque"})
+ACCEPTS: frozenset[str] = frozenset(
+    {"steer", "throttle", "brake", "wheels.drive_torque", "wheels.brake_torque", "custom"}
+)
 
 ReplyId = Literal["counter", "echo", "echo_delayed"]
 
 
-def _check(options: "ServeOptions | LiveOptions") -> None:
+def check_times(simulink_time: float, ping_time: float, longest: float = LONGEST_PERIOD) -> CouplingTiming:
+    """Return the timing that follows from the two times; UsageError where they are out of range."""
     for flag, value, least, most in (
-        ("--simulink-time", options.simulink_time, PHYSICS_STEP, LONGEST_PERIOD),
-        ("--ping-time", options.ping_time, 0.0, 1.0),
+        ("--simulink-time", simulink_time, PHYSICS_STEP, longest),
+        ("--ping-time", ping_time, SHORTEST_PING, 1.0),
     ):
-        if not least * (1.0 - 1e-9) <= value <= most:
-            raise UsageError("out of range", where=flag, expected=f"{least:g} to {most:g} s", got=f"{value:g}")
-    if options.generation == 2 and options.contract is None:
+        if not least * (1.0 - 1e-9) <= value <= most * (1.0 + 1e-9):
+            why = (
+                "a drive stops the car when its state is older than 0.25 s" if value > longest < LONGEST_PERIOD else ""
+            )
+            raise UsageError("out of range", where=flag, expected=f"{least:g} to {most:g} s", got=f"{value:g}",
+                             hint=why)  # fmt: skip
+    return compute_timing(simulink_time, ping_time)
+
+
+def _complete_options(options: "ServeOptions | LiveOptions", longest: float) -> None:
+    """Fill in what the user did not give, by the contract and else by the game's defaults, and check the times.
+
+    The game takes the times of generation 2 from the contract; an end that uses others counts time wrongly.
+    """
+    simulink_time, ping_time = SIMULINK_TIME, PING_TIME
+    if options.contract is not None:
+        from trailbrake.sims.beamng.signal_contract import load_contract  # help imports this module
+
+        path = Path(options.contract)
+        contract = load_contract(path)
+        object.__setattr__(options, "contract", path)
+        object.__setattr__(options, "generation", 2)
+        simulink_time = CONTRACT_SIMULINK_TIME if math.isnan(contract.simulink_time) else contract.simulink_time
+        ping_time = PING_TIME if math.isnan(contract.ping_time) else contract.ping_time
+    elif options.generation == 2:
         raise UsageError("generation 2 needs its list of signals", where="--contract", expected="FILE.csv",
                          got="nothing")  # fmt: skip
+    simulink_time = simulink_time if options.simulink_time is None else options.simulink_time
+    ping_time = ping_time if options.ping_time is None else options.ping_time
+    object.__setattr__(options, "simulink_time", simulink_time)
+    object.__setattr__(options, "ping_time", ping_time)
+    check_times(simulink_time, ping_time, longest)
+
+
+def _timing_of(simulink_time: float | None, ping_time: float | None) -> CouplingTiming:
+    assert simulink_time is not None
+    assert ping_time is not None
+    return compute_timing(simulink_time, ping_time)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,26 +108,29 @@ class ServeOptions(FaultOptions):
 
     Attributes:
         send: the controller's HOST:PORT. With several vehicles, vehicle k's port is 2k higher.
-        receive_host: address of this machine on which commands are taken.
-        receive_port: the simulator's port, where commands are taken; 2k higher for vehicle k.
+        receive_host: address of this machine that receives commands.
+        receive_port: the simulator's port, which receives commands; 2k higher for vehicle k.
         simulink_time: s that the controller computes, the game's `simulinkTime`: the time between messages, rounded up
-            to physics steps of 0.5 ms.
-        ping_time: s that a message and its answer take on the network, the game's `pingTime`: how many messages may be
-            unanswered.
-        window: strict: never further ahead of the controller than that. beamng: the game's own way, quirks included.
+            to physics steps of 0.5 ms. By default the contract's, or 0.005.
+        ping_time: s that a message and its answer take on the network, the game's `pingTime`: sets how many messages
+            may be unanswered. By default the contract's, or 0.00001.
+        window: strict: never more unanswered messages than that. beamng: the game's own algorithm, faults included.
         block_timeout: s after which an answer counts as lost; 0 = wait for ever.
         generation: 1: the fixed message of 111 numbers. 2: the signals of a contract.
-        contract: the CSV file that lists the signals of generation 2.
-        vehicles: how many cars are coupled, each with a controller and a pair of ports of its own; all wait for all.
+        contract: the CSV file that lists the signals of generation 2; it implies --generation 2.
+        vehicles: number of coupled cars, each with its own controller and pair of ports; the physics waits for all.
         burst: physics steps done back to back, with pauses between the bursts, as the game does once per frame.
         frame_rate: graphics frames per second of simulator time.
         gfx_banks: slow: throttle to steering and the engine's values (banks A and C) change once per graphics frame,
             as in the game. fast: with every message.
         input_latch: when pedals and steering take effect: with the next physics step, or with the next graphics frame,
             as in the game. Wheel torques always act from the next step on.
-        custom: FILE.py with a function `custom(state, received)` that fills the 50 free values of each message.
-        debug_file: path and beginning of the names of three CSV logs: what was sent, what was received, the steps.
-        loss: share of the datagrams, either way, that never arrive, 0 to 1.
+        ignition: level of the ignition: 0 off, 1 accessory, 2 on, 3 starting. Below 2 the engine gives no torque.
+        lights: headlights that the messages report: off, low or high.
+        turn_signal: turn signal that blinks in the messages: off, left, right or hazard.
+        custom: FILE.py with a function `custom(state, received)` that returns the 50 custom values of each message.
+        debug_file: path and beginning of the names of three CSV logs: sent messages, received messages, physics steps.
+        loss: share of the datagrams, both ways, that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that is held back so that later ones overtake it, 0 to 1.
         delay: seconds that each one takes.
@@ -95,8 +140,8 @@ class ServeOptions(FaultOptions):
     send: str = f"127.0.0.1:{SEND_PORT}"
     receive_host: str = "127.0.0.1"
     receive_port: int = RECEIVE_PORT
-    simulink_time: float = SIMULINK_TIME
-    ping_time: float = PING_TIME
+    simulink_time: float | None = None
+    ping_time: float | None = None
     window: Literal["strict", "beamng"] = "strict"
     block_timeout: float = BLOCK_TIMEOUT
     generation: Literal[1, 2] = 1
@@ -106,12 +151,15 @@ class ServeOptions(FaultOptions):
     frame_rate: float = 60.0
     gfx_banks: Literal["fast", "slow"] = "fast"
     input_latch: Literal["step", "frame"] = "step"
+    ignition: Literal[0, 1, 2, 3] = 2
+    lights: Literal["off", "low", "high"] = "off"
+    turn_signal: Literal["off", "left", "right", "hazard"] = "off"
     custom: Path | None = None
     debug_file: Path | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check(self)
+        _complete_options(self, LONGEST_PERIOD)
         for flag, value, least, most in (
             ("--vehicles", self.vehicles, 1, 32),
             ("--burst", self.burst, 1, 400),
@@ -122,13 +170,13 @@ class ServeOptions(FaultOptions):
                 raise UsageError("out of range", where=flag, expected=f"{least:g} to {most:g}", got=f"{value:g}")
 
     @property
-    def timing(self) -> Timing:
-        """What the two times come to, by the arithmetic of the chosen window."""
-        return (as_the_game if self.window == "beamng" else as_meant)(self.simulink_time, self.ping_time)
+    def timing(self) -> CouplingTiming:
+        """The timing that follows from the two times."""
+        return _timing_of(self.simulink_time, self.ping_time)
 
     @property
     def faulty(self) -> bool:
-        """Whether anything at all goes wrong on the way."""
+        """Whether any network fault is switched on."""
         return max(self.loss, self.duplicate, self.reorder, self.delay, self.jitter) > 0.0
 
 
@@ -137,66 +185,84 @@ class LiveOptions:
     """Options of `--sim beamng --live`.
 
     Attributes:
-        listen: our HOST:PORT, where states come in.
-        peer: the simulator's HOST:PORT, where commands go.
-        reply_id: what an answer's id is. counter: 1, 2, ...; echo: that of the message; echo_delayed: that of the
-            message before it.
-        simulink_time: s, as set in the simulator: tells the time between two messages.
-        ping_time: s, as set in the simulator: tells how many messages may wait for an answer.
+        listen: our HOST:PORT, which receives states.
+        peer: the simulator's HOST:PORT, which receives commands.
+        reply_id: id of an answer. counter: 1, 2, ...; echo: that of the message; echo_delayed: that of the message
+            before it.
+        simulink_time: s, as set in the simulator: sets the time between two messages. By default the contract's, or
+            0.005.
+        ping_time: s, as set in the simulator: sets how many messages may be unanswered. By default the contract's, or
+            0.00001.
         generation: 1 or 2, as the simulator's.
-        contract: the CSV file that lists the signals of generation 2.
-        vehicle: which of several vehicles to drive; vehicle k's ports are 2k higher than those named.
+        contract: the CSV file that lists the signals of generation 2; it implies --generation 2.
+        brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
+            not act then.
+        vehicle: number of the vehicle to drive, from 0; vehicle k's ports are 2k higher than those in the options.
         wait: seconds to wait for the first message.
     """
 
     listen: str = f"127.0.0.1:{SEND_PORT}"
     peer: str = f"127.0.0.1:{RECEIVE_PORT}"
     reply_id: ReplyId = "counter"
-    simulink_time: float = SIMULINK_TIME
-    ping_time: float = PING_TIME
+    simulink_time: float | None = None
+    ping_time: float | None = None
     generation: Literal[1, 2] = 1
     contract: Path | None = None
+    brake_torque: float = FULL_BRAKE_TORQUE
     vehicle: int = 0
     wait: float = 60.0
 
     def __post_init__(self) -> None:
-        _check(self)
+        _complete_options(self, LONGEST_LINK_PERIOD)
+        if not 0.0 <= self.brake_torque <= 20_000.0:
+            raise UsageError("out of range", where="--brake-torque", expected="0 to 20000 N m",
+                             got=f"{self.brake_torque:g}")  # fmt: skip
         if not 0.0 <= self.wait < math.inf:
             raise UsageError("no time to wait", where="--wait", expected="0 s or more", got=f"{self.wait:g}")
 
     @property
-    def timing(self) -> Timing:
-        """What the two times come to."""
-        return as_meant(self.simulink_time, self.ping_time)
+    def timing(self) -> CouplingTiming:
+        """The timing that follows from the two times."""
+        return _timing_of(self.simulink_time, self.ping_time)
 
 
-def period(options: ServeOptions) -> float:
-    """Return how far one tick of the host goes, in s of simulator time: a physics step."""
+def host_period(options: ServeOptions) -> float:
+    """Return the simulator time of one tick of the host, s: a physics step."""
     return PHYSICS_STEP
 
 
-def cars(options: ServeOptions) -> int:
-    """Return how many cars the host wants on the track."""
+def car_count(options: ServeOptions) -> int:
+    """Return the number of cars on the track."""
     return options.vehicles
 
 
-def about(options: ServeOptions | LiveOptions) -> str:
-    """Return for people what comes of the two times; a period that was rounded up is never silent."""
-    return options.timing.sentence()
+def describe_options(options: ServeOptions) -> str:
+    """Return a sentence for the user: the timing, whether the period was rounded up, and signals without a source."""
+    text = options.timing.describe_timing()
+    if options.contract is None:
+        return text
+    from trailbrake.sims.beamng.signal_contract import load_contract  # help imports this module
+    from trailbrake.sims.beamng.signal_format import SignalListFormat
+
+    names = SignalListFormat(load_contract(options.contract)).state_custom_names
+    if options.custom is not None or not names:
+        return text
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{text}, 0 for {', '.join(names[:5])}{more}: --custom FILE.py can compute them"
 
 
-def speed(options: ServeOptions) -> str:
-    """Return the pace of `serve` unless asked otherwise: as fast as the controller answers."""
+def serve_pace(options: ServeOptions) -> Literal["real", "max"]:
+    """Return the default pace of `serve`: as fast as the controller answers."""
     return "max"
 
 
-def seat(options: LiveOptions, car: int) -> LiveOptions:
-    """Return the options for another of the cars."""
+def options_for_car(options: LiveOptions, car: int) -> LiveOptions:
+    """Return the options of the link for car number `car`."""
     return replace(options, vehicle=car)
 
 
-def embedded(live: LiveOptions, cars: int) -> ServeOptions:
-    """Return the options of a world that is there for a drive of `cars` cars: its times and signals are the links'."""
+def embedded_options(live: LiveOptions, cars: int) -> ServeOptions:
+    """Return the options of a world for one drive of `cars` cars, with the links' times and signals."""
     return ServeOptions(
         simulink_time=live.simulink_time, ping_time=live.ping_time, generation=live.generation,
         contract=live.contract, vehicles=cars,

@@ -1,24 +1,23 @@
-"""The numbers that the simulator's two time parameters come to, and the speed to expect of them.
+"""The coupling's timing: message period and unanswered messages from the game's two times, and the expected pace.
 
-Source: protocol page beamng-coupling, section 6. No clock, no state.
+Source: protocol page beamng-coupling, section 6.
 """
 
 import math
 from dataclasses import dataclass
 
 PHYSICS_STEP = 0.0005  # s, fixed in the game
-_NEAR = 1e-6  # steps: a period nearer than that to whole steps was meant to be whole
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """What `simulinkTime` and `pingTime` come to.
+class CouplingTiming:
+    """The timing that follows from `simulinkTime` and `pingTime`.
 
     Attributes:
-        simulink_time: s, as asked for: how long the controller computes.
-        ping_time: s, as asked for: how long the network takes there and back.
+        simulink_time: s, the given time that the controller computes.
+        ping_time: s, the given round-trip time of the network.
         send_skips: physics steps without a message between two messages.
-        unanswered: messages that may be under way without an answer.
+        unanswered: how many messages may be without an answer at once.
     """
 
     simulink_time: float
@@ -27,62 +26,54 @@ class Timing:
     unanswered: int
 
     @property
-    def step(self) -> float:
-        """S of simulator time from message to message: the step that a controller must use."""
+    def message_period(self) -> float:
+        """Simulator time between two messages, s: the step that a controller must use."""
         return self.send_offset * PHYSICS_STEP
 
     @property
     def send_offset(self) -> int:
-        """Physics steps from message to message (a name of the README)."""
+        """Physics steps between two messages (a name of the vendor's README)."""
         return self.send_skips + 1
 
     @property
     def window_width(self) -> int:
-        """Physics steps from a message to where its answer is due (a name of the README)."""
+        """Physics steps between a message and the step at which its answer is due (a name of the vendor's README)."""
         return self.unanswered * self.send_offset
 
     @property
     def send_wait(self) -> int:
-        """Physics steps before the first time that the simulator waits (a name of the README)."""
+        """Physics steps before the simulator waits for the first time (a name of the vendor's README)."""
         return self.window_width
 
-    def sentence(self) -> str:
-        """Return for people what comes of the two times; a period that was rounded up is pointed out."""
-        asked = self.simulink_time
-        rounded = abs(self.step - asked) > 1e-6 * asked
-        said = f" (simulink time {asked * 1e3:.6g} ms, rounded up to whole physics steps)" if rounded else ""
+    def describe_timing(self) -> str:
+        """Return a sentence for the user: the period, whether it was rounded up, and the unanswered messages."""
+        period_ms, given = self.message_period * 1e3, self.simulink_time
+        rounded = abs(self.message_period - given) > 1e-6 * given
+        note = f" (simulink time {given * 1e3:.9g} ms, rounded up to whole physics steps)" if rounded else ""
         plural = "s" if self.unanswered > 1 else ""
-        return f"a message every {self.step * 1e3:g} ms{said}, {self.unanswered} message{plural} may be unanswered"
+        return f"a message every {period_ms:g} ms{note}, {self.unanswered} message{plural} may be unanswered"
 
 
-def as_the_game(simulink_time: float, ping_time: float) -> Timing:
-    """Return the timing by the game's own arithmetic: a period a hair above whole steps costs a step more."""
-    return Timing(simulink_time, ping_time, math.ceil(simulink_time / PHYSICS_STEP) - 1,
+def compute_timing(simulink_time: float, ping_time: float) -> CouplingTiming:
+    """Return the timing by the game's own arithmetic, which rounds up: a rounding error costs a whole step.
+
+    A file of the vendor holds 0.5 ms as a 32-bit float, 0.00050000002374873 s. The game sends every 1 ms then, so link,
+    setup and host must do so too.
+    """
+    return CouplingTiming(simulink_time, ping_time, math.ceil(simulink_time / PHYSICS_STEP) - 1,
                   math.ceil(ping_time / simulink_time))  # fmt: skip
 
 
-def as_meant(simulink_time: float, ping_time: float) -> Timing:
-    """Return the timing with periods within 1e-6 of whole steps taken as whole, and a window of at least 1.
-
-    A vendor example holds 0.5 ms as a float of 32 bits, 0.00050000002374873 s, which the game takes for 1 ms.
-    """
-    steps = _ceil(simulink_time / PHYSICS_STEP)
-    return Timing(simulink_time, ping_time, steps - 1, max(1, _ceil(ping_time / simulink_time)))
-
-
-def _ceil(ratio: float) -> int:
-    whole = round(ratio)
-    return whole if whole and abs(ratio - whole) <= _NEAR else math.ceil(ratio)
-
-
-def expected_speed(timing: Timing, round_trip: float, compute: float) -> float:
-    """Return simulator time over real time, at most 1, that a controller allows at real-time pace.
-
-    `unanswered` messages may be under way at once, and the controller answers one after the other.
+def expected_speed(timing: CouplingTiming, round_trip: float, compute: float) -> float:
+    """Return simulator time over real time, at most 1, for a controller that answers one message after the other.
 
     Args:
         timing: of the coupling.
-        round_trip: s from a message to its answer, with `compute` in it.
-        compute: s that the controller works on one message.
+        round_trip: s between a message and its answer, including `compute`.
+        compute: s that the controller computes for one message.
     """
-    return min(1.0, timing.unanswered * timing.step / max(round_trip, 1e-12), timing.step / max(compute, 1e-12))
+    return min(
+        1.0,
+        timing.unanswered * timing.message_period / max(round_trip, 1e-12),
+        timing.message_period / max(compute, 1e-12),
+    )

@@ -1,27 +1,26 @@
-"""When the simulator sends, reads and stands still: the window control, without sockets and without a clock.
+"""Window flow control: decides when the simulator sends a message, reads an answer and stands still.
 
-Source: protocol page beamng-coupling, sections 5 and 6. After each physics step the host calls `step` and does what
-the answer says until it is done:
+Source: protocol page beamng-coupling, sections 5 and 6. The classes have no socket and no clock. After each physics
+step the host calls `step` and carries out the returned action and those that follow, until the step is done:
 
-    READ             read one datagram if there is one; then `datagram` or `silence`
-    WAIT             read one datagram, wait for it with the physics frozen; then `datagram` or, after the time-out,
-                     `silence`
+    READ             read one datagram if there is one; then call `handle_reply` or `handle_no_reply`
+    WAIT             read one datagram and wait for it with the physics frozen; then call `handle_reply` or, after the
+                     time-out, `handle_no_reply`
     SEND             send message `last_id`; the step is done
     SEND_AND_WAIT    send message `last_id`, then as WAIT
     DONE             the step is done
 
-`GameWindow` is the game's own algorithm with all that comes of it. `StrictWindow` is ours.
+`GameWindow` is the game's own algorithm, faults included. `StrictWindow` is ours.
 """
 
-import math
 from enum import Enum
 from typing import Protocol
 
-from trailbrake.sims.beamng.timing import Timing
+from trailbrake.sims.beamng.timing import CouplingTiming
 
 
-class Act(Enum):
-    """What the host has to do next."""
+class WindowAction(Enum):
+    """The host's next action."""
 
     READ = 0
     WAIT = 1
@@ -30,207 +29,223 @@ class Act(Enum):
     DONE = 4
 
 
-# Looked up in the class, each would cost as much as the comparison that it is for.
-READ, WAIT, SEND, SEND_AND_WAIT, DONE = Act
+_MAX_ID = 2.0**53  # largest double up to which all integers are exact
+COPY_WAIT_S = 0.02  # s for which a copy of the first answer may be the network's
+# Module constants: an enum member costs as much to look up as the comparison that it is for.
+READ, WAIT, SEND, SEND_AND_WAIT, DONE = WindowAction
 
 
 class Window(Protocol):
-    """Decides for one vehicle.
+    """The window of one vehicle.
 
     Attributes:
         last_id: id of the newest message, -1 before the first.
-        in_flight: messages that count as under way; may be anything in the game's own algorithm.
-        rejected: answers whose id was not taken.
-        timeouts: how often nothing came for the whole time-out.
+        rejected: count of answers whose id was not accepted.
+        timeouts: count of time-outs without an answer.
+        has_unclear_copy: whether a copy of the first answer may be the answer to the newest message. If nothing else
+            arrives for COPY_WAIT_S, the host calls `handle_no_reply`, which then accepts it.
     """
 
     last_id: int
     rejected: int
     timeouts: int
+    has_unclear_copy: bool
 
     @property
     def in_flight(self) -> float:
-        """Messages that count as unanswered."""
+        """Number of unanswered messages; the game's own algorithm can give any number."""
 
-    def step(self) -> Act:
-        """Begin the coupling of one physics step."""
+    def step(self) -> WindowAction:
+        """Start the coupling of one physics step; return the first action."""
 
-    def datagram(self, reply_id: float, copy: bool = False) -> tuple[bool, Act]:
-        """Take an answer.
+    def handle_reply(self, reply_id: float, is_duplicate: bool = False) -> tuple[bool, WindowAction]:
+        """Process an answer.
 
         Args:
-            reply_id: its id.
-            copy: whether it is, byte for byte, the newest accepted one.
+            reply_id: id of the answer.
+            is_duplicate: whether its bytes equal those of the newest accepted answer.
 
         Returns:
-            Whether its controls are to be applied, and what comes next.
+            Whether the answer is accepted, so that its controls act, and the next action.
         """
 
-    def silence(self) -> Act:
-        """Nothing was there to READ, or nothing came to WAIT for within the time-out."""
+    def handle_no_reply(self) -> WindowAction:
+        """Process that there was no answer to READ, or none within the time-out of a WAIT; return the next action."""
 
 
 class GameWindow:
     """The game's algorithm, bit for bit.
 
-    It trusts ids: `sent - highest` is what counts as under way, so that a time-out, which sets both to 0 while the
-    controller's ids go on, leaves it far below 0, and the simulator then never waits again. At most one datagram is
-    read in a physics step.
+    The unanswered messages are the number of sent messages minus the highest accepted id. A time-out sets both to 0,
+    but the controller's ids go on: the difference is then far below 0, and the simulator never waits again. The game
+    reads at most one datagram in a physics step.
     """
 
-    def __init__(self, timing: Timing) -> None:
-        self._skips, self._unanswered = timing.send_skips, timing.unanswered
-        self._sent = 0
-        self._highest = 0.0
-        self._since = 0
-        self._at = DONE  # the branch of this step: DONE a skipped one, SEND the window is open, WAIT it is full
+    def __init__(self, timing: CouplingTiming) -> None:
+        self._send_skips, self._unanswered = timing.send_skips, timing.unanswered
+        self._sent_since_timeout = 0
+        self._highest_reply_id = 0.0
+        self._steps_since_send = 0
+        self._branch = DONE  # of this step: DONE: no message is due; SEND: the window is open; WAIT: the window is full
         self.last_id = -1
         self.rejected = self.timeouts = 0
+        self.has_unclear_copy = False
 
     @property
     def in_flight(self) -> float:
-        """Messages since a time-out less the highest id accepted: NaN or far below 0 where the game has it so."""
-        return self._sent - self._highest
+        """Messages since the last time-out minus the highest accepted id; can be NaN or far below 0."""
+        return self._sent_since_timeout - self._highest_reply_id
 
-    def step(self) -> Act:
-        """Begin the coupling of one physics step."""
-        if self._since < self._skips:
-            self._at = DONE
+    def step(self) -> WindowAction:
+        """Start the coupling of one physics step; return the first action."""
+        if self._steps_since_send < self._send_skips:
+            self._branch = DONE
             return READ
-        if self._sent - self._highest < self._unanswered:
-            self._at = SEND
+        if self._sent_since_timeout - self._highest_reply_id < self._unanswered:
+            self._branch = SEND
             return READ
-        self._at = WAIT
+        self._branch = WAIT
         return WAIT
 
-    def datagram(self, reply_id: float, copy: bool = False) -> tuple[bool, Act]:
-        """Take an answer. A NaN is never `<=` anything, and so is accepted."""
-        accepted = not reply_id <= self._highest
+    def handle_reply(self, reply_id: float, is_duplicate: bool = False) -> tuple[bool, WindowAction]:
+        """Process an answer. As in the game, an id of NaN is accepted: no comparison with NaN is true."""
+        accepted = not reply_id <= self._highest_reply_id
         if accepted:
-            self._highest = reply_id
+            self._highest_reply_id = reply_id
         else:
             self.rejected += 1
-        if self._at is DONE:
-            self._since += 1
+        if self._branch is DONE:
+            self._steps_since_send += 1
             return accepted, DONE
-        if self._at is SEND or accepted or self._highest == 0.0:
-            return accepted, self._send()
+        if self._branch is SEND or accepted or self._highest_reply_id == 0.0:
+            return accepted, self._next_message()
         return False, DONE
 
-    def silence(self) -> Act:
-        """Skip, send, or give the messages under way up, as the branch of this step has it."""
-        if self._at is DONE:
-            self._since += 1
+    def handle_no_reply(self) -> WindowAction:
+        """Skip the step, send a message, or count the unanswered messages as lost."""
+        if self._branch is DONE:
+            self._steps_since_send += 1
             return DONE
-        if self._at is SEND:
-            return self._send()
+        if self._branch is SEND:
+            return self._next_message()
         self.timeouts += 1
-        self._sent, self._highest = 0, 0.0
+        self._sent_since_timeout, self._highest_reply_id = 0, 0.0
         return DONE
 
-    def _send(self) -> Act:
+    def _next_message(self) -> WindowAction:
         self.last_id += 1
-        self._sent += 1
-        self._since = 0
+        self._sent_since_timeout += 1
+        self._steps_since_send = 0
         return SEND
 
 
 class StrictWindow:
-    """Never more than `unanswered` messages under way, whatever ids the controller gives its answers.
+    """Allows at most `unanswered` messages without an answer, whatever ids the controller gives its answers.
 
-    Answers are read only where a message is due and the window full, one after the other: the answer to message k
-    takes effect behind the message `k + unanswered`, however fast or slow the controller is in wall time. That makes a
-    lockstep repeatable.
+    It reads answers only when a message is due and the window is full, one after the other: the answer to message k
+    takes effect after message `k + unanswered`, however fast or slow the controller is in wall time. This makes a
+    drive in lockstep repeatable.
 
-    Which message an answer answers: the first one tells how far the controller's ids are off ours, so that a
-    controller that counts, one that echoes and one that is an id behind all keep the whole window. An id that is not
-    higher than the highest is rejected, with one exception: controllers that are an id behind give 0 twice at the
-    start. A copy of the first answer, made by the network, is not taken for that; so where such a controller's first
-    two commands are the same to the bit it costs time-outs, as in the game. An id that is no finite number answers
-    nothing.
+    Matching of ids: the first answer defines the offset between the controller's ids and ours, so that a controller
+    that counts, one that echoes and one that is one id behind all use the whole window. An id that is not higher than
+    the highest is rejected, with one exception: controllers that are one id behind send 0 twice at the start. If the
+    second command equals the first to the bit, it may be the network's copy: the window waits COPY_WAIT_S for another
+    answer before it accepts it (the game waits for its time-out, 2 s). An id that is no whole number answers nothing.
 
-    After a time-out the messages under way count as lost, one is sent, and the physics stays frozen until that one is
-    answered. Late answers to lost messages are known by their ids; their controls are taken, and the physics waits on.
-    Ids that begin anew answer the newest message. Where a controller's count is too low for the newest message because
-    it never got some before, the next time-out sets it right.
+    After a time-out the unanswered messages count as lost, one message is sent, and the physics stays frozen until
+    that message is answered. The ids of late answers to lost messages identify them; their controls are accepted, and
+    the physics continues to wait. Ids that start anew answer the newest message. If a controller's count is too low for
+    the newest message because it did not receive some messages before, the next time-out corrects the offset.
     """
 
-    def __init__(self, timing: Timing) -> None:
-        self._skips, self._unanswered = timing.send_skips, timing.unanswered
-        self._since = 0
-        self._answered = -1  # newest message that was answered
-        self._given_up = -1  # newest message that counts as lost
-        self._highest = 0.0
-        self._offset: float | None = None  # message less the id of its answer, once there has been one
-        self._heard = False  # whether anything was accepted since the last time-out
-        self._frozen = False  # this physics step's message went out at a time-out, and has no answer yet
+    def __init__(self, timing: CouplingTiming) -> None:
+        self._send_skips, self._unanswered = timing.send_skips, timing.unanswered
+        self._steps_since_send = 0
+        self._last_answered = -1  # id of the newest answered message
+        self._last_lost = -1  # id of the newest message that counts as lost
+        self._highest_reply_id = 0.0
+        self._id_offset: float | None = None  # id of a message minus the id of its answer; None before the first answer
+        self._replied_since_timeout = False  # whether an answer was accepted since the last time-out
+        self._frozen = False  # whether this step's message was sent at a time-out and is unanswered
         self.last_id = -1
         self.rejected = self.timeouts = 0
+        self.has_unclear_copy = False
 
     @property
     def in_flight(self) -> float:
-        """Messages that count as unanswered."""
-        answered, given_up = self._answered, self._given_up
+        """Number of unanswered messages that do not count as lost."""
+        answered, given_up = self._last_answered, self._last_lost
         return self.last_id - (answered if answered > given_up else given_up)
 
-    def step(self) -> Act:
-        """Begin the coupling of one physics step."""
-        if self._since < self._skips:
-            self._since += 1
+    def step(self) -> WindowAction:
+        """Start the coupling of one physics step; return the first action."""
+        if self._steps_since_send < self._send_skips:
+            self._steps_since_send += 1
             return DONE
-        return WAIT if self.in_flight >= self._unanswered else self._send()
+        return WAIT if self.in_flight >= self._unanswered else self._next_message()
 
-    def datagram(self, reply_id: float, copy: bool = False) -> tuple[bool, Act]:
-        """Take an answer."""
-        answers = self._message_of(reply_id, copy)
+    def handle_reply(self, reply_id: float, is_duplicate: bool = False) -> tuple[bool, WindowAction]:
+        """Process an answer."""
+        answers = self._match_reply(reply_id, is_duplicate)
         if answers is None:
+            if is_duplicate and reply_id == 0.0 and self._can_repeat_zero(reply_id):
+                self.has_unclear_copy = True
             self.rejected += 1
             return False, WAIT
-        if answers > self._answered:
-            self._answered = answers
-        self._offset = answers - reply_id if self._offset is None else self._offset
-        self._highest, self._heard = reply_id, True
+        self.has_unclear_copy = False
+        if answers > self._last_answered:
+            self._last_answered = answers
+        self._id_offset = answers - reply_id if self._id_offset is None else self._id_offset
+        self._highest_reply_id, self._replied_since_timeout = reply_id, True
         if self._frozen:
-            if self._answered <= self._given_up:
+            if self._last_answered <= self._last_lost:
                 return True, WAIT
             self._frozen = False
-            self._since = 0
+            self._steps_since_send = 0
             return True, DONE
-        return True, WAIT if self.in_flight >= self._unanswered else self._send()
+        return True, WAIT if self.in_flight >= self._unanswered else self._next_message()
 
-    def _message_of(self, reply_id: float, copy: bool) -> int | None:
-        """Return which message an answer answers, None where it answers nothing."""
-        if not math.isfinite(reply_id):
+    def _match_reply(self, reply_id: float, is_duplicate: bool) -> int | None:
+        """Return the id of the message that an answer is for; None if the answer is rejected."""
+        if not abs(reply_id) < _MAX_ID or not reply_id.is_integer():  # false for NaN
             return None
-        oldest = max(self._answered, self._given_up) + 1
-        if self._offset is None:
-            # No controller that is in step with our ids gives a higher one than the message's plus 1.
+        oldest = max(self._last_answered, self._last_lost) + 1
+        if self._id_offset is None:
+            # A controller that follows our ids gives at most the id of the newest message plus 1.
             return int(reply_id) - 1 if oldest < reply_id <= self.last_id + 1 else oldest
-        if reply_id > self._highest:
-            answers = reply_id + self._offset
+        if reply_id > self._highest_reply_id:
+            answers = reply_id + self._id_offset
             if answers <= self.last_id:
                 return int(answers)
-            self._offset = None  # a message that we never sent: the ids are off by something else now
+            self._id_offset = None  # the simulator never sent such a message: the offset has changed
             return oldest
-        if reply_id == self._highest == 0.0 and self._answered == 0 and not copy:
-            self._offset = None
+        if self._can_repeat_zero(reply_id) and not is_duplicate:
+            self._id_offset = None
             return oldest
-        if self._frozen and not self._heard:
-            self._offset = None
+        if self._frozen and not self._replied_since_timeout:
+            self._id_offset = None
             return oldest
         return None
 
-    def silence(self) -> Act:
-        """Nothing came within the time-out: give up what is under way and ask once more."""
+    def _can_repeat_zero(self, reply_id: float) -> bool:
+        """Return whether an answer is the second 0 of a controller that is one id behind."""
+        return reply_id == self._highest_reply_id == 0.0 and self._last_answered == 0
+
+    def handle_no_reply(self) -> WindowAction:
+        """Accept the unclear copy; without one count the unanswered messages as lost, and send one more."""
+        if self.has_unclear_copy:
+            return self.handle_reply(0.0)[1]
         self.timeouts += 1
-        if self._frozen and self._heard:
-            self._offset = self.last_id - self._highest  # it has answered all that it got
-        self._given_up = self.last_id
-        self._frozen, self._heard = True, False
-        self._send()
+        if self._frozen and self._replied_since_timeout:
+            self._id_offset = (
+                self.last_id - self._highest_reply_id
+            )  # the controller has answered all messages that it received
+        self._last_lost = self.last_id
+        self._frozen, self._replied_since_timeout = True, False
+        self._next_message()
         return SEND_AND_WAIT
 
-    def _send(self) -> Act:
+    def _next_message(self) -> WindowAction:
         self.last_id += 1
-        self._since = 0
+        self._steps_since_send = 0
         return SEND

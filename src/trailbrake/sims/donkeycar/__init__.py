@@ -1,1 +1,22 @@
-"""The simulator of donkeycar and gym-donkeycar (sdsandbox): a camera and more, JSON lines over TCP."""
+"""The simulator of donkeycar and gym-donkeycar (sdsandbox): a camera and more, JSON over TCP."""
+
+from trailbrake.sims.donkeycar import spec
+from trailbrake.simulator import Deferred, Simulator
+
+SIMULATOR = Simulator(
+    name=spec.NAME,
+    title=spec.TITLE,
+    supplies=spec.SUPPLIES,
+    accepts=spec.ACCEPTS,
+    live_options=spec.LiveOptions,
+    serve_options=spec.ServeOptions,
+    link=Deferred("trailbrake.sims.donkeycar.link:Link"),
+    host=Deferred("trailbrake.sims.donkeycar.host:Host"),
+    period=spec.host_period,
+    pace=spec.serve_pace,
+    world="road",
+    camera=spec.pinhole_camera(spec.CameraPlace()),
+    default_driver="lane_pid",
+    embedded_options=spec.embedded_options,
+    doctor=Deferred("trailbrake.sims.donkeycar.doctor:DOCTOR"),
+)

@@ -1,4 +1,4 @@
-"""The messages of the donkeycar simulator: one JSON object a line, its kind under `msg_type`.
+"""The messages of the donkeycar simulator: JSON objects, their kind under `msg_type`.
 
 Source: protocol page formula-trend, section 10. The simulator writes numbers, clients write text; both are read
 leniently, since .NET writes in the user's locale.
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trailbrake.errors import WireError
-from trailbrake.transport.numbers import data_of, number, within
-from trailbrake.transport.picture import from_base64, to_base64
+from trailbrake.transport.image_codec import decode_base64, encode_base64
+from trailbrake.transport.json_values import clamp_magnitude, parse_number, require_object
 
 # From the simulator.
 SCENE_SELECTION_READY, SCENE_NAMES, CAR_LOADED = "scene_selection_ready", "scene_names", "car_loaded"
@@ -19,12 +19,13 @@ NEED_CAR_CONFIG, TELEMETRY, STARTING_LINE = "need_car_config", "telemetry", "col
 # From the client.
 GET_SCENE_NAMES, LOAD_SCENE, EXIT_SCENE = "get_scene_names", "load_scene", "exit_scene"
 CAR_CONFIG, CAM_CONFIG, CONTROL, RESET_CAR = "car_config", "cam_config", "control", "reset_car"
+GET_PROTOCOL_VERSION, PROTOCOL_VERSION = "get_protocol_version", "protocol_version"
 NO_HIT = "none"
 Triple = tuple[float, float, float]
 
 
-class Telemetry(NamedTuple):
-    """What the simulator tells. Vectors along Unity's axes (X right, Y up, Z forward) in its world, m and m/s.
+class DonkeycarTelemetry(NamedTuple):
+    """The simulator's telemetry. Vectors along Unity's axes (X right, Y up, Z forward) in its world, m and m/s.
 
     `steering_angle` as a share of the lock, positive to the right; `cte` in m, positive right of the line, None where
     the scene has none; `gyro` in rad/s and `angles` (pitch, yaw, roll) in degrees, positive as Unity turns. Older
@@ -44,7 +45,7 @@ class Telemetry(NamedTuple):
     angles: Triple | None = None
 
 
-class Control(NamedTuple):
+class DonkeycarControl(NamedTuple):
     """The client's command. Steering as a share of the lock, positive to the right; throttle -1..1; brake 0..1."""
 
     steering: float
@@ -53,7 +54,7 @@ class Control(NamedTuple):
 
 
 class CamConfig(NamedTuple):
-    """A camera to be had; 0 = as it is by default. `fov` and angles in degrees, offsets in m along Unity's axes."""
+    """A requested camera; 0 = the default. `fov` and angles in degrees, offsets in m along Unity's axes."""
 
     img_enc: str = "JPG"
     img_w: float = 0.0
@@ -66,28 +67,37 @@ class CamConfig(NamedTuple):
     rot_y: float = 0.0
 
 
-def encode(kind: str, data: Mapping[str, Any] | None = None) -> str:
-    """Return the line of a message."""
+def encode_message(kind: str, data: Mapping[str, Any] | None = None) -> str:
+    """Return a message as text."""
     return msgspec.json.encode({"msg_type": kind, **(data or {})}).decode()
 
 
-def decode(line: str) -> tuple[str, dict[str, Any]]:
-    """Return kind and data of a line; WireError where it is no message."""
+def decode_message(text: str) -> tuple[str, dict[str, Any]]:
+    """Return kind and data of a message; WireError where `text` is none."""
     try:
-        data = data_of(msgspec.json.decode(line), "message")
+        data = require_object(msgspec.json.decode(text), "message")
     except (msgspec.DecodeError, RecursionError) as error:
-        raise WireError(f"no JSON: {error}", where="message", got=line[:40]) from None
+        raise WireError(f"no JSON: {error}", where="message", got=text[:40]) from None
     kind = data.pop("msg_type", None)
     if not isinstance(kind, str):
         raise WireError("not a kind of message", where="msg_type", got=str(kind)[:40])
     return kind, data
 
 
-def encode_telemetry(message: Telemetry) -> dict[str, Any]:
+def is_message(text: str) -> bool:
+    """Return whether `text` is a message, of whichever kind."""
+    try:
+        decode_message(text)
+    except WireError:
+        return False
+    return True
+
+
+def encode_telemetry(message: DonkeycarTelemetry) -> dict[str, Any]:
     """Return the message's data."""
     data: dict[str, Any] = {
         "steering_angle": message.steering_angle, "throttle": message.throttle, "speed": message.speed,
-        "image": to_base64(message.image), "hit": message.hit, "time": message.time,
+        "image": encode_base64(message.image), "hit": message.hit, "time": message.time,
     }  # fmt: skip
     for name, triple in (("pos", message.pos), ("vel", message.vel), ("gyro", message.gyro)):
         if triple is not None:
@@ -99,45 +109,49 @@ def encode_telemetry(message: Telemetry) -> dict[str, Any]:
     return data
 
 
-def decode_telemetry(data: Mapping[str, Any]) -> Telemetry:
+def decode_telemetry(data: Mapping[str, Any]) -> DonkeycarTelemetry:
     """Return the telemetry in a message's data; WireError where unreadable."""
     hit = data.get("hit", NO_HIT)
     if not isinstance(hit, str):
         raise WireError("not a name", where="hit", got=str(hit)[:40])
-    return Telemetry(
-        number(data.get("steering_angle", 0.0), "steering_angle"),
-        number(data.get("throttle", 0.0), "throttle"),
-        number(data.get("speed"), "speed"),
-        from_base64(data.get("image"), "image"),
+    return DonkeycarTelemetry(
+        parse_number(data.get("steering_angle", 0.0), "steering_angle"),
+        parse_number(data.get("throttle", 0.0), "throttle"),
+        parse_number(data.get("speed"), "speed"),
+        decode_base64(data.get("image"), "image"),
         hit,
-        _triple(data, "pos_x", "pos_y", "pos_z"),
-        number(data.get("time"), "time"),
-        number(data["cte"], "cte") if "cte" in data else None,
-        _triple(data, "vel_x", "vel_y", "vel_z") if "vel_x" in data else None,
-        _triple(data, "gyro_x", "gyro_y", "gyro_z") if "gyro_x" in data else None,
-        _triple(data, "pitch", "yaw", "roll") if "yaw" in data else None,
+        _decode_triple(data, "pos_x", "pos_y", "pos_z"),
+        parse_number(data.get("time"), "time"),
+        parse_number(data["cte"], "cte") if "cte" in data else None,
+        _decode_triple(data, "vel_x", "vel_y", "vel_z") if "vel_x" in data else None,
+        _decode_triple(data, "gyro_x", "gyro_y", "gyro_z") if "gyro_x" in data else None,
+        _decode_triple(data, "pitch", "yaw", "roll") if "yaw" in data else None,
     )
 
 
-def _triple(data: Mapping[str, Any], *keys: str) -> Triple:
+def _decode_triple(data: Mapping[str, Any], *keys: str) -> Triple:
     a, b, c = keys
-    return number(data.get(a), a), number(data.get(b), b), number(data.get(c), c)
+    return parse_number(data.get(a), a), parse_number(data.get(b), b), parse_number(data.get(c), c)
 
 
-def encode_control(message: Control) -> dict[str, str]:
-    """Return the message's data: text; the simulator reads nothing else."""
+def encode_control(message: DonkeycarControl) -> dict[str, str]:
+    """Return the message's data: text; the simulator reads no numbers."""
     return {key: repr(value) for key, value in message._asdict().items()}
 
 
-def decode_control(data: Mapping[str, Any]) -> Control:
-    """Return the command in a message's data, within what the simulator takes; WireError where unreadable."""
-    steering, throttle, brake = (number(data.get(key), key) for key in Control._fields)
-    return Control(within(steering, 1.0), within(throttle, 1.0), min(max(brake, 0.0), 1.0))
+def decode_control(data: Mapping[str, Any]) -> DonkeycarControl:
+    """Return the command in a message's data, limited to what the simulator accepts; WireError where unreadable.
+
+    Older clients send no brake.
+    """
+    steering, throttle = parse_number(data.get("steering"), "steering"), parse_number(data.get("throttle"), "throttle")
+    brake = parse_number(data.get("brake", 0.0), "brake")
+    return DonkeycarControl(clamp_magnitude(steering, 1.0), clamp_magnitude(throttle, 1.0), min(max(brake, 0.0), 1.0))
 
 
 def decode_cam_config(data: Mapping[str, Any]) -> CamConfig:
     """Return the camera in a message's data; WireError where unreadable."""
-    numbers = [number(data.get(key, 0.0), key) for key in CamConfig._fields if key != "img_enc"]
+    numbers = [parse_number(data.get(key, 0.0), key) for key in CamConfig._fields if key != "img_enc"]
     form = data.get("img_enc", "JPG")
     if form in ("0", 0, "", "0.0"):
         form = "JPG"

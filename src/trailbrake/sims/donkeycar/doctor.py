@@ -1,21 +1,24 @@
-"""Says why no donkeycar simulator drives with us: calls it as a link would, and looks for a few seconds.
+"""Finds out why a donkeycar simulator does not drive with us: calls it as a link does, and listens for a few seconds.
 
 Source: protocol page formula-trend, section 10: the simulator is the server.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import monotonic, sleep
+from typing import Any
 
 from trailbrake.findings import Finding
 from trailbrake.sims.donkeycar import spec
 from trailbrake.sims.donkeycar.link import Link
+from trailbrake.simulator_tools import DoctorTool
 
-_NAP = 0.01  # s between looks
+_POLL_INTERVAL_S = 0.01
 
 
 @dataclass(slots=True)
-class Options:
+class DoctorOptions:
     """Say why no donkeycar simulator answers, and what to do.
 
     Attributes:
@@ -27,53 +30,75 @@ class Options:
     seconds: float = 5.0
 
 
-def _rest() -> float:
-    sleep(_NAP)
+@dataclass(slots=True)
+class Observation:
+    """What the simulator has sent."""
+
+    answered: bool = False
+    telemetries: int = 0
+    has_line: bool = False  # the scene sends the distance to its line
+    pixels: Any = None  # of the newest image
+
+
+def _sleep_briefly() -> float:
+    sleep(_POLL_INTERVAL_S)
     return monotonic()
 
 
-def examine(options: Options, idle: Callable[[], float] = _rest) -> Iterator[Finding]:
-    """Yield what was found, as it is found. The car is not driven.
+def examine(options: DoctorOptions, idle: Callable[[], float] = _sleep_briefly) -> Iterator[Finding]:
+    """Yield findings as they are made. The car does not move.
 
     Args:
-        options: whom to call, and how long to look.
+        options: which simulator to call, and how long to listen.
         idle: lets a little time pass and returns the new time, s of any steady clock.
     """
     link = Link(spec.LiveOptions(connect=options.connect))
     now = idle()
     link.open(now)
-    answered, frames, line = False, 0, False
-    pixels = None
+    seen = Observation()
     try:
         until = now + options.seconds
         while now < until:
             now = idle()
-            state = link.read(now)
-            answered = answered or link.is_connected
-            if state.sequence >= frames:
-                frames = state.sequence + 1
-                line = line or state.driving_line == state.driving_line
-                pixels = state.image.pixels if state.image is not None else None
-                link.release()
+            _observe_simulator(link, now, seen)
     finally:
         link.close()
-    if not answered:
+    yield from _report_observation(link, seen, options)
+
+
+def _observe_simulator(link: Link, now: float, seen: Observation) -> None:
+    state = link.read(now)
+    seen.answered = seen.answered or link.is_connected
+    if state.sequence >= seen.telemetries:
+        seen.telemetries = state.sequence + 1
+        seen.has_line = seen.has_line or not math.isnan(state.driving_line)
+        seen.pixels = state.image.pixels if state.image is not None else None
+        link.release()
+
+
+def _report_observation(link: Link, seen: Observation, options: DoctorOptions) -> Iterator[Finding]:
+    if not seen.answered:
         yield Finding(
-            "server", "problem", f"nobody answers at {options.connect}",
+            "server", "problem", f"no answer at {options.connect}",
             "start the simulator first: it listens on port 9091; to see whether that is it: trailbrake serve donkeycar",
         )  # fmt: skip
         return
     yield Finding("server", "ok", f"it answers at {options.connect}")
     if link.scenes:
         yield Finding("scenes", "ok", ", ".join(link.scenes))
-    if not frames:
+    if not seen.telemetries:
         yield Finding(
             "telemetry", "problem", "it answers and shows no car", "another client may be in it: one car a connection"
         )
         return
-    yield Finding("telemetry", "ok", f"{frames} in {options.seconds:g} s")
-    size = f"{pixels.shape[1]} x {pixels.shape[0]}" if pixels is not None else "none"
+    yield Finding("telemetry", "ok", f"{seen.telemetries} in {options.seconds:g} s")
+    size = f"{seen.pixels.shape[1]} x {seen.pixels.shape[0]}" if seen.pixels is not None else "none"
     yield Finding("pictures", "problem" if link.unreadable else "ok", f"{size}, {link.unreadable} unreadable",
                   "another program may be answering there" if link.unreadable else "")  # fmt: skip
-    if not line:
-        yield Finding("cte", "unknown", "this scene tells no distance to the line", "drivers by the camera need none")
+    if not seen.has_line:
+        yield Finding(
+            "cte", "unknown", "this scene sends no distance to the line", "drivers by the camera do not need it"
+        )
+
+
+DOCTOR = DoctorTool(DoctorOptions, examine)

@@ -1,54 +1,61 @@
 """The donkeycar simulator's end of its wire: a server with one scene, the plant's track, for one client at a time.
 
 Source: protocol page formula-trend, section 10. Telemetry goes out 20 times a second, whether the client answers or
-not; in lockstep one goes out per `control`. There is one camera and no lidar.
+not; in lockstep one goes out per `control`. The scene has the track's name and those of the simulator's scenes, which
+clients load by fixed names. There is one camera and no lidar.
 """
 
 import os
-import sys
 from typing import Any
 
 from trailbrake.errors import SimulatorError, UsageError, WireError
-from trailbrake.roles import Plant, Seeing
+from trailbrake.roles import HasCamera, RoadPlant
 from trailbrake.sims.donkeycar import codec, convert, spec
 from trailbrake.state import Controls, SimCommand
-from trailbrake.transport import picture, rendezvous
-from trailbrake.transport.lines import LineChannel, LineListener
-from trailbrake.transport.udp import address
+from trailbrake.transport import image_codec, rendezvous
+from trailbrake.transport.client_notices import ClientNotices, print_to_stderr
+from trailbrake.transport.json_objects import JsonObjectChannel, listen_for_objects
+from trailbrake.transport.pending_calls import PendingCalls
+from trailbrake.transport.request_guard import is_loopback
+from trailbrake.transport.tcp import TcpListener, wait_readable
+from trailbrake.transport.udp import parse_address
 
-_LISTEN_S = 0.02  # s of wall time that a tick in lockstep waits for the client, so that waiting costs no processor
-_MOST_UNSENT = 1 << 20  # bytes that may wait for a client which does not read; telemetry beyond that is dropped
-_FORMS = {"JPG": "JPEG", "PNG": "PNG", "TGA": "TGA"}
+_IDLE_AFTER_S = 30.0  # s without a message after which another client may take the place
+_MAX_UNREADABLE = 100  # messages of a caller that cannot be read before it is hung up on
+_LOCKSTEP_WAIT_S = 0.02  # s of wall time that a tick in lockstep sleeps for the client's next message
+_MAX_UNSENT_BYTES = 1 << 20  # bytes that may wait for a client which does not read; telemetry beyond that is dropped
+_ROLLED_OVER_LINE_M = 0.2  # m from its place on the line at which the car has rolled over it
+_IMAGE_FORMATS = {"JPG": "JPEG", "PNG": "PNG", "TGA": "TGA"}
 
 
 class Host:
-    """Shows a client one car of `plant` and drives it by the client's commands.
+    """Sends a client telemetry of the first car of `plant` and drives that car by the client's commands.
 
     Args:
         plant: the world; its states carry the camera's image.
         options: of this simulator.
-        doors: a folder known to nobody but the other end: any free port is taken and written down there.
+        doors: a folder that only the other end knows: the host takes any free port and writes it down there.
 
     Attributes:
-        is_done: the laps asked for are driven.
+        is_done: the laps of the options are driven.
     """
 
     def __init__(
-        self,
-        plant: Plant,
-        options: spec.ServeOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
+        self, plant: RoadPlant, options: spec.ServeOptions, *, doors: "str | os.PathLike[str] | None" = None
     ) -> None:
-        self._plant, self._options, self._doors = plant, options or spec.ServeOptions(), doors
+        self._plant, self._options, self._doors = plant, options, doors
         self._lock = plant.cars[0].steering.max_angle
-        self._listener: LineListener | None = None
-        self._channel: LineChannel | None = None
-        self._row = -1  # of the road, where the car was
+        self._listener: TcpListener[JsonObjectChannel] | None = None
+        self._pending: PendingCalls[JsonObjectChannel] | None = None
+        self._channel: JsonObjectChannel | None = None
+        self._heard_at = 0.0  # s, when the client's newest message came
+        self._road_row = -1  # of the car's last place on the road
         self._controls = Controls()
-        self._form = "JPEG"
-        self._in_scene = self._waits = self.is_done = False
+        self._image_format = "JPEG"
+        self._in_scene = self._awaits_control = self.is_done = False
         self._lap, self._contacts = 0.0, 0.0
+        waiting = "" if doors is not None else f"no client has called {options.listen} yet; it waits"
+        self._notices = ClientNotices(spec.NAME, waiting)
         self._counts = dict.fromkeys(
             ("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "ignored", "dropped", "clients",
              "refused"), 0,
@@ -62,129 +69,200 @@ class Host:
 
     def open(self, now: float) -> None:
         """Listen."""
-        bind = ("127.0.0.1", 0) if self._doors is not None else address(self._options.listen, where="--listen")
-        self._listener = LineListener(bind, where="--listen")
+        bind = ("127.0.0.1", 0) if self._doors is not None else parse_address(self._options.listen, where="--listen")
+        self._listener = listen_for_objects(bind, where="--listen")
+        self._pending = PendingCalls(self._listener)
+        if not is_loopback(bind[0]):
+            print_to_stderr(f"{spec.NAME}: any program that reaches {bind[0]}:{bind[1]} may drive: no password here")
         if self._doors is not None:
-            rendezvous.publish(self._doors, spec.NAME, self.port)
+            rendezvous.publish_port(self._doors, spec.NAME, self.port)
 
     def tick(self, now: float) -> None:
-        """Take the client's messages, step the world, and show it."""
-        self._answer_calls()
+        """Apply the client's messages, step the world, and send telemetry."""
+        messages = self._accept_calls(now)
         channel = self._channel
-        if channel is None:
-            return
         lockstep = self._options.pace == "lockstep"
-        if lockstep and (self._waits or not self._in_scene):
-            channel.wait(_LISTEN_S)
-        for line in channel.poll():
-            self._counts["messages_in"] += 1
-            self._counts["bytes_in"] += len(line)
-            try:
-                self._obey(*codec.decode(line))
-            except (WireError, UsageError) as error:
-                self._counts["rejected"] += 1
-                if self._counts["rejected"] == 1:
-                    print(f"donkeycar: a message that cannot be read: {error}", file=sys.stderr, flush=True)
-        if self._in_scene and not (lockstep and self._waits):
-            self._step()
-            self._show(channel)
+        if channel is None:
+            self._notices.note_waiting(now)
+            if lockstep and self._doors is None and self._listener is not None and self._pending is not None:
+                wait_readable([self._listener, *self._pending.channels], _LOCKSTEP_WAIT_S)
+            return
+        if lockstep and not messages and (self._awaits_control or not self._in_scene):
+            wait_readable([channel], _LOCKSTEP_WAIT_S)
+        for text in [*messages, *channel.poll_objects()]:
+            if self._count_message(text, channel):
+                self._heard_at = now
+        self._notices.note_unfinished(channel.pending_bytes, now, channel.peer)
+        if self._in_scene and not (lockstep and self._awaits_control):
+            self._step_world()
+            self._send_telemetry(channel)
         if channel.is_closed:
-            print(f"donkeycar: {channel.why}", file=sys.stderr, flush=True)
+            print_to_stderr(f"{spec.NAME}: {channel.close_reason}")
             self._channel, self._in_scene = None, False
 
-    def _answer_calls(self) -> None:
-        assert self._listener is not None
-        called = self._listener.accept()
-        if called is None:
-            return
-        if self._channel is not None:
-            self._counts["refused"] += 1
-            called.close()
-            return
-        self._counts["clients"] += 1
-        self._channel, self._in_scene, self._controls = called, False, Controls(brake=1.0)
-        self._aim(codec.CamConfig())
-        self._say(codec.SCENE_SELECTION_READY)
+    def _count_message(self, text: str, channel: JsonObjectChannel) -> bool:
+        """Count a message and act on it; return whether it could be read."""
+        self._counts["messages_in"] += 1
+        self._counts["bytes_in"] += len(text)
+        try:
+            self._handle_message(*codec.decode_message(text))
+        except (WireError, UsageError) as error:
+            self._note_rejected(str(error), channel)
+            return False
+        return True
 
-    def _obey(self, kind: str, data: dict[str, Any]) -> None:
-        scene = self._plant.track.name
+    def _note_rejected(self, detail: str, channel: JsonObjectChannel) -> None:
+        self._counts["rejected"] += 1
+        self._notices.note_unreadable(detail, channel.peer)
+
+    def _accept_calls(self, now: float) -> list[str]:
+        """Accept callers. The first that sends a message becomes the client; return its messages.
+
+        A silent caller holds no place, nor does a client that has been silent for long.
+        """
+        assert self._pending is not None
+        is_taken = self._channel is not None and now - self._heard_at <= _IDLE_AFTER_S
+        for called in self._pending.accept_calls(now):
+            if not is_taken:
+                called.send_object(codec.encode_message(codec.SCENE_SELECTION_READY))
+        if is_taken:
+            self._counts["refused"] += len(self._pending.channels)
+            self._pending.close()
+        for called in self._pending.find_ready():
+            texts = called.poll_objects()
+            readable = [number for number, text in enumerate(texts) if codec.is_message(text)]
+            for text in texts[: readable[0] if readable else len(texts)]:
+                self._note_unreadable_call(text, called)
+            if readable:
+                self._welcome_client(called, now)
+                return texts[readable[0] :]
+        if self._channel is None:
+            unfinished = [called for called in self._pending.channels if called.pending_bytes]
+            if unfinished:
+                self._notices.note_unfinished(unfinished[0].pending_bytes, now, unfinished[0].peer)
+        return []
+
+    def _note_unreadable_call(self, text: str, called: JsonObjectChannel) -> None:
+        self._counts["messages_in"] += 1
+        self._counts["bytes_in"] += len(text)
+        self._note_rejected(f"no message, got {text[:40]}", called)
+        called.unreadable += 1
+        if called.unreadable > _MAX_UNREADABLE:
+            called.close()
+
+    def _welcome_client(self, called: JsonObjectChannel, now: float) -> None:
+        assert self._pending is not None
+        if self._channel is not None:
+            print_to_stderr(f"{spec.NAME}: silent for {_IDLE_AFTER_S:g} s: another client takes the place")
+            self._channel.close()
+        self._counts["clients"] += 1
+        if not called.unreadable:
+            self._notices.note_client()
+        self._channel, self._in_scene, self._controls = self._pending.release(called), False, Controls(brake=1.0)
+        self._heard_at = now
+        self._set_camera(codec.CamConfig())
+
+    def _handle_message(self, kind: str, data: dict[str, Any]) -> None:
         if kind == codec.CONTROL:
             message = codec.decode_control(data)
-            self._controls = convert.controls_from_wire(message, self._plant.state(0).velocity_x, self._lock)
-            self._waits = False
+            self._controls = convert.controls_from_wire(message, self._plant.car_state(0).velocity_x, self._lock)
+            self._awaits_control = False
         elif kind == codec.GET_SCENE_NAMES:
-            self._say(codec.SCENE_NAMES, {"scene_names": [scene]})
+            self._send_message(codec.SCENE_NAMES, {"scene_names": self._list_scenes()})
+        elif kind == codec.GET_PROTOCOL_VERSION:
+            self._send_message(codec.PROTOCOL_VERSION, {"version": str(spec.PROTOCOL_VERSION)})
         elif kind == codec.LOAD_SCENE:
-            if data.get("scene_name") != scene:
-                raise WireError("no such scene", where="scene_name", expected=scene, got=str(data.get("scene_name")))
-            self._restart()
-            self._in_scene, self._waits = True, False
-            self._say(codec.CAR_LOADED)
+            self._load_scene(data.get("scene_name"))
         elif kind == codec.RESET_CAR:
-            self._restart()
+            self._restart_drive()
         elif kind == codec.EXIT_SCENE:
             self._in_scene = False
-            self._say(codec.SCENE_SELECTION_READY)
+            self._send_message(codec.SCENE_SELECTION_READY)
         elif kind == codec.CAM_CONFIG:
-            self._aim(codec.decode_cam_config(data))
+            self._set_camera(codec.decode_cam_config(data))
         elif kind != codec.CAR_CONFIG:
             self._counts["ignored"] += 1  # a second camera, a lidar, a racer's biography
 
-    def _aim(self, message: codec.CamConfig) -> None:
-        if isinstance(self._plant, Seeing):
-            self._plant.aim(convert.camera_from_wire(message))
-        self._form = _FORMS[message.img_enc]
+    def _list_scenes(self) -> list[str]:
+        """Return the names of the one scene: its track's first, then those that the simulator's clients load."""
+        track = self._plant.track.name
+        return [track, *(name for name in spec.SCENES if name != track)]
 
-    def _restart(self) -> None:
-        self._plant.command(0, SimCommand(restart=True))
+    def _load_scene(self, name: Any) -> None:
+        scenes = self._list_scenes()
+        if name not in scenes:
+            raise WireError("no such scene", where="scene_name", expected=f"one of {', '.join(scenes)}", got=str(name))
+        if name != scenes[0]:
+            self._notices.note_substitute(f"the scene {name} is shown as the track {scenes[0]}")
+        self._restart_drive()
+        self._in_scene, self._awaits_control = True, False
+        self._send_message(codec.CAR_LOADED)
+
+    def _set_camera(self, message: codec.CamConfig) -> None:
+        if isinstance(self._plant, HasCamera):
+            self._plant.set_camera(convert.camera_from_wire(message))
+        self._image_format = _IMAGE_FORMATS[message.img_enc]
+
+    def _restart_drive(self) -> None:
+        self._plant.execute_command(0, SimCommand(restart=True))
         self._controls = Controls(brake=1.0)
         self._lap = self._contacts = 0.0
         self.is_done = False
 
-    def _step(self) -> None:
+    def _step_world(self) -> None:
         if self.is_done:
             return
         self._plant.step([self._controls])
-        state = self._plant.state(0)
-        if state.lap > self._lap:  # the car starts on the line, and crosses it at once
-            self._lap = state.lap
-            at = state.time - state.lap_time
-            self._say(codec.STARTING_LINE, {"timeStamp": at, "starting_line_index": 0})
+        state = self._plant.car_state(0)
+        if self._lap == 0.0:
+            # The car starts on the line. Clients begin to listen some time after a reset, so it is crossed when the car
+            # rolls, not when it is put there.
+            if state.lap_progress * self._plant.track.road.length >= _ROLLED_OVER_LINE_M:
+                self._report_crossing(state.lap, state.time)
+        elif state.lap > self._lap:
+            self._report_crossing(state.lap, state.time - state.lap_time)
         laps = self._options.laps
         self.is_done = bool(laps) and state.lap > laps
 
-    def _show(self, channel: LineChannel) -> None:
-        if channel.unsent > _MOST_UNSENT:
+    def _report_crossing(self, lap: float, time: float) -> None:
+        """Send the event of the starting line, crossed at simulator time `time` (s) into `lap`."""
+        self._lap = lap
+        self._send_message(codec.STARTING_LINE, {"timeStamp": time, "starting_line_index": 0})
+
+    def _send_telemetry(self, channel: JsonObjectChannel) -> None:
+        if channel.unsent_bytes > _MAX_UNSENT_BYTES:
             self._counts["dropped"] += 1
             return
-        state = self._plant.state(0)
+        state = self._plant.car_state(0)
         if state.image is None:
             raise SimulatorError("the world has no camera", where="serve donkeycar")
-        _, offset, self._row = self._plant.track.road.locate(state.x, state.y, self._row)
-        frame = picture.encode(state.image.pixels, self._form)
+        _, offset, self._road_row = self._plant.track.road.locate(state.x, state.y, self._road_row)
+        frame = image_codec.encode_image(state.image.pixels, self._image_format)
         hit = state.contacts > self._contacts
         self._contacts = state.contacts
         message = convert.state_to_wire(state, offset, self._lock, frame, hit=hit)
-        self._say(codec.TELEMETRY, codec.encode_telemetry(message))
-        self._waits = True
+        self._send_message(codec.TELEMETRY, codec.encode_telemetry(message))
+        self._awaits_control = True
 
-    def _say(self, kind: str, data: dict[str, Any] | None = None) -> None:
+    def _send_message(self, kind: str, data: dict[str, Any] | None = None) -> None:
         assert self._channel is not None
-        line = codec.encode(kind, data)
+        text = codec.encode_message(kind, data)
         self._counts["messages_out"] += 1
-        self._counts["bytes_out"] += len(line) + 1
-        self._channel.send(line)
+        self._counts["bytes_out"] += len(text) + 1
+        self._channel.send_object(text)
 
-    def counters(self) -> dict[str, Any]:
-        """Return messages and bytes in and out, messages rejected, ignored and dropped, clients, and contacts."""
-        return self._counts | {"contacts": self._plant.state(0).contacts}
+    def read_counters(self) -> dict[str, Any]:
+        """Return messages and bytes in and out, rejected, ignored and dropped messages, clients, and contacts."""
+        return self._counts | {"contacts": self._plant.car_state(0).contacts}
 
     def close(self) -> None:
         """Hang up and stop listening."""
+        if self._pending is not None:
+            self._pending.close()
         if self._channel is not None:
             self._channel.close()
         if self._listener is not None:
             self._listener.close()
             if self._doors is not None:
-                rendezvous.withdraw(self._doors, spec.NAME)
-        self._channel = self._listener = None
+                rendezvous.withdraw_port(self._doors, spec.NAME)
+        self._channel = self._listener = self._pending = None

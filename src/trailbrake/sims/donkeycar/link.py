@@ -1,40 +1,44 @@
-"""Our end of the donkeycar simulator's wire: the client that calls it, loads a scene and drives.
+"""The client's end of the donkeycar simulator's wire: calls the simulator, loads a scene and drives.
 
 Source: protocol page formula-trend, section 10.
 """
 
-import math
 import os
 from collections.abc import Callable
 from typing import Any
 
 from trailbrake.errors import SimulatorError, UsageError, WireError
+from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.donkeycar import codec, convert, spec
 from trailbrake.state import CarState, Controls, Image, Phase, SimCommand
 from trailbrake.transport import rendezvous
-from trailbrake.transport.lines import LineCaller, LineChannel
-from trailbrake.transport.numbers import number
-from trailbrake.transport.picture import Pictures
-from trailbrake.transport.udp import Address, address
+from trailbrake.transport.image_codec import ImageDecoder
+from trailbrake.transport.json_objects import JsonObjectChannel, call_for_objects
+from trailbrake.transport.json_values import parse_number
+from trailbrake.transport.tcp import TcpCaller
+from trailbrake.transport.udp import Address, parse_address
 
-_CALL_AGAIN_S = 0.2  # s between calls of a simulator that is not there
-_STOPPED = codec.Control(0.0, 0.0, 1.0)
+_RECALL_DELAY_S = 0.2  # between calls of a simulator that is not there
+_BRAKE_CONTROL = codec.DonkeycarControl(0.0, 0.0, 1.0)
 
 
 class Link:
     """Calls the simulator and drives a car in it.
 
     Args:
-        options: where it listens, and what to ask it for.
-        doors: a folder known to nobody but the other end, where it writes down its port.
-        idle: called by `open` between looks; lets time pass and returns the new `now`. Without it `open` does not
-            wait: the phase is LOST until a telemetry comes.
+        options: where it listens, which scene to load, the road's width.
+        doors: a folder that only the other end knows, where it writes down its port.
+        idle: called by `open` while it waits; lets time pass and returns the new `now`. Without it `open` does not
+            wait: the phase is LOST until a telemetry arrives.
 
     Attributes:
-        counters: what came.
-        unreadable: messages and pictures that could not be read; the last good picture is shown again.
-        scenes: what the simulator has, as far as it has been asked.
+        counters: what arrived.
+        unreadable: messages and images that could not be read; the last good image stands in for a damaged one.
+        scenes: the simulator's scenes; empty until it has sent them.
+
+    Raises:
+        UsageError: the road of the options has no width.
     """
 
     SUPPLIES = spec.SUPPLIES
@@ -43,32 +47,31 @@ class Link:
 
     def __init__(
         self,
-        options: spec.LiveOptions | None = None,
+        options: spec.LiveOptions,
         *,
         doors: "str | os.PathLike[str] | None" = None,
         idle: Callable[[], float] | None = None,
     ) -> None:
-        self._options = options = options or spec.LiveOptions()
         if not options.half_width > 0.0:
             got = f"{options.half_width:g}"
             raise UsageError("no width of a road", where="--half-width", expected="> 0 m", got=got)
-        self._doors, self._idle = doors, idle
+        self._options, self._doors, self._idle = options, doors, idle
         self.counters = LinkCounters()
         self.unreadable = 0
         self.scenes: list[str] = []
+        self._clock = TelemetryClock(self.counters, spec.STALE_AFTER_S)
+        self._image_decoder = ImageDecoder(spec.HEIGHT, spec.WIDTH, self._count_unreadable)
         self._address: Address | None = None
-        self._caller: LineCaller | None = None
-        self._channel: LineChannel | None = None
-        self._call_at = self._now = 0.0
-        self._refused = ""  # why a scene cannot be had
-        self._message: codec.Telemetry | None = None
-        self._is_fresh = self._stale = self._was_hit = False
-        self._heard_at: float | None = None
-        self._sequence, self._contacts = -1, 0
-        self._lap, self._lap_began, self._line, self._best = 1, math.nan, -1.0, math.nan
-        self._pictures = Pictures(spec.HEIGHT, spec.WIDTH, self._spoilt)
+        self._caller: TcpCaller[JsonObjectChannel] | None = None
+        self._channel: JsonObjectChannel | None = None
+        self._next_call_at = self._now = 0.0
+        self._refusal = ""  # why the scene cannot be loaded
+        self._newest_message: codec.DonkeycarTelemetry | None = None
+        self._is_fresh = self._was_hit = False
+        self._lap, self._contacts = 1, 0
+        self._start_line_index: float | None = None  # of the line that the car crossed first
 
-    def _spoilt(self) -> None:
+    def _count_unreadable(self) -> None:
         self.unreadable += 1
 
     @property
@@ -79,144 +82,133 @@ class Link:
     def open(self, now: float) -> None:
         """Call the simulator, load the scene, and wait for the first telemetry."""
         if self._doors is None:
-            self._address = address(self._options.connect, where="--connect")
-        self._now = self._heard_at = self._call_at = now
+            self._address = parse_address(self._options.connect, where="--connect")
+        self._now = self._next_call_at = now
+        self._clock.note_arrival(now)
         if self._idle is None:
             return
         deadline = now + self._options.wait
-        while not self.fresh():
-            if self._refused or self._now > deadline:
-                said = "it has answered, and shows no car" if self.is_connected else "nobody answers there"
+        while not self.has_new_sample():
+            if self._refusal or self._now > deadline:
+                said = "it has answered, and shows no car" if self.is_connected else "no answer"
                 self.close()
                 raise SimulatorError(
-                    self._refused or "no simulator",
+                    self._refusal or "no simulator",
                     where=self._options.connect,
-                    expected="" if self._refused else f"telemetry within {self._options.wait:g} s",
-                    got="" if self._refused else said,
-                    hint=f"it has: {', '.join(self.scenes)}" if self._refused else "trailbrake doctor donkeycar",
+                    expected="" if self._refusal else f"telemetry within {self._options.wait:g} s",
+                    got="" if self._refusal else said,
+                    hint=f"it has: {', '.join(self.scenes)}" if self._refusal else "trailbrake doctor donkeycar",
                 )
             self._now = self._idle()
 
-    def fresh(self) -> bool:
+    def has_new_sample(self) -> bool:
         """Return whether a telemetry newer than the last read() is there."""
-        self._look()
+        self._poll_simulator()
         return self._is_fresh
 
-    def _look(self) -> None:
+    def _poll_simulator(self) -> None:
         if self._channel is None:
-            self._call()
+            self._call_simulator()
         channel = self._channel
         if channel is None:
             return
-        for line in channel.poll():
+        for text in channel.poll_objects():
             try:
-                self._hear(*codec.decode(line))
+                self._handle_message(*codec.decode_message(text))
             except WireError:
                 self.unreadable += 1
         if channel.is_closed:
-            self._channel, self._call_at = None, self._now + _CALL_AGAIN_S
+            self._channel, self._next_call_at = None, self._now + _RECALL_DELAY_S
 
-    def _call(self) -> None:
+    def _call_simulator(self) -> None:
         if self._caller is None:
-            if self._now < self._call_at:
+            if self._now < self._next_call_at:
                 return
             if self._doors is not None:
-                port = rendezvous.lookup(self._doors, spec.NAME)
+                port = rendezvous.lookup_port(self._doors, spec.NAME)
                 self._address = ("127.0.0.1", port) if port else None
             if self._address is None:
                 return
-            self._caller = LineCaller(self._address)
-        self._channel = self._caller.channel()
-        if self._caller.failed:
-            self._caller, self._call_at = None, self._now + _CALL_AGAIN_S
+            self._caller = call_for_objects(self._address)
+        self._channel = self._caller.poll_channel()
+        if self._caller.failure:
+            self._caller, self._next_call_at = None, self._now + _RECALL_DELAY_S
         elif self._channel is not None:
             self._caller = None
-            if self._message is not None:
+            if self._newest_message is not None:
                 self.counters.resyncs += 1
 
-    def _hear(self, kind: str, data: dict[str, Any]) -> None:
+    def _handle_message(self, kind: str, data: dict[str, Any]) -> None:
         if kind == codec.TELEMETRY:
-            self._see(codec.decode_telemetry(data))
+            self._handle_telemetry(codec.decode_telemetry(data))
         elif kind == codec.STARTING_LINE:
-            self._cross(number(data.get("timeStamp"), "timeStamp"),
-                        number(data.get("starting_line_index", 0.0), "starting_line_index"))  # fmt: skip
+            line_index = parse_number(data.get("starting_line_index", 0.0), "starting_line_index")
+            self._handle_crossing(parse_number(data.get("timeStamp"), "timeStamp"), line_index)
         elif kind == codec.SCENE_SELECTION_READY:
-            self._say(codec.GET_SCENE_NAMES)
+            self._send_message(codec.GET_SCENE_NAMES)
         elif kind == codec.SCENE_NAMES:
             self.scenes = codec.decode_scene_names(data)
             wanted = self._options.scene or (self.scenes[0] if self.scenes else "")
             if wanted in self.scenes:
-                self._say(codec.LOAD_SCENE, {"scene_name": wanted})
+                self._send_message(codec.LOAD_SCENE, {"scene_name": wanted})
             else:
-                self._refused = f"no scene {wanted}"
+                self._refusal = f"no scene {wanted}"
         elif kind in (codec.CAR_LOADED, codec.NEED_CAR_CONFIG):
-            self._say(codec.CAR_CONFIG, {"body_style": "donkey", "body_r": "40", "body_g": "90", "body_b": "200",
-                                         "car_name": self._options.name, "font_size": "50"})  # fmt: skip
+            body = {"body_style": "donkey", "body_r": "40", "body_g": "90", "body_b": "200"}
+            self._send_message(codec.CAR_CONFIG, {**body, "car_name": self._options.name, "font_size": "50"})
 
-    def _see(self, message: codec.Telemetry) -> None:
-        self._heard_at = self._now
+    def _handle_telemetry(self, message: codec.DonkeycarTelemetry) -> None:
+        self._clock.note_arrival(self._now)
         self.counters.received += 1
-        last = self._message
-        if last is not None and message.time == last.time:
+        if self._clock.is_repeated(message.time):
             return
-        if last is not None and message.time < last.time:
-            self.counters.resyncs += 1
-            self._lap, self._lap_began, self._line, self._best = 1, math.nan, -1.0, math.nan
-            self._contacts = 0
+        if self._clock.accept_sample(message.time):
+            self._lap, self._start_line_index, self._contacts = 1, None, 0
         hit = message.hit != codec.NO_HIT
         self._contacts += hit and not self._was_hit
-        self._sequence += 1
-        self._was_hit, self._message, self._is_fresh = hit, message, True
+        self._was_hit, self._newest_message, self._is_fresh = hit, message, True
 
-    def _cross(self, at: float, line: float) -> None:
-        # There may be several lines; the one that was crossed first is the start.
-        if self._line < 0.0:
-            self._line, self._lap_began = line, at
-        elif line == self._line:
-            took = at - self._lap_began
-            self._lap, self._lap_began = self._lap + 1, at
-            self._best = took if not took >= self._best else self._best
+    def _handle_crossing(self, time: float, line_index: float) -> None:
+        # There may be several lines; the one that the car crosses first is the start.
+        if self._start_line_index is None:
+            self._start_line_index = line_index
+            self._clock.start_lap(time)
+        elif line_index == self._start_line_index:
+            self._lap += 1
+            self._clock.complete_lap(time)
 
     def read(self, now: float) -> CarState:
         """Return the newest telemetry as a state."""
         self._now = now
-        self._look()
+        self._poll_simulator()
         self._is_fresh = False
-        if self._message is None:
+        message = self._newest_message
+        if message is None:
             state = CarState(phase=Phase.LOST)
         else:
-            message = self._message
-            image = Image(message.image, self._pictures.decode)
+            image = Image(message.image, self._image_decoder.decode_image)
             state = convert.state_from_wire(message, self._options.half_width, image)
-            state.lap = self._lap
-            state.lap_time = message.time - (0.0 if math.isnan(self._lap_began) else self._lap_began)
-            state.best_lap_time = self._best
-            state.contacts = self._contacts
-        state.sequence = self._sequence
-        state.age = now - (self._heard_at if self._heard_at is not None else now)
-        stale = state.age > spec.STALE_S or self._channel is None
-        if stale:
-            state.phase = Phase.LOST
-            self.counters.stale += not self._stale
-        self._stale = stale
+            state.lap, state.contacts = self._lap, self._contacts
+            self._clock.fill_laps(state)
+        self._clock.fill_age(state, now, is_connected=self._channel is not None)
         return state
 
     def write(self, controls: Controls) -> None:
         """Send the command."""
-        self._say(codec.CONTROL, codec.encode_control(convert.controls_to_wire(controls)))
+        self._send_message(codec.CONTROL, codec.encode_control(convert.controls_to_wire(controls)))
 
-    def _say(self, kind: str, data: dict[str, str] | None = None) -> None:
+    def _send_message(self, kind: str, data: dict[str, str] | None = None) -> None:
         if self._channel is not None:
-            self._channel.send(codec.encode(kind, data))
+            self._channel.send_object(codec.encode_message(kind, data))
 
-    def command(self, command: SimCommand) -> None:
+    def send_command(self, command: SimCommand) -> None:
         """Send the car back to the start."""
         if command.restart:
-            self._say(codec.RESET_CAR)
+            self._send_message(codec.RESET_CAR)
 
     def release(self) -> None:
         """Brake, straight wheels."""
-        self._say(codec.CONTROL, codec.encode_control(_STOPPED))
+        self._send_message(codec.CONTROL, codec.encode_control(_BRAKE_CONTROL))
 
     def close(self) -> None:
         """Brake and hang up."""

@@ -1,4 +1,4 @@
-"""The donkeycar simulator: names, rates, and what the wire carries.
+"""The donkeycar simulator: its name, rates, camera, what the wire carries, and its options.
 
 Source: protocol page formula-trend, section 10. Constants only; cheap to import.
 """
@@ -7,26 +7,28 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-NAME = "donkeycar"
-TITLE = "Donkeycar simulator (sdsandbox, gym-donkeycar)"
-
-WORLD = "road"
-DRIVER = "lane_pid"
-PERIOD = 0.05  # s: telemetry comes 20 times a second, asked or not
+NAME, TITLE = "donkeycar", "Donkeycar simulator (sdsandbox, gym-donkeycar)"
+PERIOD = 0.05  # s: the simulator sends telemetry 20 times a second, whether or not a client answers
 LOCK = math.radians(16.0)  # rad, wheel angle at full lock
 PORT = 9091
-STALE_S = 1.0  # s of wall time without a telemetry after which the simulator counts as gone
-OWN_ROADS = True  # the real simulator's roads are none of ours
+STALE_AFTER_S = 1.0  # s of wall time without a telemetry after which the simulator counts as gone
 
-# yaw and what is behind it need a simulator that tells velocity, gyro and angles; the older ones do not.
-SUPPLIES: frozenset[str] = frozenset(
+# The scenes of the simulator, by the names under which clients load them (gym-donkeycar, envs/donkey_env.py).
+SCENES = (
+    "generated_road", "warehouse", "sparkfun_avc", "generated_track", "mountain_track", "roboracingleague_1",
+    "waveshare", "mini_monaco", "warren", "thunderhill", "circuit_launch",
+)  # fmt: skip
+PROTOCOL_VERSION = 2
+
+# yaw and the fields after it need a simulator that sends velocity, gyro and angles; older ones do not.
+SUPPLIES = frozenset(
     {"time", "sequence", "age", "phase", "x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y",
      "yaw_rate", "steer", "throttle", "lap", "lap_time", "best_lap_time", "driving_line", "contacts", "image"}
 )  # fmt: skip
-ACCEPTS: frozenset[str] = frozenset({"steer", "throttle", "brake", "gear", "restart"})
+ACCEPTS = frozenset({"steer", "throttle", "brake", "gear", "restart"})
 
 WIDTH, HEIGHT = 160, 120  # pixels of the camera
-# Not told anywhere: estimates. Angles in degrees as Unity has them; the field of view is the vertical one.
+# Documented nowhere: estimates. Angles in degrees as Unity has them; the field of view is the vertical one.
 FOV, ABOVE, FORWARD, PITCH = 75.0, 1.2, 1.0, 8.0
 
 
@@ -37,7 +39,7 @@ class ServeOptions:
     Attributes:
         listen: where clients call, HOST:PORT: the simulator is the server.
         laps: laps until it ends; 0 = until stopped.
-        pace: `real`: the world does not wait for the client; `lockstep`: it goes one step per `control`.
+        pace: `real`: the world does not wait for the client; `lockstep`: it advances one step per `control`.
     """
 
     listen: str = f"127.0.0.1:{PORT}"
@@ -52,8 +54,8 @@ class LiveOptions:
     Attributes:
         connect: where the simulator listens, HOST:PORT.
         wait: seconds to wait for it.
-        scene: the scene to load where it shows its menu; left out: the first that it names.
-        half_width: m from the line to the edge of the road, which the wire does not tell.
+        scene: the scene to load where it shows its menu; left out: the first one of its list.
+        half_width: m from the line to the edge of the road, which the wire does not carry.
         name: of the car, shown above it.
     """
 
@@ -64,42 +66,49 @@ class LiveOptions:
     name: str = "trailbrake"
 
 
-def period(options: ServeOptions) -> float:
-    """Return how far one tick of the host goes, in s of simulator time."""
-    return PERIOD
+@dataclass(frozen=True, slots=True)
+class CameraPlace:
+    """A camera as a client of Unity describes it.
 
-
-def cars(options: ServeOptions) -> int:
-    """Return how many cars the host wants on the track."""
-    return 1
-
-
-def embedded(live: LiveOptions, cars: int) -> ServeOptions:
-    """Return the options of a world that is there for one drive: it waits for each answer."""
-    return ServeOptions(pace="lockstep")
-
-
-def speed(options: ServeOptions) -> str:
-    """Return the pace of `serve` unless asked otherwise: in lockstep, as fast as the client answers."""
-    return "max" if options.pace == "lockstep" else "real"
-
-
-def camera(
-    width: int = WIDTH, height: int = HEIGHT, fov: float = FOV, right: float = 0.0, up: float = 0.0, ahead: float = 0.0,
-    down: float = PITCH, aside: float = 0.0,
-) -> dict[str, Any]:  # fmt: skip
-    """Return the world's camera, fields of `world.camera.view.Camera`.
-
-    Args:
+    Attributes:
         width: pixels.
         height: pixels.
         fov: vertical field of view, degrees.
-        right: m from its usual place; so are up and ahead.
-        up: see above.
-        ahead: see above.
+        right: m to the right of the default place.
+        up: m above the default place.
+        ahead: m ahead of the default place.
         down: degrees that it looks down.
         aside: degrees that it looks to the right.
     """
-    horizontal = 2.0 * math.atan(width / max(height, 1) * math.tan(0.5 * math.radians(fov)))
-    return {"width": width, "height": height, "fov": horizontal, "forward": FORWARD + ahead, "left": -right,
-            "above": ABOVE + up, "pitch": math.radians(down), "yaw": -math.radians(aside)}  # fmt: skip
+
+    width: int = WIDTH
+    height: int = HEIGHT
+    fov: float = FOV
+    right: float = 0.0
+    up: float = 0.0
+    ahead: float = 0.0
+    down: float = PITCH
+    aside: float = 0.0
+
+
+def pinhole_camera(place: CameraPlace) -> dict[str, Any]:
+    """Return the camera as fields of `world.pinhole_camera.PinholeCamera`."""
+    horizontal = 2.0 * math.atan(place.width / max(place.height, 1) * math.tan(0.5 * math.radians(place.fov)))
+    return {"width": place.width, "height": place.height, "fov": horizontal, "forward": FORWARD + place.ahead,
+            "left": -place.right, "above": ABOVE + place.up, "pitch": math.radians(place.down),
+            "yaw": -math.radians(place.aside)}  # fmt: skip
+
+
+def embedded_options(live: LiveOptions, cars: int) -> ServeOptions:
+    """Return the options of a world that exists for one drive: it waits for each answer."""
+    return ServeOptions(pace="lockstep")
+
+
+def serve_pace(options: ServeOptions) -> Literal["real", "max"]:
+    """Return the default speed of `serve`: in lockstep, as fast as the client answers."""
+    return "max" if options.pace == "lockstep" else "real"
+
+
+def host_period(options: ServeOptions) -> float:
+    """Return the simulator time of one tick of the host, s."""
+    return PERIOD

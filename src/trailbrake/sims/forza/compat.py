@@ -1,52 +1,56 @@
-"""`return_vals`: the generator that the first drivers were written against, with the same signature and values.
+"""`return_vals`: a generator with the signature and values of the one that existing drivers use.
 
-Source: protocol page forza-data-out, section 4.3. One thing is better: by default it hands out the newest packet, where
-the original handed out the oldest that waited, so that a slow consumer fell behind by a whole socket buffer.
+Source: protocol page forza-data-out, section 4.3. One difference: by default it yields the newest packet. The original
+yields the oldest waiting packet, so that a slow consumer lags by a whole socket buffer.
 """
 
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from trailbrake.sims.forza import settings
-from trailbrake.sims.forza.columns import DEFAULTS, Cell, row_maker
-from trailbrake.sims.forza.intake import Intake
-from trailbrake.sims.forza.settings import Settings
+from trailbrake.sims.forza import recorder_settings
+from trailbrake.sims.forza.recorder_settings import RecorderSettings
 from trailbrake.sims.forza.spec import AUTO
-from trailbrake.transport.udp import Udp
+from trailbrake.sims.forza.table_columns import DEFAULT_COLUMNS, TableCell, make_row_builder
+from trailbrake.sims.forza.telemetry_stream import TelemetryStream
+from trailbrake.transport.udp import UdpSocket
 
 EXAMPLE = "forza_motorsport/example_configuration.yaml"
-_LOOK_S = 0.25  # how long one wait lasts: Ctrl-C is heard between two
+_POLL_S = 0.25  # longest wait, so that Ctrl-C is handled
 
 
 def return_vals(
     port: int, packet_format: str = "dash", config_file: str | Path | None = EXAMPLE, *, latest: bool = True
-) -> Iterator[list[Cell]]:
-    """Yield the values of the YAML's parameter_list for each packet of a driven car; waits for ever for the next.
+) -> Iterator[list[TableCell]]:
+    """Yield the values of the YAML file's parameter_list for each packet of a driven car, without end.
 
     Args:
-        port: UDP port to listen on, on all interfaces; one in the YAML file goes before it.
-        packet_format: what is expected, for the list of columns where the YAML has none. Packets are decoded by length.
-        config_file: the YAML file; None: none.
-        latest: hand out the newest packet that waits, and drop the older ones; else every one.
+        port: UDP port to listen on, on all interfaces; the YAML file's port takes precedence.
+        packet_format: its fields are the values if the YAML file has no list. Packets are decoded by their length.
+        config_file: the YAML file; None = no file.
+        latest: yield only the newest waiting packet; else every packet.
 
     Raises:
-        UsageError: the file is not there or wrong.
-        SimulatorError: the port is taken.
+        UsageError: the file cannot be read, or a value in it is wrong.
+        SimulatorError: the port is in use.
     """
-    wanted = Settings(port=port, packet_format=packet_format)
-    wanted = settings.check(wanted) if config_file is None else settings.load(config_file, wanted)
-    keys = wanted.parameter_list or DEFAULTS["dash" if wanted.expected == AUTO else wanted.expected]
-    row, intake = row_maker(keys), Intake()
-    udp = Udp(("0.0.0.0", wanted.port or 0), where=f"port {wanted.port}")
+    chosen = RecorderSettings(port=port, packet_format=packet_format)
+    chosen = (
+        recorder_settings.check_settings(chosen)
+        if config_file is None
+        else recorder_settings.load_settings(config_file, chosen)
+    )
+    keys = chosen.parameter_list or DEFAULT_COLUMNS["dash" if chosen.expected == AUTO else chosen.expected]
+    row, stream = make_row_builder(keys), TelemetryStream()
+    udp = UdpSocket(("0.0.0.0", chosen.port or 0), where=f"port {chosen.port}")
     try:
         while True:
-            newest: list[Cell] | None = None
-            udp.wait(_LOOK_S)
-            while (got := udp.receive()) is not None:
-                data, sender = got
-                if intake.feed(data, time.monotonic(), sender) and intake.packet is not None:
-                    newest = row(intake.packet, time.time_ns(), len(data))
+            newest: list[TableCell] | None = None
+            udp.wait_readable(_POLL_S)
+            while (received := udp.receive()) is not None:
+                data, sender = received
+                if stream.feed_datagram(data, time.monotonic(), sender) and stream.packet is not None:
+                    newest = row(stream.packet, time.time_ns(), len(data))
                     if not latest:
                         yield newest
             if latest and newest is not None:

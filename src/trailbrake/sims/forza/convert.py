@@ -1,106 +1,174 @@
-"""Packets of the Forza wire <-> our state, and pad reports <-> controls: the only place where signs and units change.
+"""Packets of the Forza wire <-> CarState, and pad reports <-> Controls. Only this module changes signs and units.
 
-Source: protocol page forza-data-out, section 3. Axes: `trailbrake.frames`. Assumed alike in both directions, since the
-page leaves it open: `Position` is the centre of mass; wheel speeds and slips need no more than the page says.
+Source: protocol page forza-data-out, section 3. Axes: `axes.py`. The page does not say which point `Position` is; both
+directions assume the centre of mass.
 """
 
 import math
 import zlib
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from trailbrake.cars.params import CarParams, Tyre, interpolate
-from trailbrake.frames import forza_from_iso, forza_from_turn, up_vector
-from trailbrake.sims.forza.blocks import Dash, Extra, Gap, Sled
-from trailbrake.sims.forza.codec import NO_DASH, TAIL, Packet, Seen, seen
+from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.frames import Vector, up_vector
+from trailbrake.sims.forza.axes import forza_from_iso, forza_from_rotation
+from trailbrake.sims.forza.blocks import WHEELS, Dash, HorizonBlock, MotorsportBlock, Sled
+from trailbrake.sims.forza.codec import SLED_SUBSET_SIZE, TAIL, Packet, StateSubset
 from trailbrake.sims.forza.spec import SHIFTING
+from trailbrake.sims.forza.turbo_pressure import boost_pressure
 from trailbrake.state import CarState, Controls, Phase, WheelState
+from trailbrake.state.record_calls import compile_record_calls
 from trailbrake.transport import pad_report
-from trailbrake.transport.pad_report import Button, PadReport
+from trailbrake.transport.pad_report import PadButton, PadReport
 from trailbrake.units import FAHRENHEIT_PER_CELSIUS, FREEZING_F, PSI, RPM, fahrenheit_from_celsius
 
 NAN = math.nan
 DRIVING = Phase.DRIVING
-STEER_MAX = 127  # of the s8 fields; -128 is taken for -127
+STEER_MAX = 127  # largest value of the s8 fields; -128 counts as -127
 PEDAL_MAX = 255
 LINE_MAX = 127
-ATMOSPHERE = 101_325.0  # Pa, standard; a shut throttle shows that much below it
 _DRIVETRAINS = {"fwd": 0, "rwd": 1, "awd": 2}
 # Largest performance index of each class but the last (section 3.7).
 CLASS_LIMITS = {
     "horizon": (500, 600, 700, 800, 900, 998),
     "motorsport": (300, 400, 500, 600, 700, 800, 900, 998),
 }
-PI_PER_W_KG = 2.6  # ours: puts a GT3 car, about 300 W/kg, near 880
-STANDING = 0.5  # m/s below which a held brake is taken for a wish to go backwards
-_RUMBLE_STRIP, _RUMBLE_OFF = 0.12, 0.6  # SurfaceRumble as the recorded session has it (section 3.8)
+PI_PER_W_KG = 2.6  # our fit: a GT3 car with about 300 W/kg gets an index near 880
+STANDING = 0.5  # m/s below which the automatic gearbox takes a held brake for a request to reverse
+_RUMBLE_ON_STRIP, _RUMBLE_OFF_TRACK = 0.12, 0.6  # SurfaceRumble of the recorded session (section 3.8)
 
 
 # ---- Game to client ------------------------------------------------------------------------------------------
 
 
-def state_from_wire(packet: Packet, time: float = NAN, sequence: int = -1) -> CarState:
-    """Return the state that `packet` tells; what its format does not have stays NaN or None.
+@compile_record_calls
+def state_from_wire(subset: StateSubset, time: float = NAN, sequence: int = -1) -> CarState:
+    """Return the CarState of a packet; fields that its format does not have are NaN or None.
 
-    Gear 11, which FH6 tells while it shifts, is None here: the gear before it is the link's to remember.
+    Gear 11, which FH6 sends while it shifts, is None here; `TelemetryStream` repeats the gear before it.
 
     Args:
-        packet: of a car that is driven: with IsRaceOn 0 the other fields mean nothing.
-        time: s, by the packet's clock; see `clock.py`.
+        subset: the packet's fields, from `codec.decode_state_subset` or `codec.select_state_subset`; with IsRaceOn 0
+            the other fields have no meaning.
+        time: s of simulator time; see `packet_clock`.
         sequence: number of the sample.
     """
-    return state_from_seen(seen(packet), time, sequence)
-
-
-def state_from_seen(numbers: Seen, time: float = NAN, sequence: int = -1) -> CarState:
-    """Return the state that `numbers` tell, as `state_from_wire` does."""
-    # Unpacked at one go and written out rather than by `frames`' functions: this runs for every datagram, and each
-    # of the tests in test_convert.py compares it with those functions.
-    n, wheel = NAN, WheelState
-    if len(numbers) == NO_DASH:
-        (
-            _, _, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
-            slip_fl, slip_fr, slip_rl, slip_rr,
-        ) = numbers  # fmt: skip
-        speed = math.sqrt(vx * vx + vy * vy + vz * vz)
-        return CarState(
-            time, sequence, n, DRIVING, n, n, n, -yaw, pitch, -roll, speed, vz, -vx, vy, az, -ax, ay,
-            -wz, wx, -wy, engine_speed=rpm * RPM,
-            wheels=[wheel(n, n, n, spin_fl, n, n, slip_fl), wheel(n, n, n, spin_fr, n, n, slip_fr),
-                    wheel(n, n, n, spin_rl, n, n, slip_rl), wheel(n, n, n, spin_rr, n, n, slip_rr)],
-        )  # fmt: skip
+    # The axis map is written out instead of calling `axes`: this runs for every datagram. The tests compare both.
+    if len(subset) == SLED_SUBSET_SIZE:
+        return _state_from_sled(subset, time, sequence)
     (
-        _, _, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
-        slip_fl, slip_fr, slip_rl, slip_rr, px, py, pz, speed, temp_fl, temp_fr, temp_rl, temp_rr, best, lap_time, _,
-        laps, throttle, brake, clutch, handbrake, gear, steer, line,
-    ) = numbers  # fmt: skip
+        _, _, max_rpm, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
+        slip_fl, slip_fr, slip_rl, slip_rr, px, py, pz, speed, temp_fl, temp_fr, temp_rl, temp_rr, fuel, best,
+        lap_time, _, laps, throttle, brake, clutch, handbrake, gear, steer, line,
+    ) = subset  # fmt: skip
     return CarState(
-        time, sequence, n, DRIVING, pz, -px, py, -yaw, pitch, -roll, speed, vz, -vx, vy, az, -ax, ay,
-        -wz, wx, -wy,
-        -steer / STEER_MAX if steer > -STEER_MAX else 1.0, n, throttle / PEDAL_MAX, brake / PEDAL_MAX,
-        clutch / PEDAL_MAX, handbrake / PEDAL_MAX, None if gear == SHIFTING else gear or -1, rpm * RPM, n, n, n,
-        laps + 1.0, lap_time, best or n, n, line / LINE_MAX if line > -LINE_MAX else -1.0, n, n,
-        [wheel(n, n, n, spin_fl, n, n, slip_fl, n, n, n, (temp_fl - FREEZING_F) / FAHRENHEIT_PER_CELSIUS),
-         wheel(n, n, n, spin_fr, n, n, slip_fr, n, n, n, (temp_fr - FREEZING_F) / FAHRENHEIT_PER_CELSIUS),
-         wheel(n, n, n, spin_rl, n, n, slip_rl, n, n, n, (temp_rl - FREEZING_F) / FAHRENHEIT_PER_CELSIUS),
-         wheel(n, n, n, spin_rr, n, n, slip_rr, n, n, n, (temp_rr - FREEZING_F) / FAHRENHEIT_PER_CELSIUS)],
+        time=time,
+        sequence=sequence,
+        age=NAN,
+        phase=DRIVING,
+        x=pz,
+        y=-px,
+        z=py,
+        yaw=-yaw,
+        pitch=pitch,
+        roll=-roll,
+        speed=speed,
+        velocity_x=vz,
+        velocity_y=-vx,
+        velocity_z=vy,
+        acceleration_x=az,
+        acceleration_y=-ax,
+        acceleration_z=ay,
+        roll_rate=-wz,
+        pitch_rate=wx,
+        yaw_rate=-wy,
+        steer=-steer / STEER_MAX if steer > -STEER_MAX else 1.0,
+        throttle=throttle / PEDAL_MAX,
+        brake=brake / PEDAL_MAX,
+        clutch=clutch / PEDAL_MAX,
+        handbrake=handbrake / PEDAL_MAX,
+        gear=None if gear == SHIFTING else gear or -1,
+        engine_speed=rpm * RPM,
+        max_engine_speed=max_rpm * RPM,
+        fuel=fuel,
+        lap=laps + 1.0,
+        lap_time=lap_time,
+        best_lap_time=best or NAN,
+        driving_line=line / LINE_MAX if line > -LINE_MAX else -1.0,
+        wheels=[
+            WheelState(
+                angular_velocity=spin_fl, combined_slip=slip_fl,
+                core_temperature=(temp_fl - FREEZING_F) / FAHRENHEIT_PER_CELSIUS,
+            ),
+            WheelState(
+                angular_velocity=spin_fr, combined_slip=slip_fr,
+                core_temperature=(temp_fr - FREEZING_F) / FAHRENHEIT_PER_CELSIUS,
+            ),
+            WheelState(
+                angular_velocity=spin_rl, combined_slip=slip_rl,
+                core_temperature=(temp_rl - FREEZING_F) / FAHRENHEIT_PER_CELSIUS,
+            ),
+            WheelState(
+                angular_velocity=spin_rr, combined_slip=slip_rr,
+                core_temperature=(temp_rr - FREEZING_F) / FAHRENHEIT_PER_CELSIUS,
+            ),
+        ],
     )  # fmt: skip
 
 
-class Session(NamedTuple):
-    """What a packet tells beside the car: clocks, laps and the road. Made by the host.
+@compile_record_calls
+def _state_from_sled(subset: StateSubset, time: float, sequence: int) -> CarState:
+    """Return the CarState of a packet without a dash: no position, pedals, gear or laps."""
+    (
+        _, _, max_rpm, rpm, ax, ay, az, vx, vy, vz, wx, wy, wz, yaw, pitch, roll, spin_fl, spin_fr, spin_rl, spin_rr,
+        slip_fl, slip_fr, slip_rl, slip_rr,
+    ) = subset  # fmt: skip
+    return CarState(
+        time=time,
+        sequence=sequence,
+        age=NAN,
+        phase=DRIVING,
+        yaw=-yaw,
+        pitch=pitch,
+        roll=-roll,
+        speed=math.sqrt(vx * vx + vy * vy + vz * vz),
+        velocity_x=vz,
+        velocity_y=-vx,
+        velocity_z=vy,
+        acceleration_x=az,
+        acceleration_y=-ax,
+        acceleration_z=ay,
+        roll_rate=-wz,
+        pitch_rate=wx,
+        yaw_rate=-wy,
+        engine_speed=rpm * RPM,
+        max_engine_speed=max_rpm * RPM,
+        wheels=[
+            WheelState(angular_velocity=spin_fl, combined_slip=slip_fl),
+            WheelState(angular_velocity=spin_fr, combined_slip=slip_fr),
+            WheelState(angular_velocity=spin_rl, combined_slip=slip_rl),
+            WheelState(angular_velocity=spin_rr, combined_slip=slip_rr),
+        ],
+    )
+
+
+class RaceStatus(NamedTuple):
+    """The fields of a packet that do not describe the car: clocks, laps and the road.
 
     Attributes:
-        timestamp_ms: clock of the session, ms; wraps.
-        race_time: s.
+        timestamp_ms: clock of the session, ms; wraps at 2^32.
+        race_time: s since the start of the race.
         distance: m driven.
-        last_lap: s, 0 = none.
-        laps: completed.
-        position: rank, 0 = no race.
-        line: NormalizedDrivingLine, see `line_to_wire`.
-        ai_brake: brake that the reference would press less the player's, -1..1.
+        last_lap: s; 0 = none.
+        laps: number of completed laps.
+        position: rank; 0 = no race.
+        line: NormalizedDrivingLine, from `line_to_wire`.
+        ai_brake: brake of the reference minus brake of the player, -1..1.
         strips: whether each wheel is on a rumble strip.
-        gear: as the wire tells it.
-        stick: the stick as the game took it, positive left.
+        gear: the wire's gear.
+        stick: position of the stick after the dead zone, -1..1, positive left.
+        turbo_share: share of the turbocharger's pressure that has built up.
+        track_ordinal: number of the track.
     """
 
     timestamp_ms: int = 0
@@ -114,138 +182,218 @@ class Session(NamedTuple):
     strips: tuple[bool, bool, bool, bool] = (False, False, False, False)
     gear: int = 1
     stick: float = NAN
+    turbo_share: float = 0.0
+    track_ordinal: int = 0
 
 
-def paused_packet(timestamp_ms: int, form: str) -> Packet:
-    """Return what a title sends in menus: IsRaceOn 0, the clock, and nothing else."""
-    return _framed(Sled(timestamp_ms=timestamp_ms), Dash(), Gap(), Extra(), form)
+def make_paused_packet(timestamp_ms: int, form: str) -> Packet:
+    """Return the packet that a title sends in menus: IsRaceOn 0, the clock, and zeros."""
+    return _assemble_packet(Sled(timestamp_ms=timestamp_ms), Dash(), MotorsportBlock(), form)
 
 
-def state_to_wire(state: CarState, car: CarParams, session: Session, form: str = "fh") -> Packet:
-    """Return what a title would send of `state`. What the state does not know is 0: the games send no NaN.
+def state_to_wire(state: CarState, car: CarParams, status: RaceStatus, form: str = "fh") -> Packet:
+    """Return the packet that a title would send of `state`. Fields that the state does not supply (NaN) are 0.
 
-    The relations that the page's section 3.8 found in a real recording hold: speed is the length of the velocity,
-    power is torque times engine speed, combined slip is made of the other two, travel in m goes with the normalised.
+    The relations that section 3.8 of the page found in a real recording hold: speed is the length of the velocity,
+    power is torque times engine speed, combined slip is the length of (slip ratio, slip angle), and the suspension
+    travel in m matches the normalised one.
+
+    Args:
+        state: of the car.
+        car: supplies engine, tyres and suspension, for fields of the wire that CarState does not have.
+        status: the fields that do not describe the car.
+        form: sled, dash, fh or fm2023.
     """
-    s = state
-    velocity = forza_from_iso((_known(s.velocity_x), _known(s.velocity_y), _known(s.velocity_z)))
-    wx, wy, wz = forza_from_turn((_known(s.roll_rate), _known(s.pitch_rate), _known(s.yaw_rate)))
-    pitch, yaw, roll = forza_from_turn((_known(s.roll), _known(s.pitch), _known(s.yaw)))
-    wheels = [_wheel_to_wire(w, t) for w, t in zip(s.wheels, (car.tyre_front,) * 2 + (car.tyre_rear,) * 2, strict=True)]
-    travels = _travels(s, car)
-    torque = _torque(s, car)
-    engine = _known(s.engine_speed)
-    sled = Sled._make((
-        1, session.timestamp_ms & 0xFFFFFFFF, car.engine.limiter_rpm, car.engine.idle_rpm, engine / RPM,
-        *forza_from_iso((_known(s.acceleration_x), _known(s.acceleration_y), _known(s.acceleration_z))),
-        *velocity, wx, wy, wz, yaw, pitch, roll,
-        *(t[0] for t in travels),
-        *(w[0] for w in wheels),
-        *(_known(w.angular_velocity) for w in s.wheels),
-        *map(int, session.strips),
-        0.0, 0.0, 0.0, 0.0,  # no puddles in our world
-        *(_rumble(w, strip) for w, strip in zip(s.wheels, session.strips, strict=True)),
-        *(w[1] for w in wheels),
-        *(w[2] for w in wheels),
-        *(t[1] for t in travels),
-        *_identity(car, form),
-    ))  # fmt: skip
-    dash = Dash._make((
-        *forza_from_iso((s.x, s.y, s.z)), math.hypot(*velocity), torque * engine, torque,
-        *(0.0 if math.isnan(w.core_temperature) else fahrenheit_from_celsius(w.core_temperature) for w in s.wheels),
-        (_known(s.throttle) - 1.0) * ATMOSPHERE / PSI, _known(s.fuel_litres) / car.fuel.capacity, session.distance,
-        _known(s.best_lap_time), session.last_lap, _known(s.lap_time), session.race_time,
-        session.laps & 0xFFFF, session.position, _pedal(s.throttle), _pedal(s.brake), _pedal(s.clutch),
-        _pedal(s.handbrake), session.gear, -round(_known(session.stick) * STEER_MAX), session.line,
-        round(max(-1.0, min(1.0, session.ai_brake)) * LINE_MAX),
-    ))  # fmt: skip
-    extra = Extra._make((*(min(max(_known(w.wear), 0.0), 1.0) for w in s.wheels), 0))
-    return _framed(sled, dash, Gap(), extra, form)
+    sled, dash = _sled_to_wire(state, car, status, form), _dash_to_wire(state, car, status)
+    wear = [min(max(_zero_if_nan(wheel.wear), 0.0), 1.0) for wheel in state.wheels]
+    extra = MotorsportBlock(**_wheel_fields("tire_wear", wear), track_ordinal=status.track_ordinal)
+    return _assemble_packet(sled, dash, extra, form)
 
 
-def _framed(sled: Sled, dash: Dash, gap: Gap, extra: Extra, form: str) -> Packet:
+def _sled_to_wire(s: CarState, car: CarParams, status: RaceStatus, form: str) -> Sled:
+    pitch, yaw, roll = forza_from_rotation(_zeros_if_nan(s.roll, s.pitch, s.yaw))
+    tyres = (car.tyre_front, car.tyre_front, car.tyre_rear, car.tyre_rear)
+    slips = [_slips_to_wire(wheel, tyre) for wheel, tyre in zip(s.wheels, tyres, strict=True)]
+    travels = _suspension_travels(s, car)
+    rumble = [_surface_rumble(wheel, strip) for wheel, strip in zip(s.wheels, status.strips, strict=True)]
+    return Sled(
+        is_race_on=1,
+        timestamp_ms=status.timestamp_ms & 0xFFFFFFFF,
+        engine_max_rpm=car.engine.limiter_rpm,
+        engine_idle_rpm=car.engine.idle_rpm,
+        current_engine_rpm=_zero_if_nan(s.engine_speed) / RPM,
+        **_vector_fields("acceleration", forza_from_iso(_zeros_if_nan(s.acceleration_x, s.acceleration_y,
+                                                                      s.acceleration_z))),
+        **_vector_fields("velocity", _velocity_to_wire(s)),
+        **_vector_fields("angular_velocity", forza_from_rotation(_zeros_if_nan(s.roll_rate, s.pitch_rate,
+                                                                               s.yaw_rate))),
+        yaw=yaw,
+        pitch=pitch,
+        roll=roll,
+        **_wheel_fields("norm_suspension_travel", [share for share, _ in travels]),
+        **_wheel_fields("tire_slip_ratio", [slip.ratio for slip in slips]),
+        **_wheel_fields("wheel_rotation_speed", [_zero_if_nan(wheel.angular_velocity) for wheel in s.wheels]),
+        **_wheel_fields("wheel_on_rumble_strip", list(map(int, status.strips))),
+        **_wheel_fields("surface_rumble", rumble),
+        **_wheel_fields("tire_slip_angle", [slip.angle for slip in slips]),
+        **_wheel_fields("tire_combined_slip", [slip.combined for slip in slips]),
+        **_wheel_fields("suspension_travel_meters", [metres for _, metres in travels]),
+        **_car_identity(car, form),
+    )  # fmt: skip
+
+
+def _dash_to_wire(s: CarState, car: CarParams, status: RaceStatus) -> Dash:
+    torque = _engine_torque(s, car, status.turbo_share)
+    throttle = max(0.0, min(1.0, _zero_if_nan(s.throttle)))
+    temperatures = [
+        0.0 if math.isnan(wheel.core_temperature) else fahrenheit_from_celsius(wheel.core_temperature)
+        for wheel in s.wheels
+    ]
+    return Dash(
+        **_vector_fields("position", forza_from_iso((s.x, s.y, s.z))),
+        speed=math.hypot(*_velocity_to_wire(s)),
+        power=torque * _zero_if_nan(s.engine_speed),
+        torque=torque,
+        **_wheel_fields("tire_temp", temperatures),
+        boost=boost_pressure(car.engine, throttle, status.turbo_share) / PSI,
+        fuel=_zero_if_nan(s.fuel_litres) / car.fuel.capacity,
+        dist_traveled=status.distance,
+        best_lap_time=_zero_if_nan(s.best_lap_time),
+        last_lap_time=status.last_lap,
+        cur_lap_time=_zero_if_nan(s.lap_time),
+        cur_race_time=status.race_time,
+        lap_no=status.laps & 0xFFFF,
+        race_pos=status.position,
+        accel=_pedal_to_wire(s.throttle),
+        brake=_pedal_to_wire(s.brake),
+        clutch=_pedal_to_wire(s.clutch),
+        handbrake=_pedal_to_wire(s.handbrake),
+        gear=status.gear,
+        steer=-round(_zero_if_nan(status.stick) * STEER_MAX),
+        norm_driving_line=status.line,
+        norm_ai_brake_diff=round(max(-1.0, min(1.0, status.ai_brake)) * LINE_MAX),
+    )
+
+
+def _wheel_fields(name: str, values: Sequence[float]) -> dict[str, Any]:
+    """Return the four fields `name`_FL to `name`_RR."""
+    return {f"{name}_{wheel}": value for wheel, value in zip(WHEELS, values, strict=True)}
+
+
+def _vector_fields(name: str, vector: Vector) -> dict[str, Any]:
+    """Return the three fields `name`_x to `name`_z."""
+    return {f"{name}_{axis}": value for axis, value in zip("xyz", vector, strict=True)}
+
+
+def _velocity_to_wire(s: CarState) -> Vector:
+    return forza_from_iso(_zeros_if_nan(s.velocity_x, s.velocity_y, s.velocity_z))
+
+
+def _assemble_packet(sled: Sled, dash: Dash, extra: MotorsportBlock, form: str) -> Packet:
+    """Return the packet of a format, made of those blocks that it has."""
     if form == "sled":
         return Packet(sled)
     if form == "dash":
         return Packet(sled, dash=dash)
-    return Packet(sled, dash=dash, extra=extra) if form == "fm2023" else Packet(sled, gap, dash, tail=TAIL)
+    return Packet(sled, dash=dash, extra=extra) if form == "fm2023" else Packet(sled, HorizonBlock(), dash, tail=TAIL)
 
 
-def _known(value: float) -> float:
+def _zero_if_nan(value: float) -> float:
     return value if value == value else 0.0  # NaN differs from itself
 
 
-def _pedal(value: float) -> int:
-    return round(max(0.0, min(1.0, _known(value))) * PEDAL_MAX)
+def _zeros_if_nan(x: float, y: float, z: float) -> Vector:
+    return _zero_if_nan(x), _zero_if_nan(y), _zero_if_nan(z)
 
 
-def _wheel_to_wire(wheel: WheelState, tyre: Tyre) -> tuple[float, float, float]:
-    """Return slip ratio and slip angle as shares of the tyre's own at the peak of grip, and both together.
+def _pedal_to_wire(value: float) -> int:
+    return round(max(0.0, min(1.0, _zero_if_nan(value))) * PEDAL_MAX)
 
-    The wire's angle has the sign opposite to the lateral velocity, which is positive to the right there: ours.
+
+class _WireSlips(NamedTuple):
+    """A wheel's slips on the wire: 1 is the tyre's slip at the peak of grip."""
+
+    ratio: float
+    angle: float
+    combined: float
+
+
+def _slips_to_wire(wheel: WheelState, tyre: Tyre) -> _WireSlips:
+    """Return slip ratio and slip angle over those of the tyre at its peak of grip, and both combined.
+
+    The wire's slip angle has the sign opposite to the wire's lateral velocity, which is positive to the right. So it
+    has the sign of ISO 8855.
     """
-    ratio = _known(wheel.slip_ratio) / tyre.peak_slip_ratio
-    angle = math.tan(_known(wheel.slip_angle)) / math.tan(tyre.peak_slip_angle)
-    return ratio, angle, math.hypot(ratio, angle)
+    ratio = _zero_if_nan(wheel.slip_ratio) / tyre.peak_slip_ratio
+    angle = math.tan(_zero_if_nan(wheel.slip_angle)) / math.tan(tyre.peak_slip_angle)
+    return _WireSlips(ratio, angle, math.hypot(ratio, angle))
 
 
-def _travels(s: CarState, car: CarParams) -> list[tuple[float, float]]:
-    """Return each corner's compression as share of its travel (0 full droop, 1 at the bump stop) and in m.
+def _suspension_travels(s: CarState, car: CarParams) -> list[tuple[float, float]]:
+    """Return each wheel's compression as a share of its travel (0 full droop, 1 at the bump stop) and in m.
 
-    From where the body is above the contact points: the height of the centre of mass over a wheel's contact, along
-    the body's own axes, is what it is at rest less the compression of spring and tyre.
+    The height of the centre of mass over the wheel's contact point, along the body's z axis, is its height at rest
+    minus the compression of spring and tyre.
     """
-    up = up_vector(_known(s.yaw), _known(s.pitch), _known(s.roll))
-    out = []
+    up = up_vector(*_zeros_if_nan(s.yaw, s.pitch, s.roll))
+    travels = []
     for index, wheel in enumerate(s.wheels):
         links = car.suspension_front if index < 2 else car.suspension_rear
         height = (s.x - wheel.x) * up[0] + (s.y - wheel.y) * up[1] + (s.z - wheel.z) * up[2]
         span = links.bump_travel + links.droop_travel
-        share = (_known(car.body.cg_height - height) + links.droop_travel) / span
+        share = (_zero_if_nan(car.body.cg_height - height) + links.droop_travel) / span
         share = max(0.0, min(1.0, share))
-        out.append((share, share * span - links.droop_travel))
-    return out
+        travels.append((share, share * span - links.droop_travel))
+    return travels
 
 
-def _torque(s: CarState, car: CarParams) -> float:
-    """Return the engine's torque, N m: the curve at full throttle, its drag with the throttle shut, between them."""
+def _engine_torque(s: CarState, car: CarParams, turbo_share: float) -> float:
+    """Return the engine's torque, N m, positive drives; the drag is constant below idle and above the limiter."""
     engine = car.engine
-    rpm = _known(s.engine_speed) / RPM
-    full = interpolate(rpm, engine.rpm, engine.torque)
-    shut = interpolate(
-        rpm, (engine.idle_rpm, engine.limiter_rpm), (engine.braking_torque_idle, engine.braking_torque_limiter)
-    )
-    throttle = max(0.0, min(1.0, _known(s.throttle)))
-    return throttle * full - (1.0 - throttle) * shut
+    rpm = _zero_if_nan(s.engine_speed) / RPM
+    throttle = max(0.0, min(1.0, _zero_if_nan(s.throttle)))
+    drag = engine.drag_torque(max(engine.idle_rpm, min(engine.limiter_rpm, rpm)))
+    air = 1.0 - engine.turbo_share + engine.turbo_share * turbo_share
+    return throttle * engine.full_torque(rpm) * air - (1.0 - throttle) * drag
 
 
-def _rumble(wheel: WheelState, strip: bool) -> float:
+def _surface_rumble(wheel: WheelState, strip: bool) -> float:
+    """Return SurfaceRumble on a rumble strip, off the track (unknown counts as on it) or on the road."""
     if strip:
-        return _RUMBLE_STRIP
-    return _RUMBLE_OFF if wheel.on_track < 0.5 else 0.0  # NaN is no news of leaving the road
+        return _RUMBLE_ON_STRIP
+    return _RUMBLE_OFF_TRACK if wheel.on_track < 0.5 else 0.0
 
 
-def _identity(car: CarParams, form: str) -> tuple[int, int, int, int, int]:
-    """Return ordinal, class, performance index, drivetrain and cylinders.
+def _car_identity(car: CarParams, form: str) -> dict[str, Any]:
+    """Return the fields ordinal, class, performance index and drivetrain.
 
-    The ordinal is made from the name: stable, and nobody else's. The index grows with power over mass, so that a
-    GT3 car has about what the games give it; the class follows from it by the title's table (section 3.7).
+    The ordinal is a hash of the name, so that it is stable. The index is linear in power over mass, fitted so that a
+    GT3 car gets about the index of the games; the title's table gives the class of an index (section 3.7).
     """
     power = car.engine.peak_power + (car.hybrid.power if car.hybrid else 0.0)
     index = max(100, min(999, round(100.0 + PI_PER_W_KG * power / car.body.mass)))
     limits = CLASS_LIMITS["horizon" if form == "fh" else "motorsport"]
-    rank = sum(index > limit for limit in limits)
-    return zlib.crc32(car.name.encode()) & 0x7FFF, rank, index, _DRIVETRAINS[car.drive.layout], 0
+    return {
+        "car_ordinal": name_ordinal(car.name),
+        "car_class": sum(index > limit for limit in limits),
+        "car_performance_index": index,
+        "drivetrain_type": _DRIVETRAINS[car.drive.layout],
+    }
 
 
-def line_to_wire(share: float, wrap: bool) -> int:
-    """Return NormalizedDrivingLine for a place beside the line, `share` of half the width, positive left (3.4).
+def name_ordinal(name: str) -> int:
+    """Return a stable number for the name of a car or a track: a hash."""
+    return zlib.crc32(name.encode()) & 0x7FFF
+
+
+def line_to_wire(offset: float, wrap: bool) -> int:
+    """Return NormalizedDrivingLine (section 3.4) for an offset from the line.
 
     Args:
-        share: any number; beyond the edge it goes on.
-        wrap: let it run over as a signed byte, instead of stopping at the edge.
+        offset: distance from the line over half the width of the road, positive left; 1 is the edge.
+        wrap: beyond the edge the value overflows as a signed byte, instead of stopping at its largest.
     """
-    value = round(LINE_MAX * _known(share))
+    value = round(LINE_MAX * _zero_if_nan(offset))
     return (value + 128) % 256 - 128 if wrap else max(-LINE_MAX, min(LINE_MAX, value))
 
 
@@ -253,39 +401,39 @@ def line_to_wire(share: float, wrap: bool) -> int:
 
 
 def controls_to_wire(controls: Controls, gear: int | None = None, speed: float = NAN) -> PadReport:
-    """Return the pad's report for `controls`; neutral where steer, throttle or brake is NaN.
+    """Return the pad's report for `controls`; neutral if steer, throttle or brake is NaN.
 
-    The stick is `steer` itself. Gears are the game's automatic box's, which takes a brake that is held at rest for
-    reverse: there the handbrake holds the car instead, and a wish for gear -1 is that brake.
+    The stick is `steer`. The game's automatic gearbox chooses the gear; it reverses when the brake is held at rest.
+    Therefore the handbrake holds a car at rest, and `controls.gear` of -1 holds the brake to reverse.
 
     Args:
-        controls: what to do.
-        gear: the gear that the game is in; None: not known.
-        speed: m/s; NaN: not known.
+        controls: of the driver.
+        gear: present gear; None = unknown.
+        speed: m/s; NaN = unknown.
     """
     throttle, brake = controls.throttle, controls.brake
     handbrake = controls.handbrake > 0.5
-    if controls.gear == -1:  # the left trigger stops the car, then drives it backwards
+    if controls.gear == -1:  # the left trigger brakes, then drives backwards
         throttle, brake = (brake, throttle) if gear == -1 else (0.0, max(throttle, brake))
-    elif gear == -1:  # the right trigger stops it, then drives it forwards
+    elif gear == -1:  # the right trigger brakes, then drives forwards
         throttle, brake = max(throttle, brake), 0.0
     elif speed < STANDING and throttle <= 0.0 < brake:
         brake, handbrake = 0.0, True
-    return pad_report.driving(-controls.steer, throttle, brake, Button.A if handbrake else 0)
+    return pad_report.driving_report(-controls.steer, throttle, brake, PadButton.A if handbrake else 0)
 
 
 def stick_from_wire(report: PadReport, dead_zone: float = 0.0) -> float:
-    """Return the left stick, -1..1, positive LEFT as our steer; the way beyond the dead zone counts as the whole."""
+    """Return the left stick, -1..1, positive left as our steer, with the range beyond the dead zone scaled to 1."""
     x = max(-1.0, report.left_x / pad_report.AXIS_MAX)
     size = abs(x)
     return 0.0 if size <= dead_zone else -math.copysign((size - dead_zone) / (1.0 - dead_zone), x)
 
 
 def controls_from_wire(report: PadReport, steer: float) -> Controls:
-    """Return what `report` asks of a car whose wheels the stick has turned to `steer` (share of lock, left)."""
+    """Return the controls of a pad's report; `steer` (share of lock, positive left) follows from the stick."""
     return Controls(
         steer=steer,
         throttle=report.right_trigger / pad_report.TRIGGER_MAX,
         brake=report.left_trigger / pad_report.TRIGGER_MAX,
-        handbrake=float(bool(report.buttons & Button.A)),
+        handbrake=float(bool(report.buttons & PadButton.A)),
     )

@@ -1,7 +1,7 @@
-"""The game's end of the Forza wire: sends a Plant's car as Data Out, and drives it by a pad's reports.
+"""The game's end of the Forza wire: sends a Plant's car as Data Out, and drives it with a pad's reports.
 
-Source: protocol page forza-data-out, sections 3, 6.6 and 8. Start of the pad pauses and goes on, Y rewinds, as with the
-games' usual layout. A pad that falls silent for a second is a pad that lies on the table.
+Source: protocol page forza-data-out, sections 3, 6.6 and 8. As in the games, Start pauses and resumes, and Y rewinds. A
+pad without reports for a second counts as neutral.
 """
 
 import math
@@ -10,43 +10,46 @@ from collections import deque
 from typing import Any
 
 from trailbrake.errors import SimulatorError, UsageError, WireError
-from trailbrake.roles import Plant
+from trailbrake.roles import RoadPlant
 from trailbrake.sims.forza import codec, convert, spec
-from trailbrake.sims.forza.convert import Session
-from trailbrake.sims.forza.pad_driving import Direction, Steering
-from trailbrake.sims.forza.roadside import RoadSense
+from trailbrake.sims.forza.convert import RaceStatus
+from trailbrake.sims.forza.pad_assists import AutomaticReverse, PadSteering
+from trailbrake.sims.forza.roadside import RoadsideSensor
+from trailbrake.sims.forza.turbo_pressure import TurboPressure
 from trailbrake.state import CarState, Pose, SimCommand
 from trailbrake.transport import pad_report, rendezvous
-from trailbrake.transport.faults import FaultOptions, Faults
-from trailbrake.transport.pad_report import NEUTRAL, Button, PadReport
-from trailbrake.transport.udp import Address, Udp, address
+from trailbrake.transport.client_notices import ClientNotices
+from trailbrake.transport.network_faults import FaultOptions, FaultyQueue
+from trailbrake.transport.pad_report import NEUTRAL, PadButton
+from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
-SILENT_S = 1.0  # s without a report after which the pad counts as let go
-REWIND_S = 3.0  # s that one press of Y goes back
-_KEPT_S = 30.0  # s that can be rewound
-_LOOK_EVERY = 30  # ticks between looks for a link behind private doors
-_QUANTUM_MS = 15.625  # the system tick by which the recorded session's clock moved (section 3.2)
-_CLUTCH_OPEN = 0.99  # share from which, on the move, no gear is engaged
-_ROLLING = 1.0  # m/s
+PAD_TIMEOUT_S = 1.0  # s without a report after which the pad counts as neutral
+REWIND_S = 3.0  # s that one press of Y rewinds
+_REWIND_BUFFER_S = 30.0  # s that can be rewound
+_MAX_REPORTS_PER_TICK = 128  # a pad sends a few; so that a flooded port does not hold a tick
+_LOOKUP_EVERY = 30  # ticks between look-ups of the link's port in the rendezvous folder
+_QUANTUM_MS = 15.625  # resolution of the recorded session's clock (section 3.2)
+_CLUTCH_OPEN = 0.99  # clutch above which a moving car has no gear engaged
+_ROLLING_SPEED = 1.0  # m/s
 
 
-class _Laps:
-    """Counts laps by the plant's own lap clock, which starts again at the line."""
+class _PlantLapCounter:
+    """Counts laps by the plant's lap clock, which restarts at the line."""
 
     def __init__(self) -> None:
-        self.done, self.last = 0, 0.0
-        self._began = math.nan
+        self.completed, self.last_lap_time = 0, 0.0
+        self._lap_start = math.nan
 
-    def begin(self, state: CarState) -> None:
-        """Begin a lap that nothing ended: a start, or a way to the pits."""
-        self._began = state.time - state.lap_time
+    def begin_lap(self, state: CarState) -> None:
+        """Begin a lap without completing one: at the start, or in the pits."""
+        self._lap_start = state.time - state.lap_time
 
-    def see(self, state: CarState) -> None:
-        """Notice that a lap has ended since the state before."""
+    def update_lap(self, state: CarState) -> None:
+        """Count a lap if it has ended since the state before."""
         began = state.time - state.lap_time
-        if began > self._began + 1e-6:  # beyond rounding
-            self.done, self.last = self.done + 1, began - self._began
-            self._began = began
+        if began > self._lap_start + 1e-6:  # beyond rounding
+            self.completed, self.last_lap_time = self.completed + 1, began - self._lap_start
+            self._lap_start = began
 
 
 class Host:
@@ -54,44 +57,48 @@ class Host:
 
     Args:
         plant: the world, one car; its period is that of the datagrams.
-        options: of this simulator.
-        doors: a folder in which our own link and this host find each other's ports. None = the public ports.
+        options: options of `serve forza`.
+        doors: rendezvous folder in which host and link publish their ports; None = the public ports.
     """
 
     def __init__(
         self,
-        plant: Plant,
+        plant: RoadPlant,
         options: spec.ServeOptions | None = None,
         *,
         doors: "str | os.PathLike[str] | None" = None,
     ) -> None:
         options = options or spec.ServeOptions()
-        spec.period(options)
+        spec.host_period(options)
         if not 0.0 <= options.dead_zone < 1.0:
             raise UsageError("no dead zone", where="--dead-zone", expected="0 to below 1", got=f"{options.dead_zone:g}")
         self._plant, self._options, self._doors = plant, options, doors
         self._car = plant.cars[0]
-        self._form = codec.ALIASES.get(options.format, options.format)
+        self._format = codec.ALIASES.get(options.format, options.format)
         self._targets: list[Address] = []
         if doors is None:
-            self._targets = [address(part.strip(), where="--send") for part in options.send.split(",")]
-        self._steering = Steering(self._car, fades=options.steering == "pad")
-        self._direction = Direction()
-        self._faults = Faults(
+            self._targets = [parse_address(part.strip(), where="--send") for part in options.send.split(",")]
+        self._steering = PadSteering(self._car, fades=options.steering == "pad")
+        self._direction = AutomaticReverse()
+        self._turbo = TurboPressure(self._car.engine)
+        self._track_ordinal = convert.name_ordinal(plant.track.name)
+        self._faults = FaultyQueue(
             FaultOptions(loss=options.loss, duplicate=options.duplicate, reorder=options.reorder, delay=options.delay,
                          jitter=options.jitter)
         )  # fmt: skip
-        self._road: RoadSense | None = None
-        self._out: Udp | None = None
-        self._in: Udp | None = None
+        self._road_sensor: RoadsideSensor | None = None
+        waiting = f"no pad report has come to 127.0.0.1:{options.pad_port} yet; telemetry goes to {options.send}"
+        self._notices = ClientNotices(spec.NAME, waiting if doors is None else "")
+        self._telemetry_socket: UdpSocket | None = None
+        self._pad_socket: UdpSocket | None = None
         self._report = NEUTRAL
-        self._reported: float | None = None  # when the newest report came
+        self._reported_at: float | None = None  # time of the newest report
         self._stick = 0.0
-        self._state = plant.state(0)
+        self._state = plant.car_state(0)
         self._session_s = options.clock / 1000.0
         self._gear = 1
         self._start_race()
-        self._driving = True
+        self._is_driving = True
         self._ticks = 0
         self._counts = dict.fromkeys(
             ("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "superseded", "pad_silent", "rewinds"),
@@ -100,167 +107,179 @@ class Host:
 
     def _start_race(self) -> None:
         self._race_s = self._distance = 0.0
-        self._laps = _Laps()
-        self._laps.begin(self._state)
-        self._past: deque[tuple[float, Pose, float]] = deque(maxlen=round(_KEPT_S / self._plant.period))
+        self._lap_counter = _PlantLapCounter()
+        self._lap_counter.begin_lap(self._state)
+        self._rewind_buffer: deque[tuple[float, Pose, float]] = deque(
+            maxlen=round(_REWIND_BUFFER_S / self._plant.period)
+        )
 
     @property
     def pad_port(self) -> int:
-        """The port that takes pad reports, once open."""
-        assert self._in is not None
-        return self._in.port
-
-    @property
-    def driving(self) -> bool:
-        """Whether the race is on; not in a pause."""
-        return self._driving
+        """The port that receives pad reports; only while open."""
+        assert self._pad_socket is not None
+        return self._pad_socket.port
 
     def open(self, now: float) -> None:
-        """Open the doors; SimulatorError if another host has the pad's port."""
-        if abs(self._plant.period / spec.period(self._options) - 1.0) > 0.01:
+        """Open the sockets; SimulatorError if another host has the pad's port."""
+        if abs(self._plant.period / spec.host_period(self._options) - 1.0) > 0.01:
             raise SimulatorError(
                 "the world's period is not that of the datagrams",
-                expected=f"{spec.period(self._options):g} s", got=f"{self._plant.period:g} s",
+                expected=f"{spec.host_period(self._options):g} s", got=f"{self._plant.period:g} s",
             )  # fmt: skip
-        self._road = RoadSense(self._plant.track, self._car, self._options.ndl)
+        self._road_sensor = RoadsideSensor(self._plant.track, self._car, self._options.ndl)
         port = self._options.pad_port if self._doors is None else 0
-        self._in = Udp(("127.0.0.1", port), where="--pad-port")
-        # Telemetry has a socket of its own: from one that is bound to 127.0.0.1 nothing leaves this machine.
-        self._out = Udp(("0.0.0.0" if self._doors is None else "127.0.0.1", 0), where="--send")
+        self._pad_socket = UdpSocket(("127.0.0.1", port), where="--pad-port")
+        # Telemetry has its own socket: a socket bound to 127.0.0.1 cannot send to other machines.
+        self._telemetry_socket = UdpSocket(("0.0.0.0" if self._doors is None else "127.0.0.1", 0), where="--send")
         if self._doors is not None:
-            rendezvous.publish(self._doors, spec.PAD_DOOR, self._in.port)
+            rendezvous.publish_port(self._doors, spec.PAD_RENDEZVOUS, self._pad_socket.port)
 
     def tick(self, now: float) -> None:
-        """Take the newest pad report, step the plant once and send; nothing moves in a pause."""
-        assert self._in is not None
-        assert self._out is not None
-        if self._doors is not None and self._ticks % _LOOK_EVERY == 0:
-            port = rendezvous.lookup(self._doors, spec.TELEMETRY_DOOR)
+        """Receive the newest pad report, step the plant once unless paused, and send a datagram."""
+        assert self._pad_socket is not None
+        assert self._telemetry_socket is not None
+        if self._doors is not None and self._ticks % _LOOKUP_EVERY == 0:
+            port = rendezvous.lookup_port(self._doors, spec.TELEMETRY_RENDEZVOUS)
             self._targets = [] if port is None else [("127.0.0.1", port)]
         self._ticks += 1
-        self._take_reports(now)
+        self._receive_reports(now)
         period = self._plant.period
         self._session_s += period
-        if self._driving:
+        if self._is_driving:
             state = self._state
             stick = convert.stick_from_wire(self._report, self._options.dead_zone)
             self._stick = stick
-            controls = convert.controls_from_wire(self._report, self._steering.turn(stick, state.speed, period))
-            controls.throttle, controls.brake = self._direction.pedals(
+            controls = convert.controls_from_wire(self._report, self._steering.filter_stick(stick, state.speed, period))
+            controls.throttle, controls.brake = self._direction.map_triggers(
                 controls.throttle, controls.brake, state.speed, period
             )
-            controls.gear = -1 if self._direction.reverse else None
+            controls.gear = -1 if self._direction.in_reverse else None
             self._plant.step([controls])
-            self._state = state = self._plant.state(0)
+            self._state = state = self._plant.car_state(0)
+            self._turbo.update(state.throttle, period)
             self._race_s += period
             self._distance += state.speed * period
-            self._laps.see(state)
-            self._past.append((self._race_s, Pose(state.x, state.y, state.z, state.yaw), self._distance))
-        data = self._datagram()
+            self._lap_counter.update_lap(state)
+            self._rewind_buffer.append((self._race_s, Pose(state.x, state.y, state.z, state.yaw), self._distance))
+        data = self._encode_datagram()
         if data is not None:
             self._faults.push(data, now)
         for arrived in self._faults.pop(now):
             for target in self._targets:
-                self._out.send(arrived, target)
+                self._telemetry_socket.send(arrived, target)
                 self._counts["messages_out"] += 1
                 self._counts["bytes_out"] += len(arrived)
 
     # ---- Pad in ----
 
-    def _take_reports(self, now: float) -> None:
-        assert self._in is not None
-        while (got := self._in.receive()) is not None:
+    def _receive_reports(self, now: float) -> None:
+        assert self._pad_socket is not None
+        pressed = 0  # buttons since the last tick
+        for _ in range(_MAX_REPORTS_PER_TICK):
+            got = self._pad_socket.receive()
+            if got is None:
+                break
             data = got[0]
             self._counts["messages_in"] += 1
             self._counts["bytes_in"] += len(data)
             try:
-                report = pad_report.decode(data)
-            except WireError:
+                report = pad_report.decode_report(data)
+            except WireError as error:
                 self._counts["rejected"] += 1
+                self._notices.note_unreadable(str(error), f"{got[1][0]}:{got[1][1]}")
                 continue
-            if self._reported == now:
+            if self._reported_at == now:
                 self._counts["superseded"] += 1
-            self._press(report)
-            self._report, self._reported = report, now
-        if self._reported is not None and now - self._reported >= SILENT_S:
-            self._reported, self._report = None, NEUTRAL
+            self._notices.note_sender(got[1])
+            pressed |= report.buttons & ~self._report.buttons
+            self._report, self._reported_at = report, now
+        if pressed:
+            self._handle_buttons(pressed)
+        if self._reported_at is not None and now - self._reported_at >= PAD_TIMEOUT_S:
+            self._reported_at, self._report = None, NEUTRAL
             self._counts["pad_silent"] += 1
+        if self._counts["messages_in"] == 0:
+            self._notices.note_waiting(now)
 
-    def _press(self, report: PadReport) -> None:
-        pressed = report.buttons & ~self._report.buttons
-        if pressed & Button.START:
-            self.command(SimCommand(pause=self._driving))
-        if pressed & Button.Y:
-            self.rewind()
+    def _handle_buttons(self, pressed: int) -> None:
+        """Act on newly pressed buttons, on each once a tick: to rewind takes longer than to receive."""
+        if pressed & PadButton.START:
+            self.apply_command(SimCommand(pause=self._is_driving))
+        if pressed & PadButton.Y:
+            self.rewind_race()
 
-    # ---- What happens to the race ----
+    # ---- Race ----
 
-    def command(self, command: SimCommand) -> None:
-        """Pause or go on, restart the race, or put the car somewhere else."""
+    def apply_command(self, command: SimCommand) -> None:
+        """Pause or resume, restart the race, or teleport the car."""
         if command.pause is not None:
-            self._driving = not command.pause
+            self._is_driving = not command.pause
         if command.restart or command.to_pits or command.teleport is not None:
-            self._plant.command(0, command)
-            self._state = self._plant.state(0)
-            self._direction = Direction()
+            self._plant.execute_command(0, command)
+            self._state = self._plant.car_state(0)
+            self._direction = AutomaticReverse()
             if command.restart:
                 self._start_race()
             elif command.to_pits:
-                self._laps.begin(self._state)
+                self._lap_counter.begin_lap(self._state)
 
-    def race(self, on: bool) -> None:
-        """Leave the race for the menus, or begin a new one."""
-        if on and not self._driving:
-            self.command(SimCommand(restart=True))
-        self._driving = on
-
-    def rewind(self, seconds: float = REWIND_S) -> None:
-        """Put the car where it was, and the race clock back; the car stands there. The session's clock goes on."""
+    def rewind_race(self, seconds: float = REWIND_S) -> None:
+        """Set car and race clock back by `seconds`, at standstill. The session's clock runs on."""
         wanted = self._race_s - seconds
-        while len(self._past) > 1 and self._past[-1][0] > wanted:
-            self._past.pop()
-        if self._past:
-            self._race_s, pose, self._distance = self._past[-1]
-            self.command(SimCommand(teleport=pose))
+        while len(self._rewind_buffer) > 1 and self._rewind_buffer[-1][0] > wanted:
+            self._rewind_buffer.pop()
+        if self._rewind_buffer:
+            self._race_s, pose, self._distance = self._rewind_buffer[-1]
+            self.apply_command(SimCommand(teleport=pose))
             self._counts["rewinds"] += 1
 
     # ---- Telemetry out ----
 
-    def _datagram(self) -> bytes | None:
+    def _encode_datagram(self) -> bytes | None:
         options = self._options
         ms = self._session_s * 1000.0 + 1e-6  # whole ms stay whole
         clock = int(ms // _QUANTUM_MS * _QUANTUM_MS if options.preset == "fh5" else ms) & 0xFFFFFFFF
-        if not self._driving:
+        if not self._is_driving:
             if options.preset == "fh6":
                 return None
-            return codec.encode(convert.paused_packet(clock, self._form))
-        assert self._road is not None
+            return codec.encode_packet(convert.make_paused_packet(clock, self._format))
+        assert self._road_sensor is not None
         state = self._state
-        side = self._road.look(state)
-        session = Session(
-            clock, self._race_s, self._distance, self._laps.last, self._laps.done, 1,
-            convert.line_to_wire(side.line, options.ndl_wrap), side.ai_brake, side.strips,
-            self._wire_gear(state), self._stick,
-        )  # fmt: skip
-        return codec.encode(convert.state_to_wire(state, self._car, session, self._form))
+        side = self._road_sensor.sense_road(state)
+        status = RaceStatus(
+            timestamp_ms=clock,
+            race_time=self._race_s,
+            distance=self._distance,
+            last_lap=self._lap_counter.last_lap_time,
+            laps=self._lap_counter.completed,
+            position=1,
+            line=convert.line_to_wire(side.line, options.ndl_wrap),
+            ai_brake=side.ai_brake,
+            strips=side.strips,
+            gear=self._wire_gear(state),
+            stick=self._stick,
+            turbo_share=self._turbo.share,
+            track_ordinal=self._track_ordinal,
+        )
+        return codec.encode_packet(convert.state_to_wire(state, self._car, status, self._format))
 
     def _wire_gear(self, state: CarState) -> int:
-        """Return the gear as the wire tells it: 0 reverse; neutral has no code, so the gear before it stands."""
+        """Return the wire's gear: 0 is reverse; neutral has no code, so that the gear before it stays."""
         if state.gear:
             self._gear = max(state.gear, 0)
-        if self._options.preset == "fh6" and state.clutch > _CLUTCH_OPEN and state.speed > _ROLLING:
+        if self._options.preset == "fh6" and state.clutch > _CLUTCH_OPEN and state.speed > _ROLLING_SPEED:
             return spec.SHIFTING
         return self._gear
 
-    def counters(self) -> dict[str, Any]:
-        """Return messages and bytes in and out, reports rejected or overtaken, and the faults that were made."""
+    def read_counters(self) -> dict[str, Any]:
+        """Return counts of messages and bytes, of rejected and superseded reports, and of simulated network faults."""
         faults = {"lost": self._faults.lost, "duplicated": self._faults.duplicated, "reordered": self._faults.reordered}
-        return {**self._counts, **faults, "unsent": self._out.unsent if self._out else 0}
+        return {**self._counts, **faults, "unsent": self._telemetry_socket.unsent if self._telemetry_socket else 0}
 
     def close(self) -> None:
-        """Close the doors."""
-        for udp in (self._in, self._out):
+        """Close the sockets."""
+        for udp in (self._pad_socket, self._telemetry_socket):
             if udp is not None:
                 udp.close()
         if self._doors is not None:
-            rendezvous.withdraw(self._doors, spec.PAD_DOOR)
+            rendezvous.withdraw_port(self._doors, spec.PAD_RENDEZVOUS)

@@ -1,34 +1,42 @@
-"""Our end of the Forza wire: listens to Data Out, and drives by a pad.
+"""The driver's end of the Forza wire: receives Data Out, and drives with a virtual pad.
 
-Source: protocol page forza-data-out, sections 1, 3.2 and 6. What the datagrams mean together is `intake`'s business.
+Source: protocol page forza-data-out, sections 1, 3.2 and 6. `telemetry_stream` interprets the datagrams.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.forza import convert, spec
+from trailbrake.sims.forza.blind_stop import blind_stop_report
 from trailbrake.sims.forza.codec import expected_lengths
-from trailbrake.sims.forza.intake import Counters, Intake
-from trailbrake.state import CarState, Controls, Phase, SimCommand
+from trailbrake.sims.forza.signals import PacketSignalReader
+from trailbrake.sims.forza.telemetry_stream import ForzaLinkCounters, TelemetryStream
+from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
 from trailbrake.transport import rendezvous
-from trailbrake.transport.pad import Pad, UdpPad, backend
-from trailbrake.transport.udp import Address, Udp, address
+from trailbrake.transport.client_notices import print_to_stderr
+from trailbrake.transport.pad import Pad, UdpPad, open_pad_backend
+from trailbrake.transport.pad_report import NEUTRAL, PadReport
+from trailbrake.transport.udp import Address, UdpSocket, parse_address
 
-_MOST_AT_ONCE = 10_000  # datagrams per read: whoever floods the port may not hold the loop
+_MAX_DATAGRAMS_PER_READ = 1000  # more than the system keeps; so that a flooded port does not hold the loop
 
 
 class Link:
-    """Reads telemetry and drives by a pad.
+    """Receives telemetry and drives with a virtual pad.
+
+    While the game does not drive (menu, pause), the pad is neutral, whatever the controls of `write` are: the game
+    would apply them when the race goes on. When the game falls silent while it drives, the pad brakes for as long as
+    the car can need to stop, then it is neutral (`blind_stop`); the same when this program hangs.
 
     Args:
-        options: where to listen, which pad, whom to forward to, and how long `open` waits.
-        doors: a folder in which our own host and this link find each other's ports. None = the public port.
-        idle: called by `open` between looks; lets time pass and returns the new `now`. Without it `open` does not
-            wait: the phase is LOST until a packet comes.
+        options: address to listen on, pad, addresses to forward to, and how long `open` waits.
+        doors: rendezvous folder in which host and link publish their ports; None = the public port.
+        idle: `open` calls it while it waits; it lets time pass and returns the new `now`. Without it `open` does not
+            wait: the phase is LOST until a packet arrives.
 
     Attributes:
-        intake: what the datagrams meant: counters, events, the newest packet.
+        stream: interprets the datagrams: counters, events, the newest packet.
     """
 
     SUPPLIES = spec.SUPPLIES
@@ -43,154 +51,176 @@ class Link:
     ) -> None:
         self._options = options or spec.LiveOptions()
         self._doors, self._idle = doors, idle
-        self._udp: Udp | None = None
+        self._udp: UdpSocket | None = None
         self._pad: Pad | None = None
         self._forward: list[Address] = []
         self._state = CarState()
-        self.intake = Intake()
+        self._last_report = self._idle_report = NEUTRAL  # of the driver, and outside of the phase DRIVING
+        self._is_released = True  # until `write`: a link that only listens does not brake
+        self.stream = TelemetryStream(print_to_stderr)
 
     @property
     def period(self) -> float:
-        """S of simulator time between samples, as the stream has told so far."""
-        return self.intake.period
+        """Simulator time between samples, s, estimated from the stream."""
+        return self.stream.period
 
     @property
-    def counters(self) -> Counters:
-        """What went over the wire."""
-        return self.intake.counters
+    def counters(self) -> ForzaLinkCounters:
+        """Counts of datagrams."""
+        return self.stream.counters
+
+    def select_signals(self, signals: Sequence[Signal]) -> None:
+        """Fill `signals` in every state from the next one on."""
+        self.stream.signal_reader = PacketSignalReader(signals) if signals else None
 
     def open(self, now: float) -> None:
-        """Listen, get the pad ready, and wait for the first packet of a driven car."""
+        """Listen, make the pad, and wait for the first packet of a driven car."""
         try:
             listen: Address = ("127.0.0.1", 0)
             if self._doors is None:
-                listen = address(self._options.listen, where="--listen")
-                self._forward = forward_to(self._options.forward, listen[1])
-            self._udp = Udp(listen, where="--listen")
+                listen = parse_address(self._options.listen, where="--listen")
+                self._forward = parse_forward(self._options.forward, listen[1])
+            self._udp = UdpSocket(listen, where="--listen")
             if self._doors is not None:
-                rendezvous.publish(self._doors, spec.TELEMETRY_DOOR, self._udp.port)
+                rendezvous.publish_port(self._doors, spec.TELEMETRY_RENDEZVOUS, self._udp.port)
             else:
-                self._pad = Pad(backend(self._options.pad))
+                self._pad = Pad(open_pad_backend(self._options.pad), stop=self._stop_report)
             if self._idle is not None:
-                self._await(now, self._idle)
+                self._wait_for_sample(now, self._idle)
         except BaseException:
             self.close()
             raise
 
-    def _await(self, now: float, idle: Callable[[], float]) -> None:
+    def _wait_for_sample(self, now: float, idle: Callable[[], float]) -> None:
         deadline = now + self._options.wait
-        while not self.intake.sequence:
+        while not self.stream.sequence:
             now = idle()
-            self._take(now)
+            self._drain_socket(now)
             if now >= deadline:
                 raise SimulatorError(
-                    self._silence(), where=f"--listen {self._options.listen}",
+                    self._explain_silence(), where=f"--listen {self._options.listen}",
                     expected=f"telemetry within {self._options.wait:g} s", hint="ask `trailbrake doctor forza`",
                 )  # fmt: skip
 
-    def _silence(self) -> str:
+    def _explain_silence(self) -> str:
         counters = self.counters
         if counters.paused:
-            return "the game says that nobody drives: it is in a menu or a pause"
+            return "the car is not driven: the game is in a menu or a pause"
         if counters.rejected:
             lengths = ", ".join(map(str, sorted(counters.lengths)))
             return f"no Forza datagrams: lengths {lengths or 'right, values no numbers'}, not {expected_lengths()}"
-        return "nothing comes in"
+        return "no datagrams arrive"
 
-    def fresh(self) -> bool:
-        """Return whether a datagram waits that read() has not seen."""
-        return self._udp is not None and self._udp.wait(0.0)
+    def has_new_sample(self) -> bool:
+        """Return whether the socket has a datagram that `read` has not processed."""
+        return self._udp is not None and self._udp.wait_readable(0.0)
 
     @property
     def waits(self) -> bool:
-        """Whether no datagram waits."""
-        return not self.fresh()
+        """Whether the socket has no datagram."""
+        return not self.has_new_sample()
 
     def wait(self, seconds: float) -> None:
-        """Let wall time pass until the game sends something, at most `seconds`."""
+        """Sleep until a datagram arrives, at most `seconds`."""
         if self._udp is not None:
-            self._udp.wait(seconds)
+            self._udp.wait_readable(seconds)
 
-    def _receive(self, now: float) -> Iterator[bool]:
-        """Take what waits, datagram by datagram; each time yield whether it was a new sample."""
+    def _receive_datagrams(self, now: float) -> Iterator[bool]:
+        """Receive and forward the waiting datagrams; yield for each whether it was a new sample."""
         if self._udp is None:
             return
-        for _ in range(_MOST_AT_ONCE):
+        for _ in range(_MAX_DATAGRAMS_PER_READ):
             got = self._udp.receive()
             if got is None:
                 return
             data, sender = got
             for target in self._forward:
                 self._udp.send(data, target)
-            yield self.intake.feed(data, now, sender)
+            yield self.stream.feed_datagram(data, now, sender)
 
-    def _take(self, now: float) -> None:
-        for _ in self._receive(now):
+    def _drain_socket(self, now: float) -> None:
+        for _ in self._receive_datagrams(now):
             pass
 
     def read(self, now: float) -> CarState:
-        """Return the newest sample. Phase PAUSED with IsRaceOn 0, LOST when nothing came for half a second."""
-        self._take(now)
-        self._state = self.intake.state(now)
-        self._let_go()
+        """Return the newest sample. The phase is PAUSED with IsRaceOn 0, LOST after half a second of silence."""
+        self._drain_socket(now)
+        self._state = self.stream.current_state(now)
+        self._stop_unless_driving(now)
         return self._state
 
     def read_all(self, now: float) -> list[CarState]:
-        """Return every sample that came since the last read, oldest first; for recordings."""
-        states = [self.intake.state(now) for new in self._receive(now) if new]
-        self.intake.look(now)
+        """Return every sample since the last read, oldest first."""
+        states = [self.stream.current_state(now) for new in self._receive_datagrams(now) if new]
+        self.stream.update_phase(now)
         if states:
             self._state = states[-1]
-        self._let_go()
+        self._stop_unless_driving(now)
         return states
 
-    def _let_go(self) -> None:
-        if self.intake.phase is not Phase.DRIVING and self._pad is not None:
-            self._pad.neutral()
+    def _stop_unless_driving(self, now: float) -> None:
+        """Send the report of a stop without telemetry, or the neutral one, unless the phase is DRIVING."""
+        stream = self.stream
+        if stream.phase is Phase.DRIVING:
+            return
+        self._idle_report = self._stop_report(self._last_report, stream.silence(now))
+        if self._pad is not None:
+            self._pad.send(self._idle_report)
+
+    def _stop_report(self, last: PadReport, elapsed: float) -> PadReport:
+        """Return the report of a stop without telemetry; NEUTRAL after a pause, or where this link does not drive."""
+        state, stream = self._state, self.stream
+        was_driving = stream.phase is Phase.DRIVING or (stream.phase is Phase.LOST and stream.was_driving)
+        if self._is_released or not was_driving:
+            return NEUTRAL
+        return blind_stop_report(last, elapsed, state.speed, state.gear)
 
     def write(self, controls: Controls) -> None:
-        """Send `controls`. While the game does not drive, or is silent, the pad is neutral whatever they say."""
-        pad = self._opened_pad()
-        if self.intake.phase is not Phase.DRIVING:
-            pad.neutral()
+        """Send `controls` to the pad; unless the phase is DRIVING, those of a stop without telemetry, or none."""
+        pad = self._open_pad()
+        self._is_released = False
+        if self.stream.phase is not Phase.DRIVING:
+            pad.send(self._idle_report)
         else:
-            pad.send(convert.controls_to_wire(controls, self._state.gear, self._state.speed))
+            self._last_report = convert.controls_to_wire(controls, self._state.gear, self._state.speed)
+            pad.send(self._last_report)
 
-    def _opened_pad(self) -> Pad:
+    def _open_pad(self) -> Pad:
         if self._pad is None:
-            port = None if self._doors is None else rendezvous.lookup(self._doors, spec.PAD_DOOR)
+            port = None if self._doors is None else rendezvous.lookup_port(self._doors, spec.PAD_RENDEZVOUS)
             if port is None:
                 raise SimulatorError("the link is not open, or its host is gone", where="forza")
-            # No dead-man by wall time here: in lockstep there is none, and the host lets go of a silent pad itself.
+            # Without a dead-man time: lockstep has no wall time, and the host releases a silent pad by itself.
             self._pad = Pad(UdpPad(("127.0.0.1", port)), dead_man=0.0)
         return self._pad
 
-    def command(self, command: SimCommand) -> None:
-        """Nothing can be asked of the games: ACCEPTS names no command."""
+    def send_command(self, command: SimCommand) -> None:
+        """Do nothing: the games accept no commands."""
 
     def release(self) -> None:
-        """Let go of the pad."""
+        """Set the pad to neutral."""
+        self._is_released = True
         if self._pad is not None:
-            self._pad.neutral()
+            self._pad.send_neutral()
 
     def close(self) -> None:
-        """Take the pad away and close the door."""
+        """Remove the pad and close the socket."""
         if self._pad is not None:
             self._pad.close()
         if self._udp is not None:
             self._udp.close()
             if self._doors is not None:
-                rendezvous.withdraw(self._doors, spec.TELEMETRY_DOOR)
+                rendezvous.withdraw_port(self._doors, spec.TELEMETRY_RENDEZVOUS)
         self._pad = self._udp = None
 
 
-def forward_to(text: str, listen_port: int) -> list[Address]:
-    """Return the addresses in HOST:PORT,HOST:PORT; empty for an empty text.
+def parse_forward(text: str, listen_port: int) -> list[Address]:
+    """Return the addresses in HOST:PORT,HOST:PORT; an empty list for an empty text.
 
     Raises:
-        UsageError: no address, or the port that we listen on ourselves: each datagram would come round for ever.
+        UsageError: a part is not an address, or is the port that we listen on, which would forward without end.
     """
-    found = [address(part.strip(), where="--forward") for part in text.split(",") if part.strip()]
+    found = [parse_address(part.strip(), where="--forward") for part in text.split(",") if part.strip()]
     for host, port in found:
         if port == listen_port and (host.startswith("127.") or host == "0.0.0.0"):
             raise UsageError("forwards to the port that it listens on", where="--forward", got=f"{host}:{port}")

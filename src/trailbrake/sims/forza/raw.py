@@ -1,7 +1,7 @@
-"""Lossless recordings: every datagram as it came, with the time of its arrival; and the same as arrays at once.
+"""Raw recordings: every received datagram with its time of arrival; read one by one, or as NumPy arrays.
 
-Source: protocol page forza-data-out, section 4.4. After 8 bytes of magic: u64 ns since 1970, u16 length, the bytes;
-little-endian. A file that was cut off gives what is whole in it.
+Source: protocol page forza-data-out, section 4.4. After 8 bytes of magic each record is u64 ns since 1970, u16 length,
+and the datagram; little-endian. A truncated file is read up to its last complete record.
 """
 
 import os
@@ -14,17 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.sims.forza.blocks import Dash, Extra, Gap, Sled, fields
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import FORMATS
+from trailbrake.user_files import open_user_file, read_user_file
 
 MAGIC = b"TBFORZA1"
-_HEAD = struct.Struct("<QH")
-_AT_ONCE = 1 << 18  # bytes of `read_columns`: they stay in the processor's cache, and hold the longest datagram
+MAX_BYTES = 16 << 30  # of a file that is read at once: some 200 h of datagrams
+_RECORD_HEADER = struct.Struct("<QH")
+_CHUNK_BYTES = 1 << 18  # bytes that `read_columns` reads at once: they stay in the processor's cache
 _BLOCKS: dict[str, tuple[type, ...]] = {
     "sled": (Sled,),
     "dash": (Sled, Dash),
-    "fh": (Sled, Gap, Dash),
-    "fm2023": (Sled, Dash, Extra),
+    "fh": (Sled, HorizonBlock, Dash),
+    "fm2023": (Sled, Dash, MotorsportBlock),
 }
 
 
@@ -45,8 +47,8 @@ class RawWriter:
         self.count = 0
 
     def write(self, data: bytes, received_ns: int) -> None:
-        """Write one datagram that came at `received_ns` (ns since 1970)."""
-        self._file.write(_HEAD.pack(received_ns, len(data)) + data)
+        """Write one datagram received at `received_ns` (ns since 1970)."""
+        self._file.write(_RECORD_HEADER.pack(received_ns, len(data)) + data)
         self.count += 1
 
     def close(self) -> None:
@@ -55,46 +57,43 @@ class RawWriter:
 
 
 def is_raw(path: Path) -> bool:
-    """Return whether a file begins like one of ours."""
+    """Return whether a file starts with the magic of raw recordings."""
     try:
-        with path.open("rb") as file:
+        with open_user_file(path, "recording") as file:
             return file.read(len(MAGIC)) == MAGIC
-    except OSError:
+    except (OSError, UsageError):
         return False
 
 
-def _content(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
+def _read_content(path: Path) -> bytes:
+    data = read_user_file(path, "recording", MAX_BYTES)
     if not data.startswith(MAGIC):
-        raise _no_recording(path)
+        raise _not_a_recording_error(path)
     return data
 
 
-def _no_recording(path: Path) -> DataError:
+def _not_a_recording_error(path: Path) -> DataError:
     return DataError("not a recording of datagrams", where=str(path), expected=f"{MAGIC!r} at its start")
 
 
 def read_raw(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Yield every datagram and the ns since 1970 of its arrival; DataError where it is not such a file."""
-    data = _content(path)
+    """Yield every datagram and its time of arrival, ns since 1970; DataError if the file is not a raw recording."""
+    data = _read_content(path)
     at, end = len(MAGIC), len(data)
-    while at + _HEAD.size <= end:
-        received_ns, length = _HEAD.unpack_from(data, at)
-        at += _HEAD.size + length
+    while at + _RECORD_HEADER.size <= end:
+        received_ns, length = _RECORD_HEADER.unpack_from(data, at)
+        at += _RECORD_HEADER.size + length
         if at > end:
             return
         yield data[at - length : at], received_ns
 
 
-def record_type(length: int) -> np.dtype[Any]:
-    """Return the NumPy type of one record with a datagram of `length` bytes: the columns by their keys, packed."""
+def record_dtype(length: int) -> np.dtype[Any]:
+    """Return the packed NumPy type of a record with a datagram of `length` bytes; its fields are those of `blocks`."""
     names: list[tuple[str, str]] = [("recv_time_ns", "<u8"), ("packet_len", "<u2")]
     size = 0
     for block in _BLOCKS[FORMATS[length]]:
-        for key, wire in fields(block).items():
+        for key, wire in block_fields(block).items():
             kind = np.dtype(wire.code).newbyteorder("<")
             names.append((key, kind.str))
             size += kind.itemsize
@@ -103,16 +102,16 @@ def record_type(length: int) -> np.dtype[Any]:
     return np.dtype(names)
 
 
-def _run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
-    """Return how many records follow each other between `at` and `end`, all with datagrams of `length` bytes."""
-    size = _HEAD.size + length
+def _count_run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
+    """Return how many consecutive records between `at` and `end` have datagrams of `length` bytes."""
+    size = _RECORD_HEADER.size + length
     most = (end - at) // size
     count, window = 1, 16
     while count < most:
-        # The length field of each stands where that of the first does, as far as they are alike. Windows grow, so
-        # that a file of ever changing lengths is not read over and over.
+        # While the records have equal length, their length fields have a constant stride. The window doubles, so that
+        # a file with many changes of length is not compared over and over.
         window = min(2 * window, most - count)
-        lengths = np.ndarray((window,), "<u2", data, at + count * size + _HEAD.size - 2, (size,))
+        lengths = np.ndarray((window,), "<u2", data, at + count * size + _RECORD_HEADER.size - 2, (size,))
         other = np.flatnonzero(lengths != length)
         if len(other):
             return count + int(other[0])
@@ -121,36 +120,36 @@ def _run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
 
 
 def read_arrays(path: Path) -> dict[int, NDArray[Any]]:
-    """Return the records of a file as structured arrays, by the length of their datagrams, each in order of arrival.
+    """Return the records of a raw recording as {length of the datagrams: structured array in order of arrival}.
 
-    The columns have the keys of `blocks`, and `recv_time_ns` and `packet_len`. Datagrams of lengths that no title sends
-    are left out. Runs of equal length, which is the rule, are taken without a copy.
+    The fields are those of `blocks`, and `recv_time_ns` and `packet_len`. Datagrams of unknown length are left out. A
+    file whose datagrams have one length is not copied.
 
     Raises:
-        DataError: it is not such a file.
+        DataError: the file is not a raw recording.
     """
-    data = _content(path)
+    data = _read_content(path)
     at, end = len(MAGIC), len(data)
     runs: dict[int, list[NDArray[Any]]] = {}
-    while at + _HEAD.size <= end:
-        length = _HEAD.unpack_from(data, at)[1]
-        size = _HEAD.size + length
+    while at + _RECORD_HEADER.size <= end:
+        length = _RECORD_HEADER.unpack_from(data, at)[1]
+        size = _RECORD_HEADER.size + length
         if at + size > end:
             break
-        count = _run(data, at, end, length)
+        count = _count_run(data, at, end, length)
         if length in FORMATS:
-            runs.setdefault(length, []).append(np.frombuffer(data, record_type(length), count, at))
+            runs.setdefault(length, []).append(np.frombuffer(data, record_dtype(length), count, at))
         at += count * size
     return {length: parts[0] if len(parts) == 1 else np.concatenate(parts) for length, parts in runs.items()}
 
 
-class _Columns:
-    """The columns of datagrams of one length, `capacity` of them at most."""
+class _ColumnBuffer:
+    """Collects the columns of at most `capacity` datagrams of one length."""
 
     def __init__(self, length: int, capacity: int) -> None:
-        kind = record_type(length)
+        kind = record_dtype(length)
         self._size, self._count = kind.itemsize, 0
-        # Neighbours of one type are copied together: (first offset, names, an array with a row for each).
+        # Adjacent columns of one type are copied together: (first offset, names, array with a row for each).
         self._groups: list[tuple[int, list[str], NDArray[Any]]] = []
         together: list[str] = []
         for name in kind.names or ():
@@ -165,52 +164,52 @@ class _Columns:
             (offset, names, np.empty((len(names), capacity), kind[names[0]])) for offset, names, _ in self._groups
         ]
 
-    def take(self, data: bytearray, at: int, count: int) -> None:
-        """Take `count` records that follow each other from `at` on."""
+    def append_records(self, data: bytearray, at: int, count: int) -> None:
+        """Append `count` consecutive records of `data` from offset `at`."""
         first, self._count = self._count, self._count + count
         for offset, names, out in self._groups:
             strides = out.itemsize, self._size
             out[:, first : self._count] = np.ndarray((len(names), count), out.dtype, data, at + offset, strides)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by their keys."""
+    def as_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
         return {
             name: row[: self._count] for _, names, out in self._groups for name, row in zip(names, out, strict=True)
         }
 
 
 def read_columns(path: Path) -> dict[int, dict[str, NDArray[Any]]]:
-    """Return a contiguous array per column by the columns' keys, by the length of the datagrams, without the tail.
+    """Return {length of the datagrams: {column: contiguous array}}, without the tail.
 
-    `read_arrays` taken apart, but in pieces that stay in the processor's cache, so that a large file is read once.
+    The same data as `read_arrays`, but read in chunks that stay in the processor's cache.
 
     Raises:
-        DataError: it is not such a file.
+        DataError: the file is not a raw recording.
     """
-    found: dict[int, _Columns] = {}
+    found: dict[int, _ColumnBuffer] = {}
     try:
-        with path.open("rb", buffering=0) as file:
-            # Of a file that somebody still writes to what was there at first.
+        with open_user_file(path, "recording") as file:
+            # Another program may still write to the file: read only what it holds now.
             left = os.fstat(file.fileno()).st_size - len(MAGIC)
             if file.read(len(MAGIC)) != MAGIC:
-                raise _no_recording(path)
-            data, held = bytearray(_AT_ONCE), 0
+                raise _not_a_recording_error(path)
+            data, held = bytearray(_CHUNK_BYTES), 0
             while got := file.readinto(memoryview(data)[held:left]):
                 at, end = 0, held + got
-                while at + _HEAD.size <= end:
-                    length = _HEAD.unpack_from(data, at)[1]
-                    size = _HEAD.size + length
+                while at + _RECORD_HEADER.size <= end:
+                    length = _RECORD_HEADER.unpack_from(data, at)[1]
+                    size = _RECORD_HEADER.size + length
                     if at + size > end:
                         break
-                    count = _run(data, at, end, length)
+                    count = _count_run(data, at, end, length)
                     if length in FORMATS:
                         if length not in found:
-                            found[length] = _Columns(length, (left - at) // size)
-                        found[length].take(data, at, count)
+                            found[length] = _ColumnBuffer(length, (left - at) // size)
+                        found[length].append_records(data, at, count)
                     at += count * size
                 held = end - at
                 data[:held] = data[at:end]
                 left -= at
     except OSError as error:
         raise DataError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
-    return {length: columns.arrays() for length, columns in found.items()}
+    return {length: columns.as_arrays() for length, columns in found.items()}

@@ -1,7 +1,7 @@
-"""The recorder: listens, or reads a recorded session; writes tables and raw recordings, and hands out the states.
+"""The recorder: receives packets, or reads a recorded session; writes tables and raw recordings, and yields states.
 
-Source: protocol page forza-data-out, section 4. Every packet counts here, not only the newest one. Tables get the
-packets of a driven car, raw recordings everything that came.
+Source: protocol page forza-data-out, section 4. The recorder processes every packet, not only the newest one. Tables
+contain the packets of a driven car, raw recordings all datagrams.
 """
 
 import time
@@ -12,68 +12,86 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from trailbrake.errors import UsageError
 from trailbrake.laps import LapRecord
-from trailbrake.sims.forza import settings
+from trailbrake.sims.forza import recorder_settings
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.columns import DEFAULTS, row_maker
-from trailbrake.sims.forza.intake import Intake
-from trailbrake.sims.forza.link import forward_to
+from trailbrake.sims.forza.datagram_files import open_session
+from trailbrake.sims.forza.link import parse_forward
 from trailbrake.sims.forza.raw import RawWriter
-from trailbrake.sims.forza.settings import Settings
-from trailbrake.sims.forza.sources import read_datagrams
+from trailbrake.sims.forza.recorder_settings import RecorderSettings
+from trailbrake.sims.forza.signals import SIGNALS, PacketSignalReader
 from trailbrake.sims.forza.spec import AUTO, RecordOptions
+from trailbrake.sims.forza.table_columns import DEFAULT_COLUMNS, make_row_builder
+from trailbrake.sims.forza.table_fields import UnknownField, clear_fields
 from trailbrake.sims.forza.tables import TableWriter
+from trailbrake.sims.forza.telemetry_stream import TelemetryStream
+from trailbrake.simulator_tools import RecorderTool
 from trailbrake.state import CarState
-from trailbrake.transport.udp import Udp, address
+from trailbrake.state.signals import match_signals
+from trailbrake.transport.client_notices import print_to_stderr
+from trailbrake.transport.udp import UdpSocket, parse_address
 
 SUFFIX = ".forza"  # of raw recordings
-_AT_ONCE = 512  # datagrams per take: who floods the port may not hold the loop
+_MAX_DATAGRAMS_PER_READ = 512  # so that a flooded port does not block the loop
 
 
-def settings_of(options: RecordOptions, port: int | None, output: Path | None) -> Settings:
-    """Return what is to be written: the YAML file goes before flags and line. UsageError where it is wrong."""
-    flags = settings.check(
-        Settings(port, output, options.format, options.append, options.packet_format), where="record"
+def build_settings(options: RecordOptions, port: int | None, output: Path | None) -> RecorderSettings:
+    """Return what to write; the YAML file takes precedence over the command line. UsageError for a wrong value."""
+    flags = recorder_settings.check_settings(
+        RecorderSettings(port, output, options.format, options.append, options.packet_format), where="record"
     )
-    return settings.load(options.config, flags) if options.config is not None else flags
+    return recorder_settings.load_settings(options.config, flags) if options.config is not None else flags
 
 
-class Session:
-    """One recording under way; a context manager.
+class RecordingSession:
+    """A recording in progress; a context manager.
 
     Args:
-        options: where to listen, and what to write beside the table.
-        wanted: the table.
+        options: address to listen on, and what to write besides the table.
+        settings: the table.
         source: a recorded session to read instead of listening.
 
     Attributes:
-        intake: what the datagrams meant.
-        ended: whether nothing more will come: the file is read.
-        warnings: lines for the user, taken out by whoever prints them.
+        stream: interprets the datagrams.
+        ended: whether the whole file is read.
+        warnings: lines for the user; the reader removes them.
+        signals: those that every state carries.
     """
 
-    def __init__(self, options: RecordOptions, wanted: Settings, source: Path | None = None) -> None:
-        self._options, self._wanted = options, wanted
-        self.intake = Intake()
+    def __init__(self, options: RecordOptions, settings: RecorderSettings, source: Path | None = None) -> None:
+        self._options, self._settings = options, settings
+        self.stream = TelemetryStream(print_to_stderr)
         self.ended = False
         self.warnings: deque[str] = deque()
-        self._udp: Udp | None = None
+        self._udp: UdpSocket | None = None
         self._file: Iterator[tuple[bytes, int]] | None = None
+        self.signals = match_signals(SIGNALS, options.signals, where="--signals")
+        self._unknown: tuple[UnknownField, ...] = ()
+        columns = None
         if source is not None:
-            self._file = read_datagrams(source)
+            found = open_session(source, options.rate)
+            self._file, self._unknown, columns = found.datagrams, found.unknown, found.columns
+            self.stream.period = found.period or self.stream.period
+            if found.note:
+                self.warnings.append(found.note)
         else:
-            host, port = address(options.listen, where="--listen")
-            port = port if wanted.port is None else wanted.port
-            self._forward = forward_to(options.forward, port)
-            self._udp = Udp((host, port), where=f"port {port}")
+            if options.rate:
+                raise UsageError("a live wire has its own rate", where="--rate", hint="it is for tables: --from FILE")
+            host, port = parse_address(options.listen, where="--listen")
+            port = port if settings.port is None else settings.port
+            self._forward = parse_forward(options.forward, port)
+            self._udp = UdpSocket((host, port), where=f"port {port}")
+        if self.signals:
+            self.stream.signal_reader = PacketSignalReader(self.signals, columns)
         self._raw: RawWriter | None = None
         self._table: TableWriter | None = None
-        self._row = row_maker(())
+        self._row = make_row_builder(())
         self._mismatched: set[str] = set()
         try:
             self._raw = RawWriter(options.raw) if options.raw is not None else None
-            if wanted.output_filename is not None and (wanted.parameter_list or wanted.expected != AUTO):
-                self._open_table(wanted.expected)
+            if settings.output_filename is not None and (settings.parameter_list or settings.expected != AUTO):
+                self._open_table(settings.expected)
         except BaseException:
             self.close()
             raise
@@ -85,56 +103,58 @@ class Session:
         self.close()
 
     def _open_table(self, form: str) -> None:
-        """Begin the table; without a list of columns it gets those of the format that came first."""
-        wanted = self._wanted
+        """Open the table; without a list of columns it has those of the format `form`."""
+        wanted = self._settings
         assert wanted.output_filename is not None
-        keys = wanted.parameter_list or DEFAULTS[form]
-        self._row = row_maker(keys)
+        keys = wanted.parameter_list or DEFAULT_COLUMNS[form]
+        self._row = make_row_builder(keys)
         self._table = TableWriter(wanted.output_filename, keys, wanted.format, wanted.append)
 
     @property
     def writes_table(self) -> bool:
-        """Whether a table was asked for."""
-        return self._wanted.output_filename is not None
+        """Whether the recording writes a table."""
+        return self._settings.output_filename is not None
 
     def wait(self, seconds: float) -> None:
-        """Wait until something comes, at most `seconds`; a file never waits."""
+        """Sleep until a datagram arrives, at most `seconds`; return at once when reading a file."""
         if self._udp is not None:
-            self._udp.wait(seconds)
+            self._udp.wait_readable(seconds)
 
-    def take(self, now: float) -> Iterator[tuple[CarState, LapRecord | None]]:
-        """Record what has come, and yield each new sample, with the lap that ended at it.
+    def record_available(self, now: float) -> Iterator[tuple[CarState, LapRecord | None]]:
+        """Record the waiting datagrams; yield each new sample, and the lap that ended at it or None.
 
         Args:
-            now: s, any steady clock; a file has its own.
+            now: s, any steady clock; a file uses its recorded times.
         """
-        for data, received_ns, sender in self._come():
+        for data, received_ns, sender in self._receive_datagrams():
             if self._raw is not None:
                 self._raw.write(data, received_ns)
             at = received_ns / 1e9 if self._file is not None else now
-            before = self.intake.packet
-            if not self.intake.feed(data, at, sender):
+            before = self.stream.packet
+            if not self.stream.feed_datagram(data, at, sender):
                 continue
-            packet = self.intake.packet
+            packet = self.stream.packet
             assert packet is not None
             self._check_format(packet)
-            if self._wanted.output_filename is not None:
+            if self._settings.output_filename is not None:
                 if self._table is None:
                     self._open_table(packet.format)
                 assert self._table is not None
                 self._table.write(self._row(packet, received_ns, len(data)))
-            yield self.intake.state(at), _lap(before, packet)
+            state = self.stream.current_state(at)
+            clear_fields(state, self._unknown)
+            yield state, _completed_lap(before, packet)
 
-    def _come(self) -> Iterator[tuple[bytes, int, object]]:
+    def _receive_datagrams(self) -> Iterator[tuple[bytes, int, object]]:
         if self._file is not None:
             count = 0
-            for data, received_ns in islice(self._file, _AT_ONCE):
+            for data, received_ns in islice(self._file, _MAX_DATAGRAMS_PER_READ):
                 count += 1
                 yield data, received_ns, "file"
-            self.ended = count < _AT_ONCE
+            self.ended = count < _MAX_DATAGRAMS_PER_READ
             return
         assert self._udp is not None
-        for _ in range(_AT_ONCE):
+        for _ in range(_MAX_DATAGRAMS_PER_READ):
             got = self._udp.receive()
             if got is None:
                 return
@@ -143,36 +163,39 @@ class Session:
             yield got[0], time.time_ns(), got[1]
 
     def _check_format(self, packet: Packet) -> None:
-        expected = self._wanted.expected
+        expected = self._settings.expected
         if expected not in (AUTO, packet.format) and packet.format not in self._mismatched:
             self._mismatched.add(packet.format)
             self.warnings.append(
-                f"expected {self._wanted.packet_format} packets, got {packet.format}: they are read by their length; "
+                f"expected {self._settings.packet_format} packets, got {packet.format}: they are read by their length; "
                 "cells that they do not have stay empty"
             )
 
     def summary(self) -> dict[str, Any]:
-        """Return what came, and what was written where."""
+        """Return counts, and the names of the written files."""
         return {
-            "link": asdict(self.intake.counters),
-            "table": str(self._wanted.output_filename) if self.writes_table else None,
+            "link": asdict(self.stream.counters),
+            "table": str(self._settings.output_filename) if self.writes_table else None,
             "rows": self._table.rows if self._table is not None else 0,
             "raw": str(self._options.raw) if self._raw is not None else None,
             "datagrams": self._raw.count if self._raw is not None else 0,
         }
 
     def close(self) -> None:
-        """Close every file and the door. A second time does nothing."""
+        """Close all files and the socket. A second call does nothing."""
         for thing in (self._table, self._raw, self._udp):
             if thing is not None:
                 thing.close()
 
 
-def _lap(before: Packet | None, after: Packet) -> LapRecord | None:
-    """Return the lap that ended between two packets: LapNumber is one more, and LastLap tells its time."""
+def _completed_lap(before: Packet | None, after: Packet) -> LapRecord | None:
+    """Return the lap that ended between two packets: LapNumber has increased by 1, and LastLap is its time."""
     if before is None or before.dash is None or after.dash is None:
         return None
     old, new = before.dash, after.dash
     if new.lap_no != old.lap_no + 1 or not new.last_lap_time > 0.0:
         return None
     return LapRecord(new.lap_no, new.last_lap_time, True, (), "", 0.0, 0)
+
+
+RECORDER = RecorderTool(SUFFIX, build_settings, RecordingSession)

@@ -1,31 +1,23 @@
-"""Plays a recorded session as the game: its datagrams by UDP, at the pace they came, by a factor of it, or at once."""
+"""Replays a recorded session: sends its datagrams by UDP in recorded time, by a factor of it, or at once."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from trailbrake.errors import UsageError
-from trailbrake.sims.forza import sources
-from trailbrake.transport.udp import Address, Udp
+from trailbrake.sims.forza import datagram_files
+from trailbrake.simulator_tools import ReplayResult, ReplayTool
+from trailbrake.transport.udp import Address, UdpSocket
 
-BURST, BURST_PAUSE_S = 64, 0.001  # at full pace: the receiver has no way to say "wait", and its buffer is finite
-LONGEST_PAUSE_S = 5.0  # a longer silence in the recording is a pause that nobody wants to sit through
-knows = sources.knows
-
-
-@dataclass(slots=True)
-class Replayed:
-    """What was sent."""
-
-    datagrams: int = 0
-    bytes: int = 0
-    unsent: int = 0
-    recorded_s: float = 0.0
+BURST_LENGTH, BURST_PAUSE_S = (
+    64,
+    0.001,
+)  # at full pace: the receiver's buffer is finite, and it cannot slow the sender down
+LONGEST_PAUSE_S = 5.0  # s, to which longer pauses of the recording are shortened
 
 
-def pace_of(text: str) -> float:
-    """Return the factor in `text`, infinity for "max"; UsageError where it is neither."""
+def parse_pace(text: str) -> float:
+    """Return the factor in `text`, infinity for "max"; UsageError for any other text."""
     try:
         factor = float("inf") if text == "max" else float(text)
     except ValueError:
@@ -35,23 +27,28 @@ def pace_of(text: str) -> float:
     return factor
 
 
-def replay(path: Path, to: Address, pace: float = 1.0, stopped: Callable[[], bool] = lambda: False) -> Replayed:
+def replay(
+    path: Path, to: Address, pace: float = 1.0, stopped: Callable[[], bool] = lambda: False, rate: float = 0.0
+) -> ReplayResult:
     """Send the datagrams of `path` to `to`.
 
     Args:
         path: a raw recording or a table.
         to: the receiver.
         pace: 1 as recorded, 2 twice as fast, infinity as fast as a receiver on this machine can follow.
-        stopped: ends it early.
+        stopped: returns True to end the replay early.
+        rate: rows per second of a table without a clock; 0 = 60.
 
     Raises:
-        UsageError or DataError: the file is not there or cannot be read.
+        UsageError: the file does not exist, or the rate is out of range.
+        DataError: the file cannot be read.
     """
-    out = Replayed()
-    udp = Udp(("0.0.0.0", 0), where="--to")
+    session = datagram_files.open_session(path, rate)
+    out = ReplayResult(note=session.note)
+    udp = UdpSocket(("0.0.0.0", 0), where="--to")
     try:
         began, first, before, skipped = time.perf_counter(), None, 0, 0.0
-        for data, received_ns in sources.read_datagrams(path):
+        for data, received_ns in session.datagrams:
             if stopped():
                 break
             first = received_ns if first is None else first
@@ -63,7 +60,7 @@ def replay(path: Path, to: Address, pace: float = 1.0, stopped: Callable[[], boo
                 ahead = began + (out.recorded_s - skipped) / pace - time.perf_counter()
                 if ahead > 0.0:
                     time.sleep(ahead)
-            elif out.datagrams % BURST == BURST - 1:
+            elif out.datagrams % BURST_LENGTH == BURST_LENGTH - 1:
                 time.sleep(BURST_PAUSE_S)
             udp.send(data, to)
             out.datagrams += 1
@@ -72,3 +69,6 @@ def replay(path: Path, to: Address, pace: float = 1.0, stopped: Callable[[], boo
     finally:
         udp.close()
     return out
+
+
+REPLAY = ReplayTool(datagram_files.is_recorded_session, parse_pace, replay)

@@ -5,22 +5,23 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from time import monotonic
 
-from trailbrake.findings import Field
+from trailbrake.findings import WireField
 from trailbrake.sims.forza import spec
-from trailbrake.sims.forza.blocks import fields
+from trailbrake.sims.forza.blocks import block_fields
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.intake import Intake
-from trailbrake.transport.udp import Udp, address
+from trailbrake.sims.forza.telemetry_stream import TelemetryStream
+from trailbrake.simulator_tools import SniffTool
+from trailbrake.transport.udp import UdpSocket, parse_address
 
 _GROUPS = ("sled", "gap", "dash", "extra")
 
 
 @dataclass(slots=True)
-class Options:
+class SniffOptions:
     """Show Forza's Data Out as named fields.
 
     Attributes:
-        listen: where telemetry comes in, HOST:PORT.
+        listen: HOST:PORT that receives telemetry.
         wait: seconds to wait for the first packet.
     """
 
@@ -29,40 +30,44 @@ class Options:
 
 
 @contextmanager
-def watch(options: Options) -> Iterator[Callable[[], list[Field]]]:
-    """Listen; the value is what returns the fields of now.
+def watch(options: SniffOptions) -> Iterator[Callable[[], list[WireField]]]:
+    """Listen while the context is open; its value is a function that returns the present fields.
 
     Raises:
-        UsageError: no address. SimulatorError: the port is taken.
+        UsageError: the address is not valid.
+        SimulatorError: the port is in use.
     """
-    udp, intake = Udp(address(options.listen, where="--listen"), where="--listen"), Intake()
-    patience = options.wait
+    udp, stream = UdpSocket(parse_address(options.listen, where="--listen"), where="--listen"), TelemetryStream()
+    wait_s = options.wait
 
-    def look() -> list[Field]:
-        nonlocal patience
-        udp.wait(patience)
-        patience = 0.0  # from now on whoever looks again has let time pass himself
+    def read_fields() -> list[WireField]:
+        nonlocal wait_s
+        udp.wait_readable(wait_s)
+        wait_s = 0.0  # only the first call waits
         while (got := udp.receive()) is not None:
-            intake.feed(got[0], monotonic(), got[1])
-        intake.look(monotonic())
-        return [*_wire(intake), *(_of_packet(intake.packet) if intake.packet is not None else ())]
+            stream.feed_datagram(got[0], monotonic(), got[1])
+        stream.update_phase(monotonic())
+        return [*_wire_fields(stream), *(_packet_fields(stream.packet) if stream.packet is not None else ())]
 
     try:
-        yield look
+        yield read_fields
     finally:
         udp.close()
 
 
-def _wire(intake: Intake) -> Iterator[Field]:
-    yield Field("wire", "phase", intake.phase.name.lower())
-    yield Field("wire", "period", f"{intake.period * 1e3:.2f}", "ms")
-    for name, value in asdict(intake.counters).items():
-        yield Field("wire", name, str(value))
+def _wire_fields(stream: TelemetryStream) -> Iterator[WireField]:
+    yield WireField("wire", "phase", stream.phase.name.lower())
+    yield WireField("wire", "period", f"{stream.period * 1e3:.2f}", "ms")
+    for name, value in asdict(stream.counters).items():
+        yield WireField("wire", name, str(value))
 
 
-def _of_packet(packet: Packet) -> Iterator[Field]:
+def _packet_fields(packet: Packet) -> Iterator[WireField]:
     for group, block in zip(_GROUPS, packet[:4], strict=True):
         if block is None:
             continue
-        for (_, wire), value in zip(fields(type(block)).items(), block, strict=True):
-            yield Field(group, wire.official, f"{value:.6g}" if isinstance(value, float) else str(value), wire.unit)
+        for (_, wire), value in zip(block_fields(type(block)).items(), block, strict=True):
+            yield WireField(group, wire.official, f"{value:.6g}" if isinstance(value, float) else str(value), wire.unit)
+
+
+SNIFF = SniffTool(SniffOptions, watch)

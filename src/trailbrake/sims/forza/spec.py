@@ -1,9 +1,9 @@
-"""Forza Motorsport and Forza Horizon, "Data Out" by UDP and a virtual Xbox pad: names, and what the wire carries.
+"""Forza's "Data Out" by UDP and a virtual Xbox pad: constants, supplied and accepted fields, options. Cheap to import.
 
-Source: protocol page forza-data-out. Constants and options only; cheap to import.
+Source: protocol page forza-data-out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,28 +14,29 @@ from trailbrake.errors import UsageError
 NAME = "forza"
 TITLE = "Forza Motorsport / Horizon (Data Out and a virtual pad)"
 
-PORT = 2560  # where telemetry goes; outside 5200-5300, in which FH6 binds a socket of its own
-PAD_PORT = 2561  # where our host takes pad reports
-TELEMETRY_DOOR, PAD_DOOR = "forza-telemetry", "forza-pad"  # names of the private doors
-LEAST_RATE, MOST_RATE = 20.0, 240.0  # 1/s, rates seen in the games
-LOST_S = 0.5  # s without a datagram after which the receiver calls the game lost (section 3.2)
-AUTO = "auto"  # whatever format comes
-SHIFTING = 11  # gear that FH6 tells while no gear is engaged
+PORT = 2560  # for telemetry; outside 5200 to 5300, where FH6 binds its own socket
+PAD_PORT = 2561  # on which our host receives pad reports
+TELEMETRY_RENDEZVOUS, PAD_RENDEZVOUS = "forza-telemetry", "forza-pad"  # names in the rendezvous folder
+MIN_RATE, MAX_RATE = 20.0, 240.0  # 1/s, rates seen in the games
+LOST_S = 0.5  # s without a datagram after which the phase is LOST (section 3.2)
+AUTO = "auto"  # any format
+SHIFTING = 11  # gear that FH6 sends while no gear is engaged
 
-# `steer` is the stick as the game took it, not the road wheels (section 3.3). Slips are normalised by a tyre that the
-# wire does not tell: only the combined one means the same on both sides.
+# `steer` is the player's stick, not the angle of the road wheels (section 3.3). The wire normalises slips by unknown
+# properties of the tyre: only the combined slip has the same meaning in CarState.
 SUPPLIES: frozenset[str] = frozenset(
     {
         "time", "sequence", "age", "phase", "x", "y", "z", "yaw", "pitch", "roll", "speed", "velocity_x", "velocity_y",
         "velocity_z", "acceleration_x", "acceleration_y", "acceleration_z", "roll_rate", "pitch_rate", "yaw_rate",
-        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "lap", "lap_time",
-        "best_lap_time", "driving_line", "wheels.angular_velocity", "wheels.combined_slip", "wheels.core_temperature",
+        "steer", "throttle", "brake", "clutch", "handbrake", "gear", "engine_speed", "max_engine_speed", "fuel",
+        "lap", "lap_time", "best_lap_time", "driving_line", "wheels.angular_velocity", "wheels.combined_slip",
+        "wheels.core_temperature",
     }
 )  # fmt: skip
 ACCEPTS: frozenset[str] = frozenset({"steer", "throttle", "brake", "handbrake"})
 
 
-Format = Literal["sled", "dash", "fh", "fh4", "fm2023"]
+PacketFormat = Literal["sled", "dash", "fh", "fh4", "fm2023"]
 
 
 @dataclass(slots=True)
@@ -43,19 +44,19 @@ class ServeOptions:
     """Options of `serve forza`.
 
     Attributes:
-        send: where telemetry goes, HOST:PORT; more than one with commas between.
-        format: what is sent; fh4 is another word for fh.
+        send: HOST:PORT that receives telemetry; several with commas between.
+        format: format of the packets; fh4 is an alias of fh.
         rate: datagrams per second of simulator time, 20 to 240.
         pad_port: UDP port for the pad's reports of 12 bytes, from this machine.
         ndl: what NormalizedDrivingLine is measured from: the centre of the road, the racing line, or nothing (0).
-        ndl_wrap: let it run over beyond the edge as some builds do (127 then -128) instead of stopping there.
-        preset: how a title behaves. fm7: zero packets in a pause. fh5: the same, and a clock in steps of 15.6 ms. fh6:
+        ndl_wrap: let it overflow beyond the edge as some builds do (127, then -128) instead of stopping there.
+        preset: behaviour of a title. fm7: zero packets in a pause. fh5: the same, and a clock in steps of 15.6 ms. fh6:
             silence in a pause, gear 11 while shifting.
-        steering: how the stick turns the wheels. pad: less at speed and not at once, as the games do it; linear:
-            straight to the lock.
-        dead_zone: share of the stick's way that counts as its middle; 0.24 is usual for this pad.
-        clock: ms, what the session's clock (TimestampMS) starts at; it wraps at 4294967296.
-        loss: share of the datagrams that never arrive, 0 to 1.
+        steering: how the stick turns the wheels. pad: less at speed, and rate-limited, as in the games; linear: in
+            proportion to the lock.
+        dead_zone: share of the stick's range that counts as centre; 0.24 is usual for this pad.
+        clock: ms at which the session's clock (TimestampMS) starts; it wraps at 4294967296.
+        loss: share of the datagrams that are lost, 0 to 1.
         duplicate: share that arrives twice, 0 to 1.
         reorder: share that is held back so that later ones overtake it, 0 to 1.
         delay: seconds that each one takes.
@@ -63,7 +64,7 @@ class ServeOptions:
     """
 
     send: str = f"127.0.0.1:{PORT}"
-    format: Format = "fh"
+    format: PacketFormat = "fh"
     rate: float = 60.0
     pad_port: int = PAD_PORT
     ndl: Literal["centre", "racing", "off"] = "centre"
@@ -84,9 +85,9 @@ class LiveOptions:
     """Options of `--sim forza --live`.
 
     Attributes:
-        listen: where telemetry comes in, HOST:PORT. 0.0.0.0, since games send from the address of the network card.
-        pad: how the controls go out: auto, udp:HOST:PORT (our host), uinput (Linux), vgamepad (Windows), none.
-        forward: HOST:PORT that gets every datagram too; more than one with commas between.
+        listen: HOST:PORT that receives telemetry; 0.0.0.0 because games send from the address of the network card.
+        pad: the pad that drives: auto, udp:HOST:PORT (our host), uinput (Linux), vgamepad (Windows), none.
+        forward: HOST:PORT that receives a copy of every datagram; several with commas between.
         wait: seconds to wait for the first datagram.
     """
 
@@ -101,15 +102,18 @@ class RecordOptions:
     """Options of `record --sim forza`.
 
     Attributes:
-        config: YAML file with port, output_filename, format, append, packet_format, parameter_list. What it says goes
-            before the flags.
+        config: YAML file with port, output_filename, format, append, packet_format, parameter_list. It takes precedence
+            over the flags.
         format: of the table: tsv or csv.
-        packet_format: what is expected: sled, dash, fh4 (or fh), fm2023, or auto for whatever comes.
-        append: go on in the table's file, without a header.
-        listen: where telemetry comes in, HOST:PORT; PORT, on the line or in the YAML file, goes before its port.
-        forward: HOST:PORT that gets every datagram too; more than one with commas between.
-        raw: file for every datagram as it came.
-        verbose: say how many packets there were, now and then.
+        packet_format: expected format: sled, dash, fh4 (or fh), fm2023, or auto for any.
+        append: append to the table's file, without a header.
+        listen: HOST:PORT that receives telemetry; PORT on the command line or in the YAML file replaces its port.
+        forward: HOST:PORT that receives a copy of every datagram; several with commas between.
+        raw: file for every datagram as received.
+        signals: names of docs/signals.md to record besides the state, or patterns as `forza.wheel_*`; `all` for every
+            one.
+        rate: with --from: rows per second of a table without a clock; 0 = 60.
+        verbose: print changes of phase and jumps of the clock.
     """
 
     config: Annotated[Path | None, Parameter(alias="-c")] = None
@@ -119,26 +123,38 @@ class RecordOptions:
     listen: str = f"0.0.0.0:{PORT}"
     forward: str = ""
     raw: Path | None = None
+    signals: tuple[str, ...] = ()
+    rate: float = 0.0
     verbose: Annotated[bool, Parameter(alias="-v")] = False
 
 
-def period(options: ServeOptions) -> float:
-    """Return how far one tick of the host goes, in s of simulator time."""
-    if not LEAST_RATE <= options.rate <= MOST_RATE:
+def host_period(options: ServeOptions) -> float:
+    """Return the simulator time of one tick of the host, s; UsageError for a rate that no title has."""
+    if not MIN_RATE <= options.rate <= MAX_RATE:
         raise UsageError(
-            "no rate of a Forza title", where="--rate", expected=f"{LEAST_RATE:g} to {MOST_RATE:g}",
+            "no rate of a Forza title", where="--rate", expected=f"{MIN_RATE:g} to {MAX_RATE:g}",
             got=f"{options.rate:g}",
         )  # fmt: skip
     return 1.0 / options.rate
 
 
-def cars(options: ServeOptions) -> int:
-    """Return how many cars the host wants on the track: the wire shows one."""
-    return 1
-
-
-def embedded(live: LiveOptions, cars: int) -> ServeOptions:
-    """Return the options of a world that is there for a drive of `cars` cars: its drivers' steer is a share of lock."""
+def embedded_options(live: LiveOptions, cars: int) -> ServeOptions:
+    """Return the options of a world for one drive: the steer of its drivers is a share of full lock."""
     if cars != 1:
         raise UsageError("this wire shows one car", where="--cars", expected="1", got=str(cars))
     return ServeOptions(steering="linear")
+
+
+def stick_options(options: ServeOptions) -> ServeOptions:
+    """Return the options with the games' steering, for a driver whose steer is the position of a stick."""
+    return replace(options, steering="pad")
+
+
+def watch_options(options: LiveOptions) -> LiveOptions:
+    """Return the options of a link that sends no controls."""
+    return replace(options, pad="none")
+
+
+def pad_options(options: LiveOptions, pad: str, listen: str) -> LiveOptions:
+    """Return the options with another pad and another address to listen on; "" keeps the present one."""
+    return replace(options, pad=pad or options.pad, listen=listen or options.listen)

@@ -1,4 +1,4 @@
-"""Tables of packets as text: TSV and CSV with the cells that the recorder of others writes, and back to packets.
+"""Writes packets as text tables (TSV and CSV, with the same cells as an existing recorder), and reads them back.
 
 Source: protocol page forza-data-out, section 4.2. CSV: commas, CR LF once, a float as the shortest text of the double
 that its 32 bits are. TSV: tabs, LF, floats with six decimals. A header line of keys.
@@ -7,31 +7,40 @@ that its 32 bits are. TSV: tabs, LF, floats with six decimals. A header line of 
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Sequence
+import math
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import c_float
+from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.sims.forza import columns
-from trailbrake.sims.forza.blocks import Dash, Extra, Gap, Sled, fields
+from trailbrake.sims.forza import table_columns
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import TAIL, Packet
-from trailbrake.sims.forza.columns import Cell
+from trailbrake.sims.forza.table_columns import TableCell
+from trailbrake.user_files import decode_user_text, read_user_file
 
-_INTEGERS = {
-    key for block in (Sled, Gap, Dash, Extra) for key, wire in fields(block).items() if wire.code not in "f"
+_INTEGER_COLUMNS = {
+    key
+    for block in (Sled, HorizonBlock, Dash, MotorsportBlock)
+    for key, wire in block_fields(block).items()
+    if wire.code != "f"
 }  # fmt: skip
-_STRIPS = "wheel_on_rumble_strip_"
+MAX_COLUMNS = 1000  # of a table; a packet has about a hundred fields
+MAX_BYTES = 4 << 30  # of a table, unpacked: some 20 h of rows
+_STRIP_PREFIX = "wheel_on_rumble_strip_"
 
 
 class TableWriter:
-    """Writes rows to a file, line by line: a recorder that is killed leaves whole lines behind.
+    """Writes rows to a file, line by line, so that a killed recorder leaves complete lines.
 
     Args:
         path: the file.
         keys: columns in order.
         form: "csv" or "tsv".
-        append: go on at the end of the file, without a header.
+        append: append to the file, without a header.
 
     Raises:
         UsageError: the file cannot be opened.
@@ -40,21 +49,21 @@ class TableWriter:
     def __init__(self, path: Path, keys: Sequence[str], form: str, append: bool = False) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # newline "": the line ends are ours on every system; else Windows would make CR CR LF of CSV's.
+            # newline "": no translation of line ends; else Windows would write CR CR LF in a CSV.
             self._file: TextIO = path.open("a" if append else "w", buffering=1, newline="", encoding="utf-8")
         except OSError as error:
             raise UsageError("cannot write the table", where=str(path), got=error.strerror or str(error)) from error
         self._csv = csv.writer(self._file) if form == "csv" else None
         self.rows = 0
         if not append:
-            self._line(list(keys))
+            self._write_line(list(keys))
 
-    def write(self, row: list[Cell]) -> None:
+    def write(self, row: list[TableCell]) -> None:
         """Write one row."""
-        self._line(row if self._csv is not None else [_tsv(cell) for cell in row])
+        self._write_line(row if self._csv is not None else [_format_tsv_cell(cell) for cell in row])
         self.rows += 1
 
-    def _line(self, cells: Sequence[Any]) -> None:
+    def _write_line(self, cells: Sequence[Any]) -> None:
         if self._csv is not None:
             self._csv.writerow(cells)
         else:
@@ -65,76 +74,139 @@ class TableWriter:
         self._file.close()
 
 
-def _tsv(cell: Cell) -> str:
+def _format_tsv_cell(cell: TableCell) -> str:
     return "" if cell is None else f"{cell:f}" if isinstance(cell, float) else str(cell)
 
 
-def read_table(path: Path) -> Iterator[tuple[Packet, int | None]]:
-    """Yield the packets of a table, and the ns since 1970 of their arrival where the table has them.
+class TableReader:
+    """Reads the packets of a table.
 
-    Columns that are not there are 0. Without any dash column the packets are sled ones, with the wear of tyres those of
-    FM2023, else Horizon's: tables do not tell. Empty lines are skipped; rumble strips that were read as floats, which
-    makes 1.4e-45 of a 1, are 1. The file may be gzip.
+    Missing columns are 0. A table does not name its format: without dash columns it is sled, with tyre wear fm2023,
+    else fh. Empty lines are skipped. A rumble strip of 1.4e-45, an integer 1 read as a float, is 1. The file may be
+    compressed with gzip.
+
+    Attributes:
+        keys: its columns.
+        build_packet: makes of a row's cells a packet and its time of arrival (ns since 1970, or None).
 
     Raises:
-        DataError: no header of known keys, or a cell that is no number, with its line.
+        DataError: the file cannot be read, or its header has no known column.
     """
-    try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise DataError("cannot read the table", where=str(path), got=str(error)) from error
-    head = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in head else ",")
-    keys = [cell.strip() for cell in next(rows, [])]
-    if not set(keys) & set(columns.DEFAULTS["fm2023"]):
-        raise DataError(
-            "no table of Forza packets", where=f"{path}:1", expected="a line of column names", got=head[:60]
-        )
-    make = _packet_maker(keys)
-    for cells in rows:
-        if not any(cells):
-            continue
+
+    def __init__(self, path: Path) -> None:
+        text = _read_table_text(path)
+        head = text.partition("\n")[0]
+        self._path = path
+        self._rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in head else ",")
         try:
-            yield make(cells)
-        except (ValueError, OverflowError, IndexError) as error:
-            raise DataError(f"no row of packets: {error}", where=f"{path}:{rows.line_num}") from error
+            self.keys = [cell.strip() for cell in next(self._rows, [])]
+        except csv.Error as error:
+            raise DataError(f"no table of Forza packets: {error}", where=f"{path}:1") from error
+        if len(self.keys) > MAX_COLUMNS:
+            raise DataError("too many columns", where=f"{path}:1", expected=f"{MAX_COLUMNS} at most",
+                            got=str(len(self.keys)))  # fmt: skip
+        if not set(self.keys) & set(table_columns.DEFAULT_COLUMNS["fm2023"]):
+            raise DataError(
+                "no table of Forza packets", where=f"{path}:1", expected="a line of column names", got=head[:60]
+            )
+        self.build_packet = _make_packet_builder(self.keys)
+
+    def read_packets(self) -> Iterator[tuple[Packet, int | None]]:
+        """Yield the packets, and their times of arrival (ns since 1970), None if the table has none.
+
+        Raises:
+            DataError: a cell is not a number; the message names the line.
+        """
+        while True:
+            try:
+                cells = next(self._rows, None)
+                if cells is None:
+                    return
+                if not any(cells):
+                    continue
+                packet = self.build_packet(cells)
+            except (ValueError, OverflowError, IndexError, OSError, csv.Error) as error:  # OSError: a time before 1970
+                raise DataError(f"no row of packets: {error}", where=f"{self._path}:{self._rows.line_num}") from error
+            yield packet
 
 
-def _packet_maker(keys: list[str]) -> Any:
-    where = {key: i for i, key in enumerate(keys)}
+def _read_table_text(path: Path) -> str:
+    data = read_user_file(path, "table", MAX_BYTES)
+    if data[:2] == b"\x1f\x8b":
+        try:
+            with gzip.open(io.BytesIO(data)) as packed:
+                data = packed.read(MAX_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError("cannot unpack the table", where=str(path), got=str(error)) from error
+        if len(data) > MAX_BYTES:
+            raise DataError("the table is too large", where=str(path), expected=f"{MAX_BYTES} bytes unpacked at most")
+    return decode_user_text(data, str(path))
 
-    def block(kind: Any) -> Any:
-        places = [(where.get(key), key in _INTEGERS, key.startswith(_STRIPS)) for key in kind._fields]
 
-        def values(cells: list[str]) -> Any:
-            return kind._make(_cell(cells, *place) for place in places)
+class _CellParser(NamedTuple):
+    """Parses one field of a row.
 
-        return values if any(place[0] is not None for place in places) else None
+    Attributes:
+        column: index of the cell; None if the table does not have the column.
+        is_integer: whether the field is an integer.
+        is_strip: whether it is a rumble strip, which counts as 1 for any number but 0.
+    """
 
-    sled, gap, dash, extra = (block(kind) for kind in (Sled, Gap, Dash, Extra))
-    received = where.get("recv_time_ns")
+    column: int | None
+    is_integer: bool
+    is_strip: bool
 
-    def make(cells: list[str]) -> tuple[Packet, int | None]:
+    def parse_cell(self, cells: list[str]) -> int | float:
+        """Return the field's value; 0 for a missing column or an empty cell."""
+        if self.column is None or cells[self.column] == "":
+            return 0 if self.is_integer else 0.0
+        value = float(cells[self.column])
+        if not self.is_integer:
+            return c_float(value).value
+        return int(value != 0.0) if self.is_strip else int(cells[self.column])
+
+
+def _make_block_builder(kind: Any, indices: dict[str, int]) -> Any:
+    """Return a function from a row's cells to a block; None if the table has no column of the block."""
+    parsers = [
+        _CellParser(indices.get(key), key in _INTEGER_COLUMNS, key.startswith(_STRIP_PREFIX)) for key in kind._fields
+    ]
+
+    def build_block(cells: list[str]) -> Any:
+        return kind._make(parser.parse_cell(cells) for parser in parsers)
+
+    return build_block if any(parser.column is not None for parser in parsers) else None
+
+
+def _make_packet_builder(keys: list[str]) -> Callable[[list[str]], tuple[Packet, int | None]]:
+    """Return a function from a row's cells to its packet and its time of arrival (ns since 1970, or None)."""
+    indices = {key: i for i, key in enumerate(keys)}
+    sled, gap, dash, extra = (
+        _make_block_builder(kind, indices) for kind in (Sled, HorizonBlock, Dash, MotorsportBlock)
+    )
+    received, wall_clock = indices.get("recv_time_ns"), indices.get("wall_clock")
+    lacks_speed = "speed" not in indices and {"velocity_x", "velocity_y", "velocity_z"} <= set(indices)
+
+    def build_packet(cells: list[str]) -> tuple[Packet, int | None]:
         if len(cells) != len(keys):
             raise ValueError(f"expected {len(keys)} cells, got {len(cells)}")
-        time = int(cells[received]) if received is not None else None
-        body = sled(cells) if sled else Sled(is_race_on=1)
-        if "is_race_on" not in where:  # only packets of a driven car are written
-            body = body._replace(is_race_on=1)
+        received_ns = None
+        if received is not None and cells[received]:
+            received_ns = int(cells[received])
+        elif wall_clock is not None and cells[wall_clock]:
+            received_ns = round(datetime.fromisoformat(cells[wall_clock]).timestamp() * 1e9)
+        sled_block = sled(cells) if sled else Sled(is_race_on=1)
+        if "is_race_on" not in indices:  # tables contain only packets of a driven car
+            sled_block = sled_block._replace(is_race_on=1)
         if not (dash or gap or extra):
-            return Packet(body), time
-        board = dash(cells) if dash else Dash()
+            return Packet(sled_block), received_ns
+        dash_block = dash(cells) if dash else Dash()
+        if lacks_speed:
+            velocity = sled_block.velocity_x, sled_block.velocity_y, sled_block.velocity_z
+            dash_block = dash_block._replace(speed=math.hypot(*velocity))
         if extra:
-            return Packet(body, dash=board, extra=extra(cells)), time
-        return Packet(body, gap(cells) if gap else Gap(), board, tail=TAIL), time
+            return Packet(sled_block, dash=dash_block, extra=extra(cells)), received_ns
+        gap_block = gap(cells) if gap else HorizonBlock()
+        return Packet(sled_block, gap=gap_block, dash=dash_block, tail=TAIL), received_ns
 
-    return make
-
-
-def _cell(cells: list[str], place: int | None, whole: bool, strip: bool) -> int | float:
-    if place is None or cells[place] == "":
-        return 0 if whole else 0.0
-    if not whole:
-        return c_float(float(cells[place])).value
-    return int(float(cells[place]) != 0.0) if strip else int(cells[place])
+    return build_packet

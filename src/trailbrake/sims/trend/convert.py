@@ -1,20 +1,20 @@
-"""Between Formula Trend's messages and our state and controls: its degrees to the right, its one pedal.
+"""Conversion between Formula Trend's messages and state and controls: degrees to the right, one pedal.
 
 Source: protocol page formula-trend, sections 2 and 4.
 """
 
 import math
 
-from trailbrake.exchange.one_pedal import joined, parted
+from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
 from trailbrake.sims.trend import spec
-from trailbrake.sims.trend.codec import Steer, Telemetry
+from trailbrake.sims.trend.codec import TrendSteer, TrendTelemetry
 from trailbrake.state import CarState, Controls, Image, Phase
 
-STANDING = 0.03  # m/s: below it a pedal under 0 reverses, above it brakes
+STANDSTILL_SPEED = 0.03  # m/s: below it a pedal under 0 reverses, above it brakes
 
 
-def state_from_wire(message: Telemetry, image: Image | None) -> CarState:
-    """Return the state behind a telemetry. `image`: its picture. `sequence`, `age` and lap times are the link's."""
+def state_from_wire(message: TrendTelemetry, image: Image | None) -> CarState:
+    """Return the state of a telemetry with its `image`. The link fills in `sequence`, `age` and lap times."""
     return CarState(
         time=message.time,
         phase=Phase.DRIVING if message.status == 0 else Phase.FINISHED,
@@ -27,9 +27,9 @@ def state_from_wire(message: Telemetry, image: Image | None) -> CarState:
     )
 
 
-def state_to_wire(state: CarState, jpeg: bytes, *, finished: bool) -> Telemetry:
-    """Return the telemetry that shows `state` and the camera frame `jpeg`."""
-    return Telemetry(
+def state_to_wire(state: CarState, jpeg: bytes, *, finished: bool) -> TrendTelemetry:
+    """Return the telemetry of `state` and the camera frame `jpeg`."""
+    return TrendTelemetry(
         math.degrees(-state.steer * spec.LOCK),
         state.throttle,
         state.brake,
@@ -41,13 +41,13 @@ def state_to_wire(state: CarState, jpeg: bytes, *, finished: bool) -> Telemetry:
     )
 
 
-def controls_to_wire(controls: Controls, speed: float) -> Steer:
+def controls_to_wire(controls: Controls, speed: float) -> TrendSteer:
     """Return the command for `controls` of a car at `speed` m/s."""
-    return Steer(math.degrees(-controls.steer * spec.LOCK), joined(controls, speed, STANDING))
+    return TrendSteer(math.degrees(-controls.steer * spec.LOCK), combine_pedals(controls, speed, STANDSTILL_SPEED))
 
 
-def controls_from_wire(message: Steer, forward: float) -> Controls:
-    """Return the controls behind a command for a car that rolls forward at `forward` m/s, negative in reverse."""
-    throttle, brake, reverse = parted(message.throttle, forward, STANDING)
+def controls_from_wire(message: TrendSteer, forward_speed: float) -> Controls:
+    """Return the controls of a command for a car that rolls forward at `forward_speed` m/s, negative in reverse."""
+    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, STANDSTILL_SPEED)
     steer = -math.radians(message.steering_angle) / spec.LOCK
     return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else 1)

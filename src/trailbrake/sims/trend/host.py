@@ -1,42 +1,29 @@
-"""The simulator's end of the Formula Trend wire: calls the agent, shows it the camera, obeys its commands.
+"""The simulator's end of the Formula Trend wire.
 
-Source: protocol page formula-trend, sections 1.2 and 2. What it shares with Udacity's simulators is in `exchange`.
+Source: protocol page formula-trend, sections 1.2 and 2.
 """
 
-import os
 from typing import Any
 
 from trailbrake.errors import SimulatorError
-from trailbrake.exchange.host import EventHost
+from trailbrake.event_sims.host import EventHost
 from trailbrake.roles import Plant
 from trailbrake.sims.trend import codec, convert, spec
 from trailbrake.state import CarState, Controls
-from trailbrake.transport import picture
+from trailbrake.transport import image_codec
 
 
-class Host(EventHost):
-    """Shows the agent one car of `plant` and drives it by the agent's commands; see `exchange.host.EventHost`.
-
-    The plant's states carry the camera's image.
-    """
+class Host(EventHost[Plant]):
+    """Sends the agent the camera of `plant` and drives its car by the agent's commands; see `EventHost`."""
 
     NAME = spec.NAME
     RESTART = codec.RESTART
 
-    def __init__(
-        self,
-        plant: Plant,
-        options: spec.ServeOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-    ) -> None:
-        super().__init__(plant, options or spec.ServeOptions(), doors=doors)
-
-    def _telemetry(self, state: CarState) -> dict[str, Any]:
+    def _encode_telemetry(self, state: CarState) -> dict[str, Any]:
         if state.image is None:
             raise SimulatorError("the world has no camera", where="serve trend")
-        jpeg = picture.encode(state.image.pixels)
+        jpeg = image_codec.encode_image(state.image.pixels)
         return codec.encode_telemetry(convert.state_to_wire(state, jpeg, finished=self.is_done))
 
-    def _controls_of(self, data: Any) -> Controls:
-        return convert.controls_from_wire(codec.decode_steer(data), self._plant.state(0).velocity_x)
+    def _decode_controls(self, data: Any) -> Controls:
+        return convert.controls_from_wire(codec.decode_steer(data), self._plant.car_state(0).velocity_x)

@@ -1,46 +1,32 @@
-"""Our agent's end of the Formula Trend wire: the server that the simulator calls.
+"""The agent's end of the Formula Trend wire.
 
-Source: protocol page formula-trend, sections 1 and 2. What it shares with Udacity's simulators is in `exchange`.
+Source: protocol page formula-trend, sections 1 and 2.
 """
 
-import os
-from collections.abc import Callable
 from typing import Any
 
-from trailbrake.exchange.link import STEER, EventLink
+from trailbrake.event_sims.agent_door import STEER
+from trailbrake.event_sims.link import EventLink
 from trailbrake.sims.trend import codec, convert, spec
-from trailbrake.state import CarState, Controls, Image
-from trailbrake.transport.picture import Pictures
+from trailbrake.state import CarState, Controls
 
 
-class Link(EventLink[codec.Telemetry]):
-    """Waits for the simulator's call and drives its car; see `exchange.link.EventLink`."""
+class Link(EventLink[codec.TrendTelemetry]):
+    """Waits for the simulator's call and drives its car; see `event_sims.link.EventLink`."""
 
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
     RESTART = codec.RESTART
-    GREETING = ((codec.RESTART, {}), (STEER, codec.encode_steer(codec.Steer(0.0, 0.0))))
-    period = spec.STEP_S * spec.COMMAND_STEPS
+    GREETING = ((codec.RESTART, {}), (STEER, codec.encode_steer(codec.TrendSteer(0.0, 0.0))))
+    MAX_DECELERATION = spec.MAX_DECELERATION
+    IMAGE_SIZE = spec.IMAGE_SIZE
 
-    def __init__(
-        self,
-        options: spec.LiveOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
-        idle: Callable[[], float] | None = None,
-    ) -> None:
-        super().__init__(options or spec.LiveOptions(), doors=doors, idle=idle)
-        self._pictures = Pictures(240, 320, self._spoilt)
-
-    def _spoilt(self) -> None:
-        self.unreadable += 1
-
-    def _decode(self, data: Any) -> codec.Telemetry | None:
+    def _decode_telemetry(self, data: Any) -> codec.TrendTelemetry | None:
         return codec.decode_telemetry(data)
 
-    def _state(self, message: codec.Telemetry) -> CarState:
-        return convert.state_from_wire(message, Image(message.image, self._pictures.decode))
+    def _build_state(self, message: codec.TrendTelemetry) -> CarState:
+        return convert.state_from_wire(message, self._make_image(message.image))
 
-    def _answer(self, controls: Controls, message: codec.Telemetry | None) -> dict[str, Any]:
+    def _encode_steer(self, controls: Controls, message: codec.TrendTelemetry | None) -> dict[str, Any]:
         return codec.encode_steer(convert.controls_to_wire(controls, message.speed if message else 0.0))

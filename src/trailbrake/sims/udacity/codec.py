@@ -5,14 +5,14 @@ Source: protocol page formula-trend, section 9. Numbers are read leniently, sinc
 
 from typing import Any, NamedTuple
 
-from trailbrake.transport.numbers import data_of, number, within
-from trailbrake.transport.picture import from_base64, to_base64
+from trailbrake.transport.image_codec import decode_base64, encode_base64
+from trailbrake.transport.json_values import clamp_magnitude, parse_number, require_object
 
 
-class Telemetry(NamedTuple):
-    """What the simulator tells. Angle in degrees, positive to the right; speed in mph; `image` a JPEG.
+class UdacityTelemetry(NamedTuple):
+    """The simulator's telemetry. Angle in degrees, positive to the right; speed in mph; `image` a JPEG.
 
-    The real simulator has neither clock nor laps; our host tells `time` (s) and `lap` (from 1) under Formula Trend's
+    The real simulator has neither clock nor laps; our host adds `time` (s) and `lap` (from 1) under Formula Trend's
     names.
     """
 
@@ -24,20 +24,20 @@ class Telemetry(NamedTuple):
     lap: int | None = None
 
 
-class Steer(NamedTuple):
+class UdacitySteer(NamedTuple):
     """The agent's answer. Angle as a share of the lock, positive to the right; throttle -1..1: see `convert`."""
 
     steering_angle: float
     throttle: float
 
 
-def encode_telemetry(message: Telemetry) -> dict[str, str]:
+def encode_telemetry(message: UdacityTelemetry) -> dict[str, str]:
     """Return the event's data."""
     data = {
         "steering_angle": f"{message.steering_angle:.4f}",
         "throttle": f"{message.throttle:.4f}",
         "speed": f"{message.speed:.4f}",
-        "image": to_base64(message.image),
+        "image": encode_base64(message.image),
     }
     if message.time is not None:
         data["time"] = f"{message.time:.3f}"
@@ -46,27 +46,27 @@ def encode_telemetry(message: Telemetry) -> dict[str, str]:
     return data
 
 
-def decode_telemetry(data: Any) -> Telemetry | None:
-    """Return the telemetry in an event's data; None for null or {}: driven by hand. WireError where unreadable."""
+def decode_telemetry(data: Any) -> UdacityTelemetry | None:
+    """Return the telemetry in an event's data; None for null or {}: a person drives. WireError where unreadable."""
     if data is None or data == {}:
         return None
-    data = data_of(data, "telemetry")
-    return Telemetry(
-        number(data.get("steering_angle", 0.0), "steering_angle"),
-        number(data.get("throttle", 0.0), "throttle"),
-        number(data.get("speed"), "speed"),
-        from_base64(data.get("image"), "image"),
-        number(data["time"], "time") if "time" in data else None,
-        int(number(data["lap"], "lap")) if "lap" in data else None,
+    data = require_object(data, "telemetry")
+    return UdacityTelemetry(
+        parse_number(data.get("steering_angle", 0.0), "steering_angle"),
+        parse_number(data.get("throttle", 0.0), "throttle"),
+        parse_number(data.get("speed"), "speed"),
+        decode_base64(data.get("image"), "image"),
+        parse_number(data["time"], "time") if "time" in data else None,
+        int(parse_number(data["lap"], "lap")) if "lap" in data else None,
     )
 
 
-def encode_steer(message: Steer) -> dict[str, str]:
-    """Return the event's data: text; the simulator makes nothing of a JSON number and falls silent."""
+def encode_steer(message: UdacitySteer) -> dict[str, str]:
+    """Return the event's data: text; the simulator cannot read a JSON number and falls silent."""
     return {"steering_angle": repr(message.steering_angle), "throttle": repr(message.throttle)}
 
 
-def decode_steer(data: Any) -> Steer:
-    """Return the command in an event's data, within what the simulator takes. WireError if unreadable."""
-    data = data_of(data, "steer")
-    return Steer(*(within(number(data.get(key), key), 1.0) for key in Steer._fields))
+def decode_steer(data: Any) -> UdacitySteer:
+    """Return the command in an event's data, limited to what the simulator accepts. WireError if unreadable."""
+    data = require_object(data, "steer")
+    return UdacitySteer(*(clamp_magnitude(parse_number(data.get(key), key), 1.0) for key in UdacitySteer._fields))

@@ -1,23 +1,23 @@
-"""Between the messages of Udacity's first term and our state and controls: mph, degrees to the right, its one pedal.
+"""Conversion between the messages of Udacity's first term and state and controls: mph, degrees to the right, one pedal.
 
 Source: protocol page formula-trend, section 9.
 """
 
 import math
 
-from trailbrake.exchange.one_pedal import joined, parted
+from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
 from trailbrake.sims.udacity import spec
-from trailbrake.sims.udacity.codec import Steer, Telemetry
+from trailbrake.sims.udacity.codec import UdacitySteer, UdacityTelemetry
 from trailbrake.state import CarState, Controls, Image
-from trailbrake.transport.numbers import within
+from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH
 
-STANDING = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
-_EASE = 1.0  # m/s below the top speed from which the throttle is taken back
+STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
+_THROTTLE_FADE = 1.0  # m/s below the top speed from which the throttle is taken back
 
 
-def state_from_wire(message: Telemetry, image: Image | None) -> CarState:
-    """Return the state behind a telemetry. `image`: its picture."""
+def state_from_wire(message: UdacityTelemetry, image: Image | None) -> CarState:
+    """Return the state of a telemetry with its `image`."""
     return CarState(
         speed=abs(message.speed) * MPH,
         steer=-math.radians(message.steering_angle) / spec.LOCK,
@@ -26,20 +26,20 @@ def state_from_wire(message: Telemetry, image: Image | None) -> CarState:
     )
 
 
-def state_to_wire(state: CarState, jpeg: bytes, lock: float) -> Telemetry:
-    """Return the telemetry that shows `state` and the frame `jpeg` of a car whose full lock is `lock` rad."""
+def state_to_wire(state: CarState, jpeg: bytes, lock: float) -> UdacityTelemetry:
+    """Return the telemetry of `state` and the frame `jpeg` of a car whose full lock is `lock` rad."""
     angle = -math.degrees(state.steer * lock)
-    return Telemetry(angle, state.throttle, state.speed / MPH, jpeg, state.time, int(state.lap))
+    return UdacityTelemetry(angle, state.throttle, state.speed / MPH, jpeg, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, speed: float) -> Steer:
+def controls_to_wire(controls: Controls, speed: float) -> UdacitySteer:
     """Return the command for `controls` of a car at `speed` m/s."""
-    return Steer(-controls.steer, joined(controls, speed, STANDING))
+    return UdacitySteer(-controls.steer, combine_pedals(controls, speed, STANDSTILL_SPEED))
 
 
-def controls_from_wire(message: Steer, forward: float, lock: float) -> Controls:
-    """Return the controls behind a command for a car that rolls at `forward` m/s and whose full lock is `lock` rad."""
-    throttle, brake, reverse = parted(message.throttle, forward, STANDING)
-    throttle *= within(max(spec.TOP_SPEED - abs(forward), 0.0) / _EASE, 1.0)
-    steer = within(-message.steering_angle * spec.LOCK / lock, 1.0)
+def controls_from_wire(message: UdacitySteer, forward_speed: float, lock: float) -> Controls:
+    """Return the controls of a command for a car at `forward_speed` m/s whose full lock is `lock` rad."""
+    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, STANDSTILL_SPEED)
+    throttle *= clamp_magnitude(max(spec.TOP_SPEED - abs(forward_speed), 0.0) / _THROTTLE_FADE, 1.0)
+    steer = clamp_magnitude(-message.steering_angle * spec.LOCK / lock, 1.0)
     return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else None)

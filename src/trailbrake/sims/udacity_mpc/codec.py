@@ -6,16 +6,16 @@ Source: protocol page formula-trend, section 9.
 from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
-from trailbrake.transport.numbers import data_of, number, numbers, within
+from trailbrake.transport.json_values import clamp_magnitude, parse_number, parse_numbers, require_object
 
-_LINES = ("mpc_x", "mpc_y", "next_x", "next_y")
+_LINE_KEYS = ("mpc_x", "mpc_y", "next_x", "next_y")
 
 
-class Telemetry(NamedTuple):
-    """What the simulator tells. Lengths in m in its map, seen from above; angles in rad; speed in mph.
+class UdacityMpcTelemetry(NamedTuple):
+    """The simulator's telemetry. Lengths in m in its map, seen from above; angles in rad; speed in mph.
 
     `psi` counts counter-clockwise from its x axis, `steering_angle` is positive to the right. The real simulator has
-    neither clock nor laps; our host tells `time` (s) and `lap` (from 1) under Formula Trend's names.
+    neither clock nor laps; our host adds `time` (s) and `lap` (from 1) under Formula Trend's names.
     """
 
     ptsx: tuple[float, ...]  # waypoints, from the one just behind the car on
@@ -31,7 +31,7 @@ class Telemetry(NamedTuple):
     lap: int | None = None
 
 
-class Steer(NamedTuple):
+class UdacityMpcSteer(NamedTuple):
     """The agent's answer. Angle as a share of the lock, positive to the right; throttle -1..1: see `convert`.
 
     The lists are points (m, vehicle frame, x forward, y left) of two lines that the simulator draws: `mpc` green,
@@ -46,52 +46,52 @@ class Steer(NamedTuple):
     next_y: tuple[float, ...] = ()
 
 
-def encode_telemetry(message: Telemetry) -> dict[str, Any]:
+def encode_telemetry(message: UdacityMpcTelemetry) -> dict[str, Any]:
     """Return the event's data."""
     return {key: value for key, value in message._asdict().items() if value is not None}
 
 
-def decode_telemetry(data: Any) -> Telemetry | None:
-    """Return the telemetry in an event's data; None for null or {}: driven by hand. WireError where unreadable."""
+def decode_telemetry(data: Any) -> UdacityMpcTelemetry | None:
+    """Return the telemetry in an event's data; None for null or {}: a person drives. WireError where unreadable."""
     if data is None or data == {}:
         return None
-    data = data_of(data, "telemetry")
-    ptsx, ptsy = numbers(data.get("ptsx"), "ptsx"), numbers(data.get("ptsy"), "ptsy")
+    data = require_object(data, "telemetry")
+    ptsx, ptsy = parse_numbers(data.get("ptsx"), "ptsx"), parse_numbers(data.get("ptsy"), "ptsy")
     if len(ptsx) != len(ptsy):
         raise WireError("not as many as ptsx", where="ptsy", expected=str(len(ptsx)), got=str(len(ptsy)))
-    return Telemetry(
+    return UdacityMpcTelemetry(
         tuple(ptsx),
         tuple(ptsy),
-        number(data.get("x"), "x"),
-        number(data.get("y"), "y"),
-        number(data.get("psi"), "psi"),
-        number(data.get("psi_unity", 0.0), "psi_unity"),
-        number(data.get("speed"), "speed"),
-        number(data.get("steering_angle", 0.0), "steering_angle"),
-        number(data.get("throttle", 0.0), "throttle"),
-        number(data["time"], "time") if "time" in data else None,
-        int(number(data["lap"], "lap")) if "lap" in data else None,
+        parse_number(data.get("x"), "x"),
+        parse_number(data.get("y"), "y"),
+        parse_number(data.get("psi"), "psi"),
+        parse_number(data.get("psi_unity", 0.0), "psi_unity"),
+        parse_number(data.get("speed"), "speed"),
+        parse_number(data.get("steering_angle", 0.0), "steering_angle"),
+        parse_number(data.get("throttle", 0.0), "throttle"),
+        parse_number(data["time"], "time") if "time" in data else None,
+        int(parse_number(data["lap"], "lap")) if "lap" in data else None,
     )
 
 
-def encode_steer(message: Steer) -> dict[str, Any]:
+def encode_steer(message: UdacityMpcSteer) -> dict[str, Any]:
     """Return the event's data: JSON numbers; the simulator fails on text."""
     return message._asdict()
 
 
-def decode_steer(data: Any) -> Steer:
-    """Return the command in an event's data, within what the simulator takes. WireError if unreadable."""
-    data = data_of(data, "steer")
+def decode_steer(data: Any) -> UdacityMpcSteer:
+    """Return the command in an event's data, limited to what the simulator accepts. WireError if unreadable."""
+    data = require_object(data, "steer")
     values = []
     for key in ("steering_angle", "throttle"):
         if isinstance(data.get(key), str):
             raise WireError("text instead of a number", where=key, got=repr(data[key])[:40])
-        values.append(within(number(data.get(key), key), 1.0))
-    lines = [tuple(numbers(data.get(key), key)) for key in _LINES]
+        values.append(clamp_magnitude(parse_number(data.get(key), key), 1.0))
+    lines = [tuple(parse_numbers(data.get(key), key)) for key in _LINE_KEYS]
     for k in (0, 2):
         if len(lines[k]) != len(lines[k + 1]):
             raise WireError(
-                f"not as many as {_LINES[k]}", where=_LINES[k + 1], expected=str(len(lines[k])),
+                f"not as many as {_LINE_KEYS[k]}", where=_LINE_KEYS[k + 1], expected=str(len(lines[k])),
                 got=str(len(lines[k + 1])),
             )  # fmt: skip
-    return Steer(values[0], values[1], lines[0], lines[1], lines[2], lines[3])
+    return UdacityMpcSteer(values[0], values[1], lines[0], lines[1], lines[2], lines[3])

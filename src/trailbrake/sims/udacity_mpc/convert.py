@@ -1,23 +1,23 @@
-"""Between the messages of Udacity's MPC build and our state and controls: mph, angles to the right, its one pedal.
+"""Conversion between the messages of Udacity's MPC build and state and controls: mph, angles to the right, one pedal.
 
-Source: protocol page formula-trend, section 9. Its map seen from above is a world frame of ours as it is.
+Source: protocol page formula-trend, section 9. Its map, seen from above, is an ISO world frame already.
 """
 
 import math
 
-from trailbrake.exchange.one_pedal import joined, parted
+from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
 from trailbrake.sims.udacity_mpc import spec
-from trailbrake.sims.udacity_mpc.codec import Steer, Telemetry
+from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
-from trailbrake.transport.numbers import within
+from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH, wrap_angle
 
-STANDING = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
-_TURN = 2.0 * math.pi
+STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
+_FULL_TURN = 2.0 * math.pi
 
 
-def state_from_wire(message: Telemetry) -> CarState:
-    """Return the state behind a telemetry."""
+def state_from_wire(message: UdacityMpcTelemetry) -> CarState:
+    """Return the state of a telemetry."""
     return CarState(
         x=message.x,
         y=message.y,
@@ -29,15 +29,15 @@ def state_from_wire(message: Telemetry) -> CarState:
     )
 
 
-def state_to_wire(state: CarState, lock: float) -> Telemetry:
-    """Return the telemetry that shows `state` of a car whose full lock is `lock` rad."""
-    return Telemetry(
+def state_to_wire(state: CarState, lock: float) -> UdacityMpcTelemetry:
+    """Return the telemetry of `state` of a car whose full lock is `lock` rad."""
+    return UdacityMpcTelemetry(
         tuple(x for x, _ in state.line_ahead),
         tuple(y for _, y in state.line_ahead),
         state.x,
         state.y,
-        state.yaw % _TURN,
-        (0.5 * math.pi - state.yaw) % _TURN,
+        state.yaw % _FULL_TURN,
+        (0.5 * math.pi - state.yaw) % _FULL_TURN,
         state.speed / MPH,
         -state.steer * lock,
         state.throttle,
@@ -46,20 +46,20 @@ def state_to_wire(state: CarState, lock: float) -> Telemetry:
     )
 
 
-def controls_to_wire(controls: Controls, state: CarState) -> Steer:
+def controls_to_wire(controls: Controls, state: CarState) -> UdacityMpcSteer:
     """Return the command for `controls` of a car in `state`; its waypoints are drawn as the yellow line."""
     cos, sin = math.cos(state.yaw), math.sin(state.yaw)
     near = [(x - state.x, y - state.y) for x, y in state.line_ahead]
-    return Steer(
+    return UdacityMpcSteer(
         -controls.steer,
-        joined(controls, state.speed, STANDING),
+        combine_pedals(controls, state.speed, STANDSTILL_SPEED),
         next_x=tuple(x * cos + y * sin for x, y in near),
         next_y=tuple(y * cos - x * sin for x, y in near),
     )
 
 
-def controls_from_wire(message: Steer, forward: float, lock: float) -> Controls:
-    """Return the controls behind a command for a car that rolls at `forward` m/s and whose full lock is `lock` rad."""
-    throttle, brake, reverse = parted(message.throttle, forward, STANDING)
-    steer = within(-message.steering_angle * spec.LOCK / lock, 1.0)
+def controls_from_wire(message: UdacityMpcSteer, forward_speed: float, lock: float) -> Controls:
+    """Return the controls of a command for a car at `forward_speed` m/s whose full lock is `lock` rad."""
+    throttle, brake, reverse = split_pedal(message.throttle, forward_speed, STANDSTILL_SPEED)
+    steer = clamp_magnitude(-message.steering_angle * spec.LOCK / lock, 1.0)
     return Controls(steer=steer, throttle=throttle, brake=brake, gear=-1 if reverse else None)

@@ -1,6 +1,6 @@
-"""The simulator's end of the wire of Udacity's MPC build; see `exchange.host`.
+"""The simulator's end of the wire of Udacity's MPC build.
 
-Source: protocol page formula-trend, section 9. Waypoints lie in the middle of the road.
+Source: protocol page formula-trend, section 9. Waypoints are in the middle of the road.
 """
 
 import math
@@ -9,36 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.exchange.host import EventHost
-from trailbrake.roles import Plant
+from trailbrake.event_sims.host import EventHost
+from trailbrake.event_sims.options import BrowserServeOptions
+from trailbrake.roles import RoadPlant
 from trailbrake.sims.udacity_mpc import codec, convert, spec
 from trailbrake.state import CarState, Controls
 
 
-class Host(EventHost):
-    """Shows the agent one car of `plant` and drives it by the agent's commands; see `exchange.host.EventHost`."""
+class Host(EventHost[RoadPlant]):
+    """Sends the agent a car's pose and the waypoints ahead, and drives it by the agent's commands; see `EventHost`."""
 
     NAME = spec.NAME
 
     def __init__(
-        self,
-        plant: Plant,
-        options: spec.ServeOptions | None = None,
-        *,
-        doors: "str | os.PathLike[str] | None" = None,
+        self, plant: RoadPlant, options: BrowserServeOptions, *, doors: "str | os.PathLike[str] | None" = None
     ) -> None:
-        super().__init__(plant, options or spec.ServeOptions(), doors=doors)
+        super().__init__(plant, options, doors=doors)
         self._road = road = plant.track.road
-        self._gap = road.length / max(round(road.length / spec.WAYPOINT_GAP), 1)  # evenly round a circuit
+        # Waypoints at equal distances round a circuit.
+        self._waypoint_spacing = road.length / max(round(road.length / spec.WAYPOINT_SPACING), 1)
         self._lock = plant.cars[0].steering.max_angle
-        self._row = -1  # of the road, where the car was
+        self._road_row = -1  # of the car's last place on the road
 
-    def _telemetry(self, state: CarState) -> dict[str, Any]:
-        s, _, self._row = self._road.locate(state.x, state.y, self._row)
-        first = math.floor(s / self._gap)
-        points = self._road.points((first + np.arange(spec.WAYPOINTS)) * self._gap)
+    def _encode_telemetry(self, state: CarState) -> dict[str, Any]:
+        s, _, self._road_row = self._road.locate(state.x, state.y, self._road_row)
+        first = math.floor(s / self._waypoint_spacing)
+        points = self._road.points((first + np.arange(spec.WAYPOINTS)) * self._waypoint_spacing)
         state.line_ahead = tuple((x, y) for x, y, _, _ in points.tolist())
         return codec.encode_telemetry(convert.state_to_wire(state, self._lock))
 
-    def _controls_of(self, data: Any) -> Controls:
-        return convert.controls_from_wire(codec.decode_steer(data), self._plant.state(0).velocity_x, self._lock)
+    def _decode_controls(self, data: Any) -> Controls:
+        return convert.controls_from_wire(codec.decode_steer(data), self._plant.car_state(0).velocity_x, self._lock)

@@ -6,16 +6,16 @@ Source: protocol page formula-trend, section 9. Numbers are read leniently, sinc
 from typing import Any, NamedTuple
 
 from trailbrake.errors import WireError
-from trailbrake.transport.numbers import data_of, number, within
+from trailbrake.transport.json_values import clamp_magnitude, parse_number, require_object
 
 RESET = "reset"  # back to the start; the track is loaded again
 
 
-class Telemetry(NamedTuple):
-    """What the simulator tells. Angle in degrees, positive to the right; speed in mph.
+class UdacityPidTelemetry(NamedTuple):
+    """The simulator's telemetry. Angle in degrees, positive to the right; speed in mph.
 
     `cte` is the distance to the line in m, positive where the car is to the right of it. The real simulator has neither
-    clock nor laps; our host tells `time` (s) and `lap` (from 1) under Formula Trend's names.
+    clock nor laps; our host adds `time` (s) and `lap` (from 1) under Formula Trend's names.
     """
 
     cte: float
@@ -26,15 +26,15 @@ class Telemetry(NamedTuple):
     lap: int | None = None
 
 
-class Steer(NamedTuple):
+class UdacityPidSteer(NamedTuple):
     """The agent's answer. Angle as a share of the lock, positive to the right; throttle -1..1: see `convert`."""
 
     steering_angle: float
     throttle: float
 
 
-def encode_telemetry(message: Telemetry, *, browser: bool = False) -> dict[str, str]:
-    """Return the event's data. The build for the browser says besides that the car is not driven by hand."""
+def encode_telemetry(message: UdacityPidTelemetry, *, browser: bool = False) -> dict[str, str]:
+    """Return the event's data. The build for the browser adds that no person drives the car."""
     data = {
         "steering_angle": f"{message.steering_angle:.4f}",
         "throttle": f"{message.throttle:.4f}",
@@ -50,34 +50,34 @@ def encode_telemetry(message: Telemetry, *, browser: bool = False) -> dict[str, 
     return data
 
 
-def decode_telemetry(data: Any) -> Telemetry | None:
-    """Return the telemetry in an event's data; None for null, {} or process 0: driven by hand. WireError otherwise."""
+def decode_telemetry(data: Any) -> UdacityPidTelemetry | None:
+    """Return the telemetry in an event's data; None for null, {} or process 0: a person drives. WireError otherwise."""
     if data is None or data == {}:
         return None
-    data = data_of(data, "telemetry")
+    data = require_object(data, "telemetry")
     if data.get("process") in ("0", 0):
         return None
-    return Telemetry(
-        number(data.get("cte"), "cte"),
-        number(data.get("speed"), "speed"),
-        number(data.get("steering_angle", 0.0), "steering_angle"),
-        number(data.get("throttle", 0.0), "throttle"),
-        number(data["time"], "time") if "time" in data else None,
-        int(number(data["lap"], "lap")) if "lap" in data else None,
+    return UdacityPidTelemetry(
+        parse_number(data.get("cte"), "cte"),
+        parse_number(data.get("speed"), "speed"),
+        parse_number(data.get("steering_angle", 0.0), "steering_angle"),
+        parse_number(data.get("throttle", 0.0), "throttle"),
+        parse_number(data["time"], "time") if "time" in data else None,
+        int(parse_number(data["lap"], "lap")) if "lap" in data else None,
     )
 
 
-def encode_steer(message: Steer) -> dict[str, float]:
+def encode_steer(message: UdacityPidSteer) -> dict[str, float]:
     """Return the event's data: JSON numbers; the simulator fails on text."""
     return message._asdict()
 
 
-def decode_steer(data: Any) -> Steer:
-    """Return the command in an event's data, within what the simulator takes. WireError if unreadable."""
-    data = data_of(data, "steer")
+def decode_steer(data: Any) -> UdacityPidSteer:
+    """Return the command in an event's data, limited to what the simulator accepts. WireError if unreadable."""
+    data = require_object(data, "steer")
     values = []
-    for key in Steer._fields:
+    for key in UdacityPidSteer._fields:
         if isinstance(data.get(key), str):
             raise WireError("text instead of a number", where=key, got=repr(data[key])[:40])
-        values.append(within(number(data.get(key), key), 1.0))
-    return Steer(*values)
+        values.append(clamp_magnitude(parse_number(data.get(key), key), 1.0))
+    return UdacityPidSteer(*values)

@@ -1,4 +1,4 @@
-"""Our agent's end of the wire of Udacity's PID build; see `exchange.link`.
+"""The agent's end of the wire of Udacity's PID build.
 
 Source: protocol page formula-trend, section 9.
 """
@@ -8,41 +8,43 @@ from collections.abc import Callable
 from typing import Any
 
 from trailbrake.errors import UsageError
-from trailbrake.exchange.link import EventLink
+from trailbrake.event_sims.link import EventLink
 from trailbrake.sims.udacity_pid import codec, convert, spec
 from trailbrake.state import CarState, Controls
 from trailbrake.units import MPH
 
 
-class Link(EventLink[codec.Telemetry]):
-    """Waits for the simulator's call and drives its car; see `exchange.link.EventLink`."""
+class Link(EventLink[codec.UdacityPidTelemetry]):
+    """Waits for the simulator's call and drives its car; see `event_sims.link.EventLink`.
+
+    Raises:
+        UsageError: the road of the options has no width.
+    """
 
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
     RESTART = codec.RESET
-    period = spec.STEP_S * spec.COMMAND_STEPS
 
     def __init__(
         self,
-        options: spec.LiveOptions | None = None,
+        options: spec.LiveOptions,
         *,
         doors: "str | os.PathLike[str] | None" = None,
         idle: Callable[[], float] | None = None,
     ) -> None:
-        options = options or spec.LiveOptions()
         if not options.half_width > 0.0:
             got = f"{options.half_width:g}"
             raise UsageError("no width of a road", where="--half-width", expected="> 0 m", got=got)
         self._half_width = options.half_width
         super().__init__(options, doors=doors, idle=idle)
 
-    def _decode(self, data: Any) -> codec.Telemetry | None:
+    def _decode_telemetry(self, data: Any) -> codec.UdacityPidTelemetry | None:
         return codec.decode_telemetry(data)
 
-    def _state(self, message: codec.Telemetry) -> CarState:
+    def _build_state(self, message: codec.UdacityPidTelemetry) -> CarState:
         return convert.state_from_wire(message, self._half_width)
 
-    def _answer(self, controls: Controls, message: codec.Telemetry | None) -> dict[str, Any]:
+    def _encode_steer(self, controls: Controls, message: codec.UdacityPidTelemetry | None) -> dict[str, Any]:
         speed = message.speed * MPH if message else 0.0
         return codec.encode_steer(convert.controls_to_wire(controls, speed))

@@ -1,46 +1,18 @@
-"""Udacity's simulator, PID build: names, rates, and what the wire carries.
+"""Udacity's simulator, PID build: its name, its car, what the wire carries, and the options of `--live`.
 
 Source: protocol page formula-trend, sections 1 and 9. Constants only; cheap to import.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
-NAME = "udacity_pid"
-TITLE = "Udacity self-driving car simulator, PID project"
+from trailbrake.event_sims.options import AGENT_ADDRESS
 
-WORLD = "road"
-DRIVER = "lane_pid"
-STEP_S = 0.02  # s, the simulator's physics step
-COMMAND_STEPS = 2  # steps that one command is worth in lockstep: about as far as real time goes between two frames
+NAME, TITLE = "udacity_pid", "Udacity self-driving car simulator, PID project"
 LOCK = math.radians(25.0)  # rad, wheel angle at full lock
-PORT = 4567
-BIAS = math.radians(1.0)  # share of the lock that the browser build adds to every steer
-
-SUPPLIES: frozenset[str] = frozenset(
-    {"time", "sequence", "age", "phase", "speed", "steer", "throttle", "driving_line"}
-)  # fmt: skip
-ACCEPTS: frozenset[str] = frozenset({"steer", "throttle", "brake", "gear", "restart"})
-
-
-@dataclass(slots=True)
-class ServeOptions:
-    """Options of `serve udacity_pid`.
-
-    Attributes:
-        connect: the agent to call, HOST:PORT: the agent is the server.
-        laps: laps until it ends; 0 = until stopped.
-        pace: `real`: the world does not wait for the agent; `lockstep`: it goes two steps of 0.02 s per command.
-        dialect: of Socket.IO, `auto` finds out; `bare` is the build for the browser, which has a dialect of its own.
-        patience: seconds of wall time to wait for the agent's answer before hanging up.
-    """
-
-    connect: str = f"127.0.0.1:{PORT}"
-    laps: int = 0
-    pace: Literal["real", "lockstep"] = "real"
-    dialect: Literal["auto", "legacy", "modern", "bare"] = "auto"
-    patience: float = 30.0
+BROWSER_STEER_BIAS = math.radians(1.0)  # share of the lock that the browser build adds to every steer
+SUPPLIES = frozenset({"time", "sequence", "age", "phase", "speed", "steer", "throttle", "driving_line"})
+ACCEPTS = frozenset({"steer", "throttle", "brake", "gear", "restart"})
 
 
 @dataclass(slots=True)
@@ -50,29 +22,11 @@ class LiveOptions:
     Attributes:
         listen: where to wait for the simulator, HOST:PORT.
         wait: seconds to wait for it.
-        half_width: m from the line to the edge of the road, which the wire does not tell.
+        half_width: m from the line to the edge of the road, which the wire does not carry.
+        origin: web page that may be the simulator, as http://localhost:8000; programs need none.
     """
 
-    listen: str = f"127.0.0.1:{PORT}"
+    listen: str = AGENT_ADDRESS
     wait: float = 60.0
     half_width: float = 4.0
-
-
-def period(options: ServeOptions) -> float:
-    """Return how far one tick of the host goes, in s of simulator time."""
-    return STEP_S * (COMMAND_STEPS if options.pace == "lockstep" else 1)
-
-
-def cars(options: ServeOptions) -> int:
-    """Return how many cars the host wants on the track."""
-    return 1
-
-
-def embedded(live: LiveOptions, cars: int) -> ServeOptions:
-    """Return the options of a world that is there for one drive: it waits for each answer."""
-    return ServeOptions(pace="lockstep")
-
-
-def speed(options: ServeOptions) -> str:
-    """Return the pace of `serve` unless asked otherwise: in lockstep, as fast as the agent answers."""
-    return "max" if options.pace == "lockstep" else "real"
+    origin: str = ""

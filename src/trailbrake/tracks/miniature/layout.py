@@ -1,4 +1,4 @@
-"""What a file of a miniature track may say, and the corner polygons of its two halves.
+"""Files of miniature tracks: their schema, and the centre lines of the road and its two halves.
 
     title = "..."
     text = "one line for the list"
@@ -13,7 +13,6 @@ Edge k runs from corner k to the next, counted from 1. A corner's radius is the 
 """
 
 import math
-import tomllib
 from dataclasses import dataclass
 
 import msgspec
@@ -21,22 +20,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.tracks.miniature.path import Path, rounded
+from trailbrake.tracks.miniature.arc_path import ArcPath, round_corners
+from trailbrake.user_files import parse_toml
 
 Array = NDArray[np.float64]
 
 LANE = 0.26  # m, the pitch of the lanes: 5.2 camera heights (protocol page formula-trend, section 5)
 LANES = 3  # of a half
-HALF_WIDTH = 0.5 * LANES * LANE  # m, from a half's centre to its edge; also from the road's centre to a half's
-LEAST_RADIUS = 0.35  # m, of the centre of a half: its inner edge would fold
-LEAST_OUT = 0.3  # m between the halves of a fork
+HALF_WIDTH = 0.5 * LANES * LANE  # m, from a half's centre to its edge, and from the road's centre to a half's centre
+MIN_RADIUS = 0.35  # m, of the centre of a half; below it the inner edge would fold
+MIN_FORK_GAP = 0.3  # m between the halves of a fork
 LANE_CHANGE = math.radians(45.0)  # the angle at which a half leaves a straight
 LANE_CHANGE_RADIUS = 1.0  # m
 SIDES = ("left", "right")
 
 
 class Fork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where one half takes a way of its own. See the module's text."""
+    """A stretch where one half leaves the road; the module's docstring shows both kinds.
+
+    Attributes:
+        edge: number of the edge, counted from 1.
+        half: "left" or "right".
+        out: m between the halves.
+        between: m along the edge where the half leaves and comes back; None where its whole edge lies further out.
+    """
 
     edge: int
     half: str
@@ -44,8 +51,16 @@ class Fork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     between: tuple[float, float] | None = None
 
 
-class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A track as its file gives it. See the module's text."""
+class MiniatureLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A track as its file describes it.
+
+    Attributes:
+        corners: x, y, radius (m) of the road's centre line, in driving order, not closed.
+        start: m along the first edge.
+        title: its name for people.
+        text: one line about it.
+        forks: of either half.
+    """
 
     corners: list[tuple[float, float, float]]
     start: float
@@ -55,28 +70,26 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Lines:
+class CentreLines:
     """The centre lines of a track: of the road as if it had no forks, and of both halves."""
 
-    main: Path
-    left: Path
-    right: Path
+    road: ArcPath
+    left: ArcPath
+    right: ArcPath
 
 
-def parse(text: str, where: str) -> Layout:
-    """Return the layout that a TOML text holds; DataError where it is none."""
+def parse_layout(text: str, where: str) -> MiniatureLayout:
+    """Return the layout in a TOML text; DataError where there is none."""
     try:
-        layout = msgspec.convert(tomllib.loads(text), Layout)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not TOML: {error}", where=where) from None
+        layout = msgspec.convert(parse_toml(text, where), MiniatureLayout)
     except msgspec.ValidationError as error:
         raise DataError(f"not a miniature track: {error}", where=where) from None
-    check(layout, where)
+    check_layout(layout, where)
     return layout
 
 
-def check(layout: Layout, where: str) -> None:
-    """Raise DataError for numbers that no track can have."""
+def check_layout(layout: MiniatureLayout, where: str) -> None:
+    """Raise DataError for numbers out of range."""
     numbers = [value for corner in layout.corners for value in corner] + [layout.start]
     numbers += [value for fork in layout.forks for value in (fork.out, *(fork.between or ()))]
     if not all(math.isfinite(value) and abs(value) < 1e3 for value in numbers):
@@ -92,21 +105,23 @@ def check(layout: Layout, where: str) -> None:
             raise DataError("no such edge for a fork", where=at, expected=expected, got=str(fork.edge))
         if fork.half not in SIDES:
             raise DataError("no such half", where=at, expected="left or right", got=repr(fork.half))
-        if not fork.out >= LEAST_OUT:
-            raise DataError("too little room between the ways", where=at, expected=f">= {LEAST_OUT} m",
+        if not fork.out >= MIN_FORK_GAP:
+            raise DataError("too little room between the ways", where=at, expected=f">= {MIN_FORK_GAP} m",
                             got=f"{fork.out:g} m")  # fmt: skip
 
 
-def lines(layout: Layout, where: str) -> Lines:
-    """Return the centre lines of a layout; DataError where they cannot be drawn."""
+def draw_centre_lines(layout: MiniatureLayout, where: str) -> CentreLines:
+    """Return the centre lines of a layout; DataError where it has none."""
     places = np.array([corner[:2] for corner in layout.corners])
     radii = np.array([corner[2] for corner in layout.corners])
-    main = rounded(places, radii, layout.start, where)
-    return Lines(main, _half(layout, places, radii, "left", where), _half(layout, places, radii, "right", where))
+    main = round_corners(places, radii, layout.start, where)
+    return CentreLines(
+        main, _half_path(layout, places, radii, "left", where), _half_path(layout, places, radii, "right", where)
+    )
 
 
-def _half(layout: Layout, places: Array, radii: Array, half: str, where: str) -> Path:
-    # The half's edges lie beside the road's, those of its forks further out; corners are where edges meet.
+def _half_path(layout: MiniatureLayout, places: Array, radii: Array, half: str, where: str) -> ArcPath:
+    # The half's edges are parallel to the road's, those of its forks further out; its corners are where edges meet.
     side = 1.0 if half == "left" else -1.0
     edge = np.roll(places, -1, axis=0) - places
     unit = edge / np.hypot(edge[:, 0], edge[:, 1])[:, None]
@@ -125,10 +140,10 @@ def _half(layout: Layout, places: Array, radii: Array, half: str, where: str) ->
         moved[k] = places[k] + np.linalg.solve(system, shift)
     turn = np.sign(np.roll(unit[:, 0], 1) * unit[:, 1] - np.roll(unit[:, 1], 1) * unit[:, 0])
     own_radii = radii - turn * side * HALF_WIDTH
-    if own_radii.min() < LEAST_RADIUS:
+    if own_radii.min() < MIN_RADIUS:
         raise DataError(
             "too tight for the road's width", where=f"{where}: corner {int(own_radii.argmin()) + 1}",
-            expected=f"a radius of {LEAST_RADIUS + HALF_WIDTH:g} m or more",
+            expected=f"a radius of {MIN_RADIUS + HALF_WIDTH:g} m or more",
             got=f"{radii[own_radii.argmin()]:g} m",
         )  # fmt: skip
     corners, rounds = [], []
@@ -137,13 +152,13 @@ def _half(layout: Layout, places: Array, radii: Array, half: str, where: str) ->
         rounds.append(own_radii[k])
         for fork in own:
             if fork.between is not None and fork.edge == k + 1:
-                corners += _detour(places[k], unit[k], side * normal[k], fork, where)
+                corners += _detour_corners(places[k], unit[k], side * normal[k], fork, where)
                 rounds += [LANE_CHANGE_RADIUS] * 4
     start = float((places[0] + layout.start * unit[0] - moved[0]) @ unit[0])
-    return rounded(np.array(corners), np.array(rounds), start, f"{where}: {half} half")
+    return round_corners(np.array(corners), np.array(rounds), start, f"{where}: {half} half")
 
 
-def _detour(corner: Array, unit: Array, outward: Array, fork: Fork, where: str) -> list[Array]:
+def _detour_corners(corner: Array, unit: Array, outward: Array, fork: Fork, where: str) -> list[Array]:
     assert fork.between is not None
     first, last = fork.between
     ramp = fork.out / math.tan(LANE_CHANGE)

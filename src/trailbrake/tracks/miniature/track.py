@@ -1,4 +1,4 @@
-"""`MiniatureTrack`: the two halves as rows, the forks between them, the walls along them, and the boards over them."""
+"""`MiniatureTrack`: the two halves as rows, the forks between them, the walls along them, and the signs over them."""
 
 import math
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError
 from trailbrake.kernels import jit
 from trailbrake.tracks.geometry import first_crossing
-from trailbrake.tracks.miniature.layout import HALF_WIDTH, Layout, Lines, lines
-from trailbrake.tracks.miniature.path import Path
+from trailbrake.tracks.miniature.arc_path import ArcPath
+from trailbrake.tracks.miniature.layout import HALF_WIDTH, CentreLines, MiniatureLayout, draw_centre_lines
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SPACING = 0.025  # m between rows
-_REACH = 1.5  # m along the road in which the next row's foot is looked for
-_APART = 0.02  # m between the inner edges of the halves at which walls begin
-_BEND = 0.06  # rad that one wall segment may stand for: 0.6 mm off the arc at a radius of 1.25 m
+_REACH = 1.5  # m along the road within which the search for the next row's foot ends
+_APART = 0.02  # m between the inner edges of the halves from which there are walls
+_BEND = 0.06  # rad, the most that a wall segment turns: 0.6 mm off the arc at a radius of 1.25 m
 _LONGEST = 2.0  # m of one wall segment
 _CLEAR = 0.15  # m between the outer edges of two stretches of road
-_LEAD = 1.7  # m from a gantry to what it announces
+_LEAD = 1.7  # m from a gantry to the bend or fork that it announces
 _BETWEEN = 2.4  # m between gantries
 _TURN = math.radians(55.0)  # a bend that turns less gets no sign
 _U_TURN = math.radians(140.0)
-_SAME_BEND = 1.5  # m of straight that two arcs of one bend may have between them
+_SAME_BEND = 1.5  # m, the longest straight between two arcs of one bend
 
 
-class Row(IntEnum):
+class HalfColumn(IntEnum):
     """Columns of a half's table."""
 
     X = 0  # m, centre line
@@ -38,36 +38,46 @@ class Row(IntEnum):
     SIN = 3
     CURVATURE = 4  # 1/m, left positive
     S = 5  # m along this half
-    MAIN = 6  # m along the road, growing with S
+    ROAD_S = 6  # m along the road, growing with S
 
 
-class Side(IntEnum):
-    """The halves. `halves[Side.LEFT]`."""
+class RoadHalf(IntEnum):
+    """The halves of the road, as indices: `halves[RoadHalf.LEFT]`."""
 
     LEFT = 0
     RIGHT = 1
 
 
 @dataclass(frozen=True)
-class Branches:
-    """A fork: where the halves are apart, in m along the road, and how long each half is there."""
+class ForkBranches:
+    """A fork: where the halves are apart.
+
+    Attributes:
+        start, end: m along the road.
+        left_length, right_length: m along each half between them.
+    """
 
     start: float
     end: float
-    left: float
-    right: float
+    left_length: float
+    right_length: float
 
     @property
-    def shorter(self) -> Side:
-        """The shorter way."""
-        return Side.LEFT if self.left < self.right else Side.RIGHT
+    def shorter_half(self) -> RoadHalf:
+        """The half with the shorter way."""
+        return RoadHalf.LEFT if self.left_length < self.right_length else RoadHalf.RIGHT
 
 
 @dataclass(frozen=True)
-class Board:
-    """A gantry's message: the name of its sign, and where it hangs, in m along the road."""
+class GantrySign:
+    """A sign over the road.
 
-    sign: str
+    Attributes:
+        symbol: its name.
+        s: m along the road.
+    """
+
+    symbol: str
     s: float
 
 
@@ -76,34 +86,33 @@ class MiniatureTrack:
     """A track of two halves, each three lanes wide. The start line is at s = 0.
 
     Attributes:
-        name: the name to ask for it by.
+        name: by which `load_miniature_track` finds it.
         title: its name for people.
         source: one line about it.
-        length: m, of the road's centre line, which is what a lap counts.
-        main: the road's centre line. Inside a fork nothing is painted along it.
-        halves: the left and the right half, (n, len(Row)) each; row k is about k * SPACING along it.
+        road_path: the road's centre line. Nothing is painted along it inside a fork.
+        halves: the left and the right half, (n, len(HalfColumn)) each; row k is about k * SPACING along it.
         lengths: of the halves, m.
         forks: in driving order.
-        boards: in driving order.
-        walls: (m, 5) x0, y0, x1, y1 (m) of segments, and 1 for inner walls, 0 for outer ones.
-        noses: (k, 2) x, y (m): the corners that inner walls turn towards the car where halves part or join.
+        signs: in driving order.
+        walls: (m, 5) x0, y0, x1, y1 (m, world) of segments, and 1 for inner walls, 0 for outer ones.
+        wall_corners: (k, 2) x, y (m, world) of the corners of inner walls where halves part or join.
     """
 
     name: str
     title: str
     source: str
-    main: Path
+    road_path: ArcPath
     halves: tuple[Array, Array]
     lengths: tuple[float, float]
-    forks: tuple[Branches, ...]
-    boards: tuple[Board, ...]
+    forks: tuple[ForkBranches, ...]
+    signs: tuple[GantrySign, ...]
     walls: Array
-    noses: Array
+    wall_corners: Array
 
     @property
     def length(self) -> float:
-        """Length of the road, m."""
-        return self.main.length
+        """Length of the road's centre line, m, which is that of a lap."""
+        return self.road_path.length
 
     def is_apart(self, s: Array) -> Bools:
         """Return whether the halves are apart at `s` (m along the road, any shape)."""
@@ -113,67 +122,67 @@ class MiniatureTrack:
             found |= (at > fork.start) & (at < fork.end)
         return found
 
-    def edges(self) -> tuple[Array, Array]:
-        """Return the outer edges, left and right: (n, 2) and (m, 2) of x and y, m."""
+    def edge_lines(self) -> tuple[Array, Array]:
+        """Return the outer edges, left and right: (n, 2) and (m, 2) x, y, m."""
         left, right = self.halves
-        return _edge(left, HALF_WIDTH), _edge(right, -HALF_WIDTH)
+        return _offset_line(left, HALF_WIDTH), _offset_line(right, -HALF_WIDTH)
 
-    def centre(self) -> Array:
-        """Return the road's centre line, (n, 2) of x and y, m; inside a fork it is on no road."""
-        return self.main.at(np.arange(0.0, self.length, SPACING))[:, :2]
+    def centre_line(self) -> Array:
+        """Return the road's centre line, (n, 2) x, y, m; inside a fork it is on neither half."""
+        return self.road_path.poses_at(np.arange(0.0, self.length, SPACING))[:, :2]
 
-    def place(self, s: float, offset: float) -> tuple[float, float, float]:
+    def pose_at(self, s: float, offset: float) -> tuple[float, float, float]:
         """Return x, y (m) and heading (rad) at `s` m along the road, `offset` m left of its centre.
 
-        In a fork that is as far from the centre of the left (offset > 0) or right half as it would be elsewhere.
+        In a fork the place is as far from the centre of the left (offset > 0) or right half as it would be elsewhere.
         """
-        side = Side.LEFT if offset > 0.0 else Side.RIGHT
+        side = RoadHalf.LEFT if offset > 0.0 else RoadHalf.RIGHT
         table = self.halves[side]
         s %= self.length
-        k = min(int(np.searchsorted(table[:, Row.MAIN], s)), len(table) - 1)
+        k = min(int(np.searchsorted(table[:, HalfColumn.ROAD_S], s)), len(table) - 1)
         x, y, cos, sin = table[k, :4]
-        along = (s - table[k, Row.MAIN]) if not self.is_apart(np.array(s)) else 0.0
+        along = (s - table[k, HalfColumn.ROAD_S]) if not self.is_apart(np.array(s)) else 0.0
         aside = offset - math.copysign(HALF_WIDTH, offset)
         return x + along * cos - aside * sin, y + along * sin + aside * cos, math.atan2(sin, cos)
 
 
-def assemble(layout: Layout, name: str, source: str, where: str) -> MiniatureTrack:
-    """Make the track of a layout; DataError where its halves or two of its stretches come too near to each other."""
-    drawn = lines(layout, where)
-    left, right = _rows(drawn.left), _rows(drawn.right)
-    found = _forks(drawn, left, right, where)
-    walls, noses = _walls(left, right, found)
-    track = MiniatureTrack(
-        name, layout.title or name, source, drawn.main, (left, right), (drawn.left.length, drawn.right.length),
-        tuple(found), tuple(_boards(drawn.main, found)), walls, noses,
+def assemble_track(layout: MiniatureLayout, name: str, source: str, where: str) -> MiniatureTrack:
+    """Return the track of a layout; DataError where its halves or two of its stretches come too close to each other."""
+    drawn = draw_centre_lines(layout, where)
+    left, right = _half_table(drawn.left), _half_table(drawn.right)
+    found = _find_forks(drawn, left, right, where)
+    _check_clear(left, right, drawn.road.length, where)
+    walls, noses = _build_walls(left, right, found)
+    return MiniatureTrack(
+        name, layout.title or name, source, drawn.road, (left, right), (drawn.left.length, drawn.right.length),
+        tuple(found), tuple(_place_signs(drawn.road, found)), walls, noses,
     )  # fmt: skip
-    _check_clear(track, where)
-    return track
 
 
-def _rows(path: Path) -> Array:
+def _half_table(path: ArcPath) -> Array:
     count = round(path.length / SPACING)
-    table = np.empty((count, len(Row)))
+    table = np.empty((count, len(HalfColumn)))
     s: Array = np.arange(count, dtype=np.float64) * (path.length / count)
-    x, y, yaw, curvature = path.at(s).T
+    x, y, yaw, curvature = path.poses_at(s).T
     columns = (x, y, np.cos(yaw), np.sin(yaw), curvature, s, s)
-    for column, values in zip(Row, columns, strict=True):
+    for column, values in zip(HalfColumn, columns, strict=True):
         table[:, column] = values
     return table
 
 
-def _beside(main: Path, table: Array) -> tuple[Array, Array]:
-    # s (n,) along the road and offset (n,) of a half's rows: each row's foot is looked for near the foot before.
+def _project_half(main: ArcPath, table: Array) -> tuple[Array, Array]:
+    # s (n,) along the road and offset (n,) of a half's rows. The search for each foot starts at the one before.
     count = round(main.length / SPACING)
     stations: Array = np.arange(-count // 4, count + count // 4, dtype=np.float64) * (main.length / count)
-    s, offset = np.empty(len(table)), np.empty(len(table))
-    _feet(table, stations, np.ascontiguousarray(main.at(stations)), count // 4, s, offset)
-    return s, offset
+    found = np.empty((len(table), 2))
+    _project_rows(table, stations, np.ascontiguousarray(main.poses_at(stations)), count // 4, found)
+    return found[:, 0].copy(), found[:, 1].copy()
 
 
 @jit
-def _feet(table: Array, stations: Array, line: Array, k: int, s: Array, offset: Array) -> None:
-    # `line`: x, y, heading and curvature (m, 4) at the stations (m,), of which `k` is near the first row.
+def _project_rows(table: Array, stations: Array, line: Array, k: int, out: Array) -> None:
+    # Write s and offset into `out` (n, 2). `line`: x, y, heading and curvature (m, 4) at the stations (m,); station `k`
+    # is near the first row.
     reach = int(_REACH / SPACING)
     for i in range(table.shape[0]):
         x, y = table[i, 0], table[i, 1]
@@ -185,19 +194,19 @@ def _feet(table: Array, stations: Array, line: Array, k: int, s: Array, offset: 
                 best = gap
                 k = j
         dx, dy = x - line[k, 0], y - line[k, 1]
-        s[i] = stations[k] + dx * math.cos(line[k, 2]) + dy * math.sin(line[k, 2])
-        offset[i] = dy * math.cos(line[k, 2]) - dx * math.sin(line[k, 2])
+        out[i, 0] = stations[k] + dx * math.cos(line[k, 2]) + dy * math.sin(line[k, 2])
+        out[i, 1] = dy * math.cos(line[k, 2]) - dx * math.sin(line[k, 2])
 
 
-def _forks(drawn: Lines, left: Array, right: Array, where: str) -> list[Branches]:
-    # Where a half is not beside the road's centre line. There s goes on evenly along the half.
+def _find_forks(drawn: CentreLines, left: Array, right: Array, where: str) -> list[ForkBranches]:
+    # Where a half is not beside the road's centre line. There s grows evenly along the half.
     runs: list[tuple[float, float]] = []
-    main = drawn.main
+    main = drawn.road
     own = []
     for table, side in ((left, 1.0), (right, -1.0)):
-        s, offset = _beside(main, table)
+        s, offset = _project_half(main, table)
         apart = np.abs(offset - side * HALF_WIDTH) > _APART
-        # A row that runs beside another stretch of the road is not back yet: s must have gone on as far as the half.
+        # A row beside another stretch of the road is still apart: s must have grown as far as the half.
         edges = np.flatnonzero(np.diff(apart.astype(np.int8)))
         if apart[0] or apart[-1] or len(edges) % 2:
             raise DataError("a fork at the start line", where=where, hint="start on another straight")
@@ -217,27 +226,37 @@ def _forks(drawn: Lines, left: Array, right: Array, where: str) -> list[Branches
     found = []
     for (s, apart), table in zip(own, (left, right), strict=True):
         kept = ~apart
-        table[:, Row.MAIN] = np.maximum.accumulate(np.interp(table[:, Row.S], table[kept, Row.S], s[kept]))
+        table[:, HalfColumn.ROAD_S] = np.maximum.accumulate(
+            np.interp(table[:, HalfColumn.S], table[kept, HalfColumn.S], s[kept])
+        )
     for lo, hi in merged:
-        lengths = [float(np.diff(np.interp((lo, hi), t[:, Row.MAIN], t[:, Row.S]))[0]) for t in (left, right)]
-        found.append(Branches(lo, hi, lengths[0], lengths[1]))
+        lengths = [
+            float(np.diff(np.interp((lo, hi), t[:, HalfColumn.ROAD_S], t[:, HalfColumn.S]))[0]) for t in (left, right)
+        ]
+        found.append(ForkBranches(lo, hi, lengths[0], lengths[1]))
     return found
 
 
-def _edge(table: Array, offset: float) -> Array:
-    # (n, 2) of the line `offset` m left of a half's centre.
-    return np.column_stack([table[:, Row.X] - offset * table[:, Row.SIN], table[:, Row.Y] + offset * table[:, Row.COS]])
+def _offset_line(table: Array, offset: float) -> Array:
+    # The line (n, 2) `offset` m left of a half's centre.
+    return np.column_stack(
+        [
+            table[:, HalfColumn.X] - offset * table[:, HalfColumn.SIN],
+            table[:, HalfColumn.Y] + offset * table[:, HalfColumn.COS],
+        ]
+    )
 
 
-def _thinned(table: Array, points: Array, closed: bool) -> Array:
+def _wall_segments(table: Array, points: Array, closed: bool) -> Array:
     # Segments (m, 4) along `points`, which belong to the rows of `table`.
     kept, turned, gone = [0], 0.0, 0.0
-    steps = np.hypot(*np.diff(points, axis=0).T)
-    spacing = float(table[1, Row.S] - table[0, Row.S])
+    steps: list[float] = np.hypot(*np.diff(points, axis=0).T).tolist()
+    spacing = float(table[1, HalfColumn.S] - table[0, HalfColumn.S])
+    curvature: list[float] = table[:, HalfColumn.CURVATURE].tolist()
     for k in range(1, len(points) - 1):
-        turned += table[k, Row.CURVATURE] * spacing
+        turned += curvature[k] * spacing
         gone += steps[k - 1]
-        if abs(turned) >= _BEND or gone >= _LONGEST or table[k, Row.CURVATURE] != table[k - 1, Row.CURVATURE]:
+        if not -_BEND < turned < _BEND or gone >= _LONGEST or curvature[k] != curvature[k - 1]:
             kept.append(k)
             turned = gone = 0.0
     kept.append(len(points) - 1)
@@ -247,18 +266,18 @@ def _thinned(table: Array, points: Array, closed: bool) -> Array:
     return np.hstack([corners[:-1], corners[1:]])
 
 
-def _walls(left: Array, right: Array, forks: list[Branches]) -> tuple[Array, Array]:
+def _build_walls(left: Array, right: Array, forks: list[ForkBranches]) -> tuple[Array, Array]:
     outer = [
-        _thinned(left, _edge(left, HALF_WIDTH), True),
-        _thinned(right, _edge(right, -HALF_WIDTH), True),
+        _wall_segments(left, _offset_line(left, HALF_WIDTH), True),
+        _wall_segments(right, _offset_line(right, -HALF_WIDTH), True),
     ]
     inner, noses = [], []
     for fork in forks:
         ends = []
         for table, offset in ((left, -HALF_WIDTH), (right, HALF_WIDTH)):
-            here = (table[:, Row.MAIN] >= fork.start) & (table[:, Row.MAIN] <= fork.end)
-            line = _edge(table[here], offset)
-            inner.append(_thinned(table[here], line, False))
+            here = (table[:, HalfColumn.ROAD_S] >= fork.start) & (table[:, HalfColumn.ROAD_S] <= fork.end)
+            line = _offset_line(table[here], offset)
+            inner.append(_wall_segments(table[here], line, False))
             ends.append(line[[0, -1]])
         inner.append(np.hstack([ends[0], ends[1]]))  # across the gap, at either end
         noses += ends
@@ -267,8 +286,8 @@ def _walls(left: Array, right: Array, forks: list[Branches]) -> tuple[Array, Arr
     return np.ascontiguousarray(np.vstack(kinds)), np.array(noses).reshape(-1, 2)
 
 
-def _bends(main: Path) -> list[tuple[float, float, float]]:
-    # Start, end (m) and turn (rad) of each bend: arcs the same way round with little between them are one.
+def _find_bends(main: ArcPath) -> list[tuple[float, float, float]]:
+    # Start, end (m) and turn (rad) of each bend: arcs in one direction with little between them are one bend.
     found: list[tuple[float, float, float]] = []
     for start, _, _, _, curvature, length in main.pieces.tolist():
         if curvature == 0.0:
@@ -281,50 +300,55 @@ def _bends(main: Path) -> list[tuple[float, float, float]]:
     return found
 
 
-def _boards(main: Path, forks: list[Branches]) -> list[Board]:
-    # Forks first: their signs are worth most. What would hang in a fork or too near to another is left out.
-    wanted = [(fork.start, "fork_left" if fork.shorter == Side.LEFT else "fork_right") for fork in forks]
-    for start, _, turn in _bends(main):
+def _place_signs(main: ArcPath, forks: list[ForkBranches]) -> list[GantrySign]:
+    # Forks first: their signs matter most. Signs that would hang in a fork or too close to another are left out.
+    wanted = [(fork.start, "fork_left" if fork.shorter_half == RoadHalf.LEFT else "fork_right") for fork in forks]
+    for start, _, turn in _find_bends(main):
         if abs(turn) >= _TURN and not any(fork.start - 0.5 < start < fork.end for fork in forks):
             way = "left" if turn > 0.0 else "right"
             wanted.append((start, f"u_turn_{way}" if abs(turn) >= _U_TURN else f"turn_{way}"))
-    found: list[Board] = []
+    found: list[GantrySign] = []
     for at, sign in wanted:
         for lead in (_LEAD, 0.7 * _LEAD):
             s = at - lead
             near = any(abs(s - board.s) < _BETWEEN for board in found)
             if s > 0.5 and not near and not any(fork.start - 0.1 <= s <= fork.end + 0.3 for fork in forks):
-                found.append(Board(sign, s))
+                found.append(GantrySign(sign, s))
                 break
     return sorted(found, key=lambda board: board.s)
 
 
-def _check_clear(track: MiniatureTrack, where: str) -> None:
-    left, right = track.halves
+def _check_clear(left: Array, right: Array, length: float, where: str) -> None:
     for table, name in ((left, "left"), (right, "right")):
         crossing = first_crossing(
-            np.ascontiguousarray(table[:, Row.X]), np.ascontiguousarray(table[:, Row.Y]), True, 1.01 * SPACING
+            np.ascontiguousarray(table[:, HalfColumn.X]),
+            np.ascontiguousarray(table[:, HalfColumn.Y]),
+            True,
+            1.01 * SPACING,
         )
         if crossing[0] >= 0:
             raise DataError(f"the {name} half crosses itself", where=where,
                             got=" and ".join(f"{k * SPACING:.1f} m" for k in crossing))  # fmt: skip
-    # No place of either half may be nearer to a stretch of the road that is not beside it than both halves' widths.
+    # Places of different stretches of the road must be further apart than the width of both halves.
     step = 8
     places = np.vstack([left[::step, :2], right[::step, :2]])
-    stations = np.concatenate([left[::step, Row.MAIN], right[::step, Row.MAIN]])
+    stations = np.concatenate([left[::step, HalfColumn.ROAD_S], right[::step, HalfColumn.ROAD_S]])
     rights = np.concatenate([np.zeros(len(left[::step])), np.ones(len(right[::step]))])
-    gap = np.hypot(places[:, None, 0] - places[None, :, 0], places[:, None, 1] - places[None, :, 1])
-    along = np.abs(stations[:, None] - stations[None, :])
-    along = np.minimum(along, track.length - along)
-    other = rights[:, None] != rights[None, :]
+    reach = 2.0 * HALF_WIDTH + _CLEAR
+    close = np.abs(places[:, None, 0] - places[None, :, 0]) < reach
+    close &= np.abs(places[:, None, 1] - places[None, :, 1]) < reach
+    one, two = np.nonzero(close)
+    gap = np.hypot(*(places[one] - places[two]).T)
+    along = np.abs(stations[one] - stations[two])
+    along = np.minimum(along, length - along)
     # On the road the halves touch; in a fork and elsewhere they must not.
-    near = (gap < 2.0 * HALF_WIDTH - _APART) & other
-    far = (gap < 2.0 * HALF_WIDTH + _CLEAR) & (along > 5.0 * HALF_WIDTH)
-    bad = np.argwhere(near | far)
+    near = (gap < 2.0 * HALF_WIDTH - _APART) & (rights[one] != rights[two])
+    far = (gap < reach) & (along > 5.0 * HALF_WIDTH)
+    bad = np.flatnonzero(near | far)
     if len(bad):
-        i, j = bad[0]
+        i, j = one[bad[0]], two[bad[0]]
         raise DataError(
             "two stretches of road too near to each other", where=where,
-            expected=f"{2.0 * HALF_WIDTH + _CLEAR:.2f} m between the centres of halves",
-            got=f"{gap[i, j]:.2f} m at {stations[i]:.1f} and {stations[j]:.1f} m along the road",
+            expected=f"{reach:.2f} m between the centres of halves",
+            got=f"{gap[bad[0]]:.2f} m at {stations[i]:.1f} and {stations[j]:.1f} m along the road",
         )  # fmt: skip

@@ -1,0 +1,101 @@
+"""Distance and lateral offset of a car along a line, for a whole lap at a time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+LOOK_AHEAD = 40.0  # m beyond the distance driven since the last point
+MAX_OFFSET = 60.0  # m from the line, above which the whole line is searched
+
+
+@dataclass(frozen=True)
+class ReferenceLine:
+    """A polyline with distances. `length` is that of the whole lap where it is closed."""
+
+    x: Array
+    y: Array
+    s: Array
+    closed: bool
+    length: float
+
+
+def make_line(x: Array, y: Array, closed: bool | None = None) -> ReferenceLine | None:
+    """Return the line through the points, None if there are fewer than two different ones.
+
+    Whether it is closed is guessed where `closed` is None: its ends meet within three of its steps.
+    """
+    keep = np.isfinite(x) & np.isfinite(y)
+    keep[1:] &= (np.diff(x) != 0.0) | (np.diff(y) != 0.0)
+    x, y = x[keep], y[keep]
+    if len(x) < 2:
+        return None
+    steps = np.hypot(np.diff(x), np.diff(y))
+    gap = float(np.hypot(x[0] - x[-1], y[0] - y[-1]))
+    if closed is None:
+        closed = len(x) > 3 and gap <= 3.0 * float(np.median(steps))
+    if closed and gap > 0.0:
+        x, y, steps = np.append(x, x[0]), np.append(y, y[0]), np.append(steps, gap)
+    s = np.concatenate([[0.0], np.cumsum(steps)])
+    return ReferenceLine(x, y, s, bool(closed), float(s[-1]))
+
+
+def locate_points(line: ReferenceLine, x: Array, y: Array) -> tuple[Array, Array]:
+    """Return distance along `line` and lateral offset (m, positive left of it) of consecutive points.
+
+    The distance of a closed line grows beyond its length instead of jumping back. Each point is searched
+    near the one before it, so that a track may cross itself.
+    """
+    nearest = _nearest_points(line, x, y)
+    segments = len(line.s) - 1
+    best_s, best_offset = np.zeros_like(x), np.full_like(x, np.inf)
+    for shift in (-1, 0):
+        i = nearest + shift
+        i = i % segments if line.closed else np.clip(i, 0, segments - 1)
+        dx, dy = line.x[i + 1] - line.x[i], line.y[i + 1] - line.y[i]
+        size = line.s[i + 1] - line.s[i]
+        px, py = x - line.x[i], y - line.y[i]
+        share = np.clip((px * dx + py * dy) / size**2, 0.0, 1.0)
+        side = np.sign(dx * py - dy * px)
+        offset = np.where(side == 0.0, 1.0, side) * np.hypot(px - share * dx, py - share * dy)
+        closer = np.abs(offset) < np.abs(best_offset)
+        best_s = np.where(closer, line.s[i] + share * size, best_s)
+        best_offset = np.where(closer, offset, best_offset)
+    best_offset = np.where(np.isfinite(best_offset), best_offset, np.nan)
+    if line.closed:
+        best_s = np.unwrap(best_s, period=line.length)
+    return best_s, best_offset
+
+
+def _nearest_points(line: ReferenceLine, x: Array, y: Array) -> NDArray[np.int64]:
+    points = len(line.s) - 1 if line.closed else len(line.s)
+    lx, ly = line.x[:points], line.y[:points]
+    spacing = max(line.length / points, 1e-3)
+    moved = np.hypot(np.diff(x, prepend=x[:1]), np.diff(y, prepend=y[:1]))
+    found, last = np.zeros(len(x), dtype=np.int64), -1
+    for k in range(len(x)):
+        if not np.isfinite(x[k] + y[k]):
+            found[k] = max(last, 0)
+            continue
+        if last >= 0 and np.isfinite(moved[k]):
+            reach = int((LOOK_AHEAD + moved[k]) / spacing) + 1
+            if 2 * reach + 1 < points:
+                window = np.arange(last - reach, last + reach + 1)
+                window = window % points if line.closed else np.clip(window, 0, points - 1)
+                distance = np.hypot(lx[window] - x[k], ly[window] - y[k])
+                i = int(np.argmin(distance))
+                if distance[i] <= MAX_OFFSET:
+                    last = found[k] = int(window[i])
+                    continue
+        last = found[k] = int(np.argmin(np.hypot(lx - x[k], ly - y[k])))
+    return found
+
+
+def driven_distance(x: Array, y: Array, speed: Array, time: Array) -> Array:
+    """Return the distance driven (m): along the points, or from the speed where there are no positions."""
+    steps = np.hypot(np.diff(x), np.diff(y))
+    by_speed = 0.5 * (speed[1:] + speed[:-1]) * np.diff(time)
+    steps = np.where(np.isfinite(steps), steps, by_speed)
+    return np.concatenate([[0.0], np.cumsum(np.where(np.isfinite(steps), steps, 0.0))])

@@ -1,0 +1,110 @@
+"""Checks of a car whose values are each in range: do they fit together?"""
+
+import math
+from itertools import pairwise
+
+import msgspec
+
+from trailbrake.cars.params import CarParams, Suspension, Tyre
+from trailbrake.errors import DataError
+
+MAX_HOP_FREQUENCY = 700.0  # rad/s of an unsprung corner: explicit integration at 1 ms is stable up to about 2000
+MAX_DAMPING_RATE = 1200.0  # 1/s of an unsprung corner, likewise
+
+
+class _Requirement:
+    """Raises DataError for the car file `where` when a condition does not hold."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def __call__(self, condition: bool, key: str, expected: str, got: object) -> None:
+        if not condition:
+            raise DataError("the values do not fit together", where=f"{self._where}: {key}", expected=expected,
+                            got=str(got))  # fmt: skip
+
+
+def check_car(car: CarParams, where: str) -> None:
+    """Raise DataError, naming the file `where` and the key, if the values of `car` do not fit together."""
+    need = _Requirement(where)
+    for key, value in _list_numbers(msgspec.to_builtins(car), ""):
+        need(math.isfinite(value), key, "a finite number", value)
+    _check_body(car, need)
+    _check_corner("front", car.suspension_front, car.tyre_front, car.body.cg_height, need)
+    _check_corner("rear", car.suspension_rear, car.tyre_rear, car.body.cg_height, need)
+    _check_engine_and_gearbox(car, need)
+    _check_driveline(car, need)
+    need(car.brakes.torque_front + car.brakes.torque_rear > 0.0, "brakes.torque_rear", "some torque above 0",
+         car.brakes.torque_rear)  # fmt: skip
+
+
+def _check_body(car: CarParams, need: _Requirement) -> None:
+    body = car.body
+    need(body.cg_to_front < body.wheelbase, "body.cg_to_front", f"less than the wheelbase {body.wheelbase}",
+         body.cg_to_front)  # fmt: skip
+    need(body.wheelbase < body.length, "body.length", f"more than the wheelbase {body.wheelbase}", body.length)
+    need(car.sprung_mass > 0.5 * body.mass, "suspension_front.unsprung_mass",
+         f"the four corners to weigh less than half of body.mass {body.mass}",
+         f"{body.mass - car.sprung_mass:g} in all")  # fmt: skip
+    inertia = {"roll": body.roll_inertia, "pitch": body.pitch_inertia, "yaw": body.yaw_inertia}
+    for (axis, value), corners in zip(inertia.items(), car.unsprung_inertia, strict=True):
+        others = sum(inertia.values()) - value  # of a rigid body each is at most the sum of the other two
+        need(value <= others, f"body.{axis}_inertia", f"at most the sum of the other two, {others:g}", value)
+        need(value > corners, f"body.{axis}_inertia", f"more than the {corners:.1f} of the four corners", value)
+
+
+def _check_corner(axle: str, links: Suspension, tyre: Tyre, cg_height: float, need: _Requirement) -> None:
+    at = f"suspension_{axle}"
+    need(links.roll_centre < cg_height, f"{at}.roll_centre", f"below body.cg_height {cg_height}", links.roll_centre)
+    # The stiffest that a corner can be: the wheels of the axle in opposite travel, on the bump stop.
+    rate = links.spring_rate + 2.0 * links.anti_roll_rate + links.bump_stop_rate + tyre.vertical_stiffness
+    hop = math.sqrt(rate / links.unsprung_mass)
+    need(hop <= MAX_HOP_FREQUENCY, f"{at}.unsprung_mass",
+         f"sqrt(all rates of the corner / unsprung_mass) of up to {MAX_HOP_FREQUENCY:g} rad/s",
+         f"{hop:.0f} rad/s with {links.unsprung_mass:g} kg")  # fmt: skip
+    damping = (max(links.bump_damping, links.rebound_damping) + tyre.vertical_damping) / links.unsprung_mass
+    need(damping <= MAX_DAMPING_RATE, f"{at}.unsprung_mass",
+         f"damping over unsprung_mass of up to {MAX_DAMPING_RATE:g} 1/s",
+         f"{damping:.0f} 1/s with {links.unsprung_mass:g} kg")  # fmt: skip
+
+
+def _check_engine_and_gearbox(car: CarParams, need: _Requirement) -> None:
+    engine, gearbox = car.engine, car.gearbox
+    need(len(engine.rpm) == len(engine.torque), "engine.torque", f"{len(engine.rpm)} values as in engine.rpm",
+         len(engine.torque))  # fmt: skip
+    need(all(b > a for a, b in pairwise(engine.rpm)), "engine.rpm", "rising values", list(engine.rpm))
+    need(max(engine.torque) > 0.0, "engine.torque", "some torque above 0", list(engine.torque))
+    need(engine.idle_rpm < engine.limiter_rpm, "engine.idle_rpm", f"below limiter_rpm {engine.limiter_rpm}",
+         engine.idle_rpm)  # fmt: skip
+    need((engine.turbo_share > 0.0) == (engine.turbo_lag > 0.0), "engine.turbo_lag",
+         f"above 0 with a turbo_share above 0, else 0 (turbo_share is {engine.turbo_share})",
+         engine.turbo_lag)  # fmt: skip
+    need(all(b < a for a, b in pairwise(gearbox.ratios)), "gearbox.ratios", "falling values", list(gearbox.ratios))
+    need(all(r > 0.0 for r in gearbox.ratios), "gearbox.ratios", "values above 0", list(gearbox.ratios))
+    need(gearbox.downshift_rpm < gearbox.upshift_rpm <= engine.limiter_rpm, "gearbox.upshift_rpm",
+         f"between downshift_rpm {gearbox.downshift_rpm} and limiter_rpm {engine.limiter_rpm}",
+         gearbox.upshift_rpm)  # fmt: skip
+    most = max(engine.torque) + (car.hybrid.torque if car.hybrid else 0.0)
+    need(gearbox.clutch_torque > most, "gearbox.clutch_torque", f"more than the engine's {most}",
+         gearbox.clutch_torque)  # fmt: skip
+
+
+def _check_driveline(car: CarParams, need: _Requirement) -> None:
+    drive = car.drive
+    wanted = {
+        "differential_front": drive.layout != "rwd",
+        "differential_rear": drive.layout != "fwd",
+        "centre": drive.layout == "awd",
+    }
+    for key, driven in wanted.items():
+        there = getattr(drive, key) is not None
+        need(there == driven, f"drive.{key}", f"{'one' if driven else 'none'} with layout {drive.layout}",
+             "one" if there else "none")  # fmt: skip
+
+
+def _list_numbers(value: object, key: str) -> list[tuple[str, float]]:
+    if isinstance(value, dict):
+        return [n for k, v in value.items() for n in _list_numbers(v, f"{key}.{k}" if key else str(k))]
+    if isinstance(value, list | tuple):
+        return [n for v in value for n in _list_numbers(v, key)]
+    return [(key, value)] if isinstance(value, float) else []

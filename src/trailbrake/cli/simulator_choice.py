@@ -1,0 +1,31 @@
+"""The simulators whose sub-commands a command line needs."""
+
+import sys
+from pathlib import Path
+
+from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.system.user_module import is_python_file
+
+
+def choose_simulators(name: str) -> list[AnySimulator]:
+    """Return the simulator called `name` alone where it is one, else all; broken ones are reported on stderr."""
+    if name in registry.simulator_names() or is_python_file(name):
+        return [registry.find(name)]
+    listing = registry.list_simulators()
+    for problem in listing.problems:
+        print(f"trailbrake: {problem}", file=sys.stderr)
+    return listing.simulators
+
+
+def command_name(simulator: AnySimulator, name: str) -> str:
+    """Return the sub-command's name: the simulator's, or FILE.py as the user wrote it."""
+    return name if is_python_file(name) else simulator.name
+
+
+def find_session_simulator(file: Path) -> AnySimulator | None:
+    """Return the simulator whose messages are recorded in `file`; None for any other file."""
+    for simulator in choose_simulators(""):
+        if simulator.replay is not None and load_part(simulator.replay).is_recorded_session(file):
+            return simulator
+    return None

@@ -1,0 +1,209 @@
+"""The verbs that examine one simulator: `doctor`, `setup`, `sniff`, `probe`, for those that bring such a tool."""
+
+import dataclasses
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+
+from cyclopts import App, Parameter
+
+from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.errors import UsageError
+from trailbrake.findings import WireField
+from trailbrake.simulator import AnySimulator, Deferred, load_part
+
+if TYPE_CHECKING:  # help imports this module: it must stay cheap
+    from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool
+
+_MARKS = {"ok": "ok", "problem": "PROBLEM", "unknown": "?"}
+_STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
+_SNIFF_PERIOD = 0.1  # s between looks on a terminal
+_HIGHLIGHT_LOOKS = 5  # looks for which a changed value stays highlighted
+
+
+def print_diagnosis(tool: "DoctorTool[Any]", options: object, *, json: bool) -> int:
+    """Print the findings; 1 where there is a problem."""
+    from rich.console import Console
+    from rich.text import Text
+
+    found = []
+    console = Console(file=sys.stderr if json else sys.stdout, soft_wrap=True)
+    for finding in tool.examine(options):
+        found.append(finding)
+        line = Text(f"{_MARKS[finding.verdict]:>8}  ", _STYLES[finding.verdict])
+        line.append(f"{finding.name}: {finding.found}", "default")
+        console.print(line)
+        if finding.advice:
+            console.print(Text(f"          {finding.advice}"))
+    if json:
+        print_json({"findings": [dataclasses.asdict(finding) for finding in found]})
+    return int(any(finding.verdict == "problem" for finding in found))
+
+
+def print_setup(tool: "SetupTool[Any]", options: object, *, json: bool) -> int:
+    """Print what was done."""
+    lines = []
+    for line in tool.run(options):
+        lines.append(line)
+        print(line, file=sys.stderr if json else sys.stdout, flush=True)
+    if json:
+        print_json({"done": lines})
+    return 0
+
+
+def print_probe(simulator: AnySimulator, tool: "ProbeTool[Any]", options: Any, *, json: bool) -> int:
+    """Print what was measured."""
+    answer = None
+    if options.driver:
+        from trailbrake.run.probe_driver import load_probe_driver
+
+        answer = load_probe_driver(simulator, options.driver, options.track, options.car)
+    result = tool.run(options, lambda text: print(text, file=sys.stderr, flush=True), answer)
+    if json:
+        print_json(result)
+    else:
+        print_table("Measured", ["what", "value"], [[name, _format_value(value)] for name, value in result.items()])
+    return 0
+
+
+def _format_value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def print_wire(
+    simulator: AnySimulator, tool: "SniffTool[Any]", options: object, *, json: bool, seconds: float = 0.0
+) -> int:
+    """Show the live fields for `seconds`, 0 = until stopped; where the output is no terminal, once at the end."""
+    if not 0.0 <= seconds < math.inf:
+        raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{seconds:g}")
+    end = time.monotonic() + seconds
+    with tool.watch(options) as look:
+        if sys.stdout.isatty() and not json:
+            _show_live_wire(look, end if seconds else math.inf)
+            return 0
+        fields = look()
+        while time.monotonic() < end:
+            time.sleep(min(_SNIFF_PERIOD, max(end - time.monotonic(), 0.0)))
+            fields = look()
+    if json:
+        print_json({"fields": [dataclasses.asdict(field) for field in fields]})
+    else:
+        print_table(simulator.name, ["page", "field", "value", "unit"],
+                    [[f.group, f.name, f.value, f.unit] for f in fields])  # fmt: skip
+    return 0
+
+
+def _show_live_wire(look: Callable[[], list[WireField]], end: float) -> None:
+    from rich.live import Live
+
+    glow: dict[tuple[str, str], int] = {}
+    last: dict[tuple[str, str], str] = {}
+    with Live(screen=True, auto_refresh=False) as screen:
+        try:
+            while time.monotonic() < end:
+                fields = look()
+                screen.update(layout_wire_fields(fields, last, glow), refresh=True)
+                last = {(f.group, f.name): f.value for f in fields}
+                time.sleep(_SNIFF_PERIOD)
+        except KeyboardInterrupt:
+            return
+
+
+def layout_wire_fields(
+    fields: list[WireField], last: dict[tuple[str, str], str], highlight: dict[tuple[str, str], int]
+) -> Any:
+    """Return the fields in columns, those that changed of late highlighted.
+
+    Args:
+        fields: what is there now.
+        last: {(group, name): value} of the look before.
+        highlight: {(group, name): looks for which it is still highlighted}; kept up to date here.
+    """
+    from rich.columns import Columns
+    from rich.table import Table
+    from rich.text import Text
+
+    tables: dict[str, Table] = {}
+    for field in fields:
+        key = (field.group, field.name)
+        changed = last.get(key, field.value) != field.value
+        highlight[key] = _HIGHLIGHT_LOOKS if changed else max(highlight.get(key, 0) - 1, 0)
+        if field.group not in tables:
+            tables[field.group] = Table(title=field.group, box=None, title_justify="left", title_style="bold cyan")
+            tables[field.group].show_header = False
+        value = Text(field.value, "bold yellow" if highlight[key] else "")
+        tables[field.group].add_row(Text(field.name, "dim"), value, Text(field.unit, "dim"))
+    return Columns(tables.values(), padding=(0, 3))
+
+
+Tool: TypeAlias = "DoctorTool[Any] | SetupTool[Any] | SniffTool[Any] | ProbeTool[Any]"
+Command = Callable[..., int]
+SecondsFlag = Annotated[float, Parameter(help="how long to watch; 0 = until stopped, once where there is no terminal")]
+
+
+class _ToolVerb(NamedTuple):
+    """A verb: what it does, for help; the tool of a simulator; and the tool's options and command."""
+
+    text: str
+    find: "Callable[[AnySimulator], Tool | Deferred[Any] | None]"
+    run: Callable[[AnySimulator, Any, Any, bool], int]  # simulator, tool, options, json
+
+
+_TOOL_VERBS = {
+    "doctor": _ToolVerb(
+        "Say why there is no data from a game, and what to do.",
+        lambda simulator: simulator.doctor,
+        lambda simulator, tool, options, json: print_diagnosis(tool, options, json=json),
+    ),
+    "setup": _ToolVerb(
+        "Make a game ready.",
+        lambda simulator: simulator.setup,
+        lambda simulator, tool, options, json: print_setup(tool, options, json=json),
+    ),
+    "sniff": _ToolVerb(
+        "Show a live wire as named fields.",
+        lambda simulator: simulator.sniff,
+        lambda simulator, tool, options, json: print_wire(simulator, tool, options, json=json),
+    ),
+    "probe": _ToolVerb(
+        "Measure a live wire's timing.",
+        lambda simulator: simulator.probe,
+        lambda simulator, tool, options, json: print_probe(simulator, tool, options, json=json),
+    ),
+}
+
+
+def _build_command(verb: _ToolVerb, simulator: AnySimulator, part: "Tool | Deferred[Any]") -> Command:
+    tool: Any = load_part(part)
+
+    def run_tool(*, options: Any = None, json: JsonFlag = False) -> int:
+        return verb.run(simulator, tool, options or tool.options(), json)
+
+    def watch_wire(*, options: Any = None, seconds: SecondsFlag = 0.0, json: JsonFlag = False) -> int:
+        return print_wire(simulator, tool, options or tool.options(), json=json, seconds=seconds)
+
+    command: Command = watch_wire if verb is _TOOL_VERBS["sniff"] else run_tool
+    # The flags come from the tool's own options; cyclopts reads them off the annotations.
+    command.__annotations__["options"] = Annotated[tool.options | None, Parameter(name="*")]
+    command.__doc__ = (tool.options.__doc__ or "").splitlines()[0]
+    return command
+
+
+def build_tool_apps(requested: str, name: str) -> list[App]:
+    """Return one verb per kind of tool.
+
+    Only the `requested` verb gets its sub-commands, one per simulator with that tool, or the one called `name` alone:
+    they import the tools' modules.
+    """
+    apps = []
+    for verb_name, verb in _TOOL_VERBS.items():
+        app = App(name=verb_name, help=verb.text)
+        for simulator in choose_simulators(name) if verb_name == requested else ():
+            part = verb.find(simulator)
+            if part is not None:
+                app.command(_build_command(verb, simulator, part), name=command_name(simulator, name))
+        apps.append(app)
+    return apps

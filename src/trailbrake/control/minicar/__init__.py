@@ -1,0 +1,1 @@
+"""Control of camera cars: free space, gaps, signs, and turning round between walls."""

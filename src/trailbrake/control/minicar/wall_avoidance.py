@@ -1,0 +1,204 @@
+"""Drives a small camera car between walls: steers for the opening, avoids walls, and reverses when it is stuck.
+
+Input: free ground; output: wheel angle and pedal. Frame: the middle of the rear axle, x forward, y left, m.
+
+At its speed limit the car can follow any bend, so the shortest way is the quickest: straight at the deepest point that
+a car of this width can reach, as a tight string would run round the corners.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.control.minicar.free_space import (
+    arc_free_distances,
+    distances_near_walls,
+    nearest_by_bearing,
+    straight_free_distances,
+)
+from trailbrake.control.minicar.gap_finder import ANY_BRANCH, BranchChoice, choose_bearing
+from trailbrake.control.minicar.geometry import HALF_WIDTH, LOCK, NOSE, STUCK_SPEED, WHEELBASE, MinicarCommand
+from trailbrake.control.minicar.point_memory import PointMemory, carry_points, dead_reckon
+from trailbrake.control.minicar.three_point_turn import ThreePointTurn
+
+Array = NDArray[np.float64]
+
+CLEARANCE = 0.06  # m to both sides of a planned way
+ARC_CLEARANCE = 0.025  # m to both sides of the arc that is driven now
+MAX_SIGHT = 4.5  # m: farther wall feet are less than three pixels below the horizon, too coarse
+MEMORY_DISTANCE, MEMORY_RADIUS = 1.2, 2.5  # m: how long, and within which radius, points are kept
+AIM_LIMITS = (0.45, 0.5, 1.1)  # share of the free depth to aim at, and its bounds, m
+REQUIRED_ARC = 0.9  # m of arc that must be free
+BEARINGS = np.radians(np.arange(-100.0, 100.5, 1.0))  # rad, bins of remembered points
+CANDIDATE_BEARINGS = np.radians(np.arange(-40.0, 40.5, 0.5))  # rad
+CANDIDATE_CURVATURES = np.tan(np.radians(np.arange(-36.0, 36.5, 1.5))) / WHEELBASE
+
+# Half of the field of view, rad; m, depth assumed outside of it.
+HALF_FIELD_OF_VIEW, UNSEEN_DEPTH = math.radians(28.0), 0.9
+MIN_GOAL_DEPTH = 1.5  # m: the end of a way at least as deep is where the road continues
+
+# In a tight bend the camera looks past its inner wall. The outer one is in sight, and the road is as wide as ever.
+BRANCH_WIDTH, ROAD_WIDTH = (
+    0.78,
+    1.56,
+)  # m: three lanes after a fork, six elsewhere (protocol page formula-trend, sections 5 and 6)
+WIDTH_TOLERANCE = 0.17  # m, tolerance of a branch's width; twice that of the road's
+MAX_MEASURED_DISTANCE = 2.5  # m ahead within which the width is measured, along bearings of which one is along the road
+_WIDTH_BEARINGS = np.arange(0, len(CANDIDATE_BEARINGS), 8)[3:-3]
+_TAN_TO_LEFT_EDGE, _TAN_TO_RIGHT_EDGE = (
+    np.tan(HALF_FIELD_OF_VIEW - CANDIDATE_BEARINGS[_WIDTH_BEARINGS]),
+    np.tan(HALF_FIELD_OF_VIEW + CANDIDATE_BEARINGS[_WIDTH_BEARINGS]),
+)
+HIDDEN_WALL_CLEARANCE = 0.06  # m to a place where a wall may be hidden
+CHECKED_ARC_DISTANCES = np.array([0.15, 0.4, 0.65, 0.9])  # m of arc at which that is checked
+
+STUCK_TIME = 0.6  # s
+MAX_REVERSE_DISTANCE, MAX_REVERSE_TIME = 0.35, 2.0  # m, s: limits of one reversing manoeuvre
+
+
+class WallAvoider:
+    """The driver of a camera car between walls, without lanes and signs.
+
+    Attributes:
+        reverse_count: how often it has reversed.
+        turn_count: how often it has turned round.
+        depth: m, free distance along the bearing of the last step.
+    """
+
+    def __init__(self) -> None:
+        self._memory = PointMemory(MEMORY_DISTANCE, MEMORY_RADIUS)
+        self._bearing = 0.0
+        self._stationary_time = 0.0  # s without motion although it drives
+        self._reverse_distance = self._reverse_time = 0.0
+        self._reversing = False
+        self._reverse_wheel_angle = 0.0
+        self._road_width = ROAD_WIDTH
+        self._goal = np.array([[MAX_SIGHT, 0.0]])  # where the road continues
+        self._three_point_turn: ThreePointTurn | None = None
+        self.reverse_count = self.turn_count = 0
+        self.depth = MAX_SIGHT
+
+    @property
+    def is_turning_round(self) -> bool:
+        """Whether it is turning round."""
+        return self._three_point_turn is not None
+
+    def start_turning_round(self) -> None:
+        """Turn round from the next step on, unless a turn is under way."""
+        if self._three_point_turn is None:
+            self._three_point_turn, self._reversing = ThreePointTurn(), False
+            self._goal, self._road_width = np.array([[MAX_SIGHT, 0.0]]), ROAD_WIDTH
+            self.turn_count += 1
+
+    def step(
+        self, wall_feet: Array, speed: float, wheel_angle: float, dt: float, choice: BranchChoice = ANY_BRANCH
+    ) -> MinicarCommand:
+        """Return the command for one step.
+
+        Args:
+            wall_feet: (n, 2) forward and left of the camera, m: where walls and obstacles meet the ground.
+            speed: m/s, >= 0.
+            wheel_angle: rad, the present one, positive to the left.
+            dt: s since the last step.
+            choice: which branch to take where there are several.
+        """
+        backs = self._reversing or (self._three_point_turn is not None and self._three_point_turn.reversing)
+        rolled = -speed * dt if backs else speed * dt
+        self._memory.advance(rolled, wheel_angle, WHEELBASE)
+        self._goal = carry_points(self._goal, rolled, wheel_angle, WHEELBASE)
+        seen = wall_feet[wall_feet[:, 0] < MAX_SIGHT] + (NOSE, 0.0)
+        self._memory.add_points(seen)
+        points = nearest_by_bearing(np.concatenate([self._memory.points, seen]), BEARINGS)
+        if self._three_point_turn is not None:
+            turned = dead_reckon(rolled, wheel_angle, WHEELBASE)[2]
+            command = self._three_point_turn.step(points, speed, turned, dt)
+            if command is not None:
+                return command
+            self._three_point_turn, self._bearing, self._stationary_time = None, 0.0, 0.0
+        if self._reversing:
+            return self._reverse_out(points, speed, dt)
+        self._stationary_time = self._stationary_time + dt if speed < STUCK_SPEED else 0.0
+        if self._stationary_time > STUCK_TIME:
+            self._start_reversing(points)
+            return self._reverse_out(points, speed, 0.0)
+        depths = straight_free_distances(points, CANDIDATE_BEARINGS, HALF_WIDTH + CLEARANCE, MAX_SIGHT)
+        depths = np.where(np.abs(CANDIDATE_BEARINGS) > HALF_FIELD_OF_VIEW, np.minimum(depths, UNSEEN_DEPTH), depths)
+        inside = np.abs(CANDIDATE_BEARINGS) <= HALF_FIELD_OF_VIEW
+        ends = float(depths[inside].max()) <= UNSEEN_DEPTH  # only wall in sight
+        if ends and not choice.required:  # the road continues where it did before
+            self._bearing = choose_bearing(CANDIDATE_BEARINGS, depths, math.atan2(self._goal[0, 1], self._goal[0, 0]))
+        elif ends or not choice.side:
+            self._bearing = choose_bearing(CANDIDATE_BEARINGS, depths, self._bearing, choice)
+        else:  # a sign never means a branch that is out of sight
+            self._bearing = choose_bearing(CANDIDATE_BEARINGS[inside], depths[inside], self._bearing, choice)
+        self.depth = float(np.interp(self._bearing, CANDIDATE_BEARINGS, depths))
+        if self.depth > MIN_GOAL_DEPTH:
+            self._goal = self.depth * np.array([[math.cos(self._bearing), math.sin(self._bearing)]])
+        self._measure_road_width(points, depths)
+        share, nearest, farthest = AIM_LIMITS
+        aim = min(max(share * self.depth, nearest), farthest)
+        return MinicarCommand(self._choose_wheel_angle(points, 2.0 * math.sin(self._bearing) / aim), 1.0, False)
+
+    def _choose_wheel_angle(self, points: Array, curvature: float) -> float:
+        """Return the wheel angle for the free arc nearest to `curvature`, else for the freest arc."""
+        free = arc_free_distances(points, CANDIDATE_CURVATURES, HALF_WIDTH + ARC_CLEARANCE, NOSE, REQUIRED_ARC)
+        free = np.minimum(
+            free,
+            distances_near_walls(
+                points,
+                CANDIDATE_CURVATURES,
+                CHECKED_ARC_DISTANCES,
+                self._road_width - HALF_WIDTH - HIDDEN_WALL_CLEARANCE,
+            ),
+        )
+        enough = free >= min(REQUIRED_ARC, float(free.max()))
+        misses = np.where(enough, np.abs(CANDIDATE_CURVATURES - curvature), np.inf)
+        chosen = float(CANDIDATE_CURVATURES[misses.argmin()])
+        step = np.interp(curvature, CANDIDATE_CURVATURES, np.arange(len(CANDIDATE_CURVATURES)))
+        low, high = math.floor(step), math.ceil(step)
+        if enough[low] and enough[high]:
+            chosen = min(max(curvature, float(CANDIDATE_CURVATURES[0])), float(CANDIDATE_CURVATURES[-1]))
+        return math.atan(WHEELBASE * chosen)
+
+    def _measure_road_width(self, points: Array, depths: Array) -> None:
+        """Update the road's width by the walls beside the car and the free space along bearings of these `depths`."""
+        beside = points[(points[:, 0] > -0.1) & (points[:, 0] < NOSE), 1]
+        gap = beside[beside > 0.0].min(initial=np.inf) - beside[beside < 0.0].max(initial=-np.inf)
+        if gap < BRANCH_WIDTH + WIDTH_TOLERANCE:
+            self._road_width = BRANCH_WIDTH
+            return
+        ahead = np.minimum(depths[_WIDTH_BEARINGS], MAX_MEASURED_DISTANCE)
+        c, s = (
+            np.cos(CANDIDATE_BEARINGS[_WIDTH_BEARINGS])[:, None],
+            np.sin(CANDIDATE_BEARINGS[_WIDTH_BEARINGS])[:, None],
+        )
+        along, across = points[:, 0] * c + points[:, 1] * s, points[:, 1] * c - points[:, 0] * s
+        across = np.where((along > 0.0) & (along < ahead[:, None]), across, np.nan)
+        # Where there is no wall, as wide as the view.
+        left = np.where(across > 0.0, across, np.inf).min(axis=1, initial=np.inf)
+        right = np.where(across < 0.0, -across, np.inf).min(axis=1, initial=np.inf)
+        left, right = (
+            np.fmin(left, (ahead - NOSE) * _TAN_TO_LEFT_EDGE),
+            np.fmin(right, (ahead - NOSE) * _TAN_TO_RIGHT_EDGE),
+        )
+        if float((left + right).max()) > ROAD_WIDTH - 2.0 * WIDTH_TOLERANCE:
+            self._road_width = ROAD_WIDTH
+
+    def _start_reversing(self, points: Array) -> None:
+        self._reversing = True
+        self.reverse_count += 1
+        self._stationary_time = self._reverse_distance = self._reverse_time = 0.0
+        # With the wheels turned away from the freer side, the nose swings towards it.
+        left, right = (points[:, 1] > 0.02), (points[:, 1] < -0.02)
+        near = np.hypot(points[:, 0] - NOSE, points[:, 1]) < 0.6
+        freer_left = int((left & near).sum()) < int((right & near).sum())
+        self._reverse_wheel_angle = -0.8 * LOCK if freer_left else 0.8 * LOCK
+
+    def _reverse_out(self, points: Array, speed: float, dt: float) -> MinicarCommand:
+        self._reverse_distance += speed * dt
+        self._reverse_time += dt
+        if self._reverse_distance > MAX_REVERSE_DISTANCE or self._reverse_time > MAX_REVERSE_TIME:
+            self._reversing = False
+            self._bearing = 0.0
+        return MinicarCommand(self._reverse_wheel_angle, -1.0, True)

@@ -1,0 +1,107 @@
+"""`LiveTap`: receives every tick and keeps the newest, so that each page can be served at a pace of its own."""
+
+import math
+import sys
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+from trailbrake.dashboard import page_messages
+from trailbrake.roles import Driver, HasDebugValues, Link
+from trailbrake.state import CarState, Controls, DebugLine
+
+PATH_SPACING = 2.0  # m driven between points of the path
+MAX_PATH_POINTS = 50_000  # points kept: 100 km
+RATE_WINDOW_S = 1.0  # s over which the loop's rate is counted
+
+
+class LiveTap:
+    """A Tap. A tick costs some microseconds: it keeps references, and the server's thread packs them.
+
+    Args:
+        clock: steady time, s.
+        link: whose counters are shown; None without one.
+        driver: its `debug` image is shown, where it has one.
+
+    Attributes:
+        newest: the newest state and controls, and when they arrived; None before the first.
+        tick_count: ticks so far.
+        lap_start: simulator time at which the lap under way began, for wires without a lap time.
+        restart_count: how often the simulator's time ran back.
+        lines: what the driver draws in the world; replaced, never changed in place.
+    """
+
+    def __init__(self, clock: Callable[[], float], link: Link | None = None, driver: Driver | None = None) -> None:
+        self._clock, self._link, self._driver = clock, link, driver
+        self.newest: tuple[CarState, Controls, float] | None = None
+        self.tick_count = 0
+        self.lap_start = math.nan
+        self.restart_count = 0
+        self.lines: tuple[DebugLine, ...] = ()
+        self._path = array("d")
+        self._last_point = (math.nan, math.nan)
+        self._time = math.nan
+        self._rate_start = (clock(), 0)  # when, and the ticks then
+        self._loop_rate = math.nan
+
+    def start(self, about: dict[str, Any]) -> None:
+        """Nothing to prepare."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Keep the tick."""
+        if not state.time >= self._time:  # the first, or a restart: what was driven before is another drive
+            self.restart_count += not math.isnan(self._time)
+            self.lap_start = state.time
+            self._path, self._last_point = array("d"), (math.nan, math.nan)
+        self._time = state.time
+        self.newest = (state, controls, self._clock())
+        self.tick_count += 1
+        if controls.command is not None and controls.command.lines is not None:
+            self.lines = tuple(controls.command.lines)  # a copy of a list, which the driver may change
+        x, y, speed = state.x, state.y, state.speed
+        # NaN is not less: the first is kept.
+        if math.dist((x, y), self._last_point) < PATH_SPACING or not math.isfinite(x + y + speed):
+            return
+        self._last_point = (x, y)
+        if len(self._path) >= 3 * MAX_PATH_POINTS:
+            self._path = self._path[3 * MAX_PATH_POINTS // 2 :]
+        self._path.extend((x, y, speed))
+
+    def mark_lap(self) -> None:
+        """Start a lap at the newest state."""
+        self.lap_start = self._time
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+    @property
+    def driven_path(self) -> bytes:
+        """The points driven: x, y (m), speed (m/s) as little-endian doubles."""
+        points = self._path[:]  # a copy first: an array that exports its buffer cannot be extended
+        if sys.byteorder == "big":
+            points.byteswap()
+        return points.tobytes()
+
+    @property
+    def debug_image(self) -> Any:
+        """The driver's own image, (height, width, 3) uint8; None without one."""
+        return self._driver.debug if isinstance(self._driver, HasDebugValues) else None
+
+    def measure_health(self) -> page_messages.ConnectionHealth:
+        """Return the state of the connection now."""
+        now = self._clock()
+        since, ticks = self._rate_start
+        if now - since >= RATE_WINDOW_S:
+            self._loop_rate = (self.tick_count - ticks) / (now - since)
+            self._rate_start = (now, self.tick_count)
+        health = page_messages.ConnectionHealth(loop_rate=self._loop_rate)
+        if self.newest is not None:
+            state, _, came = self.newest
+            health.silent = now - came + state.age
+            own = state.lap_time
+            health.lap_clock = own if own == own else state.time - self.lap_start
+        if self._link is not None:
+            counters = self._link.counters
+            health.received, health.lost = float(counters.received), float(counters.lost)
+            health.stale, health.resyncs = float(counters.stale), float(counters.resyncs)
+        return health

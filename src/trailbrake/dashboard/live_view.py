@@ -1,0 +1,93 @@
+"""`LiveView`: a drive with a live page, which receives the messages of the terminal too."""
+
+import webbrowser
+from types import TracebackType
+from typing import Any, Self
+
+from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.dashboard.page_state import PageState
+from trailbrake.dashboard.server import PageServer
+from trailbrake.laps import LapRecord
+from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.roles import Driver, HandDriven, Link, Tap
+from trailbrake.run.session.progress import ProgressListener
+from trailbrake.state import CarState
+from trailbrake.system import steady_clock
+from trailbrake.tracks.road import Road
+
+
+class LiveView:
+    """A ProgressListener around another one, and a DriveView. A context manager: on exit the page shows the end.
+
+    Args:
+        listener: receives everything as well.
+        port: of the page, 0 for any free one.
+        open_browser: whether to open the page.
+
+    Attributes:
+        url: where the page is.
+
+    Raises:
+        SimulatorError: the port is taken.
+    """
+
+    def __init__(self, listener: ProgressListener, port: int = 0, open_browser: bool = False) -> None:
+        self._listener = listener
+        self._state = PageState(steady_clock.now)
+        self._server = PageServer(self._state, port)
+        self._tap: LiveTap | None = None
+        self.url = self._server.url
+        listener.show_message(f"the page is at {self.url}")
+        if open_browser and not webbrowser.open(self.url):
+            listener.show_message("no browser could be opened: open that address in one")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close("" if error is None else " ".join(str(error).split()) or type(error).__name__)
+
+    def show_message(self, text: str) -> None:
+        """Show a line for the user."""
+        self._state.publish_text("said", text)
+        self._listener.show_message(text)
+
+    def show_lap(self, lap: LapRecord) -> None:
+        """Show a finished lap."""
+        if self._tap is not None:
+            self._tap.mark_lap()
+        self._state.publish_text("lap", page_messages.lap_summary(lap))
+        self._listener.show_lap(lap)
+
+    def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
+        """Show how far the drive is."""
+        self._listener.show_progress(share_done, state, lap)
+
+    def attach_drive(self, about: dict[str, Any], link: Link, driver: Driver, course: Course) -> Tap:
+        """Start to show a drive; a HandDriven driver receives the inputs of the person at the page."""
+        if isinstance(course, UnmappedCourse):
+            return self.start_view(about, link, driver, None, None)
+        line = course.line if course.car is not None else None
+        return self.start_view(about, link, driver, course.track.road, line)
+
+    def start_view(
+        self, about: dict[str, Any], link: Link, driver: Driver | None, road: Road | None, line: Road | None
+    ) -> LiveTap:
+        """Start to show the samples of a link.
+
+        Args:
+            about: sim, driver, car and track, for the page's title.
+            link: whose counters are shown.
+            driver: None where another program or person drives.
+            road: the track; None where it is not known.
+            line: the planned line.
+        """
+        by_hand = isinstance(driver, HandDriven)
+        if isinstance(driver, HandDriven):
+            driver.hands = self._state.control_lease.newest_input
+        self._tap = LiveTap(steady_clock.now, link, driver)
+        self._state.start_drive(self._tap, page_messages.build_header(about, road, line, by_hand))
+        return self._tap

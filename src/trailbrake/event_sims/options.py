@@ -1,0 +1,148 @@
+"""Rates and options that the event simulators share."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+from trailbrake.errors import UsageError
+
+STEP_S = 0.02  # s, the simulators' physics step
+# Steps that one command advances in lockstep where one telemetry is in flight: about the real time between two camera
+# frames. With several in flight a command comes that many frames late; each then advances a single step.
+COMMAND_STEPS = 2
+PORT = 4567
+AGENT_ADDRESS = f"127.0.0.1:{PORT}"
+
+
+class CallOptions(Protocol):
+    """The part of the serve options that the hosts read.
+
+    Attributes:
+        connect: the agent to call, HOST:PORT.
+        laps: of a race; 0 = no end.
+        patience: s of wall time to wait for the agent's answer before hanging up.
+        pace: "lockstep" or "real".
+        dialect: "auto", "legacy", "modern" or "bare".
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    connect: str
+    laps: int
+    patience: float
+
+    @property
+    def pace(self) -> Literal["lockstep", "real"]: ...  # noqa: D102 documented above
+
+    @property
+    def dialect(self) -> str: ...  # noqa: D102
+
+
+class ListenOptions(Protocol):
+    """The part of the live options that the links read.
+
+    Attributes:
+        listen: where to listen, HOST:PORT.
+        wait: s to wait for a call.
+        origin: web pages that may be the simulator, with commas between.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    listen: str
+    wait: float
+    origin: str
+
+
+@dataclass(slots=True)
+class EventServeOptions:
+    """Options of `serve` for a simulator that calls its agent.
+
+    Attributes:
+        connect: the agent to call, HOST:PORT: the agent is the server.
+        laps: laps until it ends; 0 = until stopped.
+        pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
+        dialect: of Socket.IO, `auto` detects it.
+        patience: seconds of wall time to wait for the agent's answer before hanging up.
+    """
+
+    connect: str = AGENT_ADDRESS
+    laps: int = 0
+    pace: Literal["real", "lockstep"] = "real"
+    dialect: Literal["auto", "legacy", "modern"] = "auto"
+    patience: float = 30.0
+
+
+@dataclass(slots=True)
+class BrowserServeOptions:
+    """Options of `serve` for a simulator that has a build for the browser too.
+
+    Attributes:
+        connect: the agent to call, HOST:PORT: the agent is the server.
+        laps: laps until it ends; 0 = until stopped.
+        pace: `real`: the world does not wait for the agent; `lockstep`: a command advances it by 0.02 or 0.04 s.
+        dialect: of Socket.IO, `auto` detects it; `bare` is the build for the browser, which has a dialect of its own.
+        patience: seconds of wall time to wait for the agent's answer before hanging up.
+    """
+
+    connect: str = AGENT_ADDRESS
+    laps: int = 0
+    pace: Literal["real", "lockstep"] = "real"
+    dialect: Literal["auto", "legacy", "modern", "bare"] = "auto"
+    patience: float = 30.0
+
+
+@dataclass(slots=True)
+class EventLiveOptions:
+    """Options of `--live` for a simulator that calls its agent.
+
+    Attributes:
+        listen: where to wait for the simulator, HOST:PORT.
+        wait: seconds to wait for it.
+        origin: web page that may be the simulator, as http://localhost:8000; programs need none.
+    """
+
+    listen: str = AGENT_ADDRESS
+    wait: float = 60.0
+    origin: str = ""
+
+
+@dataclass(slots=True)
+class EventRecordOptions:
+    """Options of `record` for a simulator that calls its agent: the recorder stands between the two.
+
+    Attributes:
+        listen: where the simulator calls, HOST:PORT.
+        connect: the agent, HOST:PORT: start it on another port than usual.
+        raw: file for every message of both, as it came.
+        verbose: print each event.
+        origin: web page that may be the simulator, as http://localhost:8000; programs need none.
+    """
+
+    listen: str = AGENT_ADDRESS
+    connect: str = f"127.0.0.1:{PORT + 1}"
+    raw: Path | None = None
+    verbose: bool = False
+    origin: str = ""
+
+
+def parse_origins(text: str) -> tuple[str, ...]:
+    """Return the web pages in the option `origin`.
+
+    Raises:
+        UsageError: one of them is no origin of a page.
+    """
+    origins = tuple(part.strip().rstrip("/") for part in text.split(",") if part.strip())
+    for origin in origins:
+        scheme, _, host = origin.partition("://")
+        if origin != "null" and (scheme not in ("http", "https") or not host or "/" in host):
+            raise UsageError("no web page", where="--origin", expected="as http://localhost:8000", got=origin[:80])
+    return origins
+
+
+def host_period(options: CallOptions) -> float:
+    """Return the simulator time of one step of the world, s."""
+    return STEP_S
+
+
+def serve_pace(options: CallOptions) -> Literal["real", "max"]:
+    """Return the default speed of `serve`: in lockstep, as fast as the agent answers."""
+    return "max" if options.pace == "lockstep" else "real"

@@ -1,0 +1,142 @@
+"""`event_simulator`: declares a simulator that calls its agent over Socket.IO."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from trailbrake.event_sims.options import (
+    AGENT_ADDRESS,
+    CallOptions,
+    EventRecordOptions,
+    ListenOptions,
+    host_period,
+    serve_pace,
+)
+from trailbrake.simulator import Deferred, Simulator, WorldKind
+from trailbrake.simulator_tools import DoctorTool, RecorderTool
+
+if TYPE_CHECKING:
+    from trailbrake.event_sims.link import EventLink
+    from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+    from trailbrake.findings import Finding
+
+Live = TypeVar("Live", bound=ListenOptions)
+Serve = TypeVar("Serve", bound=CallOptions)
+
+
+@dataclass(slots=True)
+class EventDoctorOptions:
+    """Say why no simulator calls, and what to do.
+
+    Attributes:
+        listen: where the simulator is to call, HOST:PORT.
+        seconds: how long to wait for it.
+    """
+
+    listen: str = AGENT_ADDRESS
+    seconds: float = 5.0
+
+
+class CallAdvice(NamedTuple):
+    """The advice of `doctor` where no simulator calls."""
+
+    simulator: str  # completes "Say why no ... calls"
+    start: str  # how to make it call; {host} and {port} are filled in
+    manual: str  # what to do while a person drives it
+
+
+class WorldSpec(NamedTuple):
+    """The embedded world behind the wire, and its default driver."""
+
+    kind: WorldKind
+    default_driver: str
+    camera: Mapping[str, float] | None = None  # fields of `world.pinhole_camera.PinholeCamera`
+
+
+def event_simulator(
+    name: str,
+    title: str,
+    *,
+    supplies: frozenset[str],
+    accepts: frozenset[str],
+    options: tuple[type[Live], type[Serve]],
+    world: WorldSpec,
+    advice: CallAdvice,
+) -> Simulator[Live, Serve]:
+    """Return the declaration of a simulator whose folder is `sims/NAME`, with `link.Link` and `host.Host`.
+
+    Args:
+        name: as in `--sim NAME`.
+        title: for people.
+        supplies: names of `STATE_FIELDS` that the link fills in.
+        accepts: names of `CONTROL_FIELDS` and `COMMAND_FIELDS` that the link sends.
+        options: classes of the live and of the serve options.
+        world: the embedded world.
+        advice: of its doctor.
+    """
+    live_options, serve_options = options
+    folder = f"trailbrake.sims.{name}"
+
+    def embedded_options(live: Live, cars: int) -> Serve:
+        return replace(serve_options(), pace="lockstep")
+
+    def program_options(given: Serve, address: str, patience: float) -> Serve:
+        return replace(given, connect=address, patience=patience)
+
+    return Simulator(
+        name=name,
+        title=title,
+        supplies=supplies,
+        accepts=accepts,
+        live_options=live_options,
+        serve_options=serve_options,
+        link=Deferred(f"{folder}.link:Link"),
+        host=Deferred(f"{folder}.host:Host"),
+        period=host_period,
+        pace=serve_pace,
+        world=world.kind,
+        default_driver=world.default_driver,
+        camera=world.camera,
+        embedded_options=embedded_options,
+        program_options=program_options,
+        doctor=_make_doctor(Deferred(f"{folder}.link:Link"), live_options, advice),
+        record_options=EventRecordOptions,
+        recorder=_make_recorder(Deferred(f"{folder}.link:Link"), live_options),
+    )
+
+
+def _make_doctor(
+    link: "Deferred[Callable[[Live], EventLink[Any]]]", live_options: type[Live], advice: CallAdvice
+) -> DoctorTool[EventDoctorOptions]:
+    def examine(
+        options: EventDoctorOptions,
+        idle: Callable[[], float] | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> "Iterator[Finding]":
+        from trailbrake.event_sims.doctor import examine_link
+
+        live = replace(live_options(), listen=options.listen)
+        return examine_link(link.load()(live), options, advice, idle=idle, environment=environment)
+
+    text = (EventDoctorOptions.__doc__ or "").replace("no simulator", f"no {advice.simulator}", 1)
+    return DoctorTool(type("DoctorOptions", (EventDoctorOptions,), {"__doc__": text, "__slots__": ()}), examine)
+
+
+def _make_recorder(
+    link: "Deferred[Callable[[Live], EventLink[Any]]]", live_options: type[Live]
+) -> "RecorderTool[EventRecordOptions, RelaySettings]":
+    def build_settings(options: EventRecordOptions, port: int | None, output: Path | None) -> "RelaySettings":
+        from trailbrake.event_sims.recorder import build_relay_settings
+
+        return build_relay_settings(options, port, output)
+
+    def open_session(
+        options: EventRecordOptions, settings: "RelaySettings", source: Path | None
+    ) -> "EventRecordingSession":
+        from trailbrake.event_sims.recorder import EventRecordingSession
+
+        return EventRecordingSession(link.load()(live_options()), options, settings, source)
+
+    return RecorderTool(".events.jsonl", build_settings, open_session)

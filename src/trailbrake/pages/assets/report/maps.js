@@ -1,0 +1,141 @@
+"use strict";
+// The track map, the close-up around the cursor, and the g-g diagram.
+const extent = boundsOf([...report.laps, ...(report.map ? [report.map.left, report.map.right] : [])]);
+const road = roadPaths(report.map);
+const plan = report.plan ? pathOf(report.plan) : null;
+let mapView = null;  // where the map's metres go
+
+function drawPath(pen, xs, ys, to, colour, width, dash) {
+  pen.beginPath();
+  let down = false;
+  for (let i = 0; i < xs.length; i++) {
+    if (xs[i] === null || ys[i] === null) { down = false; continue; }
+    const [px, py] = to(xs[i], ys[i]);
+    if (down) pen.lineTo(px, py); else pen.moveTo(px, py);
+    down = true;
+  }
+  pen.strokeStyle = colour; pen.lineWidth = width; pen.setLineDash(dash || []);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+function drawBySpeed(pen, view, lap, width, first = 0, last = lap.x.length - 1) {
+  const levels = 32, span = speedRange[1] - speedRange[0];
+  strokeByLevel(pen, view, lap, {
+    first: first + 1, last, width,
+    level: (i) => Math.max(0, Math.round(((lap.speed[i - 1] - speedRange[0]) / span) * levels)),
+    colour: (level) => ramp(level / levels),
+    gap: (i) => lap.x[i - 1] === null || lap.x[i] === null || lap.speed[i - 1] === null,
+  });
+}
+
+let mapPicture = null;  // the map without the cursor
+function drawMap(width) {
+  if (!extent) { document.getElementById("map-box").hidden = true; document.getElementById("close-box").hidden = true; return; }
+  mapView = fitView(extent, width, 14, 160, Math.min(440, width * 1.1));
+  const canvas = document.getElementById("map");
+  const pen = prepare(canvas, width, mapView.height);
+  paintRoad(pen, mapView, road, 1);
+  const lap = report.laps[view.focus];
+  if (lap.x && lap.speed && view.zoom) {  // what the charts show stands out
+    drawBySpeed(pen, mapView, lap, 1.5);
+    drawBySpeed(pen, mapView, lap, 6, ...view.zoom.map((d) => Math.round(d / report.step)));
+  } else if (lap.x && lap.speed) drawBySpeed(pen, mapView, lap, 3.5);
+  else if (lap.x) drawPath(pen, lap.x, lap.y, mapView.to, lapColour(view.focus), 2);
+  paintDashed(pen, mapView, plan, css("--text"), 1, [4, 5]);
+  drawStart(pen, lap);
+  mapPicture = copyCanvas(canvas);
+}
+function drawStart(pen, lap) {
+  const a = lap.x ? lap.x.findIndex((x) => x !== null) : -1;
+  if (a < 0 || a + 3 >= lap.x.length || lap.x[a + 3] === null) return;
+  const [px, py] = mapView.to(lap.x[a], lap.y[a]), [qx, qy] = mapView.to(lap.x[a + 3], lap.y[a + 3]);
+  const size = Math.hypot(qx - px, qy - py) || 1, ux = (qx - px) / size, uy = (qy - py) / size;
+  pen.beginPath();
+  pen.moveTo(px - uy * 11, py + ux * 11); pen.lineTo(px + uy * 11, py - ux * 11);
+  pen.strokeStyle = css("--text"); pen.lineWidth = 2.5;
+  pen.stroke();
+  pen.beginPath();  // an arrowhead beside the line tells which way the car goes
+  const bx = px + uy * 16, by = py - ux * 16;
+  pen.moveTo(bx + ux * 12, by + uy * 12); pen.lineTo(bx - uy * 5, by + ux * 5); pen.lineTo(bx + uy * 5, by - ux * 5);
+  pen.fillStyle = css("--text");
+  pen.fill();
+}
+function dot(pen, px, py, colour) {
+  pen.beginPath(); pen.arc(px, py, 5.5, 0, 2 * Math.PI);
+  pen.fillStyle = colour; pen.fill();
+  pen.strokeStyle = css("--back"); pen.lineWidth = 2; pen.stroke();
+}
+function shownLaps() {
+  return report.laps.map((lap, index) => [lap, index]).filter(([, index]) => view.shown.has(index));
+}
+function drawMapCursor() {
+  if (!mapPicture) return;
+  const pen = restoreCanvas(document.getElementById("map"), mapPicture);
+  if (view.cursor === null) return;
+  for (const [lap, index] of shownLaps()) {
+    if (lap.x && lap.x[view.cursor] !== null) dot(pen, ...mapView.to(lap.x[view.cursor], lap.y[view.cursor]), lapColour(index));
+  }
+}
+
+const AROUND = 45;  // m from the cursor to the edge of the close-up
+function drawClose(width) {
+  const lap = report.laps[view.focus], canvas = document.getElementById("close");
+  if (!extent || !lap.x) return;
+  const pen = prepare(canvas, width, width);
+  let at = view.cursor === null ? lap.x.findIndex((x) => x !== null) : view.cursor;
+  if (at < 0 || lap.x[at] === null) return;
+  const ahead = Math.min(at + 3, lap.x.length - 1), behind = Math.max(at - 3, 0);
+  const known = (i) => (lap.x[i] === null ? at : i);
+  const course = Math.atan2(lap.y[known(ahead)] - lap.y[known(behind)], lap.x[known(ahead)] - lap.x[known(behind)]);
+  // The car drives upwards.
+  const close = followView(lap.x[at], lap.y[at], course, width / (2 * AROUND), width / 2, width * 0.6), to = close.to;
+  paintRoad(pen, close, road, 1.5);
+  paintDashed(pen, close, plan, css("--plan"), 1.5, [6, 5]);
+  for (const [other, index] of shownLaps()) if (other.x) drawPath(pen, other.x, other.y, to, lapColour(index), 2);
+  for (const [other, index] of shownLaps()) {
+    if (view.cursor !== null && other.x && other.x[at] !== null) dot(pen, ...to(other.x[at], other.y[at]), lapColour(index));
+  }
+  paintScaleBar(pen, close, width);
+}
+
+function drawDiagram(width) {
+  const lap = report.laps[view.focus], ax = lap.acceleration_x, ay = lap.acceleration_y;
+  if (!ax || !ay) { document.getElementById("gg-box").hidden = true; return; }
+  document.getElementById("gg-box").hidden = false;
+  const pen = prepare(document.getElementById("gg"), width, width);
+  const sizes = ax.map((a, i) => (a === null || ay[i] === null ? 0 : Math.hypot(a, ay[i]) / G)).sort((a, b) => a - b);
+  const reach = Math.max(0.5, Math.ceil(sizes[Math.floor(sizes.length * 0.998)] * 2 + 0.2) / 2);
+  const middle = width / 2, scale = (middle - 8) / reach, quiet = css("--quiet");
+  pen.font = "11px system-ui, sans-serif"; pen.lineWidth = 1;
+  const ringStep = reach > 2 ? 1 : 0.5;
+  for (let g = ringStep; g <= reach + 1e-9; g += ringStep) {
+    pen.beginPath(); pen.arc(middle, middle, g * scale, 0, 2 * Math.PI);
+    pen.strokeStyle = css("--line"); pen.stroke();
+  }
+  pen.beginPath();
+  pen.moveTo(middle, 8); pen.lineTo(middle, width - 8); pen.moveTo(8, middle); pen.lineTo(width - 8, middle); pen.stroke();
+  for (let i = 0; i < ax.length; i++) {
+    if (ax[i] === null || ay[i] === null) continue;
+    pen.fillStyle = lap.speed && lap.speed[i] !== null ? speedColour(lap.speed[i]) : lapColour(view.focus);
+    pen.fillRect(middle - (ay[i] / G) * scale - 1.2, middle - (ax[i] / G) * scale - 1.2, 2.4, 2.4);
+  }
+  pen.fillStyle = quiet; pen.textAlign = "center";
+  pen.fillText("accelerate", middle, 12); pen.fillText("brake", middle, width - 3);
+  pen.textAlign = "left"; pen.fillText("left", 2, middle - 4);
+  pen.textAlign = "right"; pen.fillText("right", width - 2, middle - 4);
+  for (let g = ringStep; g <= reach + 1e-9; g += ringStep) pen.fillText(`${g}`, middle - 3 + g * scale * 0.7071, middle + g * scale * 0.7071 + 4);
+  const at = view.cursor;
+  if (at !== null && ax[at] !== null && ay[at] !== null) dot(pen, middle - (ay[at] / G) * scale, middle - (ax[at] / G) * scale, lapColour(view.focus));
+}
+
+// The sample of the lap in focus that is nearest to a place on the map, if that is near enough.
+function sampleAt(px, py) {
+  const lap = report.laps[view.focus];
+  let best = null, least = 40 * 40;
+  if (lap.x) lap.x.forEach((x, i) => {
+    if (x === null) return;
+    const [qx, qy] = mapView.to(x, lap.y[i]), d = (qx - px) ** 2 + (qy - py) ** 2;
+    if (d < least) { least = d; best = i; }
+  });
+  return best;
+}

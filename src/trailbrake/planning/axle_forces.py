@@ -1,0 +1,193 @@
+"""Kernels for an axle of the planner's quasi-steady car: wheel loads, peak forces, and the slip angle for a force.
+
+Two-track model on a level road: wheel loads from weight, downforce and load transfer; forces by the tyre law of
+`cars/tyre.py`. After Milliken and Milliken, Race Car Vehicle Dynamics (1995), chapters 7 and 18.
+"""
+
+import math
+from typing import NamedTuple
+
+from trailbrake.cars.params import CarParams, Differential, Tyre
+from trailbrake.cars.tyre import combined_slip_force, value_at_load
+from trailbrake.cars.tyre_params import TyreLaw
+from trailbrake.kernels import jit
+from trailbrake.units import G
+
+WheelLoads = tuple[float, float, float, float]  # N: FL, FR, RL, RR
+
+MAX_SLIP = 1.2  # limit of the slip angle, over that of the peak at nominal load
+
+
+class LoadParameters(NamedTuple):
+    """The parameters of a car from which its wheel loads follow.
+
+    Attributes:
+        mass: kg.
+        cg_height, wheelbase, cg_to_front: m.
+        track_front, track_rear: m.
+        roll_stiffness_front_share: share of the roll moment that the front springs and bars carry.
+        roll_centre_front, roll_centre_rear: m above the ground.
+        lift_front, lift_rear: N s^2/m^2, downforce of the axles over speed squared.
+    """
+
+    mass: float
+    cg_height: float
+    wheelbase: float
+    cg_to_front: float
+    track_front: float
+    track_rear: float
+    roll_stiffness_front_share: float
+    roll_centre_front: float
+    roll_centre_rear: float
+    lift_front: float
+    lift_rear: float
+
+
+class PlanningCar(NamedTuple):
+    """A car as the planner's kernels take it.
+
+    Attributes:
+        body: for the wheel loads.
+        front, rear: tyre laws of the axles.
+        drive_front, brake_front: shares of the drive and brake torque on the front axle.
+        brake_force: N, at full brake.
+        open_front, open_rear: whether the axle is driven through an open differential.
+        preload_front, preload_rear: N at the tread, constant locking force of a limited-slip differential.
+        lock_front, lock_rear: share of the drive force by which a limited-slip differential locks.
+    """
+
+    body: LoadParameters
+    front: TyreLaw
+    rear: TyreLaw
+    drive_front: float
+    brake_front: float
+    brake_force: float
+    open_front: bool
+    open_rear: bool
+    preload_front: float
+    lock_front: float
+    preload_rear: float
+    lock_rear: float
+
+
+def load_parameters(car: CarParams) -> LoadParameters:
+    """Return the load parameters of a car."""
+    body, half = car.body, 0.5 * car.aero.air_density
+    return LoadParameters(
+        mass=body.mass,
+        cg_height=body.cg_height,
+        wheelbase=body.wheelbase,
+        cg_to_front=body.cg_to_front,
+        track_front=body.track_front,
+        track_rear=body.track_rear,
+        roll_stiffness_front_share=car.roll_stiffness_front_share,
+        roll_centre_front=car.suspension_front.roll_centre,
+        roll_centre_rear=car.suspension_rear.roll_centre,
+        lift_front=half * car.aero.lift_area_front,
+        lift_rear=half * car.aero.lift_area_rear,
+    )
+
+
+def planning_car(car: CarParams) -> PlanningCar:
+    """Return a car as the planner's kernels take it."""
+    preload_front, lock_front = _lock_coefficients(car.drive.differential_front, car.tyre_front)
+    preload_rear, lock_rear = _lock_coefficients(car.drive.differential_rear, car.tyre_rear)
+    return PlanningCar(
+        body=load_parameters(car),
+        front=car.tyre_front.tyre_law(),
+        rear=car.tyre_rear.tyre_law(),
+        drive_front=car.drive.front_share,
+        brake_front=car.brakes.front_share,
+        brake_force=car.full_brake_force,
+        open_front=car.drive.open_front,
+        open_rear=car.drive.open_rear,
+        preload_front=preload_front,
+        lock_front=lock_front,
+        preload_rear=preload_rear,
+        lock_rear=lock_rear,
+    )
+
+
+def _lock_coefficients(differential: Differential | None, tyre: Tyre) -> tuple[float, float]:
+    """Return preload, as a force at the tread (N), and the share of the drive force by which a differential locks.
+
+    The moment of a rigid axle comes from the slips that it forces on its tyres; it is not modelled.
+    """
+    if differential is None or differential.kind != "lsd":
+        return 0.0, 0.0
+    return differential.preload / tyre.radius, differential.lock_power
+
+
+@jit
+def wheel_loads(ax: float, ay: float, v: float, body: LoadParameters) -> WheelLoads:
+    """Return the loads (N) FL, FR, RL, RR at body accelerations ax, ay (m/s^2, ay > 0: left bend) and speed v (m/s)."""
+    mass, base, to_front = body.mass, body.wheelbase, body.cg_to_front
+    to_rear = base - to_front
+    pressure = v * v
+    pitch = mass * ax * body.cg_height / base
+    front = mass * G * to_rear / base + body.lift_front * pressure - pitch
+    rear = mass * G * to_front / base + body.lift_rear * pressure + pitch
+    arm = body.cg_height - (body.roll_centre_front * to_rear + body.roll_centre_rear * to_front) / base
+    roll_front = body.roll_stiffness_front_share
+    side_f = mass * ay * (to_rear / base * body.roll_centre_front + roll_front * arm) / body.track_front
+    side_r = mass * ay * (to_front / base * body.roll_centre_rear + (1.0 - roll_front) * arm) / body.track_rear
+    return (
+        max(0.5 * front - side_f, 0.0),
+        max(0.5 * front + side_f, 0.0),
+        max(0.5 * rear - side_r, 0.0),
+        max(0.5 * rear + side_r, 0.0),
+    )
+
+
+@jit
+def peak_tyre_forces(load: float, law: TyreLaw) -> tuple[float, float]:
+    """Return the largest longitudinal and lateral force (N) of a tyre at `load`."""
+    return (
+        value_at_load(law.mu_x, -law.mu_x_load, load, law.nominal_load) * load,
+        value_at_load(law.mu_y, -law.mu_y_load, load, law.nominal_load) * load,
+    )
+
+
+@jit
+def max_lateral_force(inner: float, outer: float, fx: float, law: TyreLaw) -> float:
+    """Return the largest lateral force (N) of an axle that also carries the longitudinal force fx (N)."""
+    ix, iy = peak_tyre_forces(inner, law)
+    ox, oy = peak_tyre_forces(outer, law)
+    used = min(abs(fx) / max(ix + ox, 1.0), 1.0)
+    return (iy + oy) * math.sqrt(1.0 - used * used)
+
+
+@jit
+def max_longitudinal_force(inner: float, outer: float, fy: float, law: TyreLaw, open_differential: bool) -> float:
+    """Return the largest longitudinal force (N) of an axle that also carries the lateral force fy (N)."""
+    ix, iy = peak_tyre_forces(inner, law)
+    ox, oy = peak_tyre_forces(outer, law)
+    used = min(abs(fy) / max(iy + oy, 1.0), 1.0)
+    total = 2.0 * min(ix, ox) if open_differential else ix + ox
+    return total * math.sqrt(1.0 - used * used)
+
+
+@jit
+def required_slip_angle(inner: float, outer: float, force: float, fx: float, law: TyreLaw) -> float:
+    """Return the slip angle (rad, >= 0) at which an axle gives the lateral `force` (N) beside the longitudinal fx (N).
+
+    In the tyre law slip and force, each over its peak, have the same direction: a longitudinal force also increases the
+    slip angle. The size of the slip is found by bisection.
+    """
+    ix, iy = peak_tyre_forces(inner, law)
+    ox, oy = peak_tyre_forces(outer, law)
+    along, across = abs(fx) / max(ix + ox, 1.0), force / max(iy + oy, 1.0)
+    whole = math.sqrt(along * along + across * across)
+    if whole < 1e-9:
+        return 0.0
+    ratio, tangent = along / whole * law.peak_slip_ratio, across / whole * law.tan_peak_slip_angle
+    lo, hi = 0.0, MAX_SLIP
+    for _ in range(30):
+        slip = 0.5 * (lo + hi)
+        a = combined_slip_force(slip * ratio, -slip * tangent, inner, law)
+        b = combined_slip_force(slip * ratio, -slip * tangent, outer, law)
+        if a[1] + b[1] < force:
+            lo = slip
+        else:
+            hi = slip
+    return math.atan(0.5 * (lo + hi) * tangent)

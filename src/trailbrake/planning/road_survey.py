@@ -1,0 +1,170 @@
+"""A road from a slow drive along it: positions, and the place across the road where the simulator supplies it.
+
+With the offset y = h e of the car, e its place across (1 at the left edge) and h half the road's width, the path bends
+by y'' more than the road does. A car that weaves shows both sides of that at the weave's wavelength, where a road has
+little of its own; their ratio is h. The centreline is the path less h e, smoothed by local cubics, which leave
+clothoids as they are (Savitzky and Golay, Smoothing and differentiation of data, Analytical Chemistry 36, 1964).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError
+from trailbrake.planning.spline import resample_path
+from trailbrake.tracks.road import Road
+
+Array = NDArray[np.float64]
+ComplexPath = NDArray[np.complex128]
+Numbers = TypeVar("Numbers", Array, ComplexPath)
+
+PATH_STEP = 0.5  # m between the points that the path is resampled to
+KNOT_INTERVAL = 6  # points from one knot of the centreline's spline to the next
+ROW_SPACING = 1.5  # m between the road's rows
+SMOOTHING = 12.0  # m, half the window of the local cubics for the centreline ...
+HEIGHT_SMOOTHING = 20.0  # m, ... and for its height
+WINDOW_WAVES = 4.0  # waves in a window in which the width is found
+MIN_WEAVE = 0.02  # half roads: a smaller weave is no measure of the width
+HALF_WIDTH_LIMITS = (1.5, 15.0)  # m, half widths that a road may have
+MIN_LENGTH = 100.0  # m, shortest road
+CLOSING_DISTANCE = 15.0  # m between the end of a drive and its start, below which the road is a circuit
+
+
+@dataclass(frozen=True)
+class SurveyedRoad:
+    """The result of a survey.
+
+    Attributes:
+        road: the road.
+        known_share: share of its length over which the width could be estimated.
+        half_width: m, median of the estimates, or the given one.
+    """
+
+    road: Road
+    known_share: float
+    half_width: float
+
+
+def survey_road(
+    x: Array, y: Array, z: Array, place: Array, *, width: float, wave: float, runoff: float = 2.5
+) -> SurveyedRoad:
+    """Return the road along a drive.
+
+    Args:
+        x: (n,) m, world, in driving order.
+        y: (n,) m, world.
+        z: (n,) m, world, height of the car above or below the road, always the same.
+        place: (n,) place across the road, 1 at the left edge, -1 at the right; NaN or constant where not known.
+        width: m, edge to edge, used where `place` does not weave.
+        wave: m, the length of one weave of the drive.
+        runoff: m beyond the edges to a possible wall: unknown, so little is assumed.
+
+    Raises:
+        DataError: too short a drive, or one that stands or jumps.
+    """
+    path, height, across = _resample_drive(x, y, z, place)
+    closed = bool(abs(path[-1] - path[0]) < CLOSING_DISTANCE and len(path) * PATH_STEP > MIN_LENGTH)
+    if closed:  # once round: the part driven twice is removed
+        path, height, across = (
+            path[: -int(CLOSING_DISTANCE / PATH_STEP)],
+            height[: -int(CLOSING_DISTANCE / PATH_STEP)],
+            across[: -int(CLOSING_DISTANCE / PATH_STEP)],
+        )
+    known = np.where(np.isfinite(across), across, 0.0)
+    half, live = estimate_half_widths(path, known, wave)
+    usual = float(np.median(half[live])) if live.any() else 0.5 * width
+    half = np.where(live, half, usual)
+    half = _smooth_polynomial(half, WINDOW_WAVES * wave, 1)
+    centre = path
+    for _ in range(3):  # the direction across is the centreline's own
+        normal = 1j * _unit_tangent(_smooth_polynomial(centre, SMOOTHING, 3))
+        centre = path - np.where(live, known * half, 0.0) * normal
+    centre, height = (
+        _smooth_polynomial(_smooth_polynomial(centre, SMOOTHING, 3), SMOOTHING, 3),
+        _smooth_polynomial(height, HEIGHT_SMOOTHING, 2),
+    )
+    knots = centre[::KNOT_INTERVAL]
+    px, py, yaw, curvature, spacing = resample_path(knots.real.copy(), knots.imag.copy(), closed, ROW_SPACING)
+    s = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(centre)))])
+    rows = np.arange(len(px)) * spacing
+    rise = np.interp(rows, s, height)
+    edge = np.interp(rows, s, half)
+    grade = np.gradient(rise, spacing)
+    road = Road.from_columns(
+        spacing, closed, px, py, yaw, curvature, z=rise, grade=grade, width_left=edge, width_right=edge,
+        runoff_left=runoff, runoff_right=runoff,
+    )  # fmt: skip
+    return SurveyedRoad(road, float(live.mean()), usual)
+
+
+def _resample_drive(x: Array, y: Array, z: Array, place: Array) -> tuple[ComplexPath, Array, Array]:
+    """Return position (complex), height and place at points STEP apart along the path."""
+    good = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
+    points = (x + 1j * y)[good]
+    moved = np.abs(np.diff(points, prepend=points[:1]))
+    if len(points) and moved.max() > CLOSING_DISTANCE:
+        raise DataError(
+            "the drive jumps", where="survey", expected="one drive along a road", got=f"{moved.max():.0f} m"
+        )
+    keep = moved > 0.01
+    if len(keep):
+        keep[0] = True
+    points, height, across = points[keep], z[good][keep], place[good][keep]
+    s = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points)))]) if len(points) else np.zeros(1)
+    if s[-1] < MIN_LENGTH:
+        raise DataError(
+            "too short a drive for a map", where="survey", expected=f"{MIN_LENGTH:g} m", got=f"{s[-1]:.0f} m"
+        )
+    at = np.arange(0.0, s[-1], PATH_STEP)
+    path: ComplexPath = np.interp(at, s, points.real) + 1j * np.interp(at, s, points.imag)
+    return path, np.interp(at, s, height), np.interp(at, s, across)
+
+
+def estimate_half_widths(path: ComplexPath, place: Array, wave: float) -> tuple[Array, NDArray[np.bool_]]:
+    """Return half the road's width (m) along a weaving path, (n,), and where it is known.
+
+    Args:
+        path: (n,) x + iy, points STEP apart.
+        place: (n,) place across the road.
+        wave: m, length of one weave.
+    """
+    direction = _unit_tangent(_smooth_polynomial(path, 0.15 * wave, 3))
+    bend = np.gradient(np.unwrap(np.angle(direction)), PATH_STEP)
+    q = 2.0 * math.pi / wave
+    carrier = np.exp(-1j * q * PATH_STEP * np.arange(len(path)))
+    window = np.hanning(int(WINDOW_WAVES * wave / PATH_STEP) | 1)
+    window /= window.sum()
+
+    def tone(values: Array) -> ComplexPath:
+        # The smoothing above attenuates both equally.
+        flat = _smooth_polynomial(values, 0.15 * wave, 3) - _smooth_polynomial(values, wave, 1)
+        return np.convolve(flat * carrier, window, mode="same")
+
+    bends, places = tone(bend), tone(_smooth_polynomial(place, 0.15 * wave, 3))
+    sized = np.abs(places) > 0.5 * MIN_WEAVE
+    ratio = np.zeros(len(path))
+    ratio[sized] = -(bends[sized] / places[sized]).real / q**2
+    live = sized & (ratio > HALF_WIDTH_LIMITS[0]) & (ratio < HALF_WIDTH_LIMITS[1])
+    return ratio, live
+
+
+def _unit_tangent(path: ComplexPath) -> ComplexPath:
+    slope = np.gradient(path)
+    unit: ComplexPath = slope / np.maximum(np.abs(slope), 1e-9)
+    return unit
+
+
+def _smooth_polynomial(values: Numbers, half: float, order: int) -> Numbers:
+    """Return `values` smoothed by local polynomials of `order` over windows of 2 `half` (m)."""
+    reach = int(half / PATH_STEP)
+    if reach < order or len(values) <= 2 * reach + 1:
+        return values
+    t = np.arange(-reach, reach + 1) / reach
+    basis = np.vander(t, order + 1, increasing=True)
+    projector = basis @ np.linalg.pinv(basis)  # row k: the fitted value at the window's point k
+    inner = np.convolve(values, projector[reach][::-1], mode="valid")
+    first, last = projector[:reach] @ values[: 2 * reach + 1], projector[reach + 1 :] @ values[-2 * reach - 1 :]
+    return np.concatenate([first, inner, last])

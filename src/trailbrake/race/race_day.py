@@ -1,0 +1,202 @@
+"""Runs a race day from its plan to the stored results, several heats at a time."""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trailbrake.config import recordings_folder
+from trailbrake.drivers.driver_registry import builtin_driver_class, driver_names
+from trailbrake.errors import UsageError
+from trailbrake.planning.course import Course
+from trailbrake.race import competitor_process, heat_supervisor, standings
+from trailbrake.race.entry_confinement import describe_confinement, is_foreign
+from trailbrake.race.options import DayRunOptions
+from trailbrake.race.plan import RaceDayPlan, RaceEntry
+from trailbrake.race.plan_files import named_file, read_named_file, resolve_files, split_command
+from trailbrake.race.result_store import ResultStore
+from trailbrake.race.schedule import Heat, fingerprint_heat, schedule_heats
+from trailbrake.record.file_names import safe_name
+from trailbrake.roles import RoadPlant
+from trailbrake.run.options import DriveOptions, WorldOptions
+from trailbrake.run.session.drive_setup import embedded_options
+from trailbrake.run.session.driver_needs import check_driver_needs
+from trailbrake.run.session.embedded_worlds import build_world
+from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
+from trailbrake.system import steady_clock
+from trailbrake.system.signals import handle_stop_signals
+
+_STOP_POLL_S = 0.2  # s between looks for a stop
+
+
+def default_database() -> Path:
+    """Return the default file of the results."""
+    return recordings_folder() / "races.sqlite"
+
+
+def run_day(plan: RaceDayPlan, folder: Path, options: DayRunOptions, say: Callable[[str], None]) -> dict[str, Any]:
+    """Run what has not been run of a day, or all of it; return the day as stored, and what was done.
+
+    Args:
+        plan: the day.
+        folder: where files that the plan names are looked for.
+        options: how.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError, DataError: something in the plan is not there, or the database cannot be used. Nothing has run.
+        KeyboardInterrupt: stopped; what was finished is stored, and the same call goes on from there.
+    """
+    if options.jobs < 0:
+        raise UsageError("no number of heats", where="--jobs", expected="0 or more", got=str(options.jobs))
+    plan = msgspec.structs.replace(plan, day=plan.day or steady_clock.iso_timestamp()[:10])
+    simulator = registry.find(plan.sim)
+    plan = check_plan(plan, folder, simulator)
+    path = options.db or default_database()
+    out = options.out or path.parent / safe_name(plan.season) / safe_name(plan.day)
+    began = steady_clock.now()
+    stop = threading.Event()
+    guard = handle_stop_signals(stop.set) if threading.current_thread() is threading.main_thread() else nullcontext()
+    with ResultStore(path, make=True) as store, guard:
+        day = store.store_day(plan, steady_clock.iso_timestamp())
+        stored = store.read_fingerprints(day)
+        planned = [
+            (heat, fingerprint_heat(heat, lambda text: read_named_file(text, folder))) for heat in schedule_heats(plan)
+        ]
+        to_run = [pair for pair in planned if options.again or not _is_stored(*pair, stored)]
+        differ: list[dict[str, Any]] = []
+        if len(to_run) < len(planned):
+            say(f"{len(planned) - len(to_run)} of {len(planned)} heats are stored already; --again runs them too")
+        say(f"{len(to_run)} heats to run, results in {path}")
+        if any(is_foreign(entry) for heat, _ in to_run for entry in heat.grid):
+            say(describe_confinement(plan.limits))
+
+        def finished(heat: Heat, print_: str, outcome: heat_supervisor.HeatOutcome) -> None:
+            store.store_results(day, heat, print_, outcome.results, outcome.log)
+            for result in outcome.results:
+                old = stored.get((heat.race, result.entry))
+                if old is not None and old[0] == print_ and old[1] != result.digest:
+                    differ.append({"race": heat.race, "entry": result.entry})
+                say(f"race {heat.race} on {' '.join((heat.track, *heat.host))}: {_format_result(result)}")
+
+        try:
+            _run_heats(to_run, folder, out, options, stop.is_set, finished)
+        except KeyboardInterrupt:
+            say("what was finished is stored; the same command goes on from there")
+            raise
+        season, days = store.read_days(plan.season, plan.day)
+    return {
+        **standings.build_leaderboard(season, days), "day": plan.day, "db": str(path), "out": str(out),
+        "ran": len(to_run), "kept": len(planned) - len(to_run), "differ": differ, "wall_s": steady_clock.now() - began,
+    }  # fmt: skip
+
+
+def _is_stored(heat: Heat, print_: str, stored: dict[tuple[int, str], tuple[str, str]]) -> bool:
+    return all(stored.get((heat.race, entry.name), ("", ""))[0] == print_ for entry in heat.grid)
+
+
+def _run_heats(
+    to_run: list[tuple[Heat, str]],
+    folder: Path,
+    out: Path,
+    options: DayRunOptions,
+    stopped: Callable[[], bool],
+    finished: Callable[[Heat, str, heat_supervisor.HeatOutcome], None],
+) -> None:
+    ports = {entry.port: threading.Lock() for heat, _ in to_run for entry in heat.grid if entry.port}
+    ended = threading.Event()
+
+    def run(heat: Heat) -> heat_supervisor.HeatOutcome:
+        own = ports.get(heat.grid[0].port)  # two programs with one fixed port take turns
+        with own or nullcontext():
+            if ended.is_set():
+                raise KeyboardInterrupt
+            return heat_supervisor.supervise_heat(
+                resolve_files(heat, folder), folder, out, options.report, ended.is_set
+            )
+
+    jobs = options.jobs or max((os.cpu_count() or 1) // 2, 1)
+    with ThreadPoolExecutor(jobs, thread_name_prefix="heat") as pool:
+        waiting: dict[Future[heat_supervisor.HeatOutcome], tuple[Heat, str]] = {}
+        try:
+            waiting = {pool.submit(run, heat): (heat, print_) for heat, print_ in to_run}
+            while waiting:
+                done, _ = wait(waiting, _STOP_POLL_S, FIRST_COMPLETED)
+                failed = None
+                for future in done:  # what is there is stored before anything is raised
+                    pair, error = waiting.pop(future), future.exception()
+                    if error is None:
+                        finished(*pair, future.result())
+                    failed = failed or error
+                if failed is not None:
+                    raise failed
+                if stopped():
+                    raise KeyboardInterrupt
+        finally:
+            ended.set()
+            for future in waiting:
+                future.cancel()
+
+
+def _format_result(result: Any) -> str:
+    laps = f"{len(result.laps)} lap{'' if len(result.laps) == 1 else 's'}"
+    best = f", best {result.best_s:.3f} s" if result.best_s is not None else ""
+    return f"{result.entry}: {laps}{best}" + (f"; {result.ended}" if result.ended else "")
+
+
+def check_plan(plan: RaceDayPlan, folder: Path, simulator: AnySimulator) -> RaceDayPlan:
+    """Check that everything is there that the day needs; return it with one lap on roads that are no circuits.
+
+    Args:
+        plan: the day.
+        folder: of the files that the plan names.
+        simulator: that of the plan.
+
+    Raises:
+        UsageError: a track, driver, file, program or option that is not there; a port that is taken.
+        DataError: a track or car file that cannot be used.
+    """
+    if plan.cars > 1 and simulator.options_for_car is None:
+        raise UsageError(f"one car only through the wire of {plan.sim}", where="cars", expected="1",
+                         got=str(plan.cars))  # fmt: skip
+    for entry in plan.entries:
+        _check_entry(entry, plan, folder, simulator)
+    seen, once = set(), set()
+    for heat in schedule_heats(plan):
+        if (key := (heat.track, heat.host, len(heat.grid))) not in seen:
+            seen.add(key)
+            whole = resolve_files(heat, folder)
+            drive = DriveOptions(sim=heat.sim, track=whole.track, car=whole.car, cars=len(heat.grid), host=heat.host)
+            world = WorldOptions(track=whole.track, car=whole.car, seed=heat.seed)
+            # Compiles too, before an entry's time counts.
+            plant = build_world(simulator, world, embedded_options(simulator, drive, simulator.live_options()))
+            if isinstance(plant, RoadPlant) and any(is_foreign(entry) for entry in heat.grid):
+                _ = Course(plant.track, plant.cars[0]).profile  # what a foreign driver compiles is not kept
+            if not plant.road_outline().closed:
+                once.add(heat.track)
+    rounds = (msgspec.structs.replace(item, laps=1) if item.track in once else item for item in plan.schedule)
+    return msgspec.structs.replace(plan, schedule=tuple(rounds))
+
+
+def _check_entry(entry: RaceEntry, plan: RaceDayPlan, folder: Path, simulator: AnySimulator) -> None:
+    where = f"entry {entry.name}"
+    if entry.command:
+        if simulator.program_options is None:
+            able = [other.name for other in registry.list_simulators().simulators if other.program_options is not None]
+            raise UsageError(f"{plan.sim} calls no programs", where=where, hint=f"these do: {', '.join(able)}")
+        split_command(entry, competitor_process.find_port(entry), folder)
+        return
+    for text in (entry.driver, entry.config):
+        path = named_file(text, folder)
+        if path is not None and not path.is_file():
+            raise UsageError("no such file", where=where, got=str(path))
+    if named_file(entry.driver, folder) is None:
+        if entry.driver not in driver_names():
+            builtin_driver_class(entry.driver)  # raises, with the nearest names
+        check_driver_needs(builtin_driver_class(entry.driver)(), entry.driver, simulator)

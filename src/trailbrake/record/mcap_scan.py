@@ -1,0 +1,217 @@
+"""Reading the MCAP container: where the records are, and the rows inside the chunks.
+
+Cut and damaged files are the normal case here: a scan ends at the first record that is not whole, and a
+chunk that does not unpack is left out. Rows are read in bulk where they lie as `Recorder` wrote them, and
+one by one in a file that another tool has rewritten.
+"""
+
+import io
+import struct
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import lz4.frame
+import numpy as np
+import zstandard
+from mcap.data_stream import ReadDataStream
+from mcap.opcode import Opcode
+from mcap.records import Attachment, Channel, Chunk, Schema
+from numpy.typing import NDArray
+
+from trailbrake.record.format import MAGIC, MESSAGE_FIELDS, MESSAGE_HEAD, RECORD_HEAD, tick_dtype
+
+_RECORD_HEAD = struct.Struct("<BQ")
+_INDEX_CHANNEL = struct.Struct("<H")
+_MAX_CHUNK = 1 << 30  # bytes; a damaged size must not ask for all the memory there is
+
+
+@dataclass
+class ChunkLocation:
+    """A chunk in a file, and the channels its message index names (None: it has no index)."""
+
+    offset: int
+    length: int
+    channels: set[int] | None = None
+    path: Path = Path()
+
+
+@dataclass
+class McapIndex:
+    """The records that a scan has found."""
+
+    complete: bool = False  # the file ends with the closing magic
+    schemas: dict[int, Schema] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)
+    attachments: dict[str, bytes] = field(default_factory=dict)
+    chunks: list[ChunkLocation] = field(default_factory=list)
+
+
+@dataclass
+class RecordedMessage:
+    """One message that is not a row."""
+
+    channel: int
+    tick: int
+    log_time: int
+    data: bytes
+
+
+def _data_stream(data: bytes) -> ReadDataStream:
+    return ReadDataStream(io.BytesIO(data))
+
+
+def scan_file(file: BinaryIO) -> McapIndex:
+    """Find the records of an MCAP file that is open at its start. ValueError if it does not begin like one."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    if file.read(len(MAGIC)) != MAGIC:
+        raise ValueError("not an MCAP file")
+    found, position = McapIndex(), len(MAGIC)
+    while position + RECORD_HEAD <= size:
+        file.seek(position)
+        opcode, length = _RECORD_HEAD.unpack(file.read(RECORD_HEAD))
+        start, position = position + RECORD_HEAD, position + RECORD_HEAD + length
+        if position > size or opcode == 0:  # cut, or a tail of zeros after a crash
+            return found
+        if opcode == Opcode.FOOTER:
+            file.seek(position)
+            found.complete = file.read(len(MAGIC)) == MAGIC
+            return found
+        try:
+            _index_record(found, file, opcode, start, length)
+        except (ValueError, struct.error, LookupError, EOFError):  # damaged inside: keep what is known
+            return found
+        except Exception as error:
+            if type(error).__module__.startswith("mcap."):
+                return found
+            raise
+    return found
+
+
+def _index_record(found: McapIndex, file: BinaryIO, opcode: int, start: int, length: int) -> None:
+    if opcode == Opcode.CHUNK:
+        found.chunks.append(ChunkLocation(start, length))
+    elif opcode == Opcode.MESSAGE_INDEX and found.chunks:
+        chunk = found.chunks[-1]
+        chunk.channels = (chunk.channels or set()) | {*_INDEX_CHANNEL.unpack(file.read(2))}
+    elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
+        _index_declaration(found, opcode, file.read(length))
+    elif opcode == Opcode.ATTACHMENT:
+        attachment = Attachment.read(_data_stream(file.read(length)))
+        found.attachments[attachment.name] = attachment.data
+
+
+def _index_declaration(found: McapIndex, opcode: int, data: bytes) -> None:
+    if opcode == Opcode.SCHEMA:
+        schema = Schema.read(_data_stream(data))
+        found.schemas[schema.id] = schema
+    else:
+        channel = Channel.read(_data_stream(data))
+        found.channels[channel.id] = channel
+
+
+def unpack_chunk(file: BinaryIO, location: ChunkLocation) -> bytes | None:
+    """Return the records inside a chunk, None if it is damaged."""
+    file.seek(location.offset)
+    try:
+        chunk = Chunk.read(_data_stream(file.read(location.length)))
+        if chunk.uncompressed_size > _MAX_CHUNK:
+            return None
+        if chunk.compression == "zstd":
+            data = zstandard.ZstdDecompressor().decompress(chunk.data, max_output_size=chunk.uncompressed_size)
+        elif chunk.compression == "lz4":
+            data = lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=chunk.uncompressed_size)
+        else:
+            data = chunk.data
+    except Exception:  # each of the three libraries has errors of its own, and all mean the same
+        return None
+    if chunk.uncompressed_crc and zlib.crc32(data) != chunk.uncompressed_crc:
+        return None
+    return bytes(data)
+
+
+class RowCollector:
+    """Collects the rows of the two channels and the messages of all others.
+
+    Args:
+        channels: ids of the state and the controls channel.
+        widths: how many columns they have.
+        skipped_channels: ids of channels whose messages are left out.
+
+    Attributes:
+        row_parts: (n, width) parts of the state rows and of the controls rows, in order: views of the chunks.
+        ticks_seen: which tick each state row is, in parts.
+        messages: the others.
+    """
+
+    def __init__(
+        self, channels: tuple[int, int], widths: tuple[int, int], skipped_channels: Collection[int] = ()
+    ) -> None:
+        self._channels, self._widths, self._skipped_channels = channels, widths, skipped_channels
+        self._tick_type = tick_dtype(*widths)
+        self._lengths = tuple(MESSAGE_FIELDS + 4 + 8 * width for width in widths)
+        self.row_parts: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = ([], [])
+        self.ticks_seen: list[NDArray[np.uint32]] = []
+        self.messages: list[RecordedMessage] = []
+
+    def add_chunk(self, data: bytes) -> None:
+        """Add the records of one chunk."""
+        position = 0
+        while position + RECORD_HEAD <= len(data):
+            opcode, length = _RECORD_HEAD.unpack_from(data, position)
+            # Damaged: no record, or one that claims to have what is not there.
+            if opcode == 0 or position + RECORD_HEAD + length > len(data):
+                return
+            if opcode == Opcode.MESSAGE and length == self._lengths[0]:
+                ticks = self._match_ticks(data, position)
+                if len(ticks):
+                    self.row_parts[0].append(ticks["state"]["row"])
+                    self.row_parts[1].append(ticks["controls"]["row"])
+                    self.ticks_seen.append(ticks["state"]["sequence"])
+                    position += ticks.nbytes
+                    continue
+            if opcode == Opcode.MESSAGE and length >= MESSAGE_FIELDS:
+                self._add_message(data, position, length)
+            position += RECORD_HEAD + length
+
+    def _match_ticks(self, data: bytes, position: int) -> NDArray[np.void]:
+        count = (len(data) - position) // self._tick_type.itemsize
+        ticks: NDArray[np.void] = np.frombuffer(data, self._tick_type, count, position)
+        good = np.ones(count, dtype=bool)
+        for name, channel, length in zip(("state", "controls"), self._channels, self._lengths, strict=True):
+            head = ticks[name]
+            good &= (head["opcode"] == Opcode.MESSAGE) & (head["length"] == length) & (head["channel"] == channel)
+        return ticks if good.all() else ticks[: int(np.argmin(good))]
+
+    def _add_message(self, data: bytes, position: int, length: int) -> None:
+        _, _, channel, tick, log_time, _ = MESSAGE_HEAD.unpack_from(data, position)
+        if channel in self._skipped_channels:
+            return
+        body = data[position + MESSAGE_HEAD.size : position + RECORD_HEAD + length]
+        if channel not in self._channels:
+            self.messages.append(RecordedMessage(channel, tick, log_time, body))
+            return
+        which = self._channels.index(channel)
+        if length == self._lengths[which]:
+            self.row_parts[which].append(np.frombuffer(body, dtype="<f8", offset=4).reshape(1, -1))
+            if which == 0:
+                self.ticks_seen.append(np.array([tick], dtype=np.uint32))
+
+
+def read_chunks(locations: Sequence[ChunkLocation]) -> Iterator[bytes | None]:
+    """Yield the records of each chunk, None for a damaged one."""
+    file: BinaryIO | None = None
+    opened = Path()
+    try:
+        for place in locations:
+            if file is None or place.path != opened:
+                if file is not None:
+                    file.close()
+                file, opened = place.path.open("rb"), place.path
+            yield unpack_chunk(file, place)
+    finally:
+        if file is not None:
+            file.close()

@@ -1,0 +1,140 @@
+"""A recording in several files of limited length, each of which opens by itself.
+
+A file ends at the end of a lap once it is full, or a tenth later. The next one is NAME_part2.mcap, and so on; the road,
+the plan and the description of the drive are in each, ticks are counted through all of them.
+"""
+
+import io
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.errors import UsageError
+from trailbrake.record.file_names import create_file
+from trailbrake.record.format import ABOUT, LAP, MAP, MESSAGE_HEAD, PART_KEY, PLAN, RECORD_HEAD, Topic
+from trailbrake.record.mcap_file import Chunk, McapFile, make_message_chunk
+
+MEGABYTE = 1_000_000  # bytes
+LONGEST_SHARE = 1.1  # of a limit: a file without the end of a lap ends here
+_LONGEST_STEP_NS = 10_000_000_000  # a longer step between chunks is a jump of the simulator's clock
+
+
+class PartLimits(NamedTuple):
+    """How long one file of a recording may become; 0 = without a limit.
+
+    Attributes:
+        seconds: of simulator time.
+        bytes: of the file.
+    """
+
+    seconds: float = 3600.0
+    bytes: int = 512 * MEGABYTE
+
+
+ONE_FILE = PartLimits(0.0, 0)
+
+
+def make_part_limits(minutes: float, megabytes: float) -> PartLimits:
+    """Return the limits in the units of the flags; 0 = none.
+
+    Raises:
+        UsageError: one is below 0 or not finite.
+    """
+    for flag, value in (("--part-minutes", minutes), ("--part-megabytes", megabytes)):
+        if not 0.0 <= value < math.inf:
+            raise UsageError("no length of a file", where=flag, expected="0 or more", got=f"{value:g}")
+    return PartLimits(60.0 * minutes, int(megabytes * MEGABYTE))
+
+
+class PartedFile:
+    """A RecordingSink that begins a new file when one is full.
+
+    Args:
+        path: the first file.
+        stream: that file, open at its start.
+        topics: what it may hold.
+        limits: of each file.
+
+    Attributes:
+        paths: the files, in order.
+    """
+
+    def __init__(
+        self, path: Path, stream: io.RawIOBase, topics: Sequence[Topic], limits: PartLimits | None = None
+    ) -> None:
+        self.paths = [path]
+        self._topics, self._limits = topics, limits or PartLimits()
+        self._file = McapFile(stream, topics)
+        self._about = b""
+        self._repeated: dict[int, bytes] = {}  # the message record of the road and of the plan
+        self._driven = 0  # ns of simulator time in this file
+        self._last_time = 0  # ns
+        self._ends_with_lap = False
+
+    def attach_file(self, name: str, media_type: str, data: bytes) -> None:
+        """Store a file within the file. The description of the drive is repeated in every part."""
+        if name == ABOUT:
+            self._about = data
+        self._file.attach_file(name, media_type, data)
+
+    def append_chunk(self, chunk: Chunk) -> None:
+        """Store a chunk, in a new file if this one is full."""
+        first = int(chunk.times[0])
+        if chunk.rows:
+            if 0 < first - self._last_time < _LONGEST_STEP_NS:
+                self._driven += first - self._last_time
+            self._last_time = first
+            if self._is_full():
+                self._begin_part(chunk)
+        for topic in (MAP, PLAN):
+            if topic.number in chunk.offsets:
+                at = int(chunk.offsets[topic.number][1][0])
+                length = MESSAGE_HEAD.unpack_from(chunk.data, at)[1]
+                self._repeated[topic.number] = chunk.data[at : at + RECORD_HEAD + length]
+        self._file.append_chunk(chunk)
+        # The chunk of a lap comes behind that of its last tick, and before the next ticks.
+        self._ends_with_lap = LAP.number in chunk.offsets or (self._ends_with_lap and not chunk.rows)
+
+    def _is_full(self) -> bool:
+        allowed = 1.0 if self._ends_with_lap else LONGEST_SHARE
+        seconds, size = self._limits
+        return bool(seconds and self._driven >= allowed * seconds * 1e9) or bool(
+            size and self._file.position >= allowed * size
+        )
+
+    def _begin_part(self, chunk: Chunk) -> None:
+        """Complete this file, and begin the next one with the road, the plan and the description."""
+        self._file.close()  # first: a disk that is full leaves whole files
+        first, number = self.paths[0], len(self.paths) + 1
+        try:
+            stream, path = create_file(first.with_name(f"{first.stem}_part{number}{first.suffix}"))
+        except UsageError as error:
+            raise OSError(0, str(error)) from error
+        try:
+            self._file = McapFile(stream, self._topics)
+        except OSError:
+            stream.close()
+            raise
+        self.paths.append(path)
+        self._driven = 0
+        if self._about:
+            about = json.dumps({**json.loads(self._about), PART_KEY: number}, ensure_ascii=False, indent=1)
+            self._file.attach_file(ABOUT, "application/json", about.encode("utf-8", "backslashreplace"))
+        sequence, time = MESSAGE_HEAD.unpack_from(chunk.data)[3], int(chunk.times[0])
+        if self._repeated:
+            messages = []
+            for channel, record in self._repeated.items():
+                opcode, length, *_ = MESSAGE_HEAD.unpack_from(record)
+                head = MESSAGE_HEAD.pack(opcode, length, channel, sequence, time, time)
+                messages.append((channel, head + record[MESSAGE_HEAD.size :]))
+            self._file.append_chunk(make_message_chunk(messages))
+
+    def close(self) -> None:
+        """Complete the last file."""
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Leave the last file incomplete; it reads as a cut one."""
+        self._file.abandon()

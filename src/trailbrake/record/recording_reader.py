@@ -1,0 +1,357 @@
+"""`Recording`: a recorded drive as arrays.
+
+Opening reads the file's skeleton; rows and messages are unpacked on first use.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.laps import LapRecord
+from trailbrake.record import cdr
+from trailbrake.record.format import (
+    ABOUT,
+    CAMERA,
+    CAMERA_LAYOUT,
+    CONTROLS,
+    EVENT,
+    LAP,
+    MAP,
+    NAMES_KEY,
+    PLAN,
+    SIGNALS_NAME,
+    STATE,
+    VERSION_KEY,
+    WIRE,
+    Topic,
+    parse_column_names,
+    parse_fields,
+)
+from trailbrake.record.mcap_scan import (
+    ChunkLocation,
+    McapIndex,
+    RecordedMessage,
+    RowCollector,
+    read_chunks,
+)
+from trailbrake.record.recording_parts import load_attachment, scan_recording
+from trailbrake.record.row_reader import RecordedColumns, RecordedRows, RowReader, SignalReader, make_loaded_columns
+from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS
+from trailbrake.user_files import open_user_file, parse_json
+
+Array = NDArray[np.float64]
+_DECLARED = (STATE_COLUMNS, CONTROL_COLUMNS)  # by the table of a RowReader
+
+
+@dataclass(frozen=True)
+class RecordedLap(LapRecord):
+    """A finished lap. `end` is the simulator time (s) at which it was counted, `row` the first row behind it."""
+
+    end: float
+    row: int
+
+
+@dataclass(frozen=True)
+class RecordedEvent:
+    """Something that happened at simulator time `time` (s)."""
+
+    time: float
+    text: str
+
+
+@dataclass(frozen=True)
+class RecordedPicture:
+    """The camera's image at a row of the recording, still encoded: JPEG or PNG."""
+
+    row: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class RoadMap:
+    """Centre and edges of the road, (n, 2) arrays of x and y (m)."""
+
+    centre: Array
+    left: Array
+    right: Array
+    closed: bool
+
+
+@dataclass(frozen=True)
+class PlannedLine:
+    """The planned line: distance, position (m) and speed (m/s)."""
+
+    s: Array
+    x: Array
+    y: Array
+    speed: Array
+
+
+class Recording:
+    """A recorded drive. Made by `Recording.open`.
+
+    Attributes:
+        path: the file.
+        paths: all files of the recording, `path` first.
+        about: sim, driver, track, car, seed, versions and date of the drive.
+        wire: counters of both ends of the wire; empty in a file that was cut.
+    """
+
+    def __init__(self, paths: list[Path], layout: McapIndex) -> None:
+        self.path, self.paths = paths[0], paths
+        self._container = layout
+        self._channel_ids = {channel.topic: channel.id for channel in layout.channels.values()}
+        self._check_schema_version()
+        self.about = load_attachment(layout, ABOUT)
+        self.wire = load_attachment(layout, WIRE)
+
+    @classmethod
+    def open(cls, path: str | Path, *, join: bool = True) -> "Recording":
+        """Open a recording.
+
+        Args:
+            path: a file. The first one of a long drive stands for the whole drive, a later one for itself.
+            join: False: the first one stands for itself, too.
+
+        Raises:
+            UsageError: there is no such file, or it cannot be read.
+            DataError: it is not a recording, or a newer one than this version understands.
+        """
+        path = Path(path)
+        try:
+            layout, paths = scan_recording(path, join=join)
+        except OSError as error:
+            raise UsageError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
+        except ValueError as error:
+            raise DataError(
+                "not a recording", where=str(path), expected="an MCAP file", got=_first_bytes(path)
+            ) from error
+        if not any(schema.name == STATE.schema_name for schema in layout.schemas.values()):
+            if layout.complete or layout.chunks:
+                topics = ", ".join(sorted(c.topic for c in layout.channels.values())) or "nothing"
+                raise DataError("an MCAP file, but not of trailbrake", where=str(path), expected="/state", got=topics)
+            raise DataError("the recording was cut before anything was in it", where=str(path))
+        return cls(paths, layout)
+
+    def _check_schema_version(self) -> None:
+        channel = self._container.channels.get(self._channel_ids.get(STATE.name, -1))
+        text = channel.metadata.get(VERSION_KEY, "") if channel else str(SCHEMA_VERSION)
+        if not text.isdecimal() or not 1 <= int(text) <= SCHEMA_VERSION:
+            raise DataError(
+                "a recording of a newer trailbrake", where=str(self.path),
+                expected=f"schema version 1 to {SCHEMA_VERSION}", got=text or "none", hint="upgrade trailbrake",
+            )  # fmt: skip
+
+    @cached_property
+    def _row_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        names = []
+        for topic in (STATE, CONTROLS):
+            channel = self._container.channels.get(self._channel_ids.get(topic.name, -1))
+            schema = self._container.schemas.get(channel.schema_id) if channel else None
+            try:
+                names.append(parse_column_names(schema.data.decode()) if schema else ())
+            except ValueError as error:
+                raise DataError(str(error), where=f"{self.path}, schema of {topic.name}") from error
+        return names[0], names[1]
+
+    @cached_property
+    def _rows(self) -> RowReader:
+        ids = (self._channel_ids.get(STATE.name, -1), self._channel_ids.get(CONTROLS.name, -2))
+        state_names, controls_names = self._row_names
+        apart = set(self._channel_ids.values()) - {*ids}
+        return RowReader(self._find_places({*ids}), ids, (len(state_names), len(controls_names)), apart)
+
+    def _find_places(self, channels: set[int]) -> list[ChunkLocation]:
+        """Return the chunks that may have messages of these channels."""
+        return [p for p in self._container.chunks if p.channels is None or p.channels & channels]
+
+    @cached_property
+    def _other_messages(self) -> list[RecordedMessage]:
+        """All messages but rows and pictures, which are too many to be held all at once."""
+        apart = {self._channel_ids.get(name, -1) for name in (STATE.name, CONTROLS.name, CAMERA.name, SIGNALS_NAME)}
+        messages: list[RecordedMessage] = []
+        for data in read_chunks(self._find_places(set(self._channel_ids.values()) - apart)):
+            found = RowCollector((-1, -2), (0, 0), apart)
+            found.add_chunk(data or b"")
+            messages += found.messages
+        return messages
+
+    def _decode_topic(self, topic: Topic) -> Iterator[tuple[RecordedMessage, dict[str, Any]]]:
+        """Yield the messages of `topic`, read by the schema they were recorded with."""
+        channel = self._container.channels.get(self._channel_ids.get(topic.name, -1))
+        if channel is None:
+            return
+        wanted = parse_fields(topic.definition)
+        try:
+            schema = self._container.schemas[channel.schema_id]
+            layout = parse_fields(schema.data.decode())
+            if any(layout.get(name) != kind for name, kind in wanted.items()):
+                raise ValueError(f"expected the fields {', '.join(wanted)}, got {', '.join(layout)}")
+            for message in self._other_messages:
+                if message.channel == channel.id:
+                    yield message, cdr.decode_message(layout, message.data)
+        except (LookupError, ValueError) as error:
+            raise DataError(str(error), where=f"{self.path}, {topic.name}") from error
+
+    def __len__(self) -> int:
+        """Return how many ticks there are."""
+        return len(self._rows)
+
+    @cached_property
+    def state(self) -> RecordedColumns:
+        """The states, by the column names of `state.tables.STATE_COLUMNS`."""
+        return self._make_columns(0)
+
+    @cached_property
+    def controls(self) -> RecordedColumns:
+        """The controls, by the column names of `state.tables.CONTROL_COLUMNS`."""
+        return self._make_columns(1)
+
+    def _make_columns(self, table: int) -> RecordedColumns:
+        reader, names = self._rows, self._row_names[table]
+        lines = {name: line for line, name in enumerate(names)}
+        return RecordedColumns(
+            names, _DECLARED[table], len(reader), lambda name: reader.read_columns(table, [lines[name]], slice(None))[0]
+        )
+
+    @cached_property
+    def signals(self) -> RecordedColumns:
+        """The selected signals by name, as `beamng.fuel`; no columns where the drive selected none."""
+        found = self._signals
+        if found is None:
+            return RecordedColumns((), (), len(self), lambda name: np.empty(0))
+        reader, names = found
+        lines = {name: line for line, name in enumerate(names)}
+        return RecordedColumns(
+            names, (), len(self), lambda name: reader.read_columns([lines[name]], slice(None))[0]
+        )  # fmt: skip
+
+    @cached_property
+    def _signals(self) -> tuple[SignalReader, list[str]] | None:
+        """The reader of /signals and the names of its columns; None where the drive selected none."""
+        channel = self._container.channels.get(self._channel_ids.get(SIGNALS_NAME, -1))
+        if channel is None:
+            return None
+        try:
+            columns = parse_column_names(self._container.schemas[channel.schema_id].data.decode())
+            names = parse_json(channel.metadata.get(NAMES_KEY, "[]"), NAMES_KEY)
+        except (LookupError, ValueError, DataError) as error:
+            raise DataError(str(error), where=f"{self.path}, {SIGNALS_NAME}") from error
+        if not isinstance(names, list) or len(names) != len(columns):
+            names = list(columns)
+        names = [str(name) for name in names]
+        return SignalReader(self._find_places({channel.id}), channel.id, names, self._rows.ticks), names
+
+    def read_rows(
+        self, rows: slice, columns: Collection[str] | None = None, signals: Sequence[str] | None = None
+    ) -> RecordedRows:
+        """Return some rows, which are all that is read: for recordings too long to be held in memory.
+
+        Args:
+            rows: which; its step is positive.
+            columns: of the state and the controls; None for all.
+            signals: None for all.
+        """
+        tables = []
+        for table, names in enumerate(self._row_names):
+            lines = [line for line, name in enumerate(names) if columns is None or name in columns]
+            values = self._rows.read_columns(table, lines, rows)
+            tables.append(make_loaded_columns([names[line] for line in lines], values, _DECLARED[table]))
+        found = self._signals
+        if found is None:
+            read = RecordedColumns((), (), 0, lambda name: np.empty(0))
+        else:
+            read = found[0].make_columns(rows, found[1] if signals is None else signals)
+        return RecordedRows(tables[0], tables[1], read)
+
+    def iterate_rows(
+        self, size: int, columns: Collection[str] | None = None, signals: Sequence[str] | None = None
+    ) -> Iterator[RecordedRows]:
+        """Yield all rows, `size` at a time; the other arguments are those of `read_rows`."""
+        for start in range(0, len(self), size):
+            yield self.read_rows(slice(start, start + size), columns, signals)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the end, or a damaged stretch, is missing."""
+        return not self._container.complete or self._rows.damaged
+
+    @cached_property
+    def laps(self) -> list[RecordedLap]:
+        """The finished laps."""
+        ticks = self._rows.ticks
+        return [
+            RecordedLap(
+                number=v["number"],
+                time_s=v["time_s"],
+                valid=v["valid"],
+                sectors_s=tuple(v["sectors_s"].tolist()),
+                invalid_reason=v["invalid_reason"],
+                off_track_s=v["off_track_s"],
+                contacts=v["contacts"],
+                end=message.log_time / 1e9,
+                row=int(np.searchsorted(ticks, message.tick)),
+            )
+            for message, v in self._decode_topic(LAP)
+        ]
+
+    @cached_property
+    def events(self) -> list[RecordedEvent]:
+        """The messages of the supervisor, the driver and the link."""
+        return [RecordedEvent(m.log_time / 1e9, v["text"]) for m, v in self._decode_topic(EVENT)]
+
+    def pictures(self) -> Iterator[RecordedPicture]:
+        """Yield the camera's pictures in their order, one chunk of the file in memory at a time.
+
+        Those that belong to no row of the recording, as the last ones in a file that was cut, are left out.
+        """
+        channel = self._channel_ids.get(CAMERA.name, -1)
+        ticks = self._rows.ticks
+        for data in read_chunks(self._find_places({channel})):
+            found = RowCollector((-1, -2), (0, 0), set(self._channel_ids.values()) - {channel})
+            found.add_chunk(data or b"")
+            for message in found.messages:
+                row = int(np.searchsorted(ticks, message.tick))
+                if row < len(ticks) and ticks[row] == message.tick:
+                    try:
+                        yield RecordedPicture(row, cdr.decode_message(CAMERA_LAYOUT, message.data)["data"])
+                    except ValueError as error:
+                        raise DataError(str(error), where=f"{self.path}, {CAMERA.name}") from error
+
+    def _require_equal_lengths(self, topic: Topic, values: dict[str, Any]) -> None:
+        """Raise DataError if the arrays of one line have different lengths: x and y, or all arrays of the plan."""
+        lengths: dict[str, set[int]] = {}
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                lengths.setdefault(name.rpartition("_")[0], set()).add(len(value))
+        if any(len(found) > 1 for found in lengths.values()):
+            raise DataError("a line's arrays have different lengths", where=f"{self.path}, {topic.name}")
+
+    @cached_property
+    def road_map(self) -> RoadMap | None:
+        """The road, if it was known."""
+        for _, v in self._decode_topic(MAP):
+            self._require_equal_lengths(MAP, v)
+            parts = [np.column_stack([v[f"{p}_x"], v[f"{p}_y"]]) for p in ("centre", "left", "right")]
+            return RoadMap(parts[0], parts[1], parts[2], v["closed"])
+        return None
+
+    @cached_property
+    def plan(self) -> PlannedLine | None:
+        """The planned line, if there was one."""
+        for _, v in self._decode_topic(PLAN):
+            self._require_equal_lengths(PLAN, v)
+            return PlannedLine(v["s"], v["x"], v["y"], v["speed"])
+        return None
+
+
+def _first_bytes(path: Path) -> str:
+    with open_user_file(path, "recording") as file:
+        start = file.read(8)
+    return f"a file that begins with {start!r}" if start else "an empty file"

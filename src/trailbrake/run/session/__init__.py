@@ -1,0 +1,1 @@
+"""One drive from options to summary: connection, embedded world, scoring, progress."""

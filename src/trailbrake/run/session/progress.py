@@ -1,0 +1,42 @@
+"""Listeners of a drive: messages, laps and progress for the terminal, every tick for the live page."""
+
+from typing import Protocol
+
+from trailbrake.json_types import JsonObject
+from trailbrake.laps import LapRecord
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver, Link, Tap
+from trailbrake.state import CarState
+
+
+class ProgressListener(Protocol):
+    """Receives messages and progress of a drive; the command line prints them."""
+
+    def show_message(self, text: str) -> None:
+        """A line for the user."""
+
+    def show_lap(self, lap: LapRecord) -> None:
+        """A lap is finished."""
+
+    def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
+        """Called a few times a second."""
+
+
+class DriveView(Protocol):
+    """Shows every tick of a drive, and may supply a driver with a person's hands: the live page."""
+
+    def attach_drive(self, about: JsonObject, link: Link, driver: Driver, course: Course) -> Tap:
+        """Return the tap of the first car. A driver with an attribute `hands` gets what answers for the person."""
+
+
+class SilentListener:
+    """A ProgressListener that prints nothing."""
+
+    def show_message(self, text: str) -> None:
+        """Say nothing."""
+
+    def show_lap(self, lap: LapRecord) -> None:
+        """Show nothing."""
+
+    def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
+        """Show nothing."""

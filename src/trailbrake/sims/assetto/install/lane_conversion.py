@@ -1,0 +1,160 @@
+"""The game's `fast_lane.ai` <-> our roads.
+
+Source: protocol page assetto-custom-ai, sections 5 and 7: the left edge is `side_left` to the left of the line, the
+right one `side_right` to the right, square to its direction as seen from above. The page calls the line closed,
+as it is for circuits; that of a hill climb is open. Only the two ends of the line show which it is.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError
+from trailbrake.sims.assetto.axes import assetto_points_from_iso, iso_points_from_assetto
+from trailbrake.sims.assetto.install.files.fast_lane import EXTRA, POINT, FastLane
+from trailbrake.tracks import centreline_csv as checked
+from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit, smooth_open_road
+from trailbrake.tracks.clearance import cut_runoff
+from trailbrake.tracks.geometry import cosine_average
+from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.track import Track
+
+Array = NDArray[np.float64]
+
+RUNOFF_WIDTH = 6.0  # m from the edge to the assumed wall, which the file does not have
+UNKNOWN_EDGE_DISTANCE = (
+    3.0  # m to either edge where the file has no widths: little, so that nothing is planned beside the road
+)
+MIN_EDGE_DISTANCE = 0.5  # m: the line's own drivers stay on the road, whatever a width of 0 or less says
+MAX_EDGE_DISTANCE = 30.0  # m: beyond it the file's ray has missed the edge
+_SAME_POINT = 0.05  # m, points nearer than this to the one before are the same
+_MAX_CLOSING_GAP = 60.0  # m from the last point to the first at which a line still counts as a circuit
+_END_POINTS = 3  # points between which the direction of an end is measured
+_HEIGHT_SMOOTHING = 20.0  # m along the road over which heights and banking are averaged: lines are driven, not surveyed
+
+
+def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
+    """Return the road along the line of the game's own drivers, between the edges in the file.
+
+    Args:
+        lane: the file.
+        name: for the track.
+        where: the file's name in error messages.
+
+    Returns:
+        A track whose world x and y are the game's z and x, s = 0 at the line's first point: a circuit where the line's
+        end is near its beginning and leads on into it, else an open road.
+
+    Raises:
+        DataError: the points are no road that a car can drive.
+    """
+    x, y, z = iso_points_from_assetto(lane.points["place"].astype(np.float64)).T
+    left, right = (_edge_distances(lane, side) for side in ("side_left", "side_right"))
+    keep = np.concatenate([[True], np.hypot(np.diff(x), np.diff(y)) >= _SAME_POINT])
+    if np.hypot(x[-1] - x[0], y[-1] - y[0]) < _SAME_POINT:
+        keep[-1] = False
+    x, y, z, left, right = (values[keep] for values in (x, y, z, left, right))
+    _check_points(x, y, where)
+    road, report = (smooth_circuit if _is_circuit(x, y) else smooth_open_road)(
+        MeasuredLine(x, y, right, left), RUNOFF_WIDTH, where
+    )
+    found = road.locate_many(np.column_stack([x, y]), 0)
+    order = np.argsort(found[:, 0])
+    s, period = road.stations(), road.length if road.closed else None
+
+    def along(values: Array) -> Array:
+        even = np.interp(s, found[order, 0], values[order], period=period)
+        return cosine_average(even, _HEIGHT_SMOOTHING, road.spacing, road.closed)
+
+    road.table[:, RoadColumn.Z] = along(z)
+    heights = road.column(RoadColumn.Z)
+    if road.closed:
+        road.table[:, RoadColumn.GRADE] = (np.roll(heights, -1) - np.roll(heights, 1)) / (2.0 * road.spacing)
+    else:
+        road.table[:, RoadColumn.GRADE] = np.gradient(heights, road.spacing)
+    if lane.extras is not None:
+        road.table[:, RoadColumn.BANK] = along(_bank_angles(lane)[keep])
+    cut_runoff(road)
+    return Track(name, name, (road,), source=f"the game's own line, {where}", smoothing=report)
+
+
+def _check_points(x: Array, y: Array, where: str) -> None:
+    if len(x) < checked.MIN_POINTS:
+        raise DataError("too few points", where=where, expected=f"{checked.MIN_POINTS} or more", got=str(len(x)))
+    gaps = np.hypot(np.diff(x), np.diff(y))
+    k = int(gaps.argmax())
+    if not gaps[k] <= checked.MAX_GAP:
+        raise DataError("gap in the line", where=f"{where}: point {k}", got=f"{gaps[k]:.0f} m to the next",
+                        expected=f"<= {checked.MAX_GAP:g} m", hint="name a --track of your own")  # fmt: skip
+    if not checked.MIN_LENGTH <= gaps.sum() <= checked.MAX_LENGTH:
+        raise DataError("no length of a road", where=where, got=f"{gaps.sum():.1f} m",
+                        expected=f"{checked.MIN_LENGTH:g} .. {checked.MAX_LENGTH:g} m")  # fmt: skip
+
+
+def _is_circuit(x: Array, y: Array) -> bool:
+    # Two ends of an open road may lie side by side, as at the foot of a pass: then they lead opposite ways.
+    if np.hypot(x[-1] - x[0], y[-1] - y[0]) > _MAX_CLOSING_GAP:
+        return False
+    first, last = (
+        (x[_END_POINTS] - x[0], y[_END_POINTS] - y[0]),
+        (x[-1] - x[-1 - _END_POINTS], y[-1] - y[-1 - _END_POINTS]),
+    )
+    return bool(first[0] * last[0] + first[1] * last[1] > 0.0)
+
+
+def _edge_distances(lane: FastLane, side: str) -> Array:
+    if lane.extras is None:
+        return np.full(len(lane.points), UNKNOWN_EDGE_DISTANCE)
+    return np.clip(lane.extras[side].astype(np.float64), MIN_EDGE_DISTANCE, MAX_EDGE_DISTANCE)
+
+
+def _bank_angles(lane: FastLane) -> Array:
+    """Return the roll of the surface (n,), rad, right side down positive; 0 where the normal is none."""
+    assert lane.extras is not None
+    normal = lane.extras["normal"].astype(np.float64)
+    forward = lane.extras["forward"].astype(np.float64)
+    left = np.column_stack([forward[:, 2], np.zeros(len(forward)), -forward[:, 0]])  # section 7, in x, y, z
+    length = np.linalg.norm(left, axis=1)
+    with np.errstate(all="ignore"):
+        bank = -np.arctan2((normal * left).sum(axis=1) / length, normal[:, 1])
+    usable = np.isfinite(bank) & (normal[:, 1] > 0.5) & (length > 0.5)
+    return np.where(usable, bank, 0.0)
+
+
+def lane_from_line(track: Track, line: Road | None = None, speed: Array | None = None) -> FastLane:
+    """Return the line that the game would have for `track`.
+
+    Args:
+        track: its first road is used.
+        line: of the game's own drivers; None for the road's centreline.
+        speed: (n,) m/s at the line's rows; None = unknown, written as 0.
+    """
+    road = track.road
+    line = road if line is None else line
+    count = len(line.table)
+    s, offset = road.locate_many(line.table[:, [RoadColumn.X, RoadColumn.Y]], 0).T
+    points, extras = np.zeros(count, POINT), np.zeros(count, EXTRA)
+    height = road.points(s, offset)[:, 2]
+    points["place"] = assetto_points_from_iso(
+        np.column_stack([line.column(RoadColumn.X), line.column(RoadColumn.Y), height])
+    )
+    points["length"] = extras["length"] = line.stations()
+    points["id"] = np.arange(count)
+    curvature, bank = line.column(RoadColumn.CURVATURE), road.column_at(s, RoadColumn.BANK)
+    cosine, sine = np.cos(line.column(RoadColumn.YAW)), np.sin(line.column(RoadColumn.YAW))
+    extras["speed"] = 0.0 if speed is None else speed
+    extras["radius"] = np.minimum(1.0 / np.maximum(np.abs(curvature), 1e-4), 1e4)
+    extras["side_left"] = np.maximum(road.column_at(s, RoadColumn.WIDTH_LEFT) - offset, 0.0)
+    extras["side_right"] = np.maximum(road.column_at(s, RoadColumn.WIDTH_RIGHT) + offset, 0.0)
+    extras["camber"] = bank
+    extras["direction"] = -np.sign(curvature)
+    grade = road.column_at(s, RoadColumn.GRADE)
+    # The normal of a plane that climbs by `grade` along the tangent and leans by `bank` about it.
+    lean, climb = np.tan(bank), grade
+    up = np.column_stack([lean * sine - climb * cosine, -lean * cosine - climb * sine, np.ones(count)])
+    up /= np.linalg.norm(up, axis=1)[:, None]
+    extras["normal"] = assetto_points_from_iso(up)
+    ahead = np.column_stack([cosine, sine, grade])
+    ahead /= np.linalg.norm(ahead, axis=1)[:, None]
+    extras["forward"] = assetto_points_from_iso(ahead)
+    extras["grade"] = grade
+    return FastLane(points, extras)

@@ -1,0 +1,94 @@
+"""A link that only watches: the player's car by the game's standard pages, driven by a person or another program.
+
+Source: protocol page assetto-custom-ai, section 6. It takes no car and needs no Custom AI.
+"""
+
+import os
+from collections.abc import Callable
+
+from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.roles import LinkCounters
+from trailbrake.sims.assetto import spec
+from trailbrake.sims.assetto.link import Link
+from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.sims.assetto.wire.classic_reader import await_session
+from trailbrake.sims.assetto.wire.player_sampler import PLAYER, PlayerSampler
+from trailbrake.state import CarState, Controls, SimCommand
+from trailbrake.transport.shm import SharedMemory
+
+
+class ObservingLink:
+    """Reads the player's car and sends nothing.
+
+    Args:
+        options: how long `open` waits for a session.
+        doors: folder of the pages; None = the public names.
+        idle: lets time pass while `open` waits and returns the new `now`.
+
+    Attributes:
+        counters: of samples.
+    """
+
+    SUPPLIES = spec.OBSERVED
+    ACCEPTS: frozenset[str] = frozenset()
+    period = 1.0 / spec.RATE_HZ
+
+    def __init__(
+        self,
+        options: spec.LiveOptions,
+        *,
+        doors: "str | os.PathLike[str] | None" = None,
+        idle: Callable[[], float] | None = None,
+    ) -> None:
+        if options.car_index != PLAYER:
+            raise UsageError("the game's standard pages show car 0 alone", where=f"--car-index {options.car_index}",
+                             expected=str(PLAYER))  # fmt: skip
+        self.counters = LinkCounters()
+        self._options, self._idle = options, idle
+        memory = SharedMemory(doors)
+        self._folder = memory.folder
+        self._sampler = PlayerSampler(memory, self.counters)
+
+    def open(self, now: float) -> None:
+        """Wait for a session that runs."""
+        if self._idle is None:
+            return
+        deadline = now + self._options.wait
+        now = await_session(self._sampler.reader, now, self._options.wait, self._idle)
+        while not self.has_new_sample():
+            if now >= deadline:
+                raise SimulatorError("no game writes its standard pages", where=f"{self._folder}/{acpmf.PHYSICS_NAME}",
+                                     expected=f"a session within {self._options.wait:g} s",
+                                     hint="start the game and a session, or `trailbrake serve assetto`")  # fmt: skip
+            now = self._idle()
+
+    def has_new_sample(self) -> bool:
+        """Return whether packet_id has moved since the last `read`."""
+        return self._sampler.has_new_sample()
+
+    def read(self, now: float) -> CarState:
+        """Return the newest sample."""
+        return self._sampler.read_state(now)
+
+    def write(self, controls: Controls) -> None:
+        """Send nothing."""
+
+    def send_command(self, command: SimCommand) -> None:
+        """Send nothing."""
+
+    def release(self) -> None:
+        """There is nothing to release."""
+
+    def close(self) -> None:
+        """Close the pages."""
+        self._sampler.close()
+
+
+def make_link(
+    options: spec.LiveOptions,
+    *,
+    doors: "str | os.PathLike[str] | None" = None,
+    idle: Callable[[], float] | None = None,
+) -> Link | ObservingLink:
+    """Return a link that takes a car, or one that watches the player's where the options say so."""
+    return Link(options, doors=doors, idle=idle) if options.take else ObservingLink(options, doors=doors, idle=idle)

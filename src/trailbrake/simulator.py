@@ -1,0 +1,354 @@
+"""`Simulator`: everything that the package knows of one simulator, declared in one object.
+
+A folder of `sims`, another package or a file of the user declares `SIMULATOR = Simulator(...)`; `sims.registry.find`
+returns it. Parts that need more than constants (link, host, tools) are `Deferred`: their modules are imported when the
+part is first used, so that `trailbrake --help` imports none of them.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
+
+from trailbrake.errors import DataError, TrailbrakeError, raised_at, suggest_names
+
+if TYPE_CHECKING:  # help imports this module: it must stay cheap
+    import os
+
+    from trailbrake import simulator_tools as tools
+    from trailbrake.planning.course import Course
+    from trailbrake.roles import Host, Link, Plant, RoadPlant, Tap
+    from trailbrake.state.signals import Signal
+
+_ALWAYS_SUPPLIED = frozenset({"time", "sequence", "age", "phase"})
+WorldKind = Literal["car", "road", "miniature"]  # full-size cars; the same with a camera; the miniature world
+Speed = Literal["real", "max"]
+
+T = TypeVar("T")
+Live = TypeVar("Live")
+Serve = TypeVar("Serve")
+LiveIn = TypeVar("LiveIn", contravariant=True)
+ServeIn = TypeVar("ServeIn", contravariant=True)
+
+
+class LinkFactory(Protocol[LiveIn]):
+    """Makes a link that is not open yet."""
+
+    def __call__(
+        self,
+        options: LiveIn,
+        *,
+        doors: "str | os.PathLike[str] | None" = None,
+        idle: Callable[[], float] | None = None,
+    ) -> "Link":
+        """Return a link.
+
+        Args:
+            options: the simulator's live options.
+            doors: folder in which both ends of a private wire find each other; None = the public addresses.
+            idle: lets a little time pass and returns the new `now`; `open` calls it while it waits.
+        """
+
+
+class HostFactory(Protocol[ServeIn]):
+    """Makes a host that is not open yet."""
+
+    def __call__(
+        self, plant: "RoadPlant", options: ServeIn, *, doors: "str | os.PathLike[str] | None" = None
+    ) -> "Host":
+        """Return a host that serves `plant`; `doors` as for a link."""
+
+
+class Deferred(Generic[T]):
+    """A part whose module is imported when the part is first used.
+
+    Args:
+        path: MODULE:NAME, as "trailbrake.sims.assetto.link:Link".
+    """
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Deferred({self.path!r})"
+
+    def load(self) -> T:
+        """Import the module and return the part.
+
+        Raises:
+            DataError: the module cannot be imported, or has no such name.
+        """
+        module_name, _, name = self.path.partition(":")
+        try:
+            module = importlib.import_module(module_name)
+        except TrailbrakeError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise DataError(f"raised {type(error).__name__} on import: {error}", where=self.path) from error
+        try:
+            part: T = vars(module)[name]
+        except KeyError:
+            raise DataError("the module has no such part", where=self.path, got=name) from None
+        return part
+
+
+def one_car(options: object) -> int:
+    """Return 1: the wire shows one car."""
+    return 1
+
+
+def real_time(options: object) -> Speed:
+    """Return "real": `serve` runs in real time."""
+    return "real"
+
+
+def no_text(options: object) -> str:
+    """Return ""."""
+    return ""
+
+
+def never(options: object) -> bool:
+    """Return False."""
+    return False
+
+
+def with_listen(options: Live, pad: str, listen: str) -> Live:
+    """Return the options with the address `listen`, where they have one and it is not ""; `pad` is ignored."""
+    values: Any = options
+    if not listen or all(item.name != "listen" for item in fields(values)):
+        return options
+    changed: Live = replace(values, listen=listen)
+    return changed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # help waits for this class to be made
+class Simulator(Generic[Live, Serve]):
+    """One simulator.
+
+    Attributes:
+        name: as in `--sim NAME`; also the name of its folder or entry point.
+        title: for people.
+        supplies: names of `state.tables.STATE_FIELDS` that its wire supplies.
+        accepts: names of CONTROL_FIELDS and COMMAND_FIELDS that its wire passes on.
+        supplied: returns which of `supplies`, and which fields more, a wire with these live options supplies; None:
+            `supplies`, whatever the options are.
+        signals: returns what the wire carries beyond its fields, from the live options; its links are SignalSources.
+        paced_by: what makes the simulator wait for a slow driver: "link" = its link is a PacedLink, "answers" = it
+            waits for every answer by itself, "none" = it cannot.
+        live_options: class of the options of `--live`: a dataclass, every field with a default.
+        serve_options: class of the options of `serve`: a dataclass, every field with a default.
+        link: makes the driver's end of the wire.
+        host: makes the simulator's end of the wire.
+        period: s of simulator time that one tick of the host advances.
+        cars: number of cars that the host needs on the track.
+        world: kind of embedded world behind the host.
+        camera: of a "road" world: fields of `world.pinhole_camera.PinholeCamera`.
+        default_driver: drives where the user names no driver.
+        unmapped_driver: the same in a live drive on a road that is not known; "" = default_driver, which is refused
+            there if it needs a road.
+        embedded_options: options of a world that exists for one drive, from the links' live options and the number of
+            cars. None: the defaults.
+        options_for_car: the live options of car `number` of a drive, from those of car 0. None: one car only.
+        pace: speed of `serve` where the user names none.
+        describe: what `serve` prints about its options.
+        traffic_driver: driver of the cars that no client drives; "" = they hold the brake. The host is a TrafficHost.
+        stick_options: serve options under which the steer is that of a pad's stick; None where there are none.
+        watch_options: live options under which the link sends no controls; None where it always takes the car.
+        program_options: serve options under which the host connects to a program at HOST:PORT and waits so many s for
+            its answer; None where programs connect to the host.
+        pad_options: live options with the `--pad` and `--listen` of `pad-check`.
+        drawing: makes the tap that draws the plan in the simulator.
+        wants_drawing: whether the live options ask for it.
+        record_options: class of the options of `record`, where there is a `recorder`.
+        doctor: `doctor NAME`; so are setup, sniff, probe and control (`sim NAME`).
+        recorder: `record --sim NAME`.
+        replay: `replay FILE`.
+        session: finds the track and the car of a live session.
+    """
+
+    name: str
+    title: str
+    supplies: frozenset[str]
+    accepts: frozenset[str]
+    live_options: type[Live]
+    serve_options: type[Serve]
+    link: LinkFactory[Live] | Deferred[LinkFactory[Live]]
+    host: HostFactory[Serve] | Deferred[HostFactory[Serve]]
+    period: Callable[[Serve], float]
+    supplied: "Callable[[Live], frozenset[str]] | Deferred[Callable[[Live], frozenset[str]]] | None" = None
+    signals: "Callable[[Live], Sequence[Signal]] | Deferred[Callable[[Live], Sequence[Signal]]] | None" = None
+    paced_by: Literal["none", "link", "answers"] = "none"
+    cars: Callable[[Serve], int] = one_car
+    world: WorldKind = "car"
+    camera: Mapping[str, float] | None = None
+    default_driver: str = "line_follow"
+    unmapped_driver: str = ""
+    embedded_options: Callable[[Live, int], Serve] | None = None
+    options_for_car: Callable[[Live, int], Live] | None = None
+    pace: Callable[[Serve], Speed] = real_time
+    describe: Callable[[Serve], str] = no_text
+    traffic_driver: Callable[[Serve], str] = no_text
+    stick_options: Callable[[Serve], Serve] | None = None
+    watch_options: Callable[[Live], Live] | None = None
+    program_options: Callable[[Serve, str, float], Serve] | None = None
+    pad_options: Callable[[Live, str, str], Live] = with_listen
+    drawing: "Callable[[Course], Tap] | Deferred[Callable[[Course], Tap]] | None" = None
+    wants_drawing: Callable[[Live], bool] = never
+    record_options: type[Any] | None = None
+    doctor: "tools.DoctorTool[Any] | Deferred[tools.DoctorTool[Any]] | None" = None
+    setup: "tools.SetupTool[Any] | Deferred[tools.SetupTool[Any]] | None" = None
+    sniff: "tools.SniffTool[Any] | Deferred[tools.SniffTool[Any]] | None" = None
+    probe: "tools.ProbeTool[Any] | Deferred[tools.ProbeTool[Any]] | None" = None
+    control: "tools.ControlTool[Any] | Deferred[tools.ControlTool[Any]] | None" = None
+    recorder: "tools.RecorderTool[Any, Any] | Deferred[tools.RecorderTool[Any, Any]] | None" = None
+    replay: "tools.ReplayTool | Deferred[tools.ReplayTool] | None" = None
+    session: "tools.SessionTool[Live] | Deferred[tools.SessionTool[Live]] | None" = None
+
+    def __repr__(self) -> str:
+        return f"Simulator({self.name!r})"
+
+    def make_link(
+        self,
+        options: Live,
+        *,
+        doors: "str | os.PathLike[str] | None" = None,
+        idle: Callable[[], float] | None = None,
+    ) -> "Link":
+        """Return a link that is not open yet; the arguments are those of `LinkFactory`.
+
+        Raises:
+            DataError: the part cannot be imported or called so, or what it makes is no Link.
+        """
+        from trailbrake.roles import Link
+
+        try:
+            link = load_part(self.link)(options, doors=doors, idle=idle)
+        except TypeError as error:
+            raise _wrong_signature(error, self.link, "link", "Link(options, *, doors, idle)") from error
+        _require_members(link, Link, self.link, "link")
+        return link
+
+    def make_host(self, plant: "Plant", options: Serve, *, doors: "str | os.PathLike[str] | None" = None) -> "Host":
+        """Return a host that is not open yet; the arguments are those of `HostFactory`.
+
+        Raises:
+            DataError: the part cannot be imported or called so, or what it makes is no Host.
+        """
+        from trailbrake.roles import Host
+
+        factory: Any = load_part(self.host)  # a host of a "miniature" simulator gets a Plant, the others a RoadPlant
+        try:
+            host: Host = factory(plant, options, doors=doors)
+        except TypeError as error:
+            raise _wrong_signature(error, self.host, "host", "Host(plant, options, *, doors)") from error
+        _require_members(host, Host, self.host, "host")
+        return host
+
+    def make_live_options(self, values: Mapping[str, object]) -> Live:
+        """Return the live options with these values by name; a text stands for a path where the option is a path."""
+        from pathlib import Path
+
+        types = get_type_hints(self.live_options)
+        converted = {
+            name: Path(value) if isinstance(value, str) and Path in get_args(types.get(name)) else value
+            for name, value in values.items()
+        }
+        return self.live_options(**converted)
+
+    def list_supplied(self, live: Live) -> frozenset[str]:
+        """Return the names of STATE_FIELDS that a wire with the live options `live` supplies."""
+        return self.supplies if self.supplied is None else load_part(self.supplied)(live)
+
+    def list_signals(self, live: Live) -> "tuple[Signal, ...]":
+        """Return the signals that a wire with the live options `live` carries."""
+        return () if self.signals is None else tuple(load_part(self.signals)(live))
+
+    def make_embedded_options(self, live: Live, cars: int) -> Serve:
+        """Return the options of a world that exists for one drive of `cars` cars through links with `live`."""
+        return self.serve_options() if self.embedded_options is None else self.embedded_options(live, cars)
+
+
+AnySimulator: TypeAlias = Simulator[Any, Any]
+
+
+def part_place(part: object) -> str:
+    """Return where a part is written, for errors: MODULE:NAME, or FILE:NAME of a user's own file."""
+    if isinstance(part, Deferred):
+        return part.path
+    module = sys.modules.get(str(getattr(part, "__module__", "")))
+    file = getattr(module, "__file__", None)
+    return f"{file or 'the simulator'}:{getattr(part, '__qualname__', type(part).__name__)}"
+
+
+def missing_members(part: object, protocol: type) -> list[str]:
+    """Return the members of a protocol that `part` does not have."""
+    members = {name for base in protocol.__mro__ for name in (*vars(base), *vars(base).get("__annotations__", ()))}
+    return sorted(name for name in members if not name.startswith("_") and not hasattr(part, name))
+
+
+def _wrong_signature(error: TypeError, part: object, kind: str, expected: str) -> Exception:
+    """Return the error to raise for a TypeError of a factory: itself, where the factory's own code raised it."""
+    if raised_at(error):
+        return error
+    return DataError(f"wrong arguments: {error}", where=f"{part_place(part)}, {kind}", expected=expected)
+
+
+def _require_members(part: object, protocol: type, factory: object, kind: str) -> None:
+    missing = missing_members(part, protocol)
+    if missing:
+        raise DataError(f"the {kind} lacks {', '.join(missing)}", where=f"{part_place(factory)}, {kind}",
+                        expected=f"what roles.{protocol.__name__} has")  # fmt: skip
+
+
+def load_part(part: T | Deferred[T]) -> T:
+    """Return a part of a simulator; imports it where it is deferred."""
+    return part.load() if isinstance(part, Deferred) else part
+
+
+def check_declaration(value: object, where: str) -> AnySimulator:
+    """Return `value` if it is a Simulator whose declaration can be used. Imports no part of it.
+
+    Raises:
+        DataError: it is none, or one of its fields cannot be used; `where` and the field are named.
+    """
+    from trailbrake.state.commands import COMMAND_FIELDS
+    from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
+
+    if not isinstance(value, Simulator):
+        raise DataError("no Simulator", where=where, expected="SIMULATOR = Simulator(...)", got=type(value).__name__)
+    if not (isinstance(value.name, str) and value.name.isidentifier()):
+        raise DataError("no name", where=f"{where}, name", expected="letters, digits and _", got=repr(value.name))
+    declared = {
+        "supplies": (value.supplies, STATE_FIELDS, _ALWAYS_SUPPLIED),
+        "accepts": (value.accepts, CONTROL_FIELDS | COMMAND_FIELDS, frozenset[str]()),
+    }
+    for name, (given, known, least) in declared.items():
+        if not isinstance(given, frozenset):
+            raise DataError("no frozenset of field names", where=f"{where}, {name}", got=type(given).__name__)
+        unknown, missing = sorted(map(str, given - known)), sorted(least - given)
+        if unknown:
+            raise DataError("unknown field", where=f"{where}, {name}", got=unknown[0],
+                            hint=suggest_names(unknown[0], sorted(known)))  # fmt: skip
+        if missing:
+            raise DataError("every simulator supplies these", where=f"{where}, {name}", expected=", ".join(missing))
+    for name, options in (("live_options", value.live_options), ("serve_options", value.serve_options)):
+        _check_options(options, f"{where}, {name}")
+    for name in ("link", "host", "period", "cars"):
+        part = vars(value)[name]
+        if not (callable(part) or isinstance(part, Deferred)):
+            raise DataError("cannot be called", where=f"{where}, {name}", got=repr(part))
+    if value.world not in get_args(WorldKind):
+        raise DataError("no kind of world", where=f"{where}, world", expected=", ".join(get_args(WorldKind)),
+                        got=repr(value.world))  # fmt: skip
+    return value
+
+
+def _check_options(options: object, where: str) -> None:
+    if not (isinstance(options, type) and is_dataclass(options)):
+        raise DataError("no dataclass", where=where, got=repr(options))
+    for item in fields(options):
+        if item.default is MISSING and item.default_factory is MISSING:
+            raise DataError("an option without a default", where=where, got=item.name)

@@ -1,0 +1,207 @@
+"""The tools that a simulator may bring: what `doctor`, `setup`, `sniff`, `probe`, `sim`, `record` and `replay` call.
+
+A tool's module declares one of these, as `DOCTOR = DoctorTool(DoctorOptions, examine)`. `options` is always a
+dataclass whose fields have defaults: the command line makes flags of them, and its docstring is the command's help.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from trailbrake.findings import Finding, WireField
+    from trailbrake.laps import LapRecord
+    from trailbrake.roles import DetectedSession
+    from trailbrake.state import CarState, Signal, SimCommand
+
+Say = Callable[[str], None]  # takes a line for the user
+Idle = Callable[[], float]  # lets a little time pass and returns the new `now`
+Options = TypeVar("Options")
+LiveIn = TypeVar("LiveIn", contravariant=True)
+
+
+@dataclass(frozen=True)
+class DoctorTool(Generic[Options]):
+    """`doctor NAME`: `examine(options)` yields findings as it makes them."""
+
+    options: type[Options]
+    examine: "Callable[[Options], Iterator[Finding]]"
+
+
+@dataclass(frozen=True)
+class SetupTool(Generic[Options]):
+    """`setup NAME`: `run(options)` makes the game ready and yields a line for each thing that it did."""
+
+    options: type[Options]
+    run: Callable[[Options], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class SniffTool(Generic[Options]):
+    """`sniff NAME`: `watch(options)` is a context manager; its value returns the wire's newest fields."""
+
+    options: type[Options]
+    watch: "Callable[[Options], AbstractContextManager[Callable[[], list[WireField]]]]"
+
+
+@dataclass(frozen=True)
+class ProbeTool(Generic[Options]):
+    """`probe NAME`: `run(options, say, answer)` measures the wire and returns what it measured.
+
+    The options have `driver`, `track` and `car`; `answer` calls that driver with a state, None where it is "".
+    """
+
+    options: type[Options]
+    run: "Callable[[Options, Say, Callable[[CarState], object] | None], dict[str, Any]]"
+
+
+@dataclass(frozen=True)
+class ControlTool(Generic[Options]):
+    """`sim NAME ACTION`: `send(command, options, idle, say)` commands a running simulator."""
+
+    options: type[Options]
+    send: "Callable[[SimCommand, Options, Idle, Say], None]"
+
+
+class RecordOptions(Protocol):
+    """What `record` reads of a recorder's options.
+
+    Attributes:
+        raw: file for every message as it came; `record` chooses one where it is None.
+        verbose: whether events are printed too.
+    """
+
+    raw: Path | None
+    verbose: bool
+
+
+class TableSettings(Protocol):
+    """What `record` reads of a recorder's settings: the table's file; None = no table."""
+
+    @property
+    def output_filename(self) -> Path | None: ...  # noqa: D102
+
+
+class WireEvent(Protocol):
+    """Something that happened on the wire."""
+
+    @property
+    def text(self) -> str: ...  # noqa: D102
+
+
+class RecordedStream(Protocol):
+    """What a recording session knows of its messages: the samples counted, and events to take out."""
+
+    @property
+    def sequence(self) -> int: ...  # noqa: D102
+
+    @property
+    def events(self) -> "deque[Any]": ...  # noqa: D102
+
+
+class RecordingSession(Protocol):
+    """A recording under way; a context manager. It writes the simulator's own files."""
+
+    ended: bool
+    warnings: deque[str]
+
+    @property
+    def stream(self) -> RecordedStream: ...  # noqa: D102
+
+    def __enter__(self) -> "RecordingSession": ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def wait(self, seconds: float) -> None:
+        """Wait for data, at most `seconds`."""
+
+    def record_available(self, now: float) -> "Iterator[tuple[CarState, LapRecord | None]]":
+        """Write what has come; yield each new sample with the lap that ended at it."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts and the names of the files."""
+
+
+@runtime_checkable
+class RecordsSignals(Protocol):
+    """A recording session whose states carry signals."""
+
+    signals: "tuple[Signal, ...]"
+
+
+Recorder = TypeVar("Recorder", bound=RecordOptions)
+Settings = TypeVar("Settings", bound=TableSettings)
+
+
+@dataclass(frozen=True)
+class RecorderTool(Generic[Recorder, Settings]):
+    """`record --sim NAME`: records what the simulator sends while another program or a person drives.
+
+    Attributes:
+        suffix: of the files that keep every message as it came; "" where there are none.
+        build_settings: returns the table's settings from the options, the port (None: as the options say) and the
+            table's file (None: none).
+        open_session: starts a recording; the path is a recorded session to read instead of the wire.
+    """
+
+    suffix: str
+    build_settings: Callable[[Recorder, int | None, Path | None], Settings]
+    open_session: Callable[[Recorder, Settings, Path | None], RecordingSession]
+
+
+@dataclass(slots=True)
+class ReplayResult:
+    """What a replay sent: datagrams, bytes, datagrams that the system did not take, s of the recording; a note."""
+
+    datagrams: int = 0
+    bytes: int = 0
+    unsent: int = 0
+    recorded_s: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ReplayTool:
+    """`replay FILE`.
+
+    Attributes:
+        is_recorded_session: whether a file is a recording of this simulator's messages.
+        parse_pace: returns the factor in the text of `--pace`; infinity for "max".
+        replay: sends the file's datagrams to an address at a pace until the fourth argument returns True; the fifth is
+            the rate (1/s) of a table without times, 0 for the simulator's.
+    """
+
+    is_recorded_session: Callable[[Path], bool]
+    parse_pace: Callable[[str], float]
+    replay: Callable[[Path, tuple[str, int], float, Callable[[], bool], float], ReplayResult]
+
+
+class SessionDetector(Protocol[LiveIn]):
+    """Finds out the track and the car of a live session."""
+
+    def __call__(self, options: LiveIn, *, track: bool, car: bool, idle: Idle, say: Say) -> "DetectedSession":
+        """Wait for the session; return its track and car as far as they are wanted.
+
+        Args:
+            options: the live options.
+            track: whether the track is wanted.
+            car: whether the car is wanted.
+            idle: lets time pass and returns the new `now`.
+            say: takes lines for the user.
+        """
+
+
+@dataclass(frozen=True)
+class SessionTool(Generic[LiveIn]):
+    """What a live drive learns from the game itself.
+
+    Attributes:
+        detect: finds the track and the car before the drive.
+        report: returns what the game says of the session after the drive.
+    """
+
+    detect: SessionDetector[LiveIn]
+    report: Callable[[], dict[str, Any]]

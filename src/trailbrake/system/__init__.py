@@ -1,0 +1,1 @@
+"""Operating-system helpers: processes, signals, clocks, timers and scheduling."""

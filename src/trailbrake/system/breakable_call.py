@@ -1,0 +1,61 @@
+"""`BreakableCall`: a call of other people's code that another thread can break off by an exception inside of it."""
+
+import ctypes
+import signal
+import sys
+import threading
+
+_ASYNC_AFTER = 8  # attempts by signal after which the interpreter's own way is used too: the code has its own handlers
+
+
+class CallBroken(BaseException):
+    """Raised inside a call that is broken off. Not an `Exception`, so that the called code does not catch it."""
+
+
+class BreakableCall:
+    """Breaks off a call in the thread that made this object.
+
+    In the main thread a signal does it, which also ends a sleep or a wait for a lock, a socket or a process; see
+    `signals.handle_stop_signals`. In another thread the exception comes with the next line of Python. A call into
+    machine code that looks for no signals cannot be broken off.
+
+    Attributes:
+        is_active: whether the call is under way. Its thread sets it, and clears it as soon as the call has returned.
+    """
+
+    def __init__(self) -> None:
+        self.is_active = False
+        self._requests = 0
+        self._thread = threading.get_ident()
+        self._in_main_thread = threading.current_thread() is threading.main_thread()
+
+    @property
+    def thread(self) -> int:
+        """Identity of the thread whose calls are broken off."""
+        return self._thread
+
+    def break_off(self) -> None:
+        """Request CallBroken inside the call. Call it again while the call goes on: code can catch everything."""
+        self._requests += 1
+        if self._in_main_thread:
+            if sys.platform == "win32":
+                signal.raise_signal(signal.SIGINT)  # wakes the main thread's sleep, too
+            else:
+                signal.pthread_kill(self._thread, signal.SIGINT)
+        if not self._in_main_thread or self._requests > _ASYNC_AFTER:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(CallBroken))
+
+    def clear_requests(self) -> None:
+        """Forget requests: the call is over."""
+        if self._requests and (not self._in_main_thread or self._requests > _ASYNC_AFTER):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), None)
+        self._requests = 0
+
+    def handle_signal(self) -> bool:
+        """Raise CallBroken if a request is open and the call is under way; return whether a request is open.
+
+        A handler of signals calls it first: True means that the signal was `break_off`'s.
+        """
+        if self._requests and self.is_active:
+            raise CallBroken
+        return self._requests > 0

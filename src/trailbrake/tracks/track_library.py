@@ -1,0 +1,106 @@
+"""Tracks by name or file: the library, CSV files of centreline points, TOML files of segments, random circuits."""
+
+import os
+import re
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from trailbrake.errors import DataError, UsageError, suggest_names
+from trailbrake.tracks import centreline_csv, road_file
+from trailbrake.tracks import layout as layouts
+from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit
+from trailbrake.tracks.random_circuit import generate_circuit
+from trailbrake.tracks.road_builder import build_road
+from trailbrake.tracks.track import SURFACES, Track
+from trailbrake.user_files import decode_user_text, is_regular_file, read_user_file, read_user_text
+
+CSV_RUNOFF = 8.0  # m from the road edge to the wall on both sides of a CSV's road: the format has no walls
+GENERATED_PREFIX = "gen:"  # before the seed of a random circuit
+_MAX_TOML = 1_000_000  # bytes
+_SEED_DIGITS = 18
+_WET = re.compile(r"wet(=.*)?")
+
+
+def _library_files() -> dict[str, Traversable]:
+    folder = resources.files("trailbrake.tracks") / "library"
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(".toml")]
+    return {entry.name.removesuffix(".toml"): entry for entry in sorted(files, key=lambda entry: entry.name)}
+
+
+def track_names() -> list[str]:
+    """Return the names in the library, sorted: those of all TOML files in its folder."""
+    return list(_library_files())
+
+
+def load_track(name_or_path: "str | os.PathLike[str]") -> Track:
+    """Load a track.
+
+    Args:
+        name_or_path: a name of `track_names()`; or a file: `.csv` with x_m,y_m,w_tr_right_m,w_tr_left_m round a loop
+            (x and y are world coordinates), or a road that `trailbrake learn` wrote (`road_file.py`); or `.toml` with
+            straights and arcs (`layout.py`); or `gen:SEED`, a random circuit (`random_circuit.py`). With `@wet` at its
+            end, each is the same track in the wet; with `@wet=0.5` one with half its grip (`Track.with_grip`).
+
+    Returns:
+        The track; `smoothing` is set for points from a file.
+
+    Raises:
+        UsageError: no such name and no such file; a seed or a grip out of range.
+        DataError: a file that is no track, naming file and line.
+    """
+    text = os.fspath(name_or_path)
+    base, mark, condition = text.rpartition("@")
+    if mark and base and _WET.fullmatch(condition) and not is_regular_file(Path(text).expanduser()):
+        return _load_wet(base, condition)
+    if text.startswith(GENERATED_PREFIX):
+        return _generate_by_name(text)
+    library = _library_files()
+    if text in library:
+        return _from_layout(library[text].read_text("utf-8"), text, f"{text}.toml", "library")
+    path = Path(text).expanduser()
+    suffix = path.suffix.lower()
+    if not is_regular_file(path):
+        hint = suggest_names(text, list(library))
+        wanted = "a name, a .csv or .toml file, or gen:SEED; each may end in @wet"
+        raise UsageError("no such track", where=repr(text), expected=wanted, hint=hint)
+    if suffix == ".toml":
+        return _from_layout(read_user_text(path, "track", _MAX_TOML), path.stem, str(path), str(path))
+    if suffix != ".csv":
+        raise DataError(
+            "unknown kind of track file", where=str(path), expected=".csv or .toml", got=suffix or "no suffix"
+        )
+    data = read_user_file(path, "track", centreline_csv.MAX_BYTES)
+    if road_file.is_road_file(data):
+        learned = road_file.parse_road(decode_user_text(data, str(path)), str(path))
+        return Track(path.stem, path.stem, (learned,), source=f"road learned by driving, from {path}")
+    found = centreline_csv.parse_points(data, str(path))
+    measured = MeasuredLine(found.x, found.y, found.right, found.left)
+    road, report = smooth_circuit(measured, CSV_RUNOFF, str(path))
+    return Track(path.stem, path.stem, (road,), source=f"centreline points from {path}", smoothing=report)
+
+
+def _load_wet(base: str, condition: str) -> Track:
+    track = load_track(base)
+    _, given, value = condition.partition("=")
+    if not given:
+        return track.with_grip()
+    try:
+        return track.with_grip(float(value))
+    except ValueError:
+        raise UsageError("no grip of a road", where=f"{base}@{condition}", expected="@wet or @wet=0.6") from None
+
+
+def _generate_by_name(name: str) -> Track:
+    seed = name.removeprefix(GENERATED_PREFIX)
+    if not (seed.isascii() and seed.isdigit() and len(seed) <= _SEED_DIGITS):
+        wanted = f"{GENERATED_PREFIX}SEED, a whole number of {_SEED_DIGITS} digits at most"
+        raise UsageError("no such seed", where=repr(name), expected=wanted, hint=f"try {GENERATED_PREFIX}1")
+    return generate_circuit(int(seed))
+
+
+def _from_layout(text: str, name: str, where: str, origin: str) -> Track:
+    layout = layouts.parse_layout(text, where)
+    road = build_road(layout, where)
+    source = f"{layout.text} ({origin})" if layout.text else origin
+    return Track(name, layout.title or name, (road,), source=source, off_road=SURFACES[layout.off_road])

@@ -1,0 +1,92 @@
+"""What a host says about its clients on stderr: one line each, once, so that silence is never the only symptom.
+
+A host holds one `ClientNotices` and reports to it what it sees; the notices decide what is worth a line. Times are the
+host's `now`, s of any steady clock.
+"""
+
+import sys
+from collections.abc import Callable
+
+Address = tuple[str, int]
+WAITING_S = 5.0  # s without a client after which the host says where it waits
+UNFINISHED_S = 1.0  # s after which bytes without the end of a message are worth a line
+
+
+def print_to_stderr(text: str) -> None:
+    """Print a line for the user; characters of the other end that would steer a terminal become question marks."""
+    print("".join(c if c.isprintable() else "?" for c in text), file=sys.stderr, flush=True)
+
+
+class ClientNotices:
+    """Prints each kind of notice once per client.
+
+    Args:
+        name: of the simulator, in front of each line.
+        waiting: what the host does while it has no client, as "no client has called 127.0.0.1:9091 yet"; "" where the
+            wire is private and the other end is ours.
+        say: prints a line.
+    """
+
+    def __init__(self, name: str, waiting: str = "", say: Callable[[str], None] = print_to_stderr) -> None:
+        self._name, self._waiting, self._say = name, waiting, say
+        self._waits_since: float | None = None
+        self._unfinished_since: float | None = None
+        self._has_unreadable = self._has_unfinished = self._has_rivals = False
+        self._senders: tuple[Address | None, Address | None] = (None, None)  # the newest two, the newest one last
+        self._substitutes: set[str] = set()
+
+    def note_waiting(self, now: float) -> None:
+        """There is no client at `now`."""
+        if self._waits_since is None:
+            self._waits_since = now
+        if self._waiting and now - self._waits_since >= WAITING_S:
+            self._say(f"{self._name}: {self._waiting}")
+            self._waiting = ""
+
+    def note_client(self) -> None:
+        """A new client has come: what was said of another one may be said of this one too."""
+        self._unfinished_since = None
+        self._has_unreadable = self._has_unfinished = False
+
+    def note_substitute(self, text: str) -> None:
+        """The host shows something else than the client has requested; `text` says what."""
+        if text not in self._substitutes:
+            self._substitutes.add(text)
+            self._say(f"{self._name}: {text}")
+
+    def note_unreadable(self, detail: str, sender: str = "") -> None:
+        """A whole message could not be read; `detail` says what is wrong with it."""
+        if not self._has_unreadable:
+            self._has_unreadable = True
+            self._say(f"{self._name}: a message that cannot be read{_describe_sender(sender)}: {detail}")
+
+    def note_sender(self, sender: Address) -> None:
+        """A datagram of `sender` has come; a line says so where two senders take turns.
+
+        A client may send each datagram from a port of its own: then no sender comes back.
+        """
+        before, newest = self._senders
+        if sender == newest:
+            return
+        self._senders = newest, sender
+        if sender == before and newest is not None and not self._has_rivals:
+            self._has_rivals = True
+            one, other = sorted((sender, newest))
+            self._say(
+                f"{self._name}: two clients send controls, {one[0]}:{one[1]} and {other[0]}:{other[1]}; the newest "
+                "message counts: stop one of them"
+            )
+
+    def note_unfinished(self, count: int, now: float, sender: str = "") -> None:
+        """`count` received bytes at `now` are no whole message; 0 where nothing is left over."""
+        if not count or self._has_unfinished:
+            self._unfinished_since = None
+        elif self._unfinished_since is None:
+            self._unfinished_since = now
+        elif now - self._unfinished_since >= UNFINISHED_S:
+            self._has_unfinished = True
+            self._say(f"{self._name}: {count} bytes without the end of a message{_describe_sender(sender)}")
+
+
+def _describe_sender(sender: str) -> str:
+    return f" from {sender}" if sender else ""

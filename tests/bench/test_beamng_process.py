@@ -1,0 +1,20 @@
+"""A host as a process of its own, here a program that says what it was told."""
+
+import sys
+
+from trailbrake.bench.beamng_process import find_free_port, run_host
+
+SAYS = "import sys, time; open(sys.argv[1], 'w').write(' '.join(sys.argv[2:])); time.sleep(60)"
+
+
+def test_it_is_told_both_ports_and_the_period_and_ends_with_the_block(tmp_path):
+    said = tmp_path / "said"
+    with run_host([sys.executable, "-c", SAYS, str(said)], 1111, 2222, 0.0005):
+        while not (said.exists() and said.read_text()):
+            pass
+    assert said.read_text() == "--send=127.0.0.1:1111 --receive-port=2222 --simulink-time=0.0005"
+
+
+def test_a_free_port_can_be_had():
+    ports = {find_free_port() for _ in range(5)}
+    assert all(1024 <= port < 65536 for port in ports)

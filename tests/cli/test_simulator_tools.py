@@ -1,0 +1,116 @@
+import contextlib
+import io
+import json
+import types
+from dataclasses import dataclass, replace
+
+from rich.console import Console
+
+from trailbrake.cli import simulator_tools
+from trailbrake.findings import Finding, WireField
+from trailbrake.sims import registry
+from trailbrake.sims.registry import find
+from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool
+
+
+def findings(options):
+    yield Finding("port", "ok", "free")
+    yield Finding("packets [per second]", "problem", "none came", "start the game")
+    yield Finding("firewall", "unknown", "cannot be seen")
+
+
+def a_doctor():
+    return DoctorTool(object, findings)
+
+
+def test_a_doctor_prints_what_it_found_and_answers_no(capsys):
+    assert simulator_tools.print_diagnosis(a_doctor(), None, json=False) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split() == ["ok", "port:", "free"]
+    assert out[1].split() == ["PROBLEM", "packets", "[per", "second]:", "none", "came"]
+    assert out[2].strip() == "start the game"
+    assert out[3].split()[0] == "?"
+
+
+def test_a_doctor_in_json(capsys):
+    healthy = DoctorTool(object, lambda options: iter([Finding("port", "ok", "free")]))
+    assert simulator_tools.print_diagnosis(healthy, None, json=True) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert out == {"findings": [{"name": "port", "verdict": "ok", "found": "free", "advice": ""}]}
+
+
+def test_setup_says_each_line_as_it_is_done(capsys):
+    tool = SetupTool(object, lambda options: iter(["wrote a", "wrote b"]))
+    assert simulator_tools.print_setup(tool, None, json=False) == 0
+    assert capsys.readouterr().out == "wrote a\nwrote b\n"
+    simulator_tools.print_setup(tool, None, json=True)
+    assert json.loads(capsys.readouterr().out) == {"done": ["wrote a", "wrote b"]}
+
+
+def test_probe_prints_its_figures(capsys):
+    tool = ProbeTool(object, lambda options, say, answer: say("measuring") or {"round trip us": 12.3456789})
+    assert simulator_tools.print_probe(find("beamng"), tool, types.SimpleNamespace(driver=""), json=False) == 0
+    captured = capsys.readouterr()
+    assert "12.3457" in captured.out
+    assert captured.err == "measuring\n"
+
+
+def test_sniff_into_a_pipe_prints_once(capsys):
+    @contextlib.contextmanager
+    def watch(options):
+        yield lambda: [WireField("Car0", "speed", "12.5", "m/s")]
+
+    tool = SniffTool(object, watch)
+    assert simulator_tools.print_wire(find("beamng"), tool, None, json=False) == 0
+    assert "Car0" in capsys.readouterr().out
+    simulator_tools.print_wire(find("beamng"), tool, None, json=True)
+    fields = json.loads(capsys.readouterr().out)["fields"]
+    assert fields == [{"group": "Car0", "name": "speed", "value": "12.5", "unit": "m/s"}]
+
+
+def rendered(view):
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system="standard")
+    console.print(view)
+    return console.file.getvalue()
+
+
+def test_changed_values_glow_for_a_while():
+    yellow = "\x1b[1;33m"
+    glow, last = {}, {}
+    assert yellow not in rendered(
+        simulator_tools.layout_wire_fields([WireField("a", "x", "1"), WireField("b", "y", "7")], last, glow)
+    )
+    view = rendered(
+        simulator_tools.layout_wire_fields(
+            [WireField("a", "x", "2"), WireField("b", "y", "7")], {("a", "x"): "1"}, glow
+        )
+    )
+    assert f"{yellow}2" in view
+    assert f"{yellow}7" not in view
+    shown = [
+        yellow in rendered(simulator_tools.layout_wire_fields([WireField("a", "x", "2")], {("a", "x"): "2"}, glow))
+        for _ in range(8)
+    ]
+    assert shown[0]
+    assert not shown[-1]
+
+
+def test_a_simulator_with_the_tool_has_the_verb(monkeypatch):
+    @dataclass
+    class Options:
+        """Look at the game.
+
+        Attributes:
+            wait: seconds to wait.
+        """
+
+        wait: float = 1.0
+
+    seen = []
+    tool = DoctorTool(Options, lambda options: iter(seen.append(options) or ()))
+    other = replace(find("trend"), name="other", doctor=tool)
+    listing = registry.Listing([find("beamng"), other], [])
+    monkeypatch.setattr(registry, "list_simulators", lambda: listing)
+    app = {app.name[0]: app for app in simulator_tools.build_tool_apps("doctor", "")}["doctor"]
+    app(["other", "--wait", "3"], exit_on_error=False, result_action="return_value")
+    assert seen == [Options(3.0)]

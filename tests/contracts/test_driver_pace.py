@@ -1,0 +1,63 @@
+"""A driver that needs 30 ms for an answer, in real time: no wire loses a sample while the simulator waits for it."""
+
+import time
+
+import pytest
+
+from trailbrake.errors import UsageError
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session.drive_session import drive
+
+pytestmark = pytest.mark.slow
+
+SLOW = """
+import time
+from trailbrake import Controls
+
+class Driver:
+    NEEDS = {"speed"}
+    def reset(self, course): pass
+    def act(self, state, dt):
+        until = time.perf_counter() + 0.03
+        while time.perf_counter() < until:
+            pass
+        return Controls(throttle=0.3)
+"""
+
+
+@pytest.fixture
+def slow_driver(tmp_path):
+    path = tmp_path / "slow.py"
+    path.write_text(SLOW)
+    return str(path)
+
+
+def drive_slowly(driver, tmp_path, sim, pace, seconds):
+    began = time.perf_counter()
+    summary = drive(DriveOptions(sim=sim, driver=driver, track="proving_ground", car="hatchback", seconds=seconds,
+                                 speed="real", pace=pace, out=tmp_path, report=False))  # fmt: skip
+    return summary, time.perf_counter() - began
+
+
+@pytest.mark.parametrize(("sim", "period", "seconds"), [("assetto", 1 / 333, 0.3), ("beamng", 0.005, 0.5)])
+def test_every_sample_is_answered(slow_driver, tmp_path, sim, period, seconds):
+    summary, took = drive_slowly(slow_driver, tmp_path, sim, "driver", seconds)
+    assert summary["ended"] == "done"
+    answered, lost = summary["loop"]["ticks"], summary["link"]["lost"]
+    assert answered + lost >= seconds / period - 2
+    # Between taking the car and the first request, and whenever this machine does something else for a while. At the
+    # simulator's own pace nine of ten samples are lost.
+    assert lost <= 0.25 * answered
+    assert took > 0.03 * seconds / period
+    if sim == "assetto":
+        assert summary["pace"]["step_time_s"] >= 0.03
+
+
+def test_at_the_simulator_s_own_pace_most_samples_are_lost(slow_driver, tmp_path):
+    summary, _ = drive_slowly(slow_driver, tmp_path, "assetto", "simulator", 0.5)
+    assert summary["link"]["lost"] > 5 * summary["loop"]["ticks"]
+
+
+def test_a_simulator_that_cannot_wait_is_refused(slow_driver, tmp_path):
+    with pytest.raises(UsageError, match="forza cannot wait for a driver"):
+        drive_slowly(slow_driver, tmp_path, "forza", "driver", 0.1)

@@ -1,0 +1,129 @@
+"""The driver's core between walls that are given as points: no pictures."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.control.minicar import geometry
+from trailbrake.control.minicar.gap_finder import BranchChoice
+from trailbrake.control.minicar.geometry import NOSE
+from trailbrake.control.minicar.point_memory import dead_reckon
+from trailbrake.control.minicar.wall_avoidance import WallAvoider
+
+HALF = 0.78  # m, of the road
+
+
+def wall_points(segments):
+    return np.concatenate([np.linspace(a, b, max(5, math.ceil(math.dist(a, b) / 0.02))) for a, b in segments])
+
+
+def seen(points, x, y, yaw):
+    """What a camera with 60 degrees sees of points (n, 2) of the world: the nearest of each of 320 columns."""
+    cx, cy = x + NOSE * math.cos(yaw), y + NOSE * math.sin(yaw)
+    dx, dy = points[:, 0] - cx, points[:, 1] - cy
+    forward, left = dx * math.cos(yaw) + dy * math.sin(yaw), dy * math.cos(yaw) - dx * math.sin(yaw)
+    ahead = (forward > 0.05) & (np.abs(left) < 0.58 * forward)
+    forward, left = forward[ahead], left[ahead]
+    column = np.round(left / forward * 274.5).astype(int)
+    order = np.lexsort((forward, column))
+    first = np.unique(column[order], return_index=True)[1]
+    return np.column_stack([forward, left])[order][first]
+
+
+def drive(points, seconds, y=0.0, yaw=0.0, side="", speed=2.0):
+    car, x, wheel, track = WallAvoider(), 0.0, 0.0, []
+    for _ in range(int(seconds / 0.04)):
+        command = car.step(seen(points, x, y, yaw), speed, wheel, 0.04, BranchChoice(side, bool(side)))
+        wheel += float(np.clip(command.wheel_angle - wheel, -0.093, 0.093))  # 133 degrees/s
+        forward, left, turned = dead_reckon(speed * 0.04, wheel, geometry.WHEELBASE)
+        x, y = x + forward * math.cos(yaw) - left * math.sin(yaw), y + forward * math.sin(yaw) + left * math.cos(yaw)
+        yaw += turned
+        track.append((x, y, yaw))
+    return np.array(track)
+
+
+def room(points, track):
+    body = np.concatenate([track[:, :2] + q * np.column_stack([np.cos(track[:, 2]), np.sin(track[:, 2])])
+                           for q in (0.0, 0.1, 0.2)])  # fmt: skip
+    return np.hypot(body[:, None, 0] - points[:, 0], body[:, None, 1] - points[:, 1]).min()
+
+
+STRAIGHT = wall_points([((-1.0, HALF), (30.0, HALF)), ((-1.0, -HALF), (30.0, -HALF))])
+
+
+@pytest.mark.parametrize(("y", "yaw"), [(0.0, 0.3), (0.5, 0.2), (-0.6, -0.1)])
+def test_a_straight_is_driven_straight_without_weaving(y, yaw):
+    track = drive(STRAIGHT, 5.0, y, yaw)
+    assert room(STRAIGHT, track) > geometry.HALF_WIDTH + 0.02
+    assert np.abs(track[60:, 2]).max() < 0.06  # 1 degree per 0.3 m of way to the middle, and dying away
+    assert np.abs(track[-20:, 2]).max() < 0.025
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_corner_is_cut_on_its_inside(turn):
+    # A right-angled bend, 1.56 m wide: the inner corner is at (4, turn * 0.78).
+    points = wall_points([((-1.0, turn * HALF), (4.0, turn * HALF)), ((4.0, turn * HALF), (4.0, turn * 9.0)),
+                          ((-1.0, -turn * HALF), (5.56, -turn * HALF)),
+                          ((5.56, -turn * HALF), (5.56, turn * 9.0))])  # fmt: skip
+    track = drive(points, 4.2)
+    assert room(points, track) > geometry.HALF_WIDTH + 0.01
+    assert track[-1, 1] * turn > 2.0
+    corner = np.hypot(track[:, 0] - 4.0, track[:, 1] - turn * HALF).min()
+    assert corner < 0.55  # the middle of the road passes it at 1.1 m
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_side_takes_its_branch_of_a_fork(side):
+    wedge = [((3.0, 0.0), (9.0, 0.3)), ((3.0, 0.0), (9.0, -0.3))]
+    points = wall_points([((-1.0, HALF), (12.0, HALF)), ((-1.0, -HALF), (12.0, -HALF)), *wedge])
+    track = drive(points, 2.6, side=side)
+    assert room(points, track) > geometry.HALF_WIDTH
+    assert (track[-1, 1] > 0.0) == (side == "left")
+
+
+@pytest.mark.parametrize("y", [0.05, -0.05])
+def test_a_parked_car_is_passed(y):
+    box = [((3.0, -0.07), (3.0, 0.07)), ((3.0, 0.07), (3.25, 0.07)), ((3.0, -0.07), (3.25, -0.07))]
+    points = np.concatenate([STRAIGHT, wall_points(box)])
+    track = drive(points, 2.5, y)
+    assert room(points, track) > geometry.HALF_WIDTH
+    assert track[-1, 0] > 4.0
+
+
+def test_a_car_that_is_stuck_backs_out_and_says_so():
+    wall = wall_points([((0.25, -0.5), (0.25, 0.5))])
+    car = WallAvoider()
+    commands = [car.step(wall - (NOSE, 0.0), 0.0, 0.0, 0.04) for _ in range(20)]
+    assert not any(command.reverse for command in commands[:14])  # it gives the wall 0.6 s
+    assert commands[-1].reverse
+    assert commands[-1].pedal < 0.0
+    assert car.reverse_count == 1
+    for _ in range(20):
+        last = car.step(wall - (NOSE, 0.0), 0.6, 0.0, 0.04)
+    assert not last.reverse
+
+
+def test_with_nothing_in_sight_it_drives_straight_on():
+    command = WallAvoider().step(np.empty((0, 2)), 1.0, 0.0, 0.04)
+    assert command == (pytest.approx(0.0, abs=1e-6), 1.0, False)
+
+
+def test_a_wall_that_hides_inside_a_bend_is_not_driven_into():
+    # A branch's U-turn to the right in two corners round a block 1.2 m wide: past the first one, the second is out of
+    # sight, and all that is seen is the outer wall.
+    arc = np.linspace(0.0, 0.5 * math.pi, 200)
+    width = 0.78
+    first, second = np.array([4.0, -0.79]), np.array([4.0, -1.59])
+    rim = []
+    for radius in (0.4, 0.4 + width):
+        turn = [first + radius * np.array([math.sin(a), math.cos(a)]) for a in arc]
+        on = [second + radius * np.array([math.cos(a), -math.sin(a)]) for a in arc]
+        rim += [((-1.0, first[1] + radius), (4.0, first[1] + radius)), (turn[-1], on[0]),
+                (on[-1], (on[-1][0] - 5.0, on[-1][1]))]  # fmt: skip
+        rim += list(zip(turn[:-1:10], turn[10::10], strict=False)) + list(zip(on[:-1:10], on[10::10], strict=False))
+    points = wall_points(rim)
+    track = drive(points, 4.6, y=-0.2)
+    assert room(points, track) > geometry.HALF_WIDTH
+    assert track[-1, 0] < 3.0
+    assert track[-1, 1] < -1.9

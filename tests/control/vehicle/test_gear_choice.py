@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import car_names, load_car
+from trailbrake.control.vehicle.gear_choice import HYSTERESIS, REV_MARGIN, choose_gear, upshift_speeds
+from trailbrake.units import RPM
+
+
+@pytest.mark.parametrize("name", car_names())
+def test_up_shifts_come_in_order_and_before_the_limiter(name):
+    car = load_car(name)
+    shifts = upshift_speeds(car)
+    assert len(shifts) == car.gearbox.top_gear - 1
+    assert list(shifts) == sorted(shifts)
+    for gear, v in enumerate(shifts, 1):
+        assert car.engine_speed(v, gear) <= 1.0001 * REV_MARGIN * car.engine.limiter_rpm * RPM
+
+
+@pytest.mark.parametrize("name", car_names())
+def test_at_an_up_shift_the_next_gear_pulls_harder_or_the_revs_run_out(name):
+    car = load_car(name)
+    for gear, v in enumerate(upshift_speeds(car), 1):
+        at_the_end = car.engine_speed(v, gear) > 0.999 * REV_MARGIN * car.engine.limiter_rpm * RPM
+        assert at_the_end or car.drive_force(v, gear + 1) > car.drive_force(v, gear)
+        assert car.drive_force(0.9 * v, gear + 1) < car.drive_force(0.9 * v, gear)
+
+
+@pytest.mark.parametrize("name", car_names())
+def test_all_gears_up_and_down_one_step_at_a_time_without_hunting(name):
+    car = load_car(name)
+    shifts = upshift_speeds(car)
+    gear, seen = 1, [1]
+    fastest = 1.05 * shifts[-1] if shifts else 40.0
+    for v in [*np.linspace(0.0, fastest, 900), *np.linspace(fastest, 0.0, 900)]:
+        wanted = choose_gear(v, gear, shifts)
+        assert abs(wanted - gear) <= 1
+        assert choose_gear(v, wanted, shifts) == wanted, "hunts at a steady speed"
+        if wanted != gear:
+            seen.append(wanted)
+        gear = wanted
+    up = list(range(1, car.gearbox.top_gear + 1))
+    assert seen == [*up, *up[-2::-1]]
+
+
+def test_the_way_down_comes_later_than_the_way_up():
+    shifts = (10.0, 20.0)
+    assert choose_gear(10.1, 1, shifts) == 2
+    assert choose_gear(9.9, 2, shifts) == 2
+    assert choose_gear(HYSTERESIS * 10.0 - 0.1, 2, shifts) == 1
+    assert choose_gear(99.0, 3, shifts) == 3
+
+
+@pytest.mark.parametrize("gear", [-1, 0])
+def test_out_of_gear_asks_for_first(gear):
+    assert choose_gear(30.0, gear, (10.0, 20.0)) == 1
+
+
+def test_a_car_with_one_gear_stays_in_it():
+    assert choose_gear(50.0, 1, ()) == 1
+
+
+def test_a_gear_that_the_model_of_the_car_does_not_have_leads_down():
+    assert choose_gear(8.0, 5, (10.0, 20.0)) == 4
+    assert choose_gear(8.0, 2, ()) == 1

@@ -1,0 +1,34 @@
+"""Feet that feel a wheel run away: where they begin, where they end, and that they know the direction."""
+
+import math
+
+import pytest
+
+from trailbrake.control.vehicle.slip_limit import slip_limited_share
+
+PEAK = 0.08
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0, 10.0, 60.0])
+def test_rolling_and_slips_below_the_peak_keep_the_pedal(speed):
+    assert slip_limited_share(0.0, speed, PEAK) == 1.0
+    assert slip_limited_share(0.8 * PEAK * speed, speed, PEAK) == 1.0
+    assert slip_limited_share(-5.0, speed, PEAK) == 1.0  # slides the other way: another pedal's business
+
+
+@pytest.mark.parametrize("speed", [10.0, 30.0, 80.0])
+def test_a_wheel_that_runs_away_loses_its_pedal_the_sooner_the_slower_the_car(speed):
+    shares = [slip_limited_share(k * 0.1 * PEAK * speed, speed, PEAK) for k in range(60)]
+    assert shares == sorted(shares, reverse=True)
+    assert slip_limited_share(1.2 * PEAK * speed, speed, PEAK) < 1.0
+    assert slip_limited_share(2.0 * PEAK * speed + 2.0, speed, PEAK) == 0.0
+
+
+def test_near_standstill_it_eases_by_degrees():
+    assert 0.0 < slip_limited_share(1.0, 0.5, PEAK) < 1.0
+    assert slip_limited_share(10.0, 0.5, PEAK) == 0.0
+
+
+def test_backwards_and_unknown_are_no_trouble():
+    assert 0.0 <= slip_limited_share(1.0, -3.0, PEAK) <= 1.0
+    assert slip_limited_share(math.nan, 20.0, PEAK) == 1.0

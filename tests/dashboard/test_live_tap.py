@@ -1,0 +1,108 @@
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from trailbrake.dashboard import live_tap as module
+from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.roles import LinkCounters, Tap
+from trailbrake.state import CarState, Controls, DebugLine, SimCommand
+
+
+class Clock:
+    now = 50.0
+
+    def __call__(self):
+        return self.now
+
+
+def points(tap):
+    return np.frombuffer(tap.driven_path, "<f8").reshape(-1, 3)
+
+
+def test_it_is_a_tap_and_keeps_the_newest():
+    tap = LiveTap(Clock())
+    assert isinstance(tap, Tap)
+    state, controls = CarState(time=1.0), Controls(throttle=0.5)
+    tap.tick(CarState(time=0.5), Controls())
+    tap.tick(state, controls)
+    assert tap.newest[0] is state
+    assert tap.newest[1] is controls
+    assert tap.tick_count == 2
+
+
+def test_points_are_two_metres_apart():
+    tap = LiveTap(Clock())
+    for k in range(100):
+        tap.tick(CarState(time=k * 0.1, x=0.25 * k, y=1.0, speed=2.5), Controls())
+    tap.tick(CarState(time=11.0), Controls())  # nothing known: no point
+    np.testing.assert_allclose(points(tap)[:2], [[0.0, 1.0, 2.5], [2.0, 1.0, 2.5]])
+    assert len(points(tap)) == 13
+
+
+def test_a_restart_is_another_drive():
+    tap = LiveTap(Clock())
+    for time in (5.0, 6.0, 0.5):
+        tap.tick(CarState(time=time, x=10.0 * time, y=0.0, speed=1.0), Controls())
+    assert tap.restart_count == 1
+    np.testing.assert_allclose(points(tap), [[5.0, 0.0, 1.0]])
+    assert tap.lap_start == 0.5
+
+
+def test_hours_of_driving_stay_small(monkeypatch):
+    monkeypatch.setattr(module, "MAX_PATH_POINTS", 10)
+    tap = LiveTap(Clock())
+    for k in range(100):
+        tap.tick(CarState(time=float(k), x=5.0 * k, y=0.0, speed=5.0), Controls())
+    assert len(points(tap)) <= 10
+    assert points(tap)[-1, 0] == 495.0
+    np.testing.assert_allclose(np.diff(points(tap)[:, 0]), 5.0)
+
+
+def test_health():
+    clock = Clock()
+    link = SimpleNamespace(counters=LinkCounters(received=7, lost=2, stale=1, resyncs=3))
+    tap = LiveTap(clock, link)
+    assert math.isnan(tap.measure_health().silent)
+    for k in range(200):
+        tap.tick(CarState(time=k * 0.01, age=0.003), Controls())
+    clock.now += 2.0
+    health = tap.measure_health()
+    assert health.silent == pytest.approx(2.003)
+    assert health.loop_rate == pytest.approx(100.0)
+    assert (health.received, health.lost, health.stale, health.resyncs) == (7.0, 2.0, 1.0, 3.0)
+
+
+def test_the_lap_clock_is_the_wire_s_own_or_ours():
+    tap = LiveTap(Clock())
+    tap.tick(CarState(time=10.0), Controls())
+    tap.tick(CarState(time=14.0), Controls())
+    assert tap.measure_health().lap_clock == 4.0
+    tap.mark_lap()
+    tap.tick(CarState(time=15.5), Controls())
+    assert tap.measure_health().lap_clock == 1.5
+    tap.tick(CarState(time=16.0, lap_time=9.0), Controls())
+    assert tap.measure_health().lap_clock == 9.0
+
+
+def test_a_driver_s_own_picture():
+    driver = SimpleNamespace(debug=None)
+    tap = LiveTap(Clock(), None, driver)
+    assert tap.debug_image is None
+    driver.debug = np.zeros((2, 2, 3), np.uint8)
+    assert tap.debug_image is driver.debug
+    assert LiveTap(Clock(), None, object()).debug_image is None
+
+
+def test_lines_of_the_driver_stay_until_others_come():
+    tap = LiveTap(Clock())
+    line = DebugLine((0.0, 0.0, 1.0), (5.0, 5.0, 1.0), 0xFF0000)
+    tap.tick(CarState(time=0.0), Controls(command=SimCommand(lines=(line,))))
+    kept = tap.lines
+    tap.tick(CarState(time=0.1), Controls())
+    tap.tick(CarState(time=0.2), Controls(command=SimCommand(pause=True)))
+    assert tap.lines is kept
+    assert kept == (line,)
+    tap.tick(CarState(time=0.3), Controls(command=SimCommand(lines=())))
+    assert tap.lines == ()

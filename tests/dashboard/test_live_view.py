@@ -1,0 +1,122 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from trailbrake.control.vehicle.manual_input import ManualInput
+from trailbrake.dashboard import live_view as module
+from trailbrake.dashboard.live_view import LiveView
+from trailbrake.dashboard.options import PageOptions, WatchOptions
+from trailbrake.laps import LapRecord
+from trailbrake.planning.course import UnmappedCourse
+from trailbrake.roles import LinkCounters, Tap
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session.drive_session import drive
+from trailbrake.run.session.progress import SilentListener
+from trailbrake.state import CarState, Controls
+
+LAP = LapRecord(1, 61.5, True, (20.0, 20.0, 21.5), "", 0.0, 0)
+LINK = SimpleNamespace(counters=LinkCounters())
+
+
+class Notes(SilentListener):
+    def __init__(self):
+        self.said, self.laps, self.done = [], [], []
+
+    def show_message(self, text):
+        self.said.append(text)
+
+    def show_lap(self, lap):
+        self.laps.append(lap)
+
+    def show_progress(self, share_done, state, lap):
+        self.done.append(share_done)
+
+
+def test_what_the_terminal_is_told_the_page_is_told_too():
+    notes = Notes()
+    with LiveView(notes) as page:
+        page.show_message("moving")
+        page.show_lap(LAP)
+        page.show_progress(0.5, CarState(), 1)
+        lines = [json.loads(line) for line in page._state.texts]
+    assert notes.said == [f"the page is at {page.url}", "moving"]
+    assert (notes.laps, notes.done) == ([LAP], [0.5])
+    assert lines[0] == {"said": "moving"}
+    assert lines[1]["lap"]["time_s"] == 61.5
+    assert page._state.end_reason == ""
+
+
+def test_an_error_is_the_reason_that_the_page_is_told():
+    with pytest.raises(ValueError, match="two"), LiveView(SilentListener()) as page:
+        raise ValueError("one\n two")
+    assert page._state.end_reason == "one two"
+
+
+def test_a_drive_through_a_wire_without_positions_has_a_page_without_a_map():
+    driver = SimpleNamespace(hands=None)
+    with LiveView(SilentListener()) as page:
+        page.attach_drive({"sim": "trend"}, LINK, driver, UnmappedCourse())
+        header = json.loads(page._state.header)["header"]
+    assert (header["map"], header["line"], header["by_hand"]) == (None, None, True)
+
+
+def test_a_driver_with_hands_gets_those_of_the_page():
+    driver = SimpleNamespace(hands=None)
+    with LiveView(SilentListener()) as page:
+        tap = page.start_view({}, LINK, driver, None, None)
+        assert isinstance(tap, Tap)
+        assert driver.hands() is None
+        page._state.control_lease.request_control(1, ManualInput(steer=0.5))
+        assert driver.hands() == ManualInput(steer=0.5)
+        assert json.loads(page._state.header)["header"]["by_hand"] is True
+
+
+def test_a_driver_without_hands_is_left_alone():
+    driver = SimpleNamespace()
+    with LiveView(SilentListener()) as page:
+        page.start_view({}, LINK, driver, None, None)
+        assert vars(driver) == {}
+        assert json.loads(page._state.header)["header"]["by_hand"] is False
+
+
+def test_a_lap_begins_the_page_s_clock_anew():
+    with LiveView(SilentListener()) as page:
+        tap = page.start_view({}, LINK, None, None, None)
+        for time in (1.0, 8.0):
+            tap.tick(CarState(time=time), Controls())
+        page.show_lap(LAP)
+        assert tap.lap_start == 8.0
+
+
+def test_the_browser_opens_when_asked_and_its_absence_is_said(monkeypatch):
+    opened, notes = [], Notes()
+    monkeypatch.setattr(module.webbrowser, "open", lambda url: opened.append(url) or False)
+    with LiveView(notes, open_browser=True) as page:
+        assert opened == [page.url]
+    assert "no browser could be opened" in notes.said[-1]
+
+
+def test_the_page_opens_nothing_by_itself(monkeypatch):
+    monkeypatch.setattr(module.webbrowser, "open", lambda url: pytest.fail("opened"))
+    assert not PageOptions().open
+    assert not WatchOptions().open
+    with LiveView(SilentListener()):
+        pass
+
+
+@pytest.mark.slow
+def test_a_whole_drive_is_attended(tmp_path):
+    notes = Notes()
+    with LiveView(notes) as page:
+        options = DriveOptions(track="pinegrove", seconds=3.0, out=tmp_path, report=False)
+        summary = drive(options, None, page, page)
+        header = json.loads(page._state.header)["header"]
+        tap = page._state.live_tap
+    assert summary["ended"] == "done"
+    assert header["about"]["track"] == "pinegrove"
+    assert len(header["map"]["left"]["x"]) > 100
+    assert len(header["line"]["x"]) > 100
+    assert tap.tick_count == pytest.approx(3.0 * 333, abs=15)
+    assert len(tap.driven_path) // 24 > 5
+    assert tap.newest[0].speed > 10.0

@@ -1,0 +1,41 @@
+"""One doctor for all simulators of this kind; what it finds at Formula Trend is tested there."""
+
+import socket
+
+import pytest
+from helpers.event_pairs import Ends
+
+from trailbrake.sims import registry
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.parametrize("sim", ["udacity", "udacity_pid", "udacity_mpc"])
+def test_nobody_calls_and_then_somebody_does(sim, tmp_path):
+    simulator, port = registry.find(sim), free_port()
+    clock = iter(range(1000))
+    options = simulator.doctor.options(listen=f"127.0.0.1:{port}", seconds=3.0)
+    said = {f.name: f for f in simulator.doctor.examine(options, lambda: float(next(clock)), {"DISPLAY": ":0"})}
+    assert (said["port"].verdict, said["call"].verdict) == ("ok", "problem")
+    assert f"trailbrake serve {sim} --connect 127.0.0.1:{port}" in said["call"].advice
+    ends = Ends(sim, tmp_path)
+    ends.link.close()
+    host = simulator.make_host(ends.plant, simulator.program_options(ends.options, f"127.0.0.1:{port}", 30.0))
+    host.open(0.0)
+    try:
+
+        def idle():
+            ends.now += 0.02
+            host.tick(ends.now)
+            return ends.now
+
+        found = list(simulator.doctor.examine(options, idle, {"DISPLAY": ":0"}))
+    finally:
+        host.close()
+        ends.close()
+    assert [finding.verdict for finding in found] == ["ok"] * len(found)
+    assert {"call", "telemetry"} <= {finding.name for finding in found}

@@ -1,0 +1,1 @@
+"""Fuzzing of every decoder and loader: targets, seeds, a mutator, and the campaign that Atheris drives."""

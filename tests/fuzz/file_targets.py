@@ -1,0 +1,241 @@
+"""Targets: the files that users and games give us, through the functions that load them."""
+
+import contextlib
+import io
+import struct
+import zipfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mcap.opcode import Opcode
+
+from fuzz.fuzz_target import SEEDS, FuzzTarget, with_file
+from fuzz.scratch import scratch_folder
+from fuzz.wire_targets import INTEGERS, JSON, split_pieces
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.cruise import Driver as Cruise
+from trailbrake.drivers.gains import build_gains, read_gains
+from trailbrake.drivers.policy_file import read_policy
+from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
+from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+from trailbrake.race.plan import read_plan
+from trailbrake.race.plan_files import read_named_file
+from trailbrake.race.result_store import ResultStore
+from trailbrake.record.driving_log import SkippedRows, read_usable_rows
+from trailbrake.record.mcap_scan import scan_file
+from trailbrake.record.recording_reader import Recording
+from trailbrake.sims.assetto.install.file_edits import read_if_exists
+from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
+from trailbrake.sims.assetto.install.installation import find_installation
+from trailbrake.sims.assetto.install.lane_conversion import track_from_lane
+from trailbrake.sims.assetto.proton.bridge_process import find_prefix_runner
+from trailbrake.sims.assetto.session_detection import load_game_car
+from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.sims.beamng.signal_contract import load_contract
+from trailbrake.sims.beamng.signal_format import SignalListFormat
+from trailbrake.sims.forza import raw
+from trailbrake.sims.forza.datagram_files import open_session
+from trailbrake.sims.forza.recorder_settings import load_settings
+from trailbrake.sims.trend.link import Link as TrendLink
+from trailbrake.tracks.miniature.track_library import load_miniature_track
+from trailbrake.tracks.track_library import load_track
+from trailbrake.train.sources import LogSource
+from trailbrake.user_files import is_regular_file, read_user_file
+
+_RECORD = struct.Struct("<BQ")
+TOML = (
+    b"[", b"]", b"[[", b"]]", b"{", b"}", b"=", b".", b",", b'"', b'"""', b"'''", b"#", b"\n", b"true", b"nan", b"-inf",
+    b"1e999", b"0x" + b"f" * 40, b"9" * 400, b"9" * 4400, b"1979-05-27T07:32:00Z", b"99:99:99", b"-0", b"\\uD800",
+)  # fmt: skip
+YAML = (
+    b": ", b"- ", b"\n", b"&a ", b"*a", b"<<: ", b"!!int ", b"!!bool x", b"!!float ''", b"!!timestamp x", b"!!set ",
+    b"!!python/object:os.system ", b"[", b"]", b"{", b"}", b"? ", b"|\n", b">\n", b"1:60:60", b"0b", b"2001-99-99",
+    b"%YAML 9.9\n", b"---\n", b"...\n", b"9" * 4400, b".inf", b".nan",
+)  # fmt: skip
+CSV = (b",", b";", b"\t", b"\n", b"\r\n", b'"', b"nan", b"inf", b"1e999", b"-", b"\xef\xbb\xbf", b"#", b"9" * 400)
+INI = (b"[SURFACE_0]", b"[SURFACE_\xb2]", b"[", b"]", b"=", b";", b"\r\n", b"\t", b" ", b"WAV_PITCH=", b"\xef\xbb\xbf")
+
+
+def load_gains(path: Path) -> None:
+    for table in read_gains(path).values():
+        build_gains(Cruise.Gains, table, str(path))
+
+
+def change_ini(data: bytes) -> None:
+    """Set a value and permit: the result reads as it was set, and setting it again changes nothing."""
+    once = ini.set_value(data, "CUSTOM_AI", "ENABLED", "1")
+    assert ini.parse_ini(once)["CUSTOM_AI"]["ENABLED"] == "1"
+    assert ini.set_value(once, "CUSTOM_AI", "ENABLED", "1") == once
+    surfaces.decode_surfaces(surfaces.permit_custom_ai(data, extended=True))
+
+
+def load_described_car(path: Path) -> None:
+    session = acpmf.Static(car_model="fuzz_car", max_rpm=8000)
+    load_game_car(path.parents[4], session, lambda line: None)
+
+
+def load_lane(path: Path) -> None:
+    lane = fast_lane.read_fast_lane(path)
+    assert len(fast_lane.encode_fast_lane(lane)) <= path.stat().st_size
+    _ = lane.speed
+    track_from_lane(lane, "fuzz", str(path))
+
+
+def find_by_list(path: Path) -> None:
+    find_installation(home=path.parent, environ={}, steam=[path.parent.parent])
+
+
+def find_proton(path: Path) -> None:
+    game = path.parents[2] / "common" / "assettocorsa"
+    (game / "content" / "tracks").mkdir(parents=True, exist_ok=True)
+    find_prefix_runner(game, None, None)
+
+
+def read_raw_recording(path: Path) -> None:
+    count = sum(1 for _ in raw.read_raw(path))
+    arrays, columns = raw.read_arrays(path), raw.read_columns(path)
+    assert sum(map(len, arrays.values())) <= count
+    assert {n: len(c["packet_len"]) for n, c in columns.items()} == {n: len(a) for n, a in arrays.items()}
+
+
+def read_table(path: Path) -> None:
+    session = open_session(path)
+    for _ in zip(range(50), session.datagrams, strict=False):
+        pass
+
+
+def read_contract(path: Path) -> None:
+    SignalListFormat(load_contract(path))
+
+
+def read_recording(path: Path) -> None:
+    recording = Recording.open(path)
+    assert len(recording.state["time"]) == len(recording) == len(recording.controls["steer"])
+    _ = recording.truncated, recording.laps, recording.events, recording.road_map, recording.plan
+    _ = dict(recording.signals), recording.about, recording.wire
+    for _ in recording.pictures():
+        pass
+
+
+def read_log(path: Path) -> None:
+    picture = path.parent / "IMG" / "a.jpg"
+    if not picture.exists():
+        picture.parent.mkdir(exist_ok=True)
+        picture.write_bytes(b"\xff\xd8")
+    rows = list(read_usable_rows(path.parent, SkippedRows()))
+    source = LogSource(path.parent, Counter())
+    assert len(source.read_labels()) == len(rows)
+    list(source.read_pictures(range(3)))
+
+
+def read_event_lines(path: Path) -> None:
+    settings = RelaySettings(("127.0.0.1", 1), ("127.0.0.1", 2))
+    with EventRecordingSession(TrendLink(EventLiveOptions()), EventRecordOptions(), settings, path) as session:
+        while not session.ended:
+            for _ in session.record_available(0.0):
+                pass
+
+
+def read_results(path: Path) -> None:
+    with ResultStore(path) as store:
+        for season in store.list_seasons():
+            for number, _ in enumerate(store.read_days(season)[1], 1):
+                store.read_fingerprints(number)
+
+
+def read_training_picture(data: bytes) -> None:
+    from trailbrake.train import correction_rounds, dataset
+    from trailbrake.transport.capture import picture_scaling
+
+    dataset._decode_picture(data)
+    for decode in (correction_rounds._decode_picture, picture_scaling.decode_jpeg):
+        # Both read only what we wrote ourselves; their caller catches what a damaged recording raises.
+        with contextlib.suppress(OSError, ValueError, SyntaxError):
+            decode(data)
+
+
+def read_policy_arrays(data: bytes) -> None:
+    """The pieces are the arrays of a policy, in an archive whose checksums are right."""
+    path = scratch_folder() / "fuzz_arrays.npz"
+    names = ("header", "weight0", "bias0", "weight1", "bias1")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, piece in zip(names, split_pieces(data), strict=False):
+            archive.writestr(f"{name}.npy", piece)
+    read_policy(path)
+
+
+@cache
+def _recording_head() -> bytes:
+    """Return a recording up to its first chunk: the magic, the schemas, the channels."""
+    seed = (SEEDS / "recording" / "drive").read_bytes()
+    return seed[: scan_file(io.BytesIO(seed)).chunks[0].offset - _RECORD.size]
+
+
+def read_recording_records(data: bytes) -> None:
+    """The bytes are the records in a chunk that is neither packed nor has a checksum."""
+    chunk = struct.pack("<QQQIIQ", 0, 1, len(data), 0, 0, len(data)) + data
+    path = scratch_folder() / "fuzz_records.mcap"
+    path.write_bytes(_recording_head() + _RECORD.pack(Opcode.CHUNK, len(chunk)) + chunk)
+    read_recording(path)
+
+
+def read_fmu(data: bytes) -> None:
+    """The bytes are the modelDescription.xml of an archive, or the archive itself."""
+    from trailbrake.drivers.fmu import FmuDriver
+
+    path = scratch_folder() / "fuzz.fmu"
+    if data[:2] != b"PK":
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("modelDescription.xml", data)
+        data = packed.getvalue()
+    path.write_bytes(data)
+    FmuDriver(path)
+
+
+def read_any_file(path: Path) -> None:
+    assert is_regular_file(path)
+    read_named_file(str(path), path.parent)
+    read_if_exists(path)
+    with contextlib.suppress(TrailbrakeError):
+        read_user_file(path, "file", 100)
+    if not read_user_file(path, "file"):
+        raise DataError("empty")
+
+
+def _file(name: str, path: str, load: Any, tokens: tuple[bytes, ...], size: int = 4096, cases: int = 60) -> FuzzTarget:
+    return FuzzTarget(name, with_file(f"{name}/{path}", load), tokens, size, cases)
+
+
+FILE_TARGETS = [
+    _file("car_file", "fuzz.toml", load_car, TOML, 12_000),
+    _file("gains_file", "fuzz.toml", load_gains, TOML, 8192),
+    _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
+    _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
+    _file("track_csv", "fuzz.csv", load_track, CSV, 8192),
+    _file("road_csv", "fuzz.csv", load_track, CSV, 8192),
+    _file("miniature_toml", "fuzz.toml", load_miniature_track, TOML, 4096, 40),
+    _file("settings_yaml", "fuzz.yaml", load_settings, YAML, 8192),
+    FuzzTarget("ini_files", change_ini, INI, 4096),
+    _file("car_description", "content/cars/fuzz_car/ui/ui_car.json", load_described_car, JSON),
+    _file("proton_config", "steamapps/compatdata/244210/config_info", find_proton, (b"/files/", b"/dist/", b"\n")),
+    _file("fast_lane", "fast_lane.ai", load_lane, INTEGERS, 4096, 40),
+    _file("steam_libraries", "steamapps/libraryfolders.vdf", find_by_list, (b'"', b'"path"', b"\\", b"\t", b"\n")),
+    _file("forza_raw", "fuzz.forza", read_raw_recording, INTEGERS, 4096),
+    _file("forza_table", "fuzz.csv", read_table, (*CSV, b"\x1f\x8b\x08"), 8192),
+    _file("beamng_contract", "contract.csv", read_contract, CSV, 8192),
+    _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40),
+    _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
+    _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096),
+    FuzzTarget("policy_arrays", read_policy_arrays, (b"'fortran_order': True", b"<f4", b"|O", *JSON), 4096, 40),
+    FuzzTarget("recording_records", read_recording_records, INTEGERS, 20_000, 40),
+    _file("policy_file", "fuzz.npz", read_policy, (b"PK\x01\x02", b"PK\x03\x04", b"\x93NUMPY", *INTEGERS), 16_000, 40),
+    _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40),
+    FuzzTarget("training_picture", read_training_picture, (b"\xff\xd8\xff", b"IHDR", b"IDAT"), 4096),
+    # Without FMPy it is refused, which is one line as well.
+    FuzzTarget("fmu_file", read_fmu, (b"<", b"/>", b"&a;", b"<!ENTITY ", b'="'), 8192, 20),
+    _file("any_file", "fuzz", read_any_file, (), 2_000),
+]

@@ -1,0 +1,163 @@
+"""Every target on its seeds and on some seeded mutations; every decoder in the tree has a target."""
+
+import ast
+import itertools
+import sys
+
+import pytest
+from helpers.source_tree import PACKAGE, module_nodes
+
+from fuzz.fuzz_target import SEEDS, FindingError, FuzzTarget
+from fuzz.mutation import mutated_cases
+from fuzz.targets import TARGETS
+from trailbrake.errors import DataError
+
+EACH = [pytest.param(target, id=name) for name, target in TARGETS.items()]
+REPEATED = 40_000  # bytes: time that grows with their square would be minutes
+# What a text may be made of, over and over.
+PIECES = (b" ", b"\n", b"\t", b'"', b"a", b"0", b".", b"a.", b",", b"[", b"{", b"(", b"\\", b"=", b"'", b"\n{", b'{"')
+
+# Calls that turn bytes of others into values: a function with one of them is a decoder or a loader.
+PRIMITIVES = {
+    "unpack", "unpack_from", "iter_unpack", "frombuffer", "loads", "b64decode", "read_user_file", "read_user_text",
+    "open_user_file", "parse_toml", "parse_yaml", "parse_json", "ReadDataStream", "decompress", "ZipFile",
+    "json.decode", "toml.decode", "csv.reader", "np.load", "Image.open", "Picture.open", "sqlite3.connect",
+    "gzip.open", "read_model_description", "from_bytes", "fromstring", "literal_eval",
+}  # fmt: skip
+WITHOUT_TARGET = {
+    # Our own files and processes: what they hold is written by this package, in folders of this user.
+    "race/heat.py": "the job that the race day wrote for its own heat",
+    "race/heat_supervisor.py": "the results that a heat of ours wrote",
+    "world/miniature/camera/track_look.py": "the package's own data",
+    "run/session/connection.py": "the last report of our own host process",
+    "run/world_view.py": "messages of our own window process",
+    "sims/assetto/proton/page_bindings.py": "the board that our own two ends of the bridge share",
+    "sims/assetto/proton/windows_bridge.py": "the same board, under wine",
+    "bench/page.py": "the benchmark's own page",
+    "bench/external_clients_rows.py": "pages of a host that the benchmark started",
+    "bench/coupling_cases.py": "messages of the benchmark's own host",
+    "bench/miniature_rows.py": "a picture that the benchmark made",
+    "race/heartbeat.py": "the mark of a heat of ours",
+    "race/entry_confinement.py": "the answer of a process of ours that tries the limits",
+    "system/drive_guard.py": "what the drive that it guards has written, our own process",
+    "system/confinement.py": "words that the race gave its own process, and answers of the system",
+    "record/recorder.py": "rows that the recorder has packed itself",
+    "record/mcap_file.py": "messages that the recorder has packed itself",
+    "record/parted_file.py": "the recorder's own chunks",
+    "sims/beamng/debug_log.py": "messages that the link has checked",
+    "transport/capture/picture_scaling.py": "pixels that a grabber of ours has shaped",
+    # The system's.
+    "transport/capture/x11_window.py": "answers of the X server, through its library",
+    "transport/capture/windows_window.py": "pixels of the screen, in the size that was requested",
+    "transport/shm.py": "the answer of fcntl",
+    # Structures that are built, not read; and the id of a message whose length is known.
+    "sims/assetto/wire/acpmf.py:__init__": "counts the values of zeros",
+    "sims/beamng/doctor.py:_collect_answered": "the first number of a datagram of the known length",
+}
+
+
+def name_of_call(node):
+    """Return the last name of what is called, and the last two with a point between."""
+    if isinstance(node.func, ast.Name):
+        return node.func.id, node.func.id
+    if isinstance(node.func, ast.Attribute):
+        owner = node.func.value
+        above = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+        return node.func.attr, f"{above}.{node.func.attr}"
+    return "", ""
+
+
+def list_decoders():
+    """Return {(module, line of the function): its name} of all functions that call a primitive themselves."""
+    found = {}
+    for module, nodes in module_nodes().items():
+        name = module.as_posix()
+        if name in ("user_files.py", *WITHOUT_TARGET):
+            continue
+        for call in nodes[ast.Call]:
+            if not PRIMITIVES & set(name_of_call(call)):
+                continue
+            around = [node for node in nodes[ast.FunctionDef] if node.lineno <= call.lineno <= node.end_lineno]
+            if around:  # the innermost begins last
+                function = max(around, key=lambda node: node.lineno)
+                if f"{name}:{function.name}" not in WITHOUT_TARGET:
+                    found[name, function.lineno] = function.name
+    return found
+
+
+@pytest.fixture(scope="module")
+def executed():
+    """Return (module, line) of all functions of the package that the seeds of all targets enter."""
+    entered = set()
+
+    def note_call(frame, event, argument):
+        if event == "call":
+            entered.add(frame.f_code)
+
+    def run_seeds():
+        for target in TARGETS.values():
+            for data in target.read_seeds().values():
+                target.run_case(data)
+
+    run_seeds()  # compiles kernels, which would take minutes with a note of each call
+    sys.setprofile(note_call)
+    try:
+        run_seeds()
+    finally:
+        sys.setprofile(None)
+    inside = [code for code in entered if code.co_filename.startswith(str(PACKAGE))]
+    return {(code.co_filename[len(str(PACKAGE)) + 1 :].replace("\\", "/"), code.co_name) for code in inside}
+
+
+def test_every_decoder_of_the_tree_is_entered_by_a_target(executed):
+    missing = [f"{module}:{line} {name}" for (module, line), name in list_decoders().items()
+               if (module, name) not in executed]  # fmt: skip
+    assert not missing, "no seed of any target in tests/fuzz enters:\n" + "\n".join(missing)
+
+
+def test_the_exceptions_are_still_there():
+    modules = {path.as_posix(): nodes[ast.FunctionDef] for path, nodes in module_nodes().items()}
+    for place in WITHOUT_TARGET:
+        module, _, function = place.partition(":")
+        assert module in modules, place
+        assert not function or function in {node.name for node in modules[module]}, place
+
+
+def test_every_target_has_seeds_and_every_seed_a_target():
+    assert sorted(path.name for path in SEEDS.iterdir()) == sorted(TARGETS)
+    assert all(target.read_seeds() for target in TARGETS.values())
+
+
+@pytest.mark.parametrize("target", EACH)
+def test_seeds_and_mutations_of_them_raise_nothing_undeclared(target):
+    seeds = target.read_seeds()
+    for data in seeds.values():
+        target.run_case(data)
+    for case in itertools.islice(
+        mutated_cases(list(seeds.values()), target.tokens, target.max_bytes, target.name), target.quick_cases
+    ):
+        target.run_case(case)
+
+
+@pytest.mark.parametrize("target", EACH)
+def test_no_text_that_repeats_itself_takes_long(target):
+    seed = next(iter(target.read_seeds().values()))
+    for number, piece in enumerate((*PIECES, *target.tokens)):
+        repeated = (piece * (REPEATED // len(piece) + 1))[:REPEATED] if len(piece) < 50 else piece
+        at = len(seed) * (3 + 2 * (number % 4)) // 10
+        target.run_case(repeated if number % 5 == 0 else seed[:at] + repeated + seed[at:])
+
+
+def test_a_finding_is_one():
+    def fail(data):
+        if data == b"declared":
+            raise DataError("x")
+        if data == b"long":
+            raise DataError("x", expected="y" * 2000)
+        raise KeyError(data)
+
+    target = FuzzTarget("none", fail)
+    assert not target.run_case(b"declared")
+    for case in (b"", b"long"):
+        with pytest.raises(FindingError):
+            target.run_case(case)

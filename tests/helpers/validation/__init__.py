@@ -1,0 +1,1 @@
+"""The cases of the validation page: checks against a truth from elsewhere."""

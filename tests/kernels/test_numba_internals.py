@@ -1,0 +1,44 @@
+"""One clear error where numba lacks a private part, and a bound that is the one of pyproject.toml."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from trailbrake.errors import UsageError
+from trailbrake.kernels import BACKEND
+
+if BACKEND != "numba":
+    pytest.skip("plain Python does not import numba", allow_module_level=True)
+
+from trailbrake.kernels import numba_internals
+from trailbrake.kernels.numba_internals import VERSIONS, check_numba
+
+
+def test_the_installed_numba_fits():
+    check_numba()
+
+
+def test_a_missing_method_is_named_with_the_versions_that_have_it(monkeypatch):
+    from numba.core.caching import FunctionCache
+
+    monkeypatch.setitem(numba_internals._PRIVATE, FunctionCache, ("_load_overload", "_gone"))
+    with pytest.raises(UsageError, match=r"^numba: .*expected numba>=0\.61.*without FunctionCache\._gone; pip install"):
+        check_numba()
+
+
+def test_a_missing_attribute_of_kernels_is_named(monkeypatch):
+    monkeypatch.setattr(numba_internals, "_PRIVATE_OF_KERNELS", ("_compiler", "_gone"))
+    with pytest.raises(UsageError, match=r"without Dispatcher\._gone"):
+        check_numba()
+
+
+def test_an_unknown_option_is_named(monkeypatch):
+    monkeypatch.setitem(numba_internals.INTERNAL_OPTIONS, "_gone", True)
+    with pytest.raises(UsageError, match="without option _gone"):
+        check_numba()
+
+
+def test_the_bound_is_that_of_the_package():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"numba{VERSIONS}" in project["dependencies"]

@@ -1,0 +1,43 @@
+"""Pages are one file each, and every asset belongs to one of them."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from trailbrake.analysis import report
+from trailbrake.dashboard import server
+from trailbrake.pages.rendering import THEME, escape_html, read_text_asset, render_page
+
+ASSETS = files("trailbrake.pages") / "assets"
+TEMPLATES = ["report/report.html", "leaderboard/leaderboard.html", "training/training.html"]
+
+
+def names(folder):
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        yield from names(item) if item.is_dir() else [item]
+
+
+def test_every_asset_is_used_by_a_page():
+    there = {str(item.relative_to(ASSETS)) for item in names(ASSETS) if item.suffix != ".LICENSE"}
+    styles = {THEME, "leaderboard/leaderboard.css", "training/training.css"}
+    assert there == {*report.SCRIPTS, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *styles}
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_page_holds_its_styles_and_loads_nothing(template):
+    wanted = set(re.findall(r"\$([a-z]+)", read_text_asset(template))) - {"styles", "scripts"}
+    page = render_page(template, styles=[THEME], scripts=["shared/map.js"], **dict.fromkeys(wanted, "<b>here</b>"))
+    assert read_text_asset(THEME) in page
+    assert page.count("<b>here</b>") >= len(wanted)
+    assert not re.search(r"""(src|href)=["'](?!data:)""", page)
+    assert "default-src 'none'" in page
+
+
+def test_a_value_that_the_template_needs_must_be_given():
+    with pytest.raises(KeyError, match="subtitle"):
+        render_page("leaderboard/leaderboard.html", styles=[], title="", standings="", days="", digest="")
+
+
+def test_texts_are_escaped():
+    assert escape_html("<script>\"&'") == "&lt;script&gt;&quot;&amp;&#x27;"

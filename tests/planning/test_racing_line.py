@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+from trailbrake.planning.racing_line import (
+    EDGE_MARGIN,
+    NO_RUNOFF,
+    ROW_SPACING,
+    WALL_MARGIN,
+    plan_racing_line,
+)
+from trailbrake.tracks.layout import parse_layout
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.road_builder import build_road
+from trailbrake.tracks.track_library import load_track
+
+CIRCUITS = ("copperbowl", "hartmoor", "kartwerk", "pinegrove")
+SLACK = 0.12  # m: the line is optimised at stations 2.5 m apart and may swing a little between them
+
+
+def road_of(text):
+    return build_road(parse_layout(text, "test"), "test")
+
+
+def gap(road, line):
+    """Return the least distance (m) of the line to the left and to the right edge, asked of the road itself."""
+    xy = line.table[:, [RoadColumn.X, RoadColumn.Y]]
+    s, offset = road.locate_many(xy).T
+    return (
+        float((road.column_at(s, RoadColumn.WIDTH_LEFT) - offset).min()),
+        float((road.column_at(s, RoadColumn.WIDTH_RIGHT) + offset).min()),
+    )
+
+
+@pytest.mark.parametrize("width", [1.8, 2.0])
+@pytest.mark.parametrize("name", CIRCUITS)
+def test_the_car_stays_inside_the_edges_with_its_margin(name, width):
+    road = load_track(name).road
+    line = plan_racing_line(road, width)
+    left, right = gap(road, line)
+    walled = road.column(RoadColumn.RUNOFF_LEFT).max() < NO_RUNOFF
+    keep = 0.5 * width + EDGE_MARGIN + (WALL_MARGIN if walled else 0.0)
+    assert left > keep - SLACK
+    assert right > keep - SLACK
+    # It uses the road: somewhere it comes as near to the edge as it may.
+    assert min(left, right) < keep + SLACK
+
+
+@pytest.mark.parametrize("name", CIRCUITS)
+def test_a_line_is_a_road_that_fits_its_own_geometry(name):
+    road = load_track(name).road
+    line = plan_racing_line(road, 2.0)
+    assert line.closed
+    assert np.isfinite(line.table).all()
+    assert line.spacing == pytest.approx(ROW_SPACING, rel=0.01)
+    # yaw is where the points go, and curvature is how yaw changes.
+    gone = np.roll(line.table[:, :2], -1, axis=0) - line.table[:, :2]
+    middle = line.column(RoadColumn.YAW) + 0.5 * line.spacing * line.column(RoadColumn.CURVATURE)
+    course = np.arctan2(gone[:, 1], gone[:, 0])
+    assert np.abs(np.angle(np.exp(1j * (course - middle)))).max() < 0.02
+    # its widths are the distances to the road's edges
+    left = line.points(line.stations(), line.column(RoadColumn.WIDTH_LEFT))
+    s, offset = road.locate_many(left[:, :2]).T
+    assert np.median(np.abs(offset - road.column_at(s, RoadColumn.WIDTH_LEFT))) < 0.02
+    # row 0 is abreast of the start line
+    s0, _, _ = road.locate(*line.table[0, :2])
+    assert min(s0, road.length - s0) < 3.0
+
+
+def test_less_curvature_than_the_centreline_and_a_shorter_way():
+    road = load_track("pinegrove").road
+    line = plan_racing_line(road, 2.0)
+    bends = [float(np.sum(way.column(RoadColumn.CURVATURE) ** 2) * way.spacing) for way in (road, line)]
+    assert bends[1] < 0.7 * bends[0]
+    assert line.length < road.length
+
+
+def test_more_weight_on_length_is_shorter():
+    road = load_track("hartmoor").road
+    lengths = [plan_racing_line(road, 2.0, weight).length for weight in (0.0, 1e-3, 1e-2)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] - lengths[-1] > 5.0
+
+
+def test_a_road_narrower_than_the_margins_is_driven_in_its_middle():
+    road = road_of(
+        "width = 2.6\n[[segment]]\nstraight = 60\nadjust = true\n[[segment]]\nradius = 40\nturn = 180\n"
+        "[[segment]]\nstraight = 120\nadjust = true\n[[segment]]\nradius = 40\nturn = 180\n[[segment]]\nstraight = 60\n"
+    )
+    line = plan_racing_line(road, 2.0)
+    assert np.abs(road.locate_many(line.table[:, :2])[:, 1]).max() < 0.15
+
+
+def test_an_open_road_starts_and_ends_on_the_centreline():
+    road = road_of("closed = false\n[[segment]]\nstraight = 100\n[[segment]]\nradius = 60\nturn = 90\n"
+                   "[[segment]]\nstraight = 100\n")  # fmt: skip
+    line = plan_racing_line(road, 2.0)
+    s, offset = road.locate_many(line.table[[0, -1], :2]).T
+    assert not line.closed
+    assert np.abs(offset).max() < 0.1
+    assert s[0] < 0.1
+    assert road.length - s[1] < 0.1
+    assert np.abs(road.locate_many(line.table[:, :2])[:, 1]).max() > 2.0, "the bend is not cut"
+    left, right = gap(road, line)
+    assert min(left, right) > 1.0 + EDGE_MARGIN - SLACK

@@ -1,0 +1,74 @@
+"""Roads from drives, against roads whose centre, width and curvature are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.errors import DataError
+from trailbrake.planning.road_survey import survey_road
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+WAVE = 32.0
+
+
+def drive(road, weave=0.25, quantum=127.0, end=0.0, drift=0.1):
+    """Return x, y, z and the place across of a car that weaves along `road`, as the wire tells them."""
+    s = np.arange(0.0, road.length - end, 0.13)
+    place = weave * np.sin(2 * math.pi * s / WAVE) + drift * np.sin(2 * math.pi * s / 400.0)
+    told = np.round(place * quantum) / quantum
+    half = road.column_at(s, RoadColumn.WIDTH_LEFT)
+    points = road.points(s, place * half).astype(np.float32).astype(float)
+    return points[:, 0], points[:, 1], points[:, 2], told
+
+
+@pytest.mark.parametrize("name", ["pinegrove", "serpent_pass"])
+def test_a_weaving_drive_tells_centre_width_and_curvature(name):
+    road = load_track(name).road
+    found = survey_road(*drive(road), width=99.0, wave=WAVE)
+    assert found.known_share > 0.98
+    assert found.road.closed == road.closed
+    xy = found.road.table[:, [RoadColumn.X, RoadColumn.Y]]
+    place = road.locate_many(xy, 0)
+    assert np.sqrt(np.mean(place[:, 1] ** 2)) < 0.05
+    assert np.abs(place[:, 1]).max() < 0.4
+    width = found.road.column(RoadColumn.WIDTH_LEFT) - road.column_at(place[:, 0], RoadColumn.WIDTH_LEFT)
+    assert np.abs(width).mean() < 0.2  # the weave is longer along the path than along the road: 3 % of the width
+    bend = found.road.column(RoadColumn.CURVATURE) - road.column_at(place[:, 0], RoadColumn.CURVATURE)
+    assert np.sqrt(np.mean(bend**2)) < 0.0015
+    rise = found.road.column(RoadColumn.Z) - road.column_at(place[:, 0], RoadColumn.Z)
+    assert np.abs(rise).max() < 0.5  # beside a banked centreline the road is higher or lower
+
+
+def test_without_a_live_place_the_width_is_the_stated_one():
+    road = load_track("pinegrove").road
+    x, y, z, place = drive(road, weave=0.0, drift=0.0)
+    for silent in (np.zeros_like(place), np.full_like(place, math.nan)):
+        found = survey_road(x, y, z, silent, width=9.0, wave=WAVE)
+        assert found.known_share == 0.0
+        assert found.road.column(RoadColumn.WIDTH_LEFT) == pytest.approx(4.5)
+        offset = road.locate_many(found.road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)[:, 1]
+        assert np.abs(offset).max() < 0.2  # the path itself
+
+
+def test_samples_that_are_missing_or_repeated_do_no_harm():
+    road = load_track("pinegrove").road
+    rows = np.array(drive(road))
+    rng = np.random.default_rng(5)
+    keep = np.sort(rng.choice(rows.shape[1], int(0.7 * rows.shape[1])))  # with repeats
+    found = survey_road(*rows[:, keep], width=9.0, wave=WAVE)
+    offset = road.locate_many(found.road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)[:, 1]
+    assert np.sqrt(np.mean(offset**2)) < 0.08
+
+
+def test_what_is_no_drive_along_a_road():
+    road = load_track("pinegrove").road
+    x, y, z, place = drive(road)
+    with pytest.raises(DataError, match="too short a drive"):
+        survey_road(x[:100], y[:100], z[:100], place[:100], width=9.0, wave=WAVE)
+    x[5000] += 500.0
+    with pytest.raises(DataError, match="the drive jumps"):
+        survey_road(x, y, z, place, width=9.0, wave=WAVE)
+    with pytest.raises(DataError, match="too short a drive"):
+        survey_road(*[np.full(9, math.nan)] * 4, width=9.0, wave=WAVE)

@@ -1,0 +1,100 @@
+"""Entries that hang, that end the process, and programs: each loses its own race, and what it leaves is cleaned up."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from trailbrake.race import heat_supervisor
+from trailbrake.race.plan import RaceDayPlan, RaceEntry, RaceRules, TrackRound
+from trailbrake.race.race_day import check_plan
+from trailbrake.race.schedule import Heat
+from trailbrake.sims.registry import find
+
+DRIVERS = """
+import os, threading
+from trailbrake.state import Controls
+
+class Goes:
+    NEEDS = frozenset({"speed"})
+    def reset(self, course): pass
+    def act(self, state, dt): return Controls(throttle=1.0, gear=1)
+
+class Hangs(Goes):
+    def act(self, state, dt):
+        if state.time > 0.3: threading.Event().wait()
+        return Controls(throttle=1.0, gear=1)
+
+class HangsAtOnce(Hangs):
+    def reset(self, course):
+        threading.Event().wait()
+
+class Dies(Hangs):
+    def act(self, state, dt):
+        if state.time > 0.3:
+            print("my last words", flush=True)
+            os._exit(7)
+        return Controls(throttle=1.0, gear=1)
+"""
+
+
+def heat(tmp_path, *entries, sim="trend", track="oval", **rules):
+    (tmp_path / "mine.py").write_text(DRIVERS)
+    grid = tuple(
+        RaceEntry(name=f"e{k}", command=text) if "{port}" in text
+        else RaceEntry(name=f"e{k}", driver=text.replace("mine.py", str(tmp_path / "mine.py")))
+        for k, text in enumerate(entries)
+    )  # fmt: skip
+    return Heat(race=1, sim=sim, track=track, car="", host=(), laps=1, seed=0, grid=grid,
+                rules=RaceRules(**({"seconds": 1.0, "patience": 1.5, "start": 30.0} | rules)))  # fmt: skip
+
+
+def go(tmp_path, *entries, **others):
+    return heat_supervisor.supervise_heat(
+        heat(tmp_path, *entries, **others), tmp_path, tmp_path / "out", False, lambda: False
+    )
+
+
+@pytest.mark.slow
+def test_who_hangs_or_ends_the_process_is_out_and_the_others_on_the_track_drive_on(tmp_path):
+    # What a day does before its first heat: drivers of others keep no kernels that they compile.
+    day = RaceDayPlan(entries=(RaceEntry(name="a", driver="line_follow"), RaceEntry(name="b", driver=__file__)),
+                      schedule=(TrackRound(track="proving_ground"),), sim="assetto")  # fmt: skip
+    check_plan(day, tmp_path, find("assetto"))
+    entries = ("mine.py:Goes", "mine.py:Hangs", "mine.py:HangsAtOnce", "mine.py:Dies")
+    outcome = go(tmp_path, *entries, sim="assetto", track="proving_ground", start=6.0)
+    assert [result.ended for result in outcome.results] == [
+        "out of time after 1 s", "no answer for 1.5 s", "no answer for 6 s",
+        "its process ended, exit code 7: my last words",
+    ]  # fmt: skip
+    assert "my last words" in Path(outcome.log).read_text()
+    left = sorted(path.name for path in (tmp_path / "out").iterdir())  # those of the attempts before are gone
+    assert left == sorted([*(f"01_proving_ground_e{k}.mcap" for k in range(4)), Path(outcome.log).name])
+
+
+@pytest.mark.slow
+def test_what_cannot_be_run_at_all_is_said(tmp_path):
+    (result,) = go(tmp_path, "wall_follow", track="nowhere").results
+    assert "no such miniature track" in result.ended
+
+
+@pytest.mark.slow
+def test_a_stop_ends_the_heat_and_its_program(tmp_path):
+    stop = threading.Event()
+    threading.Timer(1.0, stop.set).start()
+    with pytest.raises(KeyboardInterrupt):
+        heat_supervisor.supervise_heat(
+            heat(tmp_path, "{python} -c 'import time; time.sleep(600)' {port}"),
+            tmp_path,
+            tmp_path / "out",
+            False,
+            stop.is_set,
+        )
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_no_file_is_written_over(tmp_path):
+    assert heat_supervisor._unused_path(tmp_path / "a.mcap") == tmp_path / "a.mcap"
+    (tmp_path / "a.mcap").touch()
+    (tmp_path / "a-2.html").touch()
+    assert heat_supervisor._unused_path(tmp_path / "a.mcap") == tmp_path / "a-3.mcap"

@@ -1,0 +1,124 @@
+"""The car stands before it is given back."""
+
+import math
+
+import pytest
+
+from trailbrake.run.loop.drive_loop import STOPPING_SILENCE_S, CarLoop
+from trailbrake.run.loop.standstill import brake_to_standstill
+from trailbrake.run.loop.supervisor import Supervisor
+from trailbrake.state import CarState, Controls, Phase
+
+PERIOD = 0.01
+
+
+class Car:
+    """A link to a car that goes straight on and brakes as it is told; it is its own pace."""
+
+    SUPPLIES = frozenset({"speed"})
+    period = PERIOD
+
+    def __init__(self, speed, brakes=15.0, silent_from=math.inf):
+        self.speed, self.brakes, self.silent_from = speed, brakes, silent_from
+        self.ticks, self.written = 0, [Controls()]
+
+    def wait_for_sample(self, link):
+        self.ticks += 1
+        if self.ticks < self.silent_from:
+            self.speed = max(0.0, self.speed - PERIOD * self.brakes * self.written[-1].brake)
+        return self.ticks * PERIOD
+
+    def read(self, now):
+        seen = min(self.ticks, self.silent_from)
+        age = (self.ticks - seen) * PERIOD
+        return CarState(time=seen * PERIOD, sequence=int(seen), speed=self.speed, age=age, phase=Phase.DRIVING)
+
+    def write(self, controls):
+        self.written.append(controls)
+
+
+class Steady:
+    def act(self, state, dt):
+        assert 0.0 <= dt < 0.1
+        return Controls(steer=0.1, throttle=1.0, gear=3)
+
+
+def seat(car, driver=None):
+    return CarLoop(car, driver or Steady(), Supervisor(), (), lambda: None)
+
+
+def test_the_driver_steers_and_the_brake_is_on():
+    car = Car(30.0)
+    assert brake_to_standstill([seat(car)], car)
+    assert car.speed < 0.02
+    assert car.ticks * PERIOD == pytest.approx(30.0 / (15.0 * 0.6) + 0.5, rel=0.05)
+    assert {(c.steer, c.throttle, c.brake) for c in car.written[3:]} == {(0.1, 0.0, 0.6), (0.0, 0.0, 1.0)}
+    assert car.written[-1] == Controls(brake=1.0)
+
+
+@pytest.mark.parametrize("answer", [None, "left", Controls(steer=math.nan)])
+def test_a_driver_that_fails_now_does_no_harm(answer):
+    class Failing(Steady):
+        def act(self, state, dt):
+            if answer is None:
+                raise ZeroDivisionError
+            return answer
+
+    car = Car(10.0)
+    assert brake_to_standstill([seat(car, Failing())], car)
+    assert car.speed < 0.5
+
+
+def test_a_car_that_does_not_brake_is_given_up():
+    car = Car(30.0, brakes=0.0)
+    assert not brake_to_standstill([seat(car)], car)
+    assert car.ticks * PERIOD == pytest.approx(12.0, rel=0.05)
+
+
+def test_a_game_that_is_gone_is_given_up():
+    car = Car(30.0, silent_from=20)
+    assert not brake_to_standstill([seat(car)], car)
+    assert car.ticks * PERIOD < 0.2 + 0.25 + STOPPING_SILENCE_S + 0.1
+    assert car.written[-1].brake >= 0.6
+
+
+def test_several_cars_wait_for_the_last():
+    first, last = Car(10.0), Car(10.0, brakes=3.0)
+
+    class Both:
+        def wait_for_sample(self, link):
+            last.wait_for_sample(link)
+            return first.wait_for_sample(link)
+
+    assert brake_to_standstill([seat(car) for car in (first, last)], Both())
+    assert first.speed < 0.5
+    assert last.speed < 0.5
+    assert first.written[-1] == last.written[-1] == Controls(brake=1.0)
+
+
+def test_a_car_that_rocks_on_its_springs_is_waited_for():
+    class Rocking(Car):
+        def wait_for_sample(self, link):
+            now = super().wait_for_sample(link)
+            if 60 < self.ticks < 200 and self.ticks % 20 == 0:
+                self.speed = 0.3
+            return now
+
+    car = Rocking(5.0)
+    assert brake_to_standstill([seat(car)], car)
+    assert 230 <= car.ticks <= 260
+
+
+def test_a_short_silence_and_a_bad_sample_do_not_give_a_moving_car_back():
+    class Faulty(Car):
+        def read(self, now):
+            state = super().read(now)
+            if 20 <= self.ticks < 60:  # silent for 0.4 s
+                state.sequence, state.age = 20, (self.ticks - 20) * PERIOD
+            if self.ticks in (80, 81, 100):
+                state.speed = 0.0 if self.ticks < 100 else math.nan
+            return state
+
+    car = Faulty(30.0)
+    assert brake_to_standstill([seat(car)], car)
+    assert car.speed < 0.02

@@ -1,0 +1,90 @@
+"""A driver that hangs, over the real wire: what the page of its controls says, read by a stranger."""
+
+import signal
+import struct
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+from helpers.processes import command
+
+from trailbrake.record.recording_reader import Recording
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
+# s; 0.3 s on a quiet machine, the guard's 1 s and its start besides
+BRAKED, ENDED = 3.0, 60.0
+DRIVER = """
+import re, time
+from trailbrake import Controls
+class Driver:
+    NEEDS = frozenset({"speed"})
+    def reset(self, course): pass
+    def act(self, state, dt):
+        if state.speed > 8.0:
+            print("hangs", flush=True)
+            %s
+        return Controls(throttle=1.0, gear=2)
+"""
+
+
+@contextmanager
+def hanging_drive(tmp_path, body):
+    """Serve a world and drive in it with a driver that does `body` at 8 m/s; yields the drive when it does."""
+    own = tmp_path / "own.py"
+    own.write_text(DRIVER % body)
+    with command("serve", "assetto", "--track=proving_ground", "--no-classic", shm=tmp_path) as host:
+        host.until("ready ")
+        with command("drive", "--live", "--track=proving_ground", "--car=gt3", "--laps=0", "--no-report", "--json",
+                     f"--driver={own}", f"--out={tmp_path}", shm=tmp_path) as drive:  # fmt: skip
+            drive.until("hangs")
+            yield drive
+        host.process.send_signal(signal.SIGTERM)
+        assert host.end() == 0
+
+
+def read_pedals(folder):
+    """Return throttle and brake on the controls page, by its document: two floats at its beginning; None: no page."""
+    pages = [path for path in folder.glob("*CarControls*") if not path.name.endswith(".lock")]
+    try:
+        return struct.unpack_from("<2f", pages[0].read_bytes())
+    except (IndexError, FileNotFoundError, struct.error):
+        return None
+
+
+def wait_for_brake(folder, limit=BRAKED):
+    """Wait until the page says no throttle and brake; return for how long, s."""
+    began = time.monotonic()
+    while (pedals := read_pedals(folder)) is None or pedals[0] > 0.0 or pedals[1] < 0.5:
+        assert time.monotonic() - began < limit, pedals
+        time.sleep(0.01)
+    return time.monotonic() - began
+
+
+def test_an_endless_loop_is_braked_for_and_ends_the_drive(tmp_path):
+    with hanging_drive(tmp_path, "while True: pass") as drive:
+        wait_for_brake(tmp_path)
+        drive.until("the driver has not answered for 0.3 s: braking")
+        assert drive.end(ENDED) == 1
+        assert drive.summary["ended"] == f"the driver has not answered for 10 s, at {tmp_path}/own.py:10"
+        assert drive.summary["supervisor"]["hung"] == 1
+        assert drive.summary["recording_error"] == ""
+
+
+def test_a_driver_that_sleeps_is_braked_for_and_the_first_interrupt_ends_the_drive(tmp_path):
+    with hanging_drive(tmp_path, "time.sleep(1000)") as drive:
+        wait_for_brake(tmp_path)
+        drive.process.send_signal(signal.SIGINT)
+        assert drive.end(ENDED) == 0
+        assert drive.summary["ended"] == "interrupted"
+        assert drive.summary["recording_error"] == ""
+
+
+def test_a_call_that_keeps_the_interpreter_is_ended_by_the_guard_with_the_brake_on(tmp_path):
+    with hanging_drive(tmp_path, "re.match('(a+)+$', 'a' * 40 + 'b')") as drive:
+        wait_for_brake(tmp_path, ENDED)  # 1.1 s on a quiet machine; a busy one must be sure that the drive may run
+        drive.until("trailbrake: the driver has kept the interpreter")
+        assert drive.end(ENDED) == -signal.SIGKILL
+        assert read_pedals(tmp_path)[1] > 0.5
+        (recording,) = tmp_path.glob("*.mcap")
+        assert Recording.open(recording).state["speed"][-1] > 2.0

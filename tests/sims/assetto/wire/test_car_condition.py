@@ -1,0 +1,115 @@
+"""What the pages show beyond the world's state, from states made by hand and figures worked out by hand."""
+
+import math
+
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.sims.assetto.wire.car_condition import CarCondition, full_boost
+from trailbrake.state import CarState, WheelState
+
+CAR = load_car("gt3")
+STEP = 1 / 333
+
+
+def state(time, speed=0.0, wheel=None, **more):
+    known = {"angular_velocity": speed / 0.33, "on_track": 1.0, "combined_slip": 0.0, "slip_angle": 0.0, "load": 3000.0}
+    wheels = [WheelState(**(known | (wheel or {}))) for _ in range(4)]
+    return CarState(time=time, speed=speed, throttle=0.0, brake=0.0, wheels=wheels, **more)
+
+
+def follow(condition, seconds, limiter=False, **kwargs):
+    for k in range(round(seconds / STEP) + 1):
+        last = state(k * STEP, **kwargs)
+        condition.update_state(last, pit_limiter=limiter)
+    return last
+
+
+def test_a_stop_heats_the_discs_by_the_work_of_the_brakes():
+    """1000 N m at 100 rad/s for 2 s are 200 kJ: 44 K in a disc of 9.1 kg of iron, less what the air takes."""
+    condition = CarCondition(CAR)
+    last = follow(condition, 2.0, speed=33.0, wheel={"brake_torque": 1000.0, "angular_velocity": 100.0})
+    front, rear = last.wheels[0].disc_temperature, last.wheels[2].disc_temperature
+    assert front == pytest.approx(25.0 + 200e3 / (0.007 * CAR.body.mass * 500.0), rel=0.03)
+    assert front - 25.0 == pytest.approx(5.0 / 7.0 * (rear - 25.0), rel=0.01)
+    condition.reset()
+    last = state(0.0)
+    condition.update_state(last, pit_limiter=False)
+    assert last.wheels[0].disc_temperature == 25.0
+
+
+def test_a_locked_or_standing_wheel_heats_nothing_and_a_disc_cools_down():
+    condition = CarCondition(CAR)
+    assert follow(condition, 1.0, wheel={"brake_torque": 3000.0}).wheels[0].disc_temperature == 25.0
+    condition._discs = [525.0] * 4
+    condition._time = math.nan
+    last = follow(condition, 10.0, speed=50.0)
+    assert last.wheels[0].disc_temperature == pytest.approx(25.0 + 500.0 * math.exp(-10.0 / 30.0), rel=0.01)
+
+
+def test_pressure_follows_the_temperature_of_the_gas():
+    condition = CarCondition(CAR)
+    thermal = CAR.tyre_front.thermal
+    optimal = 25.0 if thermal is None else thermal.optimal_temperature
+    cold, hot = (
+        follow(CarCondition(CAR), 0.0, wheel={"core_temperature": optimal + k}).wheels[0].pressure for k in (0.0, 30.0)
+    )
+    assert cold == pytest.approx(180e3)
+    assert (hot + 101325.0) / (cold + 101325.0) == pytest.approx((optimal + 303.15) / (optimal + 273.15))
+    known = follow(condition, 0.0, wheel={"pressure": 1.0, "disc_temperature": 2.0}).wheels[3]
+    assert (known.pressure, known.disc_temperature) == (1.0, 2.0)  # a world that has models of its own keeps them
+
+
+def test_dirt_comes_beside_the_road_and_goes_on_it():
+    condition = CarCondition(CAR)
+    follow(condition, 5.0, speed=10.0, wheel={"on_track": 0.0})  # 50 m
+    assert condition.values.dirt == pytest.approx([1.0 - math.exp(-1.0)] * 4, rel=0.01)
+    dirty = condition.values.dirt[0]
+    condition._time = math.nan
+    follow(condition, 20.0, speed=10.0)  # 200 m
+    assert condition.values.dirt[0] == pytest.approx(dirty * math.exp(-1.0), rel=0.01)
+
+
+def test_boost_of_a_car_with_a_turbocharger_and_of_one_without():
+    turbo = next(car for car in map(load_car, ("hatchback", "f1", "gt3")) if car.engine.turbo_share > 0.0)
+    share = turbo.engine.turbo_share
+    assert full_boost(turbo) == pytest.approx(share / (1.0 - share) * 1.01325)
+    condition = CarCondition(turbo)
+    for k in range(2000):
+        floored = state(k * STEP)
+        floored.throttle = 1.0
+        condition.update_state(floored, pit_limiter=True)
+    assert condition.values.turbo_boost == pytest.approx(full_boost(turbo), rel=1e-3)
+    assert condition.values.pit_limiter
+    plain = next(car for car in map(load_car, ("kart", "gt3", "hatchback")) if car.engine.turbo_share == 0.0)
+    assert full_boost(plain) == 0.0
+
+
+def test_the_wheel_pulls_against_the_bend_and_goes_light_as_the_tyres_slide():
+    condition = CarCondition(CAR)
+    peak = CAR.tyre_front.peak_slip_angle
+
+    def feedback(share, sign=-1.0):
+        wheel = {"combined_slip": abs(share), "slip_angle": peak * sign * share}
+        follow(condition, 0.0, wheel=wheel)
+        return condition.values.pure_feedback
+
+    assert feedback(0.5) > 0.0  # a left bend: the front patches slide to the right, and the wheel wants to the right
+    assert feedback(0.5, 1.0) == pytest.approx(-feedback(0.5))
+    assert feedback(0.6) > feedback(2.0) > 0.0
+    assert feedback(0.0) == 0.0
+
+
+def test_the_torque_of_the_drivetrain_is_that_at_all_wheels():
+    condition = CarCondition(CAR)
+    follow(condition, 0.0, wheel={"drive_torque": 250.0})
+    assert condition.values.drivetrain_torque == 1000.0
+
+
+def test_a_state_with_nothing_in_it_is_no_error():
+    condition = CarCondition(CAR)
+    empty = CarState(time=0.0, speed=0.0)
+    condition.update_state(empty, pit_limiter=False)
+    condition.update_state(CarState(time=STEP, speed=0.0), pit_limiter=False)
+    assert condition.values.drivetrain_torque == 0.0
+    assert empty.wheels[0].pressure == pytest.approx(180e3)

@@ -1,0 +1,109 @@
+"""The classic pages of our host, read by the independent decoder of `acpmf`."""
+
+import pytest
+from helpers.assetto.foreign_pages import let_go
+from helpers.assetto.small_world import Session
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto.wire import acpmf
+
+
+@pytest.fixture
+def session(tmp_path):
+    made = Session(tmp_path, cars=2, classic=True)
+    yield made
+    made.close()
+    for name in ("physics", "graphics", "static"):
+        assert not (made.folder / f"acpmf_{name}").exists()
+    let_go()
+
+
+def page(session, name, decode):
+    return decode((session.folder / name).read_bytes())
+
+
+def physics(session):
+    return page(session, "acpmf_physics", acpmf.decode_physics)
+
+
+def graphics(session):
+    return page(session, "acpmf_graphics", acpmf.decode_graphics)
+
+
+def put(session, **controls):
+    (session.folder / spec.controls_name(0)).write_bytes(codec.encode_controls(codec.CarControls(**controls)))
+
+
+def test_what_stays_the_same(session):
+    static, car = page(session, "acpmf_static", acpmf.decode_static), load_car("gt3")
+    assert (session.folder / "acpmf_static").stat().st_size == 4096
+    assert (static.sm_version, static.num_cars, static.car_model, static.track) == ("1.7", 2, "gt3", "nowhere")
+    assert static.max_rpm == round(car.engine.limiter_rpm)
+    assert static.max_power == pytest.approx(car.engine.peak_power)
+    assert static.tyre_radius == pytest.approx((car.tyre_front.radius,) * 2 + (car.tyre_rear.radius,) * 2)
+    assert static.track_spline_length == 1000.0
+
+
+def test_physics_at_every_step_and_graphics_at_every_frame(session):
+    session.tick(333)
+    assert physics(session).packet_id == 333  # taken or not
+    assert graphics(session).packet_id == 61
+    assert graphics(session).status == acpmf.LIVE
+
+
+def test_physics_say_what_the_car_s_own_page_says(session):
+    put(session, gas=0.75, clutch=1.0, steer=0.5, autoshift_active=1)
+    session.tick(200)
+    told = physics(session)
+    car = codec.decode_car((session.folder / spec.car_name(0)).read_bytes())
+    assert (told.gas, told.steer_angle, told.gear) == (0.75, 0.5, 2)
+    assert told.speed_kmh == car.speed_kmh > 10.0
+    assert (told.velocity, told.acc_g, told.local_velocity) == (car.velocity, car.acc_g, car.local_velocity)
+    assert told.heading == pytest.approx(-session.plant.bodies[0].yaw)
+    assert told.heading > 0.0  # turned right
+    assert told.number_of_tyres_out == 0
+    assert told.auto_shifter_on == 1
+    assert told.is_ai_controlled == 0
+    assert told.brake_bias == pytest.approx(load_car("gt3").brakes.front_share)
+    assert told.engine_brake == 10
+    x, _, z = graphics(session).car_coordinates
+    assert (z, x) == pytest.approx((session.plant.bodies[0].x, session.plant.bodies[0].y), abs=0.5)  # a frame ago
+
+
+def test_a_setting_shows(session):
+    put(session, clutch=1.0, engine_brake_dn=1, brake_balance_up=1)
+    session.tick(20)
+    assert physics(session).engine_brake == 9
+    assert physics(session).brake_bias == pytest.approx(load_car("gt3").brakes.front_share + 0.01)
+
+
+def test_pause_is_told_and_freezes_the_steps(session):
+    session.tick(20)
+    (session.folder / spec.SIM_STATE_V0).write_bytes(b"\1\0\0\0")
+    session.tick(20)
+    stood = physics(session).packet_id
+    session.tick(100)
+    assert physics(session).packet_id == stood
+    assert graphics(session).status == acpmf.PAUSE
+    (session.folder / spec.SIM_STATE_V0).write_bytes(bytes(4))
+    session.tick(20)
+    assert graphics(session).status == acpmf.LIVE
+    assert physics(session).packet_id == stood + 20
+
+
+def test_in_the_pits_until_it_drives_off(session):
+    put(session, clutch=1.0, teleport_to=1)
+    session.tick(30)
+    assert graphics(session).is_in_pit == 1
+    put(session, clutch=1.0, gas=1.0, autoshift_active=1)
+    session.tick(200)
+    assert session.plant.bodies[0].speed > 3.0
+    assert graphics(session).is_in_pit == 0
+
+
+def test_lap_times_that_are_not_there_yet(session):
+    session.tick(10)
+    shown = graphics(session)
+    assert (shown.last_time, shown.best_time, shown.i_last_time, shown.completed_laps) == ("-:--:---", "-:--:---", 0, 0)
+    assert shown.position == 1

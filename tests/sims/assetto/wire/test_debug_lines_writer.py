@@ -1,0 +1,36 @@
+"""Lines of a driver on the page, read back as the game reads it."""
+
+import struct
+
+import pytest
+from helpers.assetto.foreign_pages import pages
+
+from trailbrake.errors import WireError
+from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
+from trailbrake.state import DebugLine
+from trailbrake.transport.shm import SharedMemory
+
+
+def test_axes_and_colour():
+    line = encode_line(DebugLine((1.0, 2.0, 3.0), (4.0, 5.0, 6.0), 0xFF8000))
+    assert (line.start, line.end) == ((2.0, 3.0, 1.0), (5.0, 6.0, 4.0))  # left, up, forward
+    assert line.color == 0xFF0080FF  # red in the lowest byte
+
+
+def test_the_page_has_the_newest_lines_and_goes_with_its_writer(tmp_path):
+    page = pages(tmp_path) / spec.DEBUG_LINES
+    writer = DebugLinesWriter(SharedMemory(tmp_path))
+    assert not page.exists()
+    record = codec.LineRecord((1.0, 2.0, 3.0), (4.0, 5.0, 6.0), 0xFF00FF00)
+    writer.write_lines([record] * 3)
+    data = page.read_bytes()
+    assert len(data) >= 16384
+    assert struct.unpack_from("<i6fI", data) == (3, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0xFF00FF00)
+    writer.write_lines([])
+    assert page.read_bytes()[:4] == bytes(4)
+    with pytest.raises(WireError):
+        writer.write_lines([record] * 586)
+    writer.close()
+    assert not page.exists()
+    writer.close()

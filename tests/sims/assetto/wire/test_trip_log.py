@@ -1,0 +1,67 @@
+"""Laps, distance and damage of a car, from states made by hand."""
+
+import pytest
+
+from trailbrake.sims.assetto.wire.trip_log import TripLog
+from trailbrake.state import CarState
+
+
+def state(time, lap_time=0.0, **more):
+    known = {"lap": 1.0, "speed": 10.0, "velocity_x": 10.0, "velocity_y": 0.0, "acceleration_x": 0.0,
+             "acceleration_y": 0.0, "yaw_rate": 0.0, "contact_depth": 0.0}  # fmt: skip
+    return CarState(time=time, lap_time=lap_time, **(known | more))
+
+
+def followed(*states):
+    book = TripLog()
+    for each in states:
+        book.add_state(each)
+    return book
+
+
+def test_a_lap_is_as_long_as_the_time_by_which_its_start_moved():
+    # The line was crossed 1 ms before t = 60.002: the lap took from 0.5 to 60.001.
+    book = followed(state(0.5), state(59.999, 59.499), state(60.002, 0.001, lap=2.0), state(60.005, 0.004, lap=2.0))
+    assert book.laps == 1
+    assert book.last_lap == pytest.approx(59.501)
+
+
+def test_a_crossing_after_a_teleport_is_no_lap():
+    """The clock of the lap starts again, and the number of the lap stays."""
+    book = followed(state(0.5), state(15.0, 14.5), state(15.003, 0.001), state(15.006, 0.004))
+    assert (book.laps, book.last_lap) == (0, 0.0)
+
+
+def test_a_car_that_was_put_somewhere_has_not_finished_a_lap():
+    book = followed(state(0.5), state(30.0, 29.5))
+    book.mark_discontinuity()
+    book.add_state(state(30.003, 0.0))
+    assert (book.laps, book.last_lap) == (0, 0.0)
+
+
+def test_distance():
+    assert followed(*(state(0.1 * i) for i in range(11))).distance == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "aside", "side"), [(-5.0, 1.0, 0), (5.0, 1.0, 1), (1.0, -5.0, 2), (-1.0, 5.0, 3)]
+)  # pushed back: hit in front; pushed to the right: hit on the left
+def test_damage_is_on_the_side_that_was_hit(ahead, aside, side):
+    hit = state(0.003, 0.003, velocity_x=10.0 + ahead, velocity_y=aside, contact_depth=0.02)
+    book = followed(state(0.0), hit, state(0.006, 0.006))
+    assert book.damage[side] == pytest.approx((ahead**2 + aside**2) ** 0.5 * 3.6)
+    assert sum(book.damage) == book.damage[side]
+    book.mark_discontinuity()
+    assert sum(book.damage) > 0.0
+    book.mark_discontinuity(repaired=True)
+    assert sum(book.damage) == 0.0
+
+
+def test_braking_and_turning_are_no_damage():
+    dt = 0.01
+    braked = state(dt, dt, velocity_x=9.9, velocity_y=-0.05, acceleration_x=-10.0, acceleration_y=5.0, yaw_rate=1.0)
+    braked.contact_depth = 0.01
+    # dvx = (ax + r vy) dt, dvy = (ay - r vx) dt: what the axes see of a car that only brakes and turns.
+    braked.velocity_x = 10.0 + (-10.0 + 1.0 * braked.velocity_y) * dt
+    braked.velocity_y = (5.0 - 1.0 * braked.velocity_x) * dt
+    assert sum(followed(state(0.0), braked).damage) < 0.01

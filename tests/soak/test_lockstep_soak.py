@@ -1,0 +1,111 @@
+"""Hours of simulated driving by wire in lockstep: memory stays flat, clocks do not drift, recordings rotate.
+
+Not run by default: `pytest -m soak tests/soak/test_lockstep_soak.py`. TRAILBRAKE_SOAK_S is the wall time for each wire,
+s; the first simulated hour of each is not judged.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from trailbrake.record import Recording
+
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process from /proc"),
+]
+SECONDS = float(os.environ.get("TRAILBRAKE_SOAK_S", "600"))  # of wall time, each wire
+MOST_GROWTH_MB = 1.0  # for each simulated hour behind the first
+WIRES = {
+    "assetto": ("kartwerk", 1.0 / 333.0),  # s between samples
+    "forza": ("kartwerk", 1.0 / 60.0),
+    "beamng": ("kartwerk", 0.005),
+    "trend": ("clover", 0.04),
+}
+DRIVE = [sys.executable, "-m", "trailbrake", "drive", "--laps", "0", "--no-report", "--no-pictures", "--json"]
+PART_MINUTES = 30.0
+
+
+def anonymous_megabytes(process):
+    with open(f"/proc/{process}/smaps_rollup", encoding="ascii") as file:
+        values = dict(line.split(":", 1) for line in file if ":" in line)
+    return int(values["Anonymous"].split()[0]) / 1024.0
+
+
+def descriptors(process):
+    return len(os.listdir(f"/proc/{process}/fd"))
+
+
+def simulated_hours(folder):
+    """Return the simulated hours in the recordings of a drive that goes on."""
+    first = min(folder.glob("*.mcap"), key=lambda path: len(path.name), default=None)
+    if first is None:
+        return 0.0
+    newest = max(folder.glob("*.mcap"), key=lambda path: path.stat().st_mtime_ns)
+    return last_time(Recording.open(newest, join=False)) / 3600.0
+
+
+def last_time(recording):
+    """Return the last simulator time of a recording from its last chunk alone."""
+    recording._container.chunks = [p for p in recording._container.chunks if p.channels is None or 1 in p.channels][-1:]
+    return float(recording.state["time"][-1]) if len(recording) else 0.0
+
+
+@pytest.mark.parametrize("sim", WIRES)
+def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
+    track, period = WIRES[sim]
+    samples = []  # (simulated hours, anonymous MB, descriptors)
+    command = [*DRIVE, "--sim", sim, "--track", track, "--out", str(tmp_path), "--part-minutes", str(PART_MINUTES)]
+    with (tmp_path / "summary.json").open("wb") as out, (tmp_path / "words").open("wb") as words:
+        process = subprocess.Popen(command, stdout=out, stderr=words)
+        try:
+            ends = threading.Event()
+            until = time.monotonic() + SECONDS
+            while time.monotonic() < until and process.poll() is None:
+                ends.wait(10.0)
+                hours = simulated_hours(tmp_path)
+                if hours > 0.0 and process.poll() is None:
+                    samples.append((hours, anonymous_megabytes(process.pid), descriptors(process.pid)))
+            process.send_signal(signal.SIGINT)
+            code = process.wait(120)
+        finally:
+            process.kill()
+    assert code == 0, (tmp_path / "words").read_text()[-2000:]
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    parts = summary["recording_parts"]
+    hours, memory, files = np.array(samples).T
+    late = hours > 1.0
+    growth = float(np.polyfit(hours[late], memory[late], 1)[0]) if late.sum() > 3 else float("nan")
+    drift = [clock_drift(path, period) for path in parts]
+    with capsys.disabled():
+        print(f"\n{sim}: {hours[-1]:.2f} h simulated in {SECONDS:g} s, {summary['loop']['ticks']} ticks, "
+              f"{memory[0]:.1f} -> {memory[-1]:.1f} MB, {growth:+.2f} MB/h behind the first hour, "
+              f"{files.min():.0f}..{files.max():.0f} descriptors, {len(parts)} files, "
+              f"clock {max(drift, key=abs):+.2e} s, dropped {summary['dropped']}, {summary['ended']}")  # fmt: skip
+    assert (summary["recording_error"], summary["dropped"], summary["link"]["lost"]) == ("", 0, 0)
+    assert len(parts) >= int(hours[-1] * 60.0 / (1.1 * PART_MINUTES + 1.0))
+    assert files.max() - files.min() <= 3
+    assert max(map(abs, drift)) < 1e-3
+    assert not growth >= MOST_GROWTH_MB
+    ticks = 0
+    for path in parts:  # each opens by itself, and none is missing between two
+        part = Recording.open(path, join=False)
+        assert not part.truncated
+        sequence = part._rows.ticks
+        assert (int(sequence[0]), len(sequence)) == (ticks, int(sequence[-1]) - ticks + 1)
+        ticks += len(sequence)
+    assert ticks == summary["loop"]["ticks"]
+
+
+def clock_drift(path, period):
+    """Return how far the clock of a file has moved from its count of samples, s."""
+    recording = Recording.open(path, join=False)
+    time, sequence = recording.state["time"], recording.state["sequence"]
+    return float(time[-1] - time[0] - (sequence[-1] - sequence[0]) * period)

@@ -1,0 +1,27 @@
+"""Controls that nothing has set, their settings, and the controls that a simulator reports."""
+
+import math
+
+from trailbrake.state import CarState, Controls
+from trailbrake.state.controls import SETTINGS, applied_controls, settings_of
+from trailbrake.state.fields import declared_quantities
+
+
+def test_controls_that_say_nothing_do_nothing():
+    optional = {"drs", "boost", *SETTINGS}
+    assert all(getattr(Controls(), name) == 0.0 for name in set(declared_quantities(Controls)) - optional)
+    assert all(math.isnan(getattr(Controls(), name)) for name in optional)
+    assert Controls().gear is None
+    assert Controls().wheels is None
+
+
+def test_settings_are_read_in_the_order_of_their_fields():
+    assert SETTINGS[0] == "brake_bias"
+    controls = Controls(**{name: i / 10 for i, name in enumerate(SETTINGS)})
+    assert settings_of(controls) == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    assert all(math.isnan(value) for value in settings_of(Controls()))
+
+
+def test_applied_controls_are_those_of_the_state():
+    state = CarState(steer=-0.5, throttle=0.1, brake=0.2, clutch=0.3, handbrake=0.4, gear=3)
+    assert applied_controls(state) == Controls(steer=-0.5, throttle=0.1, brake=0.2, clutch=0.3, handbrake=0.4, gear=3)

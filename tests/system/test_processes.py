@@ -1,0 +1,54 @@
+"""Processes of ours end with all that they have started."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from trailbrake.system.processes import end_process_group, process_group_options
+
+PARENT = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+time.sleep(LONG)
+"""
+
+
+def is_alive(pid):
+    with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes as Linux shows them")
+@pytest.mark.parametrize("long", [600, 0])
+def test_the_end_of_a_process_is_the_end_of_its_children(long):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PARENT.replace("LONG", str(long))],
+        stdout=subprocess.PIPE,
+        text=True,
+        **process_group_options(),
+    )
+    child = int(process.stdout.readline())
+    if not long:
+        process.wait()  # a parent that has ended by itself has left its child behind
+    assert is_alive(child)
+    end_process_group(process)
+    deadline = time.monotonic() + 10.0
+    while is_alive(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert process.returncode is not None
+    process.stdout.close()
+
+
+@pytest.mark.slow
+def test_a_process_may_have_time_to_end_by_itself():
+    process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"], **process_group_options())
+    end_process_group(process, patience_s=60.0)
+    assert process.returncode == 3

@@ -1,0 +1,160 @@
+import contextlib
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from trailbrake.errors import DataError
+from trailbrake.tracks import centreline_csv
+from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit
+from trailbrake.tracks.track_library import load_track
+
+
+def loop(n=40, radius=80.0):
+    angle = np.arange(n) * 2.0 * np.pi / n
+    return [[radius * math.cos(a), 0.7 * radius * math.sin(a), 5.0, 6.0] for a in angle]
+
+
+def csv(rows, separator=",", header="# x_m,y_m,w_tr_right_m,w_tr_left_m"):
+    return "\n".join([header, *(separator.join(f"{v:.6f}" for v in row) for row in rows)]) + "\n"
+
+
+def parse(text):
+    return centreline_csv.parse_points(text.encode(), "t.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        csv(loop()),
+        csv(loop(), header=""),
+        csv(loop(), header="x_m,y_m,w_tr_right_m,w_tr_left_m"),
+        csv([*loop(), loop()[0]]),
+        csv(loop()).replace("\n", "\r\n"),
+        csv(loop()).replace("\n", "\r"),
+        "\ufeff" + csv(loop()),
+        csv(loop(), separator=";"),
+        csv(loop(), separator=";").replace(".", ","),
+        csv(loop(), separator="\t"),
+        csv(loop(), separator=" , "),
+        csv(loop()).replace("\n", ",\n"),
+    ],
+)
+def test_every_dialect_gives_the_same_points(text):
+    found = parse(text)
+    assert np.column_stack([found.x, found.y, found.right, found.left]) == pytest.approx(np.array(loop()), abs=1e-5)
+
+
+def test_named_columns_may_come_in_any_order():
+    rows = [[row[3], row[0], 0.0, row[1], row[2]] for row in loop()]
+    found = parse(csv(rows, header="w_tr_left_m,x_m,extra,y_m,w_tr_right_m"))
+    assert found.right == pytest.approx(np.full(40, 5.0))
+    assert found.left == pytest.approx(np.full(40, 6.0))
+
+
+def changed(k, column, cell):
+    lines = csv(loop()).splitlines()
+    cells = lines[k].split(",")
+    cells[column] = cell
+    lines[k] = ",".join(cells)
+    return "\n".join(lines)
+
+
+def figure_eight():
+    angle = np.arange(80) * 2.0 * np.pi / 80 + 0.02
+    return [[100.0 * math.sin(a), 60.0 * math.sin(2.0 * a), 5.0, 5.0] for a in angle]
+
+
+def there_and_back():
+    x = [*range(0, 200, 10), *range(195, 0, -10)]
+    return [[float(v), 0.05 * math.sin(v), 5.0, 5.0] for v in x]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "t.csv: no points"),
+        ("\n\n# nothing\n", "no points"),
+        (csv(loop()[:3]), "too few points, expected 8 or more, got 3"),
+        (changed(7, 0, "abc"), r"t.csv:8: x_m is no usable number.*'abc'"),
+        (changed(7, 1, "nan"), "t.csv:8: y_m is no usable number"),
+        (changed(7, 2, "inf"), "t.csv:8: w_tr_right_m is no usable number"),
+        (changed(7, 0, "1e30"), "t.csv:8: x_m is no usable number"),
+        (changed(7, 3, "1e5"), "t.csv:8: w_tr_left_m is no usable number"),
+        (changed(7, 0, ""), "t.csv:8: x_m is no usable number"),
+        (changed(7, 2, "-1"), "t.csv:8: negative width"),
+        (changed(7, 2, "1,7"), r"t.csv:8: wrong number of columns, expected 4 .*got 5"),
+        (csv([row[:2] for row in loop()], header=""), "t.csv:2: wrong number of columns"),
+        (csv([[*row[:2], 1.0, 1.0] for row in loop()]), "t.csv:2: road narrower than a car.*got 2.00 m"),
+        (csv([*loop()[:5], loop()[4], *loop()[5:]]), "t.csv:7: duplicate point.*line 6"),
+        (csv(loop(radius=2000.0)), "gap in the centreline"),
+        (csv(loop(200, 300.0)[:150]), "t.csv:151: the circuit does not close"),
+        (csv(loop(radius=5.0)), "track too short"),
+        (csv(loop(1400, 25_000.0)), "track too long"),
+        (csv(figure_eight()), "the centreline crosses itself.*lines"),
+        (csv(there_and_back()), "crosses itself|doubles back"),
+        ("\0\0\0", "not a text file"),
+    ],
+)
+def test_bad_files_are_one_clear_line(text, said):
+    with pytest.raises(DataError, match=said) as caught:
+        parse(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_encodings_are_refused_with_a_hint():
+    with pytest.raises(DataError, match="UTF-16"):
+        centreline_csv.parse_points(csv(loop()).encode("utf-16"), "t.csv")
+    with pytest.raises(DataError, match=r"t.csv:2: not UTF-8"):
+        centreline_csv.parse_points(b"# a\n\xff\xfe1,2,3,4\n", "t.csv")
+
+
+def test_crossing_is_said_with_its_lines():
+    with pytest.raises(DataError) as caught:
+        parse(csv(figure_eight()))
+    assert "lines 40 and 80" in str(caught.value) or "lines 41 and 81" in str(caught.value)
+
+
+def test_huge_files_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(centreline_csv, "MAX_BYTES", 100)
+    (tmp_path / "big.csv").write_text(csv(loop()))
+    with pytest.raises(DataError, match="the track is too large"):
+        load_track(tmp_path / "big.csv")
+    monkeypatch.setattr(centreline_csv, "MAX_POINTS", 20)
+    with pytest.raises(DataError, match="too many points"):
+        parse(csv(loop()))
+
+
+cells = st.one_of(
+    st.floats(-500, 500).map(lambda v: f"{v:.3f}"),
+    st.sampled_from(["", "x", "nan", "1e999", "-0", "5", "#", "\r", "1_0"]),
+)
+lines = st.lists(cells, min_size=0, max_size=6).flatmap(
+    lambda row: st.sampled_from([",", ";", " "]).map(lambda sep: sep.join(row))
+)
+
+
+@settings(max_examples=150)
+@given(st.one_of(st.binary(max_size=300), st.lists(lines, max_size=30).map(lambda rows: "\n".join(rows).encode())))
+@example(b"#\n" * 5)
+def test_nonsense_raises_nothing_but_data_error(data):
+    with contextlib.suppress(DataError):
+        centreline_csv.parse_points(data, "t.csv")
+
+
+wobble = st.lists(st.tuples(st.floats(0.3, 1.7), st.floats(-0.2, 0.2)), min_size=8, max_size=40)
+
+
+@settings(max_examples=40)
+@given(wobble, st.floats(20.0, 150.0), st.floats(1.0, 100.0), st.floats(1.5, 100.0))
+def test_any_loop_becomes_a_finite_road_or_a_data_error(shape, radius, right, left):
+    angle = (np.arange(len(shape)) + np.array([turn for _, turn in shape])) * 2.0 * np.pi / len(shape)
+    reach = radius * np.array([share for share, _ in shape])
+    rows = np.column_stack([reach * np.cos(angle), reach * np.sin(angle), angle * 0.0 + right, angle * 0.0 + left])
+    with contextlib.suppress(DataError):
+        found = parse(csv(rows.tolist()))
+        road, report = smooth_circuit(MeasuredLine(found.x, found.y, found.right, found.left), 8.0, "t.csv")
+        assert np.isfinite(road.table).all()
+        assert report.max_shift < 10.0

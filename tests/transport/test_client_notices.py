@@ -1,0 +1,66 @@
+import pytest
+
+from trailbrake.transport import client_notices
+from trailbrake.transport.client_notices import UNFINISHED_S, WAITING_S, ClientNotices, print_to_stderr
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+def test_a_host_without_a_client_says_where_it_waits_once(said):
+    notices = ClientNotices("toy", "no client has called 127.0.0.1:9 yet", said.append)
+    for now in (100.0, 100.0 + 0.9 * WAITING_S):
+        notices.note_waiting(now)
+    assert said == []
+    for now in (100.1 + WAITING_S, 200.0):
+        notices.note_waiting(now)
+    assert said == ["toy: no client has called 127.0.0.1:9 yet"]
+
+
+def test_a_private_wire_is_silent(said):
+    notices = ClientNotices("toy", say=said.append)
+    for now in (0.0, 100.0):
+        notices.note_waiting(now)
+    assert said == []
+
+
+def test_bytes_without_an_end_are_named_when_they_have_lain_for_a_while(said):
+    notices = ClientNotices("toy", say=said.append)
+    notices.note_unfinished(31, 0.0, "127.0.0.1:5000")
+    notices.note_unfinished(0, 0.5)  # a message that came in pieces
+    notices.note_unfinished(31, 0.6, "127.0.0.1:5000")
+    assert said == []
+    for now in (0.6 + UNFINISHED_S, 9.0):
+        notices.note_unfinished(31, now, "127.0.0.1:5000")
+    assert said == ["toy: 31 bytes without the end of a message from 127.0.0.1:5000"]
+
+
+def test_an_unreadable_message_is_named_once_for_each_client(said):
+    notices = ClientNotices("toy", say=said.append)
+    for _ in range(3):
+        notices.note_unreadable("not a number", "127.0.0.1:5000")
+    notices.note_client()
+    notices.note_unreadable("no JSON")
+    assert said == [
+        "toy: a message that cannot be read from 127.0.0.1:5000: not a number",
+        "toy: a message that cannot be read: no JSON",
+    ]  # fmt: skip
+
+
+def test_a_substitute_is_named_once(said):
+    notices = ClientNotices("toy", say=said.append)
+    for _ in range(2):
+        notices.note_substitute("the scene warehouse is shown as the track lakeside")
+    assert said == ["toy: the scene warehouse is shown as the track lakeside"]
+
+
+def test_lines_for_the_user_go_to_standard_error(capsys):
+    print_to_stderr("camera: the window is closed")
+    assert capsys.readouterr().err == "camera: the window is closed\n"
+
+
+def test_a_sender_s_bytes_cannot_steer_the_terminal(capfd):
+    client_notices.print_to_stderr("a message, got \x1b]0;title\x07\x1b[2J\n\u202eend \u00e4")
+    assert capfd.readouterr().err == "a message, got ?]0;title??[2J??end \u00e4\n"

@@ -1,0 +1,107 @@
+import base64
+import re
+from io import BytesIO
+
+import numpy as np
+import pytest
+from helpers.picture_bombs import claim_size
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from trailbrake.errors import WireError
+from trailbrake.transport import image_codec
+from trailbrake.transport.image_codec import ImageDecoder
+
+GREY = np.full((120, 160, 3), 90, np.uint8)
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "TGA"])
+def test_a_picture_of_each_form_comes_back(form):
+    data = image_codec.encode_image(GREY, form)
+    with Image.open(BytesIO(data)) as opened:
+        assert (opened.format, opened.size) == (form, (160, 120))
+    seen = ImageDecoder(8, 8, lambda: None).decode_image(
+        image_codec.decode_base64(image_codec.encode_base64(data), "image")
+    )
+    assert np.abs(seen.astype(int) - 90).max() <= 1
+
+
+def test_a_damaged_picture_shows_the_last_good_one():
+    spoilt = []
+    pictures = ImageDecoder(120, 160, lambda: spoilt.append(1))
+    assert not pictures.decode_image(b"").any()  # black: none was good yet
+    good = pictures.decode_image(image_codec.encode_image(GREY))
+    assert pictures.decode_image(image_codec.encode_image(GREY)[:300]) is good
+    assert len(spoilt) == 2
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_break_it(data):
+    assert ImageDecoder(8, 8, lambda: None).decode_image(data).ndim == 3
+
+
+def test_base64():
+    assert image_codec.encode_base64(b"\x00\xffm") == base64.b64encode(b"\x00\xffm").decode()
+    for bad in (None, 5, "no base64!", "A", "ÄÖ=="):
+        with pytest.raises(WireError, match="image: not base64"):
+            image_codec.decode_base64(bad, "image")
+
+
+@pytest.mark.parametrize("size", [(13_000, 13_000), (2001, 2000), (60_000, 60_000)])
+def test_a_picture_bomb_is_refused_by_its_header(size, monkeypatch):
+    damaged = []
+    decoder = ImageDecoder(8, 8, lambda: damaged.append(1))
+    monkeypatch.setattr(Image, "open", lambda *all, **named: pytest.fail("opened"))
+    assert decoder.decode_image(claim_size(*size)).shape == (8, 8, 3)
+    assert damaged == [1]
+
+
+def test_a_picture_of_thousands_of_scans_is_refused():
+    out = BytesIO()
+    Image.fromarray(GREY).save(out, "JPEG", progressive=True)
+    data = out.getvalue()
+    first = data.index(b"\xff\xda")
+    second = data.index(b"\xff\xda", first + 2)
+    damaged = []
+    decoder = ImageDecoder(8, 8, lambda: damaged.append(1))
+    assert decoder.decode_image(data).shape == (120, 160, 3)
+    decoder.decode_image(data[:second] + data[first:second] * 200 + data[second:])
+    assert damaged == [1]
+
+
+def test_the_largest_picture_is_still_one():
+    large = image_codec.encode_image(np.zeros((2000, 2000, 3), np.uint8))
+    assert ImageDecoder(8, 8, lambda: pytest.fail("damaged")).decode_image(large).shape == (2000, 2000, 3)
+
+
+def test_a_jpeg_has_the_quality_of_the_simulator():
+    pixels = np.random.default_rng(1).integers(0, 256, (24, 32, 3), np.uint8)
+    with Image.open(BytesIO(image_codec.encode_image(pixels))) as opened:
+        tables = opened.quantization
+        assert [layer[1:3] for layer in opened.layer] == [(2, 2), (1, 1), (1, 1)]  # chroma at half size both ways
+    plain = BytesIO()
+    Image.fromarray(pixels).save(plain, "JPEG", quality=75)
+    with Image.open(plain) as opened:
+        assert tables == opened.quantization
+
+
+def test_a_picture_without_colours_is_rgb_too_and_other_formats_are_damaged():
+    spoilt = []
+    pictures = ImageDecoder(6, 8, lambda: spoilt.append(1))
+    grey, other = BytesIO(), BytesIO()
+    Image.new("L", (4, 3), 90).save(other, "GIF")
+    black = pictures.decode_image(other.getvalue())
+    assert (black.shape, black.dtype, spoilt) == ((6, 8, 3), np.uint8, [1])
+    Image.new("L", (4, 3), 90).save(grey, "PNG")
+    assert pictures.decode_image(grey.getvalue()).tolist() == [[[90, 90, 90]] * 4] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [(["ab"] * 60, rf"^key: not base64, got {re.escape(str(['ab'] * 60)[:40])}$"),
+     ("x" * 61, f"^key: not base64: .+, got {'x' * 40}$")],
+)  # fmt: skip
+def test_what_is_no_base64_is_one_line(value, line):
+    with pytest.raises(WireError, match=line):
+        image_codec.decode_base64(value, "key")
