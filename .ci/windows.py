@@ -7,6 +7,7 @@ FOLDER is laid out once and used again. Exit code: pytest's; 0 with the reason p
 cannot be had, since then nothing was found to be wrong. The bridge's tests run in the Python that runs this.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -31,6 +32,7 @@ QUICK = (
 CHOSEN = "not slow and not rl and not vm and not fmi and not wine"
 # On Linux, with programs under wine at the other end.
 BESIDE = ("tests/sims/assetto/proton/test_bridge_process.py", "-m", "wine")
+MOST_AGAIN = 5  # tests that may fail once: see .ci/run
 STUCK_S = 300  # for one test, after which the run is ended: nobody watches it
 # Newer ones call `crealf` and `cimagf`, which the C library of Debian's wine 8 has no code for.
 HELD_BACK = ("numpy<2.2",)
@@ -167,12 +169,40 @@ def covered(report: Path) -> str:
     return "\n".join(lines)
 
 
+def run_twice(command: list[str], env: dict[str, str], cache: Path, report: Path) -> int:
+    """Run pytest, and what failed once more, alone, unless that is too much for a stalled machine.
+
+    Args:
+        command: of wine, or of a Python of Linux; what is missing in it are paths.
+        env: for it.
+        cache: folder for pytest's own notes.
+        report: file for the report of the first run.
+
+    Returns:
+        The exit code.
+    """
+    path = str if command[0] == sys.executable else windows
+    command = [*command, "-o", f"cache_dir={path(cache)}"]
+    first = [*command, f"--junitxml={path(report)}"]
+    code = run(first, env)
+    found = cache / "v/cache/lastfailed"
+    failed = list(json.loads(found.read_text(encoding="utf-8"))) if code == 1 and found.exists() else []
+    if not 0 < len(failed) <= MOST_AGAIN:
+        return code
+    print(f"once more, alone: {' '.join(failed)}", flush=True)
+    code = run([*command, "--last-failed"], env)
+    if not code:
+        print(f"passed alone: {' '.join(failed)}")
+    return code
+
+
 def beside(folder: Path, python: Path, env: dict[str, str]) -> int:
     """Run the tests on Linux that have programs under wine at the other end; return pytest's exit code."""
     ours = {**os.environ, "TRAILBRAKE_WINDOWS_PYTHON": str(python), "PYTHONPATH": str(ROOT / "src")}
     ours |= {name: env[name] for name in ("WINEPREFIX", "WINEDEBUG", "WINEDLLOVERRIDES")}
     ours.pop("DISPLAY", None)
-    return run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *BESIDE], ours)
+    command = [sys.executable, "-m", "pytest", "-q", *BESIDE]
+    return run_twice(command, ours, folder / "pytest-cache-beside", folder / "report-beside.xml")
 
 
 def main(folder: Path, words: list[str]) -> int:
@@ -198,13 +228,15 @@ def main(folder: Path, words: list[str]) -> int:
     chosen = words or [*QUICK, "-m", CHOSEN]
     began = time.monotonic()
     with display() as screen:
-        code = run(
+        code = run_twice(
             [
-                program, str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={windows(report)}",
+                program, str(python), "-m", "pytest", "-q",
                 f"--basetemp={windows(folder / 'tmp')}", "-o", f"faulthandler_timeout={STUCK_S}",
                 "-o", "faulthandler_exit_on_timeout=true", *chosen,
             ],
             env | screen,
+            folder / "pytest-cache",
+            report,
         )  # fmt: skip
     if report.exists():
         print(f"ran under Windows Python {VERSION} in {time.monotonic() - began:.0f} s:\n{covered(report)}")
