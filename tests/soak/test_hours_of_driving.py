@@ -1,7 +1,8 @@
-"""Hours of simulated driving by wire in lockstep: memory stays flat, clocks do not drift, recordings rotate.
+"""Hours of driving by wire: memory stays flat, clocks do not drift, recordings rotate.
 
-Not run by default: `pytest -m soak tests/soak/test_lockstep_soak.py`. TRAILBRAKE_SOAK_S is the wall time for each wire,
-s; the first simulated hour of each is not judged.
+Not run by default: `pytest -m soak tests/soak/test_hours_of_driving.py`. In lockstep TRAILBRAKE_SOAK_S is the most wall
+time for each wire, s, and TRAILBRAKE_SOAK_HOURS the simulated time after which it ends before; in real time, over real
+doors, the first is the duration. The first simulated hour, or the first tenth in real time, is not judged.
 """
 
 import json
@@ -14,6 +15,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.processes import command
 
 from trailbrake.record import Recording
 
@@ -22,7 +24,9 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of a process from /proc"),
 ]
 SECONDS = float(os.environ.get("TRAILBRAKE_SOAK_S", "600"))  # of wall time, each wire
+HOURS = float(os.environ.get("TRAILBRAKE_SOAK_HOURS", "inf"))  # simulated, each wire
 MOST_GROWTH_MB = 1.0  # for each simulated hour behind the first
+MOST_DRIFT = 1e-3  # of a served world's clock against this machine's: it may skip ticks that it was late for
 WIRES = {
     "assetto": ("kartwerk", 1.0 / 333.0),  # s between samples
     "forza": ("kartwerk", 1.0 / 60.0),
@@ -68,7 +72,8 @@ def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
         try:
             ends = threading.Event()
             until = time.monotonic() + SECONDS
-            while time.monotonic() < until and process.poll() is None:
+            hours = 0.0
+            while time.monotonic() < until and hours < HOURS and process.poll() is None:
                 ends.wait(10.0)
                 hours = simulated_hours(tmp_path)
                 if hours > 0.0 and process.poll() is None:
@@ -85,7 +90,7 @@ def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
     growth = float(np.polyfit(hours[late], memory[late], 1)[0]) if late.sum() > 3 else float("nan")
     drift = [clock_drift(path, period) for path in parts]
     with capsys.disabled():
-        print(f"\n{sim}: {hours[-1]:.2f} h simulated in {SECONDS:g} s, {summary['loop']['ticks']} ticks, "
+        print(f"\n{sim}: {hours[-1]:.2f} h simulated in {time.monotonic() - until + SECONDS:.0f} s, {summary['loop']['ticks']} ticks, "
               f"{memory[0]:.1f} -> {memory[-1]:.1f} MB, {growth:+.2f} MB/h behind the first hour, "
               f"{files.min():.0f}..{files.max():.0f} descriptors, {len(parts)} files, "
               f"clock {max(drift, key=abs):+.2e} s, dropped {summary['dropped']}, {summary['ended']}")  # fmt: skip
@@ -94,14 +99,19 @@ def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
     assert files.max() - files.min() <= 3
     assert max(map(abs, drift)) < 1e-3
     assert not growth >= MOST_GROWTH_MB
+    assert count_rows(parts) == summary["loop"]["ticks"]
+
+
+def count_rows(parts):
+    """Return the rows of a recording's files; fail if one does not open by itself or a row is missing between two."""
     ticks = 0
-    for path in parts:  # each opens by itself, and none is missing between two
+    for path in parts:
         part = Recording.open(path, join=False)
         assert not part.truncated
         sequence = part._rows.ticks
         assert (int(sequence[0]), len(sequence)) == (ticks, int(sequence[-1]) - ticks + 1)
         ticks += len(sequence)
-    assert ticks == summary["loop"]["ticks"]
+    return ticks
 
 
 def clock_drift(path, period):
@@ -109,3 +119,46 @@ def clock_drift(path, period):
     recording = Recording.open(path, join=False)
     time, sequence = recording.state["time"], recording.state["sequence"]
     return float(time[-1] - time[0] - (sequence[-1] - sequence[0]) * period)
+
+
+@pytest.mark.parametrize("sim", ("assetto", "forza"))
+def test_hours_in_real_time(sim, tmp_path, capsys):
+    """`serve` and `drive --live`, two processes with the doors of the wire between them."""
+    shm, out = tmp_path / "shm", tmp_path / "out"
+    shm.mkdir()
+    options = ("--track", WIRES[sim][0])
+    live = ("drive", "--sim", sim, "--live", *options, "--laps=0", "--no-report", "--json", f"--out={out}",
+            f"--part-minutes={PART_MINUTES}")  # fmt: skip
+    with command("serve", sim, *options, "--json", shm=shm) as host:
+        host.until("ready ")
+        with command(*live, shm=shm) as client:
+            ends, until = threading.Event(), time.monotonic() + SECONDS
+            samples, clocks = [], []  # (s, MB of the host, of the client, descriptors of both); (wall, simulated), s
+            while time.monotonic() < until and client.process.poll() is None:
+                ends.wait(10.0)
+                left = until - time.monotonic()
+                samples.append((SECONDS - left, *(measure(one.process.pid) for one in (host, client) for measure in
+                                                  (anonymous_megabytes, descriptors))))  # fmt: skip
+                clocks.append((time.monotonic(), 3600.0 * simulated_hours(out)))
+            client.process.send_signal(signal.SIGINT)
+            assert client.end(patience=120.0) == 0, client.said[-20:]
+        host.process.send_signal(signal.SIGTERM)
+        assert host.end(patience=120.0) == 0, host.said[-20:]
+    at, host_mb, host_files, client_mb, client_files = np.array(samples).T
+    late = at > 0.1 * SECONDS
+    growth = [float(np.polyfit(at[late] / 3600.0, each[late], 1)[0]) for each in (host_mb, client_mb)]
+    wall, simulated = np.array(clocks)[late].T
+    rate = float(np.polyfit(wall - wall[0], simulated, 1)[0])
+    summary, parts = client.summary, client.summary["recording_parts"]
+    with capsys.disabled():
+        print(f"\n{sim}, real time: {SECONDS:.0f} s, {summary['loop']['ticks']} ticks, host {host_mb[late][0]:.1f} -> "
+              f"{host_mb[-1]:.1f} MB ({growth[0]:+.2f} MB/h), client {client_mb[late][0]:.1f} -> {client_mb[-1]:.1f} MB "
+              f"({growth[1]:+.2f} MB/h), descriptors {host_files.min():.0f}..{host_files.max():.0f} and "
+              f"{client_files.min():.0f}..{client_files.max():.0f}, {len(parts)} files, simulated second "
+              f"{rate:.6f} s, lost {summary['link']['lost']}, dropped {summary['dropped']}")  # fmt: skip
+    assert (summary["recording_error"], summary["dropped"]) == ("", 0)
+    assert len(parts) >= int(SECONDS / (1.1 * 60.0 * PART_MINUTES + 60.0))
+    assert max(host_files.max() - host_files.min(), client_files.max() - client_files.min()) <= 3
+    assert abs(rate - 1.0) < MOST_DRIFT
+    assert not max(growth) >= MOST_GROWTH_MB
+    assert count_rows(parts) == summary["loop"]["ticks"]
