@@ -90,7 +90,8 @@ def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
     growth = float(np.polyfit(hours[late], memory[late], 1)[0]) if late.sum() > 3 else float("nan")
     drift = [clock_drift(path, period) for path in parts]
     with capsys.disabled():
-        print(f"\n{sim}: {hours[-1]:.2f} h simulated in {time.monotonic() - until + SECONDS:.0f} s, {summary['loop']['ticks']} ticks, "
+        print(f"\n{sim}: {hours[-1]:.2f} h simulated in {time.monotonic() - until + SECONDS:.0f} s, "
+              f"{summary['loop']['ticks']} ticks, "
               f"{memory[0]:.1f} -> {memory[-1]:.1f} MB, {growth:+.2f} MB/h behind the first hour, "
               f"{files.min():.0f}..{files.max():.0f} descriptors, {len(parts)} files, "
               f"clock {max(drift, key=abs):+.2e} s, dropped {summary['dropped']}, {summary['ended']}")  # fmt: skip
@@ -121,7 +122,7 @@ def clock_drift(path, period):
     return float(time[-1] - time[0] - (sequence[-1] - sequence[0]) * period)
 
 
-@pytest.mark.parametrize("sim", ("assetto", "forza"))
+@pytest.mark.parametrize("sim", ["assetto", "forza"])
 def test_hours_in_real_time(sim, tmp_path, capsys):
     """`serve` and `drive --live`, two processes with the doors of the wire between them."""
     shm, out = tmp_path / "shm", tmp_path / "out"
@@ -152,9 +153,9 @@ def test_hours_in_real_time(sim, tmp_path, capsys):
     summary, parts = client.summary, client.summary["recording_parts"]
     with capsys.disabled():
         print(f"\n{sim}, real time: {SECONDS:.0f} s, {summary['loop']['ticks']} ticks, host {host_mb[late][0]:.1f} -> "
-              f"{host_mb[-1]:.1f} MB ({growth[0]:+.2f} MB/h), client {client_mb[late][0]:.1f} -> {client_mb[-1]:.1f} MB "
-              f"({growth[1]:+.2f} MB/h), descriptors {host_files.min():.0f}..{host_files.max():.0f} and "
-              f"{client_files.min():.0f}..{client_files.max():.0f}, {len(parts)} files, simulated second "
+              f"{host_mb[-1]:.1f} MB ({growth[0]:+.2f} MB/h), client {client_mb[late][0]:.1f} -> "
+              f"{client_mb[-1]:.1f} MB ({growth[1]:+.2f} MB/h), descriptors {host_files.min():.0f}.."
+              f"{host_files.max():.0f} and {client_files.min():.0f}..{client_files.max():.0f}, {len(parts)} files, simulated second "
               f"{rate:.6f} s, lost {summary['link']['lost']}, dropped {summary['dropped']}")  # fmt: skip
     assert (summary["recording_error"], summary["dropped"]) == ("", 0)
     assert len(parts) >= int(SECONDS / (1.1 * 60.0 * PART_MINUTES + 60.0))
