@@ -155,8 +155,9 @@ def test_hours_in_real_time(sim, tmp_path, capsys):
         print(f"\n{sim}, real time: {SECONDS:.0f} s, {summary['loop']['ticks']} ticks, host {host_mb[late][0]:.1f} -> "
               f"{host_mb[-1]:.1f} MB ({growth[0]:+.2f} MB/h), client {client_mb[late][0]:.1f} -> "
               f"{client_mb[-1]:.1f} MB ({growth[1]:+.2f} MB/h), descriptors {host_files.min():.0f}.."
-              f"{host_files.max():.0f} and {client_files.min():.0f}..{client_files.max():.0f}, {len(parts)} files, simulated second "
-              f"{rate:.6f} s, lost {summary['link']['lost']}, dropped {summary['dropped']}")  # fmt: skip
+              f"{host_files.max():.0f} and {client_files.min():.0f}..{client_files.max():.0f}, {len(parts)} files, "
+              f"simulated second {rate:.6f} s, lost {summary['link']['lost']}, "
+              f"dropped {summary['dropped']}")  # fmt: skip
     assert (summary["recording_error"], summary["dropped"]) == ("", 0)
     assert len(parts) >= int(SECONDS / (1.1 * 60.0 * PART_MINUTES + 60.0))
     assert max(host_files.max() - host_files.min(), client_files.max() - client_files.min()) <= 3
