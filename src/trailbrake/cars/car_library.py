@@ -1,4 +1,7 @@
-"""Cars by name or file: reads car files (TOML) into `CarParams`, and names file and key of every fault."""
+"""Cars by name or file: reads car files (TOML) into `CarParams`, and names file and key of every fault.
+
+`random:SEED` is a random car (`random_car`).
+"""
 
 import re
 from pathlib import Path
@@ -7,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from trailbrake.cars import random_car
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError, suggest_names
@@ -23,16 +27,19 @@ def car_names() -> list[str]:
 
 
 def load_car(name_or_path: str | Path) -> CarParams:
-    """Return the car of that name from the library, or from a TOML file.
+    """Return the car of that name from the library, or from a TOML file, or a random car.
 
     Args:
-        name_or_path: one of `car_names()`, or the path of a file (anything with a slash or ending in .toml).
+        name_or_path: one of `car_names()`, or the path of a file (anything with a slash or ending in .toml), or
+            `random:SEED`, or `random:SEED:CAR` with one of the former.
 
     Raises:
-        UsageError: there is no such car or file.
+        UsageError: there is no such car or file, or no such seed.
         DataError: the file is not a car; the message names file, key, expected and got.
     """
     text = str(name_or_path)
+    if text.startswith(random_car.PREFIX):
+        return _draw_car(text)
     if isinstance(name_or_path, str) and not text.endswith(".toml") and "/" not in text and "\\" not in text:
         if text not in car_names():
             raise UsageError("no such car", where="car", got=text, hint=suggest_names(text, car_names()))
@@ -40,6 +47,13 @@ def load_car(name_or_path: str | Path) -> CarParams:
     else:
         path = Path(text)
     return parse_car(read_user_file(path, "car file"), where=text)
+
+
+def _draw_car(name: str) -> CarParams:
+    seed, base = random_car.parse_name(name)
+    factors = random_car.draw_factors(seed)
+    own = load_car(base or factors.base)
+    return random_car.build_random_car(own, factors, f"{random_car.PREFIX}{seed}:{own.name}")
 
 
 def parse_car(data: bytes, *, where: str) -> CarParams:

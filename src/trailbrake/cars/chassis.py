@@ -1,4 +1,4 @@
-"""The chassis part of a car file: body, suspension, air, brakes, steering, scanner.
+"""The chassis part of a car file: body, suspension, air, brakes, steering, actuation, scanner.
 
 Lengths in m, masses in kg, angles in rad, torques in N m. Frames as everywhere: x forward, y left, z up (ISO 8855).
 """
@@ -152,6 +152,15 @@ class SteeringGear(Section, frozen=True):
     ackermann: Annotated[
         float, unit_fraction("1, 0 = wheels parallel, 1 = both wheels' axes meet on the line of the rear axle")
     ]
+
+
+class Actuation(Section, frozen=True):
+    """From a control at the simulator's end of the wire to the car: the same for steer, pedals and gears.
+
+    The embedded worlds behind a wire apply it; environments on arrays have `vary.delay`.
+    """
+
+    delay: Annotated[float, Meta(ge=0.0, le=0.5, description="s, until a control acts")] = 0.0
 
 
 class ScannerMount(Section, frozen=True):

@@ -9,11 +9,12 @@ import math
 
 import msgspec
 
-from trailbrake.cars.chassis import Aero, Body, Brakes, ScannerMount, SteeringGear, Suspension
+from trailbrake.cars.chassis import Actuation, Aero, Body, Brakes, ScannerMount, SteeringGear, Suspension
 from trailbrake.cars.drivetrain import Differential, Driveline, Engine, Fuel, Gearbox, Hybrid, interpolate_table
 from trailbrake.cars.tyre_params import Thermal, Tyre
 
 __all__ = [
+    "Actuation",
     "Aero",
     "Body",
     "Brakes",
@@ -51,6 +52,7 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     steering: SteeringGear
     fuel: Fuel
     hybrid: Hybrid | None = None
+    actuation: Actuation = msgspec.field(default_factory=Actuation)
     scanner: ScannerMount = msgspec.field(default_factory=ScannerMount)
 
     @property

@@ -130,7 +130,10 @@ def _miniature_tracks() -> list[dict[str, Any]]:
 
 
 def cars(*, json: JsonFlag = False) -> None:
-    """List the cars, with mass, power, drive and equipment."""
+    """List the cars, with mass, power, drive and equipment.
+
+    Beside these: a TOML file, random:SEED for a random car, and random:SEED:CAR for a random one like CAR.
+    """
     from trailbrake.cars import car_library
 
     rows: list[dict[str, Any]] = []
@@ -150,7 +153,7 @@ def cars(*, json: JsonFlag = False) -> None:
         print_json({"cars": rows})
     else:
         print_table(
-            "Cars (or a TOML file of your own)",
+            "Cars (or a TOML file of your own, or random:SEED for a random car, or random:SEED:CAR for one like CAR)",
             ["name", "title", "mass", "power", "in front", "drive", "gears", "equipment"],
             [[r["name"], r["title"], f"{r['mass_kg']:.0f} kg", _format_power(r),
               f"{100.0 * r['front_weight_share']:.0f} %", r["drive"], str(r["gears"]),

@@ -29,8 +29,8 @@ class DriveOptions:
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
             say so, or else none: the road is unmapped, nothing is planned and no line is scored.
-        car: a car's name or file. Not named: gt3 or hatchback; live, the game's own, where its files tell it, or else
-            none.
+        car: a car's name or file, or random:SEED. Not named: gt3 or hatchback; live, the game's own, where its files
+            tell it, or else none.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
@@ -94,7 +94,8 @@ class WorldOptions:
     Attributes:
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover.
-        car: a car's name or file. Not named: gt3, on public roads hatchback. The miniature world has one.
+        car: a car's name or file, or random:SEED. Not named: gt3, on public roads hatchback. The miniature world has
+            one.
         seed: seed of the world: where parked cars stand in the miniature world; nothing else is random yet.
         seconds: serve for so many seconds of wall time; 0 = until stopped.
         speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.

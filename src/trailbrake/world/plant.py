@@ -12,6 +12,7 @@ from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, count_substeps, write_controls
 from trailbrake.world.car_settings import DEFAULT_SETTINGS, apply_settings
+from trailbrake.world.control_delay import ControlDelay
 from trailbrake.world.row_layout import StateRow
 from trailbrake.world.state_builder import StateBuilder
 
@@ -40,6 +41,8 @@ class World:
         self._substeps = count_substeps(period)
         self._dt = period / self._substeps
         self._settings = [DEFAULT_SETTINGS] * len(self.cars)
+        delays = [car.actuation.delay for car in self.cars]
+        self._control_delay = ControlDelay(delays, self._dt, self._substeps) if any(delays) else None
         # Views of each car's rows in the batch: making a view takes as long as reading it.
         columns = [self.batch.view_car(car) for car in range(len(self.cars))]
         self._state_builders = [
@@ -58,20 +61,23 @@ class World:
         self._best_lap_times = [math.nan] * len(self.cars)
         self._laps: list[list[LapRecord]] = [[] for _ in self.cars]
         for car in range(len(self.cars)):
-            write_controls(self._control_rows[car], Controls())
-            if self._settings[car] != DEFAULT_SETTINGS:
-                self._apply_settings(car, Controls())
+            self._apply_controls(car, Controls())
             self._place_on_grid(car)
             self._update_laps(car)
+        if self._control_delay is not None:
+            self._control_delay.clear_all()
 
     def step(self, controls: Sequence[Controls]) -> None:
         """Advance all cars by one period; `controls[i]` is for car i."""
-        batch = self.batch
-        for car, wanted in enumerate(controls):
-            write_controls(self._control_rows[car], wanted)
-            if settings_of(wanted) != self._settings[car]:
-                self._apply_settings(car, wanted)
-        batch.step(self._dt, self._substeps)
+        if self._control_delay is None:
+            for car, wanted in enumerate(controls):
+                self._apply_controls(car, wanted)
+            self.batch.step(self._dt, self._substeps)
+        else:
+            for part in self._control_delay.delay_controls(controls):
+                for car, wanted in part.controls:
+                    self._apply_controls(car, wanted)
+                self.batch.step(self._dt, part.substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
             self._update_laps(car)
@@ -108,6 +114,8 @@ class World:
         if command.restart or command.to_pits:
             contacts = self.batch.view_car(car)[_CONTACTS]
             self._place_on_grid(car)
+            if self._control_delay is not None:
+                self._control_delay.clear_car(car)
             if command.restart:
                 self._best_lap_times[car] = math.nan
                 self._laps[car].clear()
@@ -120,6 +128,11 @@ class World:
             self._place_at_pose(car, command.teleport)
             self.batch.view_car(car)[_CONTACTS] = contacts
             self._timers[car].mark_jump()
+
+    def _apply_controls(self, car: int, wanted: Controls) -> None:
+        write_controls(self._control_rows[car], wanted)
+        if settings_of(wanted) != self._settings[car]:
+            self._apply_settings(car, wanted)
 
     def _apply_settings(self, car: int, wanted: Controls) -> None:
         self._settings[car] = settings_of(wanted)
