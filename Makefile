@@ -25,7 +25,8 @@ quick:
 
 # Fuzzing of every decoder and loader, guided by coverage where Atheris is installed: make fuzz FUZZ_S=3600
 fuzz:
-	PYTHONPATH=tests $(PY) -m fuzz.campaign --seconds $(or $(FUZZ_S),600)
+	PYTHONPATH=tests $(PY) -m fuzz.campaign --seconds $(or $(FUZZ_S),600) --ledger tests/fuzz/ledger.json; \
+		found=$$?; $(PY) docs/generate.py; exit $$found
 
 # Under wine, in a folder that is laid out once (1 GB). On Windows itself: `make test`, or its line.
 windows:

@@ -181,10 +181,10 @@ class Wakeable(Protocol):
 
 @runtime_checkable
 class SafeAfterDeath(Protocol):
-    """A Link whose wire keeps the last controls of a dead client, and where another process can brake the car."""
+    """A Link whose wire keeps what a dead client has written last, and where another process can write in its place."""
 
-    def find_last_resort(self) -> LastResort | None:
-        """Return what brakes the car when this process has died; None where the simulator does so by itself."""
+    def find_last_resorts(self) -> Sequence[LastResort]:
+        """Return what to write, in this order, when this process has died."""
 
 
 @runtime_checkable

@@ -1,8 +1,9 @@
 """Runs a fuzzing campaign: `python -m fuzz.campaign --seconds 60`, from `tests`; `make fuzz` does so.
 
-Each target has a process of its own, forked where the system can, so that the package is imported once. Atheris
-guides it by coverage, where it is installed (Linux: `pip install atheris`); otherwise the mutations are blind. Each day
-has its own seed, so short runs add up.
+Each target has a process of its own, forked where the system can, so that the package is imported and its kernels are
+loaded once. Atheris guides it by coverage, where it is installed (Linux: `pip install atheris`); otherwise the
+mutations are blind. Each day has its own seed, so short runs add up; --corpus keeps what Atheris has found, --ledger
+counts the cases, and --thin gives the time to the targets that have had the fewest.
 
 A finding is minimised and printed as text; with --out it is also written to a file, which belongs into
 `tests/fuzz/seeds/TARGET/found_...` together with the repair. Exit code 1 if there are findings.
@@ -24,11 +25,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fuzz import ledger
 from fuzz.scratch import find_ramdisk
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "trailbrake"
 MOST_MEMORY_MB = 3000
 HANG_S = 25
+SCRATCH = "TRAILBRAKE_FUZZ_SCRATCH"
 MOST_FINDINGS = 20  # of one target
 GROWTH_AFTER = 2000  # cases after which memory is measured for the first time: caches are full then
 MOST_GROWTH_MB = 200.0
@@ -165,9 +168,8 @@ def fuzz_target(target: Any, arguments: argparse.Namespace, report: Path) -> Non
     """Fuzz one target in this process, which ends."""
     from fuzz.mutation import mutated_cases
 
-    scratch = report.with_suffix(".scratch")
-    scratch.mkdir()
-    os.environ["TRAILBRAKE_FUZZ_SCRATCH"] = str(scratch)  # it is removed with the campaign's folder
+    if SCRATCH not in os.environ:
+        os.environ[SCRATCH] = str(report.parent)  # it is removed with the campaign's folder
     worker = Worker(target, arguments.cases, arguments.seconds, report)
     seeds = target.read_seeds()
     for data in seeds.values():
@@ -177,17 +179,19 @@ def fuzz_target(target: Any, arguments: argparse.Namespace, report: Path) -> Non
             worker.run(case)
     import atheris
 
-    corpus = report.with_suffix(".corpus")
-    corpus.mkdir()
+    corpus = (arguments.corpus or report.parent) / f"corpus_{target.name}"
+    corpus.mkdir(parents=True, exist_ok=True)
     for name, data in seeds.items():
         (corpus / name).write_bytes(data)
     words = report.with_suffix(".dict")
     escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in target.tokens if 0 < len(token) <= 64)
     words.write_text("".join(f'"{text}"\n' for text in escaped), encoding="ascii")
     flags = [
-        str(corpus), f"-dict={words}", f"-max_len={target.max_bytes}", f"-seed={arguments.seed}", f"-timeout={HANG_S}",
+        str(corpus), f"-max_len={target.max_bytes}", f"-seed={arguments.seed}", f"-timeout={HANG_S}",
         f"-rss_limit_mb={MOST_MEMORY_MB}", f"-artifact_prefix={report}.", "-verbosity=0", "-reload=0",
     ]  # fmt: skip
+    if target.tokens:
+        flags.append(f"-dict={words}")
     run: Callable[[bytes], None] = worker.run
     atheris.Setup([sys.argv[0], *flags], run)
     atheris.Fuzz()
@@ -217,6 +221,7 @@ def run_target(target: Any, arguments: argparse.Namespace, folder: Path) -> dict
     else:
         words = [sys.executable, "-m", "fuzz.campaign", "--worker", target.name, "--report", str(report)]
         words += ["--cases", str(arguments.cases), "--seconds", str(arguments.seconds), "--seed", str(arguments.seed)]
+        words += ["--engine", arguments.engine] + (["--corpus", str(arguments.corpus)] if arguments.corpus else [])
         with log.open("wb") as file:
             code = subprocess.run(words, cwd=Path(__file__).parents[1], stdout=file, stderr=file).returncode
     if report.is_file():
@@ -227,6 +232,27 @@ def run_target(target: Any, arguments: argparse.Namespace, folder: Path) -> dict
     text = next((line for line in lines if "ERROR" in line), lines[-1] if lines else "no output")
     found = {"place": "process", "text": f"{target.name}: exit code {code}, {text[:300]}", "data": data.hex()}
     return {"cases": 0, "accepted": 0, "seconds": 0.0, "memory": 0.0, "growth": 0.0, "findings": [found]}
+
+
+def load_kernels(target: Any) -> None:
+    """Run the seeds of a target, for the children to inherit the kernels that they need: loading takes seconds."""
+    from fuzz.fuzz_target import FindingError
+
+    for data in target.read_seeds().values():
+        with contextlib.suppress(FindingError):  # the child finds it too
+            target.run_case(data)
+
+
+def choose_names(names: list[str], arguments: argparse.Namespace) -> list[str]:
+    """Return the targets of this campaign: all, those of --target, a share by the seed, or the thin half."""
+    names = arguments.target or names
+    if arguments.thin:
+        counts = ledger.read_ledger(arguments.ledger)
+        names = sorted(names, key=lambda name: counts.get(name, {}).get("cases", 0))[: (len(names) + 1) // 2]
+    if 0 < arguments.share < len(names):
+        first = arguments.seed * arguments.share
+        names = [names[(first + k) % len(names)] for k in range(arguments.share)]
+    return names
 
 
 def print_finding(name: str, finding: dict[str, str], out: Path | None) -> None:
@@ -249,21 +275,27 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time() // 86400), help="default: the day")
     parser.add_argument("--engine", choices=("atheris", "blind"), default="atheris" if has_atheris() else "blind")
     parser.add_argument("--out", type=Path, help="folder for findings")
+    parser.add_argument("--corpus", type=Path, help="folder that keeps what Atheris has found interesting")
+    parser.add_argument("--ledger", type=Path, help="file to which the cases are added")
+    parser.add_argument("--thin", action="store_true", help="only the half with the fewest cases in the ledger")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     targets = load_targets(arguments.engine)
     if arguments.worker:
         fuzz_target(targets[arguments.worker], arguments, arguments.report)
-    names = arguments.target or list(targets)
-    if 0 < arguments.share < len(names):
-        first = arguments.seed * arguments.share
-        names = [names[(first + k) % len(names)] for k in range(arguments.share)]
+    if arguments.thin and arguments.ledger is None:
+        parser.error("--thin needs --ledger")
+    names = choose_names(list(targets), arguments)
     arguments.seconds /= len(names)
     print(f"{len(names)} targets, {arguments.seconds:.1f} s each, engine {arguments.engine}, seed {arguments.seed}")
     print(f"{'target':24}{'cases':>11}{'accepted':>10}{'per s':>9}{'MB':>7}{'growth':>8}  findings", flush=True)
     total, findings = 0, 0
     with tempfile.TemporaryDirectory(prefix="trailbrake-campaign-", dir=find_ramdisk()) as folder:
+        if hasattr(os, "fork"):
+            os.environ[SCRATCH] = folder
+            for name in names:
+                load_kernels(targets[name])
         for number, name in enumerate(names):
             made = Path(folder) / str(number)
             made.mkdir()
@@ -276,6 +308,8 @@ def main() -> int:
             )
             for finding in result["findings"]:
                 print_finding(name, finding, arguments.out)
+            if arguments.ledger is not None:
+                ledger.add_result(arguments.ledger, name, result)
             total, findings = total + result["cases"], findings + len(result["findings"])
     print(f"{total} cases, {findings} findings")
     return 1 if findings else 0

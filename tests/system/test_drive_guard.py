@@ -50,7 +50,7 @@ def test_a_process_that_may_not_run_finds_no_fault():
 GUARDED = """
     import ctypes, os, sys, threading, time
     from trailbrake.system.drive_guard import DriveGuard
-    guard = DriveGuard([(sys.argv[1], 4, b"BRAKE")])
+    guard = DriveGuard([(sys.argv[1], 4, b"BRAKE", False)])
     over = threading.Event()
     def beat():
         while not over.wait(0.05):
@@ -106,12 +106,38 @@ def test_in_the_end_the_car_is_given_back_unless_another_has_taken_it(tmp_path):
     pages = [tmp_path / "ours", tmp_path / "taken", tmp_path / "gone"]
     for page in pages[:2]:
         page.write_bytes(b"0123456789")
-    brakes = BrakePages([(str(page), 4, b"BRAKE") for page in pages])
+    brakes = BrakePages([(str(page), 4, b"BRAKE", None) for page in pages])
     brakes.write_brake()
     assert pages[0].read_bytes() == b"0123BRAKE9"
     pages[1].write_bytes(b"0124BRAKE9")
     brakes.remove_pages()
     assert [page.exists() for page in pages] == [False, True, False]
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("before", "now", "left"),
+    [(b"", b"paused", None), (b"", b"", None), (b"paused", b"paused", b"paused"), (b"slowly", b"paused", b"runsed")],
+    ids=["created", "never made", "as it was", "changed"],
+)
+def test_what_the_client_has_changed_of_the_simulation_is_restored(tmp_path, before, now, left):
+    page = tmp_path / "page"
+    if now:
+        page.write_bytes(now)
+    brakes = BrakePages([(str(page), 0, b"runs", before[:4])])
+    brakes.write_brake()
+    assert not now or page.read_bytes()[:4] in (b"runs", before[:4])
+    brakes.remove_pages()
+    assert (page.read_bytes() if page.exists() else None) == left
+
+
+@POSIX
+@pytest.mark.slow
+def test_a_guard_that_rests_ends_nobody(tmp_path):
+    process, page = run_guarded(tmp_path, "over.set(); thread.join(); guard.rest(); time.sleep(1.3)")
+    _, said = process.communicate(timeout=60.0)
+    assert (process.returncode, said) == (0, "")
+    assert page.read_bytes() == b"0123456789abcdef"
 
 
 @POSIX

@@ -1,4 +1,6 @@
-"""A process that ends a drive whose interpreter hangs, and brakes its car where a dead client's last controls stay.
+"""A process that ends a drive whose interpreter hangs, and writes in its place where a dead client's last words stay.
+
+It brakes the car, and ends a pause or another pace that the client has requested of the simulation.
 
 A call into machine code that keeps the interpreter's lock stops every thread of Python, the driver's watchdog with
 them. This file is also the program of that process: it imports the standard library alone, so that it starts at once.
@@ -29,14 +31,25 @@ _HIDDEN = 0x08000000 | 0x00000200  # Windows: no console window, a process group
 _BEAT = struct.Struct("<Qd?")  # count of beats, speed in m/s, whether the drive is over
 
 
-Resort = tuple[str, int, bytes]  # page, offset and data of a last_resort.LastResort, which this program cannot import
+Resort = tuple[str, int, bytes, bool]  # a last_resort.LastResort, which this program cannot import
+Patch = tuple[str, int, bytes, bytes | None]  # page, offset, data; what was there before, if only a change is mended
+
+
+def read_bytes(page: str, offset: int, size: int) -> bytes:
+    """Return what a page holds at `offset`; nothing where there is no page."""
+    try:
+        with open(page, "rb") as file:
+            file.seek(offset)
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 class DriveGuard:
     """Starts the process, and tells it that the drive lives.
 
     Args:
-        resorts: what brakes the cars.
+        resorts: what to write if this process dies; none of what restores the simulation has been requested yet.
     """
 
     def __init__(self, resorts: "Sequence[Resort]") -> None:
@@ -49,7 +62,11 @@ class DriveGuard:
         finally:
             os.close(file)
         self._file = Path(name)
-        words = [json.dumps([page, offset, data.hex()]) for page, offset, data in resorts]
+        words = [
+            json.dumps([page, offset, data.hex(), read_bytes(page, offset, len(data)).hex() if restores else None])
+            for page, offset, data, restores in resorts
+            if not restores or sys.platform != "win32"  # there such a page goes with its client
+        ]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-S", "-E", __file__, str(os.getpid()), name, *words],
@@ -64,6 +81,11 @@ class DriveGuard:
         """Say that the interpreter runs. Called by a thread several times a second, with the car's speed in m/s."""
         self._count += 1
         _BEAT.pack_into(self._page, 0, self._count, speed, False)
+
+    def rest(self) -> None:
+        """End the heartbeat until the next `beat`: from now on only the death of this process counts."""
+        self._count = 0
+        _BEAT.pack_into(self._page, 0, 0, 0.0, False)
 
     def close(self) -> None:
         """End the process: the drive is over."""
@@ -119,17 +141,19 @@ class ProcessState:
 class BrakePages:
     """The pages of the last resort. On Windows they are open from the beginning: else they vanish with the client."""
 
-    def __init__(self, resorts: "Sequence[Resort]") -> None:
-        self._resorts = resorts
+    def __init__(self, patches: "Sequence[Patch]") -> None:
+        self._patches = patches
         self._maps: list[mmap.mmap] = []
         self._left: dict[str, bytes] = {}  # whole pages, as they were left
         if sys.platform == "win32":
-            for resort in resorts:
-                self._maps.append(mmap.mmap(-1, 4096, tagname=resort[0]))
+            for patch in patches:
+                self._maps.append(mmap.mmap(-1, 4096, tagname=patch[0]))
 
     def write_brake(self) -> None:
-        """Write the bytes that brake."""
-        for number, (page, offset, data) in enumerate(self._resorts):
+        """Write the bytes that brake, then those that restore what the client has changed."""
+        for number, (page, offset, data, before) in enumerate(self._patches):
+            if before is not None and read_bytes(page, offset, len(data)) == before:
+                continue
             if self._maps:
                 self._maps[number][offset : offset + len(data)] = data
             else:
@@ -137,21 +161,22 @@ class BrakePages:
                     file.seek(offset)
                     file.write(data)
                     file.seek(0)
-                    self._left[page] = file.read()
+                    if not before:  # else it was there before the client
+                        self._left[page] = file.read()
 
     def remove_pages(self) -> None:
-        """Give the cars back whose pages nobody else has written to."""
+        """Remove the client's pages to which nobody else has written: the cars are given back."""
         for page, left in self._left.items():
             with contextlib.suppress(OSError):
                 if Path(page).read_bytes() == left:
                     os.unlink(page)
 
 
-def guard_process(pid: int, beat: Path, resorts: "Sequence[Resort]") -> None:
+def guard_process(pid: int, beat: Path, patches: "Sequence[Patch]") -> None:
     """Watch the process `pid` until its drive is over, or it has died."""
     died = threading.Event()
     threading.Thread(target=_wait_for_end_of_input, args=(died,), daemon=True).start()
-    brakes, process = BrakePages(resorts), ProcessState(pid)
+    brakes, process = BrakePages(patches), ProcessState(pid)
     with beat.open("rb") as file:
         page = mmap.mmap(file.fileno(), _BEAT.size, access=mmap.ACCESS_READ)
     count, stalled, at = 0, 0.0, time.monotonic()
@@ -174,7 +199,7 @@ def guard_process(pid: int, beat: Path, resorts: "Sequence[Resort]") -> None:
         return
     brakes.write_brake()
     beat.unlink(missing_ok=True)
-    if resorts:
+    if patches:
         _hold_brakes(brakes)
 
 
@@ -194,5 +219,6 @@ def _wait_for_end_of_input(died: threading.Event) -> None:
 if __name__ == "__main__":
     guard_process(
         int(sys.argv[1]), Path(sys.argv[2]),
-        [(page, offset, bytes.fromhex(data)) for page, offset, data in map(json.loads, sys.argv[3:])],
+        [(page, offset, bytes.fromhex(data), None if before is None else bytes.fromhex(before))
+         for page, offset, data, before in map(json.loads, sys.argv[3:])],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`LastResort`: bytes in shared memory that brake a car."""
+"""`LastResort`: bytes in shared memory that brake a car, or give a simulation its own pace back."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,11 @@ class LastResort(NamedTuple):
         page: path of the page; on Windows the name of the mapping.
         offset: where to write.
         data: what.
+        restores: whether it ends what a client can request of the whole simulation, as a pause. It is written only if
+            the page has changed since the drive began.
     """
 
     page: str
     offset: int
     data: bytes
+    restores: bool = False

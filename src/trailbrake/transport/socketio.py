@@ -11,7 +11,7 @@ Public descriptions: the Engine.IO and Socket.IO protocol documents of the Socke
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import msgspec
 
@@ -170,7 +170,7 @@ class SocketIoServer(SocketIoSession):
         opening = {"sid": session_id, "upgrades": [], "pingTimeout": int(PING_TIMEOUT_S * 1e3),
                    "pingInterval": int(PING_INTERVAL_S * 1e3)}  # fmt: skip
         self._outgoing.append(_OPEN + msgspec.json.encode(opening).decode())
-        if parse_qs(urlsplit(path).query).get("EIO", ["4"])[-1] in ("2", "3"):
+        if parse_qs(path.partition("?")[2]).get("EIO", ["4"])[-1] in ("2", "3"):  # urlsplit raises on some paths
             self._connect_legacy()
 
     def check_timers(self, now: float) -> None:

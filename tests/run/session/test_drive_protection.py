@@ -29,14 +29,14 @@ class Driver:
 
 
 @contextmanager
-def hanging_drive(tmp_path, body):
+def hanging_drive(tmp_path, body, *words, driver=DRIVER):
     """Serve a world and drive in it with a driver that does `body` at 8 m/s; yields the drive when it does."""
     own = tmp_path / "own.py"
-    own.write_text(DRIVER % body)
+    own.write_text(driver % body)
     with command("serve", "assetto", "--track=proving_ground", "--no-classic", shm=tmp_path) as host:
         host.until("ready ")
         with command("drive", "--live", "--track=proving_ground", "--car=gt3", "--laps=0", "--no-report", "--json",
-                     f"--driver={own}", f"--out={tmp_path}", shm=tmp_path) as drive:  # fmt: skip
+                     f"--driver={own}", f"--out={tmp_path}", *words, shm=tmp_path) as drive:  # fmt: skip
             drive.until("hangs")
             yield drive
         host.process.send_signal(signal.SIGTERM)
@@ -59,6 +59,52 @@ def wait_for_brake(folder, limit=BRAKED):
         assert time.monotonic() - began < limit, pedals
         time.sleep(0.01)
     return time.monotonic() - began
+
+
+def read_sim_state(folder):
+    """Return pause and sleep (ms) of both SimState pages, and the time scale of v1, by their document; or None."""
+    try:
+        old, new = ((folder / f"AcTools.CSP.NewBehaviour.CustomAI.SimState.{v}").read_bytes() for v in ("v0", "v1"))
+    except FileNotFoundError:
+        return None
+    return old[0], old[3], new[0], new[3], *struct.unpack_from("<f", new, 4)
+
+
+HOLDER = """
+import time
+from trailbrake import Controls
+from trailbrake.state import SimCommand
+class Driver:
+    NEEDS = frozenset({"speed"})
+    COMMANDS = frozenset({"pause"})
+    def reset(self, course):
+        print("hangs", flush=True)
+    def act(self, state, dt):
+        %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "pace", "is_held"),
+    [
+        ("time.sleep(0.1); return Controls(throttle=1.0, gear=1)", "driver", lambda page: min(page[1], page[3]) > 50),
+        ("return Controls(command=SimCommand(pause=True))", "simulator", lambda page: page[::2] == (1, 1, 1.0)),
+    ],
+    ids=["slowed", "paused"],
+)
+def test_a_killed_client_leaves_the_simulation_at_its_own_pace(tmp_path, body, pace, is_held):
+    with hanging_drive(tmp_path, body, f"--pace={pace}", driver=HOLDER) as drive:
+        wait_for(lambda: (page := read_sim_state(tmp_path)) is not None and is_held(page))
+        drive.process.kill()
+        wait_for(lambda: read_sim_state(tmp_path) == (0, 0, 0, 0, 1.0))
+        wait_for_brake(tmp_path)
+
+
+def wait_for(condition):
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < ENDED
+        time.sleep(0.02)
 
 
 def test_an_endless_loop_is_braked_for_and_ends_the_drive(tmp_path):

@@ -20,10 +20,12 @@ from trailbrake.run.loop.drive_loop import LockstepPacer, RealTimePacer, SampleP
 from trailbrake.run.loop.driver_pace import DriverPace
 from trailbrake.run.serve import build_host
 from trailbrake.run.session.camera_link import PictureSource, add_camera
+from trailbrake.run.session.drive_protection import guard_links
 from trailbrake.run.session.drive_setup import DriveSetup
 from trailbrake.run.session.embedded_worlds import build_world
 from trailbrake.run.session.session_camera import open_window_camera, open_world_camera
 from trailbrake.system import steady_clock
+from trailbrake.system.drive_guard import DriveGuard
 from trailbrake.system.interpreter_latency import low_latency_interpreter
 from trailbrake.system.processes import process_group_options
 from trailbrake.system.realtime import high_resolution_timers
@@ -45,6 +47,7 @@ class Connection:
         pace: makes the simulator wait for the first car's driver, where the drive requests it and the simulator does
             not wait by itself.
         doors: folder of the private wire; None = the public names.
+        guard: the process that brakes the cars of a live simulator if this one dies, where its wire needs that.
         camera: adds pictures to the first car's states, where the drive has a camera.
     """
 
@@ -55,6 +58,7 @@ class Connection:
     plant: Plant | None = None
     pace: DriverPace | None = None
     doors: str | None = None
+    guard: DriveGuard | None = None
     camera: PictureSource | None = None
 
     @property
@@ -99,8 +103,9 @@ def _connect_live(setup: DriveSetup, stopped: Callable[[], bool]) -> Iterator[Co
         high_resolution_timers(),
         _open_links(setup, None, make_idle_wait(stopped)) as links,
         low_latency_interpreter(),
+        guard_links(links) as guard,
     ):
-        yield Connection(links, RealTimePacer(), pace=_make_pace(setup, links[0]))
+        yield Connection(links, RealTimePacer(), pace=_make_pace(setup, links[0]), guard=guard)
 
 
 @contextmanager
@@ -121,12 +126,14 @@ def _connect_host_process(setup: DriveSetup, stopped: Callable[[], bool]) -> Ite
         _run_host_process(setup, doors) as (process, host_report),
         _open_links(setup, doors, make_idle_wait(stopped)) as links,
         low_latency_interpreter(),
+        guard_links(links) as guard,
     ):
 
         def explain_end() -> str:
             return "" if process.poll() is None else f"the host process ended, exit code {process.returncode}"
 
-        yield Connection(links, RealTimePacer(explain_end), host_report, pace=_make_pace(setup, links[0]), doors=doors)
+        yield Connection(links, RealTimePacer(explain_end), host_report, pace=_make_pace(setup, links[0]), doors=doors,
+                         guard=guard)  # fmt: skip
 
 
 def make_idle_wait(stopped: Callable[[], bool]) -> Callable[[], float]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from trailbrake.roles import SafeAfterDeath
+from trailbrake.roles import Link, SafeAfterDeath
 from trailbrake.run.loop.drive_loop import CarLoop
 from trailbrake.run.loop.driver_watchdog import USUAL_ANSWERS, DriverWatchdog
 from trailbrake.system.breakable_call import BreakableCall
@@ -20,6 +20,7 @@ def protect_cars(
     record: Callable[[str], None],
     close: Callable[[], None],
     breakable: BreakableCall,
+    guard: DriveGuard | None = None,
     *,
     waits: bool = False,
 ) -> Iterator[None]:
@@ -31,6 +32,7 @@ def protect_cars(
         record: takes a line for the recording.
         close: ends the recordings; called if the process has to end with a driver that cannot be interrupted.
         breakable: breaks off a driver's call; made in the thread of the loop.
+        guard: that of the connection. None: the drive starts one of its own.
         waits: whether the simulator waits for the driver.
     """
     pace = seats[0].pace
@@ -50,7 +52,8 @@ def protect_cars(
             say(f"trailbrake: {reason}")
         os._exit(1)  # the loop's thread is in machine code and will not come back
 
-    guard = _start_guard(seats, say)
+    own = _start_guard(say) if guard is None else None
+    guard = guard or own
     watchdog = DriverWatchdog(
         seats, say, record=record, limit=find_limit, ends=not waits, breakable=breakable, give_up=give_up,
         beat=guard.beat if guard is not None else lambda speed: None,
@@ -61,14 +64,33 @@ def protect_cars(
         with watchdog.run():
             yield
     finally:
+        if own is not None:
+            own.close()
+        elif guard is not None:
+            guard.rest()
+
+
+@contextmanager
+def guard_links(links: Sequence[Link]) -> Iterator[DriveGuard | None]:
+    """Start the process that writes to the pages of `links` if this one dies; None where they have no such pages.
+
+    It also ends this process if that stops to beat, once it has begun.
+    """
+    resorts = [resort for link in links if isinstance(link, SafeAfterDeath) for resort in link.find_last_resorts()]
+    guard = None
+    if resorts:
+        with suppress(OSError):  # `protect_cars` tries again, and says so
+            guard = DriveGuard(resorts)
+    try:
+        yield guard
+    finally:
         if guard is not None:
             guard.close()
 
 
-def _start_guard(seats: Sequence[CarLoop], say: Callable[[str], None]) -> DriveGuard | None:
-    resorts = [seat.link.find_last_resort() for seat in seats if isinstance(seat.link, SafeAfterDeath)]
+def _start_guard(say: Callable[[str], None]) -> DriveGuard | None:
     try:
-        return DriveGuard([resort for resort in resorts if resort is not None])
+        return DriveGuard([])
     except OSError as error:
         say(f"no guard process: {error.strerror}; a driver that keeps the interpreter keeps the car")
         return None

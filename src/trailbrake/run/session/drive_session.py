@@ -40,6 +40,7 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall
+from trailbrake.system.drive_guard import DriveGuard
 from trailbrake.system.signals import handle_stop_signals
 
 INTERRUPTED = "interrupted"
@@ -175,7 +176,7 @@ def _drive_cars(
             cars.append(car)
         seats = [car.seat for car in cars]
         recorder = cars[0].recorder
-        with _protect_drive(cars, options, listener, breakable):
+        with _protect_drive(cars, options, listener, breakable, connection.guard):
             result = run_loop(seats[0], connection.pacer, seats[1:], listener.show_message)
             if result.reason:
                 recorder.store_event(cars[0].scorer.time, result.reason)
@@ -189,7 +190,11 @@ def _drive_cars(
 
 
 def _protect_drive(
-    cars: Sequence[CarSession], options: DriveOptions, listener: ProgressListener, breakable: BreakableCall
+    cars: Sequence[CarSession],
+    options: DriveOptions,
+    listener: ProgressListener,
+    breakable: BreakableCall,
+    guard: DriveGuard | None,
 ) -> AbstractContextManager[None]:
     """Return what watches the drivers of a drive in real time; in lockstep time waits for them."""
     if not options.live and options.speed == "max":
@@ -202,7 +207,7 @@ def _protect_drive(
         for car in cars:
             car.close()
 
-    return protect_cars([car.seat for car in cars], listener.show_message, record_event, close_cars, breakable,
+    return protect_cars([car.seat for car in cars], listener.show_message, record_event, close_cars, breakable, guard,
                         waits=options.pace == "driver")  # fmt: skip
 
 

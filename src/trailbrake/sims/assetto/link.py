@@ -229,9 +229,15 @@ class Link:
         z = self._place[2]
         return GroundHeight(0.0 if math.isnan(z) else z, "the car's own place: the track's line was not found")
 
-    def find_last_resort(self) -> LastResort:
-        """Return what brakes the car on its page: the game keeps the controls of a client that has died."""
-        return LastResort(self._memory.find_place(spec.controls_name(self._options.car_index)), *codec.BRAKE_PATCH)
+    def find_last_resorts(self) -> list[LastResort]:
+        """Return what brakes the car on its page, and what gives the session its own pace back.
+
+        The game keeps the controls of a client that has died, and a pause or a time scale on its SimState pages.
+        """
+        brake = LastResort(self._memory.find_place(spec.controls_name(self._options.car_index)), *codec.BRAKE_PATCH)
+        idle = codec.SimState()
+        pages = (spec.SIM_STATE_V1, codec.encode_sim_v1(idle)), (spec.SIM_STATE_V0, codec.encode_sim_v0(idle))
+        return [brake, *(LastResort(self._memory.find_place(name), 0, data, restores=True) for name, data in pages)]
 
     def release(self) -> None:
         """Leave the brake on and the throttle shut, and the session running at its own pace."""
