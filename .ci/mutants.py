@@ -315,7 +315,7 @@ class ForkedRuns:
 
 
 def _with_next(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    return zip(items, [*items[1:], None], strict=True)
+    return zip(items, [*items, None][1:], strict=True)
 
 
 def _run_mutant(session: Any, items: Sequence[Any], target: Target, mutant: Mutant) -> int:
