@@ -1,12 +1,16 @@
+import errno
 import itertools
 import json
+import os
 import socket
+import struct
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trailbrake.errors import SimulatorError
 from trailbrake.transport import json_objects
 from trailbrake.transport.json_objects import JsonObjectSplitter, listen_for_objects
 from trailbrake.transport.tcp import MAX_MESSAGES_PER_POLL, wait_readable
@@ -54,6 +58,11 @@ def test_any_objects_come_out_whole_however_they_are_cut_and_separated(wanted, b
         (b'{"a":1\n{"b":2}\n', [b'{"a":1', b'{"b":2}']),  # nor does an object begin there
         (b'{"a":1}}\n{"b":2}', [b'{"a":1}', b"}", b'{"b":2}']),
         (b'{"a":[1,\n{"b":2}]}', [b'{"a":[1,\n{"b":2}]}']),
+        (b'{"a":[1, \n{"b":2}]}', [b'{"a":[1, \n{"b":2}]}']),
+        (b'{"a":[ \n{"b":2}]}', [b'{"a":[ \n{"b":2}]}']),
+        (b'{"a":1 \n{"b":2}', [b'{"a":1', b'{"b":2}']),
+        (b'{"a":X\n{"b":2}', [b'{"a":X', b'{"b":2}']),  # no value
+        (b'}{"b":2}', [b"}", b'{"b":2}']),
     ],
 )
 def test_text_that_is_no_object_costs_nothing_but_itself(data, messages):
@@ -111,13 +120,34 @@ def test_a_channel_reads_bare_objects_and_sends_lines():
     channel.send_object("{}")
 
 
-def test_a_message_without_an_end_is_hung_up_on(monkeypatch):
+@pytest.mark.parametrize(("length", "reason"), [(1000, ""), (1001, "a message of more than 1000 bytes")])
+def test_a_message_without_an_end_is_hung_up_on(monkeypatch, length, reason):
     monkeypatch.setattr(json_objects, "MAX_MESSAGE", 1000)
     channel, other = pair()
     with other:
-        other.sendall(b'{"' + b"x" * 2000)
-        assert receive(channel, 1) == []
-    assert channel.close_reason == "a message of more than 1000 bytes"
+        other.sendall(b'{"' + b"x" * (length - 2))
+        assert wait_readable([channel], 5.0)
+        while channel.pending_bytes < length:
+            assert channel.poll_objects() == []
+        assert channel.close_reason == reason
+        channel.close()
+
+
+def test_a_connection_that_breaks_is_closed_with_the_system_s_reason():
+    channel, other = pair()
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing it is a reset
+    other.close()
+    assert wait_readable([channel], 5.0)
+    assert channel.poll_objects() == []
+    assert channel.close_reason == f"the connection broke: {os.strerror(errno.ECONNRESET)}"
+
+
+def test_a_port_that_is_taken_is_an_error_at_its_origin():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for given_place, where in (({}, "tcp"), ({"where": "--port"}, "--port")):
+            with pytest.raises(SimulatorError) as caught:
+                listen_for_objects(taken.getsockname(), **given_place)
+            assert caught.value.where == where
 
 
 def test_what_a_peer_does_not_read_waits():
@@ -166,4 +196,19 @@ def test_a_flood_of_small_objects_is_received_in_portions():
                 wait_readable([channel], 5.0)
             sizes.append(len(channel.poll_objects()))
         assert max(sizes) == MAX_MESSAGES_PER_POLL
+        channel.close()
+
+
+def test_what_is_not_received_yet_waits_in_the_system(monkeypatch):
+    """So that a peer that sends more than is read waits, instead of filling our memory."""
+    monkeypatch.setattr(json_objects, "RECEIVE_SIZE", 2)
+    monkeypatch.setattr(json_objects, "MAX_MESSAGES_PER_POLL", 3)
+    channel, other = pair()
+    with other, socket.socket(fileno=os.dup(channel.fileno())) as same:
+        other.sendall(b"{}" * 10)
+        assert wait_readable([channel], 5.0)
+        while len(same.recv(100, socket.MSG_PEEK)) < 20:
+            pass
+        assert channel.poll_objects() == ["{}"] * 3
+        assert len(same.recv(100, socket.MSG_PEEK)) == 14
         channel.close()

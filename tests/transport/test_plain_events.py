@@ -45,8 +45,25 @@ def test_the_simulator_for_the_browser_begins_at_once():
 )
 def test_anything_else_is_counted(text):
     for end in (plain_events.PlainServer(), plain_events.PlainClient()):
-        assert end.receive_frame(text, 0.0) is None
-        assert end.rejected == 1
+        for count in (1, 2):
+            assert end.receive_frame(text, 0.0) is None
+            assert end.rejected == count
+
+
+@pytest.mark.parametrize("text", ['42["steer",{}]', '1["steer",{}]', '{"steer":{}}'])
+def test_an_agent_s_event_is_an_array_and_nothing_else(text):
+    simulator = plain_events.PlainClient()
+    assert simulator.receive_frame(text, 0.0) is None
+    assert simulator.receive_frame(' \n["steer",{}]', 0.0) == SocketIoEvent("steer", {})
+    assert simulator.rejected == 1
+
+
+def test_there_is_no_engine_no_greeting_and_no_farewell():
+    for end in (plain_events.PlainServer(), plain_events.PlainClient()):
+        end.check_timers(1e9)
+        assert (end.is_opened, end.is_greeted, end.is_over, end.end_reason) == (False, True, False, "")
+        assert end.pop_frames() == []
+    assert plain_events.REQUEST_PATH == "/"
 
 
 @given(st.text(max_size=40) | st.sampled_from(["{", "[", "42[", '{"telemetry":', '["steer",']))

@@ -12,7 +12,7 @@ from trailbrake.frames import nose_direction, up_vector
 from trailbrake.sims.beamng import convert
 from trailbrake.sims.beamng.codec import CommandMessage, StateMessage, decode_state, select_state_subset
 from trailbrake.sims.beamng.convert import LatchedCommand
-from trailbrake.state import CarState, Controls, WheelState, WheelTorque
+from trailbrake.state import CarState, Controls, Phase, WheelState, WheelTorque
 
 CAR = load_car("gt3")
 NAN = math.nan
@@ -81,9 +81,162 @@ def test_the_rest_of_the_message():
     ]
 
 
-def test_a_braking_torque_below_zero_is_none():
+WHEELS = ("FL", "FR", "RL", "RR")
+
+
+@pytest.mark.parametrize("wheel", range(4))
+def test_a_braking_torque_below_zero_is_none(wheel):
     """The game sends less than 0 at a wheel that its brake leaves alone: it takes friction off."""
-    assert read(StateMessage(wheelFL_brakingTorque=-7.0), 0.005).wheels[0].brake_torque == 0.0
+    name = f"wheel{WHEELS[wheel]}_brakingTorque"
+    for sent, torque in ((-7.0, 0.0), (0.5, 0.5)):
+        assert read(StateMessage(**{name: sent}), 0.005).wheels[wheel].brake_torque == torque
+
+
+# One field of the page's section 3 alone, and what it is to us. With yaw 0 the car faces -Y, so that its left is +X.
+READ = [
+    ("message_id", 7.0, "sequence", 7),
+    ("message_id", 7.0, "time", 0.04),
+    ("throttle", 0.25, "throttle", 0.25),
+    ("brake", 0.25, "brake", 0.25),
+    ("clutch", 0.25, "clutch", 0.25),
+    ("parkingbrake", 0.25, "handbrake", 0.25),
+    ("steering", -90.0, "steering_wheel_angle", -math.pi / 2),
+    ("posX", 4.0, "x", 4.0),
+    ("posY", 4.0, "y", 4.0),
+    ("posZ", 4.0, "z", 4.0),
+    ("velX", 4.0, "velocity_y", 4.0),
+    ("velY", 4.0, "velocity_x", -4.0),
+    ("velZ", 4.0, "velocity_z", 4.0),
+    ("groundspeed", 4.0, "speed", 4.0),
+    ("accX", 4.0, "acceleration_y", 4.0),
+    ("accY", 4.0, "acceleration_x", -4.0),
+    ("accZ", -9.81, "acceleration_z", 0.0),
+    ("roll", 0.5, "roll", -0.5),
+    ("pitch", 0.5, "pitch", 0.5),
+    ("yaw", math.pi / 2, "yaw", 0.0),
+    ("gear", -1.0, "gear", -1),
+    ("gear", NAN, "gear", None),
+    ("fuel", 0.25, "fuel", 0.25),
+    ("engineLoad", 0.25, "engine_load", 0.25),
+    ("highbeam", 1.0, "high_beam", 1.0),
+    ("lowbeam", 1.0, "low_beam", 1.0),
+    ("maxrpm", 6000.0, "max_engine_speed", 200.0 * math.pi),
+    ("rpm", 3000.0, "engine_speed", 100.0 * math.pi),
+    ("signal_L", 1.0, "left_signal", 1.0),
+    ("signal_R", 1.0, "right_signal", 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "sent", "field", "value"), READ)
+def test_each_field_of_the_wire_has_one_of_ours(name, sent, field, value):
+    got = getattr(read(StateMessage(**{name: sent}), 0.005), field)
+    assert type(got) is type(value)
+    assert got is None or got == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("wheel", range(4))
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("angularVelocity", "angular_velocity"), ("brakingTorque", "brake_torque"),
+     ("propulsionTorque", "drive_torque"), ("downForce", "load")],
+)  # fmt: skip
+def test_each_number_of_a_wheel_has_a_field_of_that_wheel(wheel, name, field):
+    wheels = read(StateMessage(**{f"wheel{WHEELS[wheel]}_{name}": 30.0}), 0.005).wheels
+    assert [getattr(each, field) for each in wheels] == [30.0 * (each == wheel) for each in range(4)]
+
+
+def test_a_state_is_new_and_that_of_a_car_that_drives():
+    s = read(StateMessage(), 0.005)
+    assert (s.age, s.phase) == (0.0, Phase.DRIVING)
+
+
+@pytest.mark.parametrize("name", ["roll", "pitch", "yaw"])
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_an_infinite_angle_leaves_no_attitude(name, value):
+    s = read(StateMessage(**{name: value}, posX=4.0), 0.005)
+    assert all(map(math.isnan, (s.yaw, s.pitch, s.roll, s.velocity_x, s.acceleration_y)))
+    assert s.x == 4.0
+
+
+def test_a_message_without_a_number_has_none():
+    s = read(StateMessage(message_id=NAN), 0.005)
+    assert s.sequence == -1
+    assert math.isnan(s.time)
+
+
+# One field of our state alone, and what it is on the wire: all else at 0, facing world -Y.
+SENT = [
+    ("throttle", 0.25, "throttle", 0.25),
+    ("brake", 0.25, "brake", 0.25),
+    ("clutch", 0.25, "clutch", 0.25),
+    ("handbrake", 0.25, "parkingbrake", 0.25),
+    ("steering_wheel_angle", 0.5 * math.pi, "steering", 90.0),
+    ("x", 4.0, "posX", 4.0),
+    ("y", 4.0, "posY", 4.0),
+    ("z", 4.0, "posZ", 4.0),
+    ("z", 4.0, "altitude", 4.0),
+    ("velocity_x", 4.0, "velY", -4.0),
+    ("velocity_y", 4.0, "velX", 4.0),
+    ("velocity_z", 4.0, "velZ", 4.0),
+    ("speed", 4.0, "groundspeed", 4.0),
+    ("acceleration_x", 4.0, "accY", -4.0),
+    ("acceleration_y", 4.0, "accX", 4.0),
+    ("acceleration_z", 4.0, "accZ", -5.81),
+    ("roll", 0.5, "roll", -0.5),
+    ("pitch", 0.5, "pitch", 0.5),
+    ("yaw", 0.0, "yaw", math.pi / 2),
+    ("gear", 3, "gear", 3.0),
+    ("gear", None, "gear", 0.0),
+    ("gear", 3, "reverse", 0.0),
+    ("gear", 0, "reverse", 0.0),
+    ("gear", -1, "reverse", 1.0),
+    ("fuel", 0.25, "fuel", 0.25),
+    ("engine_load", 0.25, "engineLoad", 0.25),
+    ("high_beam", 1.0, "highbeam", 1.0),
+    ("low_beam", 1.0, "lowbeam", 1.0),
+    ("max_engine_speed", 200.0 * math.pi, "maxrpm", 6000.0),
+    ("engine_speed", 100.0 * math.pi, "rpm", 3000.0),
+    ("left_signal", 1.0, "signal_L", 1.0),
+    ("right_signal", 1.0, "signal_R", 1.0),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "name", "sent"), SENT)
+def test_each_field_of_ours_has_its_place_on_the_wire(field, value, name, sent):
+    still = state(x=0.0, y=0.0, z=0.0, yaw=-math.pi / 2)
+    setattr(still, field, value)
+    assert getattr(message_of(still, CAR), name) == pytest.approx(sent, abs=1e-12)
+
+
+@pytest.mark.parametrize("wheel", range(4))
+def test_what_a_wheel_is_on_the_wire(wheel):
+    """The page's bank of a wheel; its friction is the tyre's rolling resistance."""
+    tyre = CAR.tyre_front if wheel < 2 else CAR.tyre_rear
+    wheels = [WheelState(angular_velocity=0.0, load=0.0) for _ in range(4)]
+    wheels[wheel] = WheelState(angular_velocity=-20.0, load=2000.0, brake_torque=30.0, drive_torque=40.0)
+    m = wire(wheels=wheels)
+    bank = {
+        "angularVelocity": -20.0, "wheelSpeed": -20.0 * tyre.radius, "brakingTorque": 30.0, "propulsionTorque": 40.0,
+        "frictionTorque": 2000.0 * tyre.rolling_resistance * tyre.radius, "downForce": 2000.0,
+    }  # fmt: skip
+    for name, value in bank.items():
+        numbers = [getattr(m, f"wheel{each}_{name}") for each in WHEELS]
+        assert numbers == [pytest.approx(value * (each == wheel)) for each in range(4)], name
+    assert m.wheelspeed == pytest.approx(0.25 * 20.0 * tyre.radius), "the mean of what each turns"
+
+
+def test_the_wheel_speed_is_the_mean_of_the_wheels_of_either_direction():
+    wheels = [WheelState(angular_velocity=speed, load=0.0) for speed in (10.0, -20.0, 30.0, -40.0)]
+    front, rear = CAR.tyre_front.radius, CAR.tyre_rear.radius
+    assert wire(wheels=wheels).wheelspeed == pytest.approx(
+        (10.0 * front + 20.0 * front + 30.0 * rear + 40.0 * rear) / 4
+    )
+
+
+def test_the_ignition_is_on_unless_it_is_given():
+    for given_ignition, level in (((), 2.0), ((3.0,), 3.0)):
+        partial = convert.state_to_wire(state(), CAR, *given_ignition)
+        assert decode_state(convert.finish_message(partial, 0, LatchedCommand())).ignitionLevel == level
 
 
 def test_what_the_state_does_not_know_is_zero_on_the_wire():
@@ -135,8 +288,16 @@ def test_the_yaw_rate_is_the_turn_between_two_messages_over_the_seam_too():
     turn = 2 * math.pi - 6.28
     assert read(after, 0.01, before).yaw_rate == pytest.approx(turn / 0.02)
     assert read(wire(), 0.01).yaw_rate == 0.0
-    first = read(wire(speed=5.0), 0.01)
-    assert first.yaw_rate == pytest.approx(first.acceleration_y / 5.0)
+    assert read(after, 0.01, read(after, 0.01)).yaw_rate == read(after, 0.01).yaw_rate, "the same message again"
+
+
+@pytest.mark.parametrize(
+    ("speed", "yaw_rate"), [(5.0, 0.6), (-5.0, -0.6), (1.5, 2.0), (1.499, 0.0), (-1.499, 0.0), (0.0, 0.0)]
+)
+def test_a_first_message_has_the_yaw_rate_of_a_steady_bend(speed, yaw_rate):
+    """Lateral acceleration over speed, on a banked road too; 0 at walking pace."""
+    m = wire(speed=speed, acceleration_y=3.0, pitch=0.3, roll=0.2)
+    assert read(m, 0.01).yaw_rate == pytest.approx(yaw_rate, abs=1e-9)
 
 
 def test_any_numbers_become_a_state():
@@ -163,6 +324,120 @@ def test_any_command_becomes_controls_within_range(values):
 
 def test_the_stock_example_s_throttle_below_zero_is_none():
     assert apply(CommandMessage(1.0, -0.05, NAN, 0.015)).throttle == 0.0
+
+
+LIMIT = 1e5  # N m: the largest torque that a command gets
+BRAKES = tuple(f"wheel{wheel}_brakingTorque" for wheel in WHEELS)
+DRIVES = tuple(f"wheel{wheel}_propulsionTorque" for wheel in WHEELS)
+NO_COMMAND = CommandMessage(*[NAN] * 14)
+
+
+def latch(*commands, before=None):
+    """Return what is latched after `commands`, each the fields that it has."""
+    latched = before or LatchedCommand()
+    for fields in commands:
+        convert.apply_command(NO_COMMAND._replace(**fields), latched)
+    return latched
+
+
+def test_nothing_is_requested_before_the_first_command():
+    zeros = (0.0,) * 4
+    assert LatchedCommand() == LatchedCommand(0.0, 0.0, 0.0, False, zeros, zeros, 0, 0.0, 0.0)
+    assert latch({}) == LatchedCommand()
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "field", "value"),
+    [
+        ("throttle", -0.1, "throttle", 0.0), ("throttle", 0.5, "throttle", 0.5), ("throttle", 1.1, "throttle", 1.0),
+        ("brake", -0.1, "brake", 0.0), ("brake", 0.5, "brake", 0.5), ("brake", 1.1, "brake", 1.0),
+        ("steering", -0.5, "steer", 0.5), ("steering", -1.1, "steer", 1.0), ("steering", 1.1, "steer", -1.0),
+        ("drive_mode", 0.5, "torque_mode", True), ("drive_mode", 0.499, "torque_mode", False),
+    ],
+)  # fmt: skip
+def test_a_command_changes_one_input_and_stays_until_the_next(name, sent, field, value):
+    assert latch({name: sent}) == LatchedCommand(**{field: value})
+    assert latch({name: sent}, {}) == LatchedCommand(**{field: value}), "NaN leaves it as it is"
+    other = {"throttle": 1.0, "brake": 1.0, "steer": -1.0, "torque_mode": True}
+    assert latch({name: sent}, before=LatchedCommand(**other)) == LatchedCommand(**other | {field: value})
+
+
+BEFORE = (10.0, 20.0, 30.0, 40.0)
+
+
+def with_wheel(wheel, value):
+    """Return BEFORE with the `value` of one wheel."""
+    return tuple(value if each == wheel else torque for each, torque in enumerate(BEFORE))
+
+
+@pytest.mark.parametrize("wheel", range(4))
+@pytest.mark.parametrize(
+    ("sent", "torque"), [(-300.0, 300.0), (-LIMIT, LIMIT), (-1.5 * LIMIT, LIMIT), (-LIMIT - 0.5, LIMIT)]
+)
+def test_a_brake_torque_is_negative_on_the_wire_and_limited_for_each_wheel(wheel, sent, torque):
+    latched = latch({BRAKES[wheel]: sent}, before=LatchedCommand(brake_torques=BEFORE))
+    assert latched == LatchedCommand(brake_torques=with_wheel(wheel, torque)), "the others keep theirs"
+
+
+@pytest.mark.parametrize("wheel", range(4))
+@pytest.mark.parametrize("sent", [NAN, math.inf, -math.inf])
+def test_a_torque_that_is_no_finite_number_leaves_its_wheel_as_it_is(wheel, sent):
+    command = {**dict.fromkeys(BRAKES, -70.0), **dict.fromkeys(DRIVES, 70.0), BRAKES[wheel]: sent, DRIVES[wheel]: sent}
+    wanted = tuple(BEFORE[wheel] if each == wheel else 70.0 for each in range(4))
+    latched = latch(command, before=LatchedCommand(drive_torques=BEFORE, brake_torques=BEFORE))
+    assert latched == LatchedCommand(drive_torques=wanted, brake_torques=wanted)
+
+
+@pytest.mark.parametrize("wheel", range(4))
+def test_a_brake_torque_of_the_wrong_sign_is_none_and_counted(wheel):
+    latched = latch({**dict.fromkeys(BRAKES, -70.0), BRAKES[wheel]: 5.0})
+    wanted = tuple(0.0 if each == wheel else 70.0 for each in range(4))
+    assert latched == LatchedCommand(brake_torques=wanted, wrong_signs=1)
+    assert latch(dict.fromkeys(BRAKES, 5.0), before=latched).wrong_signs == 5
+    assert latch(dict.fromkeys(BRAKES, 0.0)).wrong_signs == 0
+
+
+@pytest.mark.parametrize("wheel", range(4))
+@pytest.mark.parametrize(
+    ("sent", "torque"),
+    [(300.0, 300.0), (-300.0, -300.0), (LIMIT, LIMIT), (1.5 * LIMIT, LIMIT), (-1.5 * LIMIT, -LIMIT)],
+)
+def test_a_drive_torque_is_limited_for_each_wheel(wheel, sent, torque):
+    latched = latch({DRIVES[wheel]: sent}, before=LatchedCommand(drive_torques=BEFORE))
+    assert latched == LatchedCommand(drive_torques=with_wheel(wheel, torque))
+
+
+def test_latched_inputs_are_the_controls():
+    latched = LatchedCommand(0.1, 0.2, 0.3, clutch=0.4, handbrake=0.5)
+    assert convert.controls_from_wire(latched) == Controls(0.3, 0.1, 0.2, 0.4, 0.5)
+    latched.torque_mode, latched.drive_torques, latched.brake_torques = True, (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
+    wheels = tuple(WheelTorque(1.0 + k, 5.0 + k) for k in range(4))
+    assert convert.controls_from_wire(latched).wheels == convert.latched_torques(latched) == wheels
+
+
+def same(a, b):
+    """Compare numbers of which NaN is one."""
+    return a == b or (a != a and b != b)
+
+
+def test_a_command_by_pedals_leaves_the_torques_alone():
+    m = convert.controls_to_wire(Controls(0.25, 0.5, 0.75))
+    assert all(map(same, m[:-1], (0.0, 0.5, 0.75, -0.25, *[NAN] * 9, 0.0)))
+    assert m.custom == (0.0,) * 50
+    custom = (2.0,) * 50
+    assert convert.controls_to_wire(Controls(), 6.0, custom)[::14] == (6.0, custom)
+
+
+def test_a_command_by_torques_has_one_of_each_kind_for_each_wheel():
+    wheels = (WheelTorque(1.0, 5.0), WheelTorque(2.0, NAN), WheelTorque(NAN, 7.0), WheelTorque(4.0, math.inf))
+    m = convert.controls_to_wire(Controls(0.25, 0.5, 0.75, wheels=wheels), 6.0, (2.0,) * 50)
+    assert all(map(same, m[:-1], (6.0, 0.5, 0.75, -0.25, NAN, -5.0, 0.0, -7.0, 0.0, 1.0, 2.0, 0.0, 4.0, 1.0)))
+    assert m.custom == (2.0,) * 50
+
+
+@pytest.mark.parametrize(("value", "share"), [(-0.5, 0.0), (0.0, 0.0), (0.5, 0.5), (1.5, 1.0), (NAN, 0.0)])
+def test_a_share_is_within_0_and_1_and_never_nan(value, share):
+    assert convert.limit_share(value) == share
 
 
 @given(steer=st.floats(-1, 1), throttle=st.floats(0, 1), brake=st.floats(0, 1),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trailbrake.cars.car_library import load_car
 from trailbrake.sims.forza import codec, convert
 from trailbrake.sims.forza.axes import forza_from_iso, iso_from_forza, rotation_from_forza
-from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
+from trailbrake.sims.forza.blocks import WHEELS, Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.convert import RaceStatus
 from trailbrake.state import CarState, Controls, Phase, WheelState
@@ -53,24 +53,26 @@ def test_every_vector_goes_through_the_frames_maps(position, velocity, accelerat
 @pytest.mark.parametrize(
     ("sled", "dash", "field", "value"),
     [
-        ({"velocity_x": 2.0}, {}, "velocity_y", -2.0),  # theirs to the right, ours to the left
-        ({"acceleration_z": 3.0}, {}, "acceleration_x", 3.0),
-        ({"angular_velocity_y": 0.5}, {}, "yaw_rate", -0.5),  # turning right
-        ({"yaw": 0.5 * math.pi}, {}, "yaw", -0.5 * math.pi),  # faces their +X, our -Y
-        ({"pitch": 0.1}, {}, "pitch", 0.1),  # nose down in both
-        ({"roll": 0.1}, {}, "roll", -0.1),  # theirs right side up, ours right side down
+        ({}, {"position_x": 2.0}, "y", -2.0),  # theirs to the right, ours to the left
+        ({}, {"position_y": 2.0}, "z", 2.0),
+        ({}, {"position_z": 2.0}, "x", 2.0),
+        ({}, {"speed": 2.0}, "speed", 2.0),
         ({}, {"steer": -42}, "steer", 42 / 127),
         ({}, {"steer": 127}, "steer", -1.0),
         ({}, {"steer": -128}, "steer", 1.0),
         ({}, {"norm_driving_line": 64}, "driving_line", 64 / 127),  # left of the line in both
+        ({}, {"norm_driving_line": -127}, "driving_line", -1.0),
         ({}, {"norm_driving_line": -128}, "driving_line", -1.0),
-        ({}, {"accel": 255}, "throttle", 1.0),
+        ({}, {"norm_driving_line": -126}, "driving_line", -126 / 127),
+        ({}, {"steer": -126}, "steer", 126 / 127),
+        ({}, {"accel": 51}, "throttle", 0.2),
         ({}, {"brake": 51}, "brake", 0.2),
-        ({}, {"clutch": 255}, "clutch", 1.0),
+        ({}, {"clutch": 51}, "clutch", 0.2),
+        ({}, {"handbrake": 51}, "handbrake", 0.2),
+        ({}, {"fuel": 0.75}, "fuel", 0.75),
         ({}, {"gear": 0}, "gear", -1),
         ({}, {"gear": 3}, "gear", 3),
         ({}, {"gear": 11}, "gear", None),
-        ({"current_engine_rpm": 6000.0}, {}, "engine_speed", 628.3185307),
         ({}, {"best_lap_time": 92.125}, "best_lap_time", 92.125),
         ({}, {"cur_lap_time": 12.0}, "lap_time", 12.0),
         ({}, {"lap_no": 2}, "lap", 3.0),  # they count completed ones
@@ -79,6 +81,49 @@ def test_every_vector_goes_through_the_frames_maps(position, velocity, accelerat
 def test_signs_and_units(sled, dash, field, value):
     got = getattr(read(packet(sled, dash)), field)
     assert got is None if value is None else got == pytest.approx(value)
+
+
+SLED_SIGNS = [
+    ("velocity_x", 2.0, "velocity_y", -2.0),  # theirs to the right, ours to the left
+    ("velocity_y", 2.0, "velocity_z", 2.0),
+    ("velocity_z", 2.0, "velocity_x", 2.0),
+    ("acceleration_x", 3.0, "acceleration_y", -3.0),
+    ("acceleration_y", 3.0, "acceleration_z", 3.0),
+    ("acceleration_z", 3.0, "acceleration_x", 3.0),
+    ("angular_velocity_x", 0.5, "pitch_rate", 0.5),
+    ("angular_velocity_y", 0.5, "yaw_rate", -0.5),  # turning right
+    ("angular_velocity_z", 0.5, "roll_rate", -0.5),
+    ("yaw", 0.5 * math.pi, "yaw", -0.5 * math.pi),  # faces their +X, our -Y
+    ("pitch", 0.1, "pitch", 0.1),  # nose down in both
+    ("roll", 0.1, "roll", -0.1),  # theirs right side up, ours right side down
+    ("current_engine_rpm", 6000.0, "engine_speed", 200.0 * math.pi),
+    ("engine_max_rpm", 9000.0, "max_engine_speed", 300.0 * math.pi),
+]
+
+
+@pytest.mark.parametrize(("name", "sent", "field", "value"), SLED_SIGNS)
+def test_signs_and_units_of_what_every_format_has(name, sent, field, value):
+    for form in (packet({name: sent}), Packet(Sled(is_race_on=1, **{name: sent}))):
+        assert getattr(read(form), field) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("form", [packet(), Packet(Sled(is_race_on=1))])
+def test_a_state_has_the_time_and_number_that_are_given_and_no_age(form):
+    s = read(form, 1.5, 7)
+    assert (s.time, s.sequence, s.phase) == (1.5, 7, Phase.DRIVING)
+    assert math.isnan(s.age)
+    s = convert.state_from_wire(codec.select_state_subset(form))
+    assert (math.isnan(s.time), s.sequence) == (True, -1)
+
+
+@pytest.mark.parametrize("wheel", range(4))
+def test_a_sled_packet_has_spin_and_slip_of_each_wheel(wheel):
+    name = WHEELS[wheel]
+    sled = Sled(is_race_on=1, **{f"wheel_rotation_speed_{name}": 90.0, f"tire_combined_slip_{name}": 0.5})
+    wheels = read(Packet(sled)).wheels
+    assert [(w.angular_velocity, w.combined_slip) for w in wheels] == [
+        (90.0, 0.5) if each == wheel else (0.0, 0.0) for each in range(4)
+    ]
 
 
 def test_wheels_stand_in_our_order_with_what_the_wire_tells_of_them():
@@ -249,7 +294,19 @@ def test_a_dead_zone_swallows_the_middle_and_keeps_the_ends():
     ("controls", "gear", "speed", "report"),
     [
         (Controls(brake=1.0), 1, 0.1, PadReport(PadButton.A, 0, 0)),  # at rest the brake would be reverse
+        (Controls(brake=1.0), 1, 0.499, PadReport(PadButton.A, 0, 0)),
+        (Controls(brake=1.0), 1, 0.5, PadReport(0, 255, 0)),
         (Controls(brake=1.0), 1, 5.0, PadReport(0, 255, 0)),
+        (Controls(), 1, 0.1, PadReport(0, 0, 0)),
+        (Controls(throttle=0.2, brake=1.0), 1, 0.1, PadReport(0, 255, 51)),
+        (Controls(throttle=0.2, brake=0.4), None, math.nan, PadReport(0, 102, 51)),
+        (Controls(handbrake=0.5), 1, 5.0, PadReport(0, 0, 0)),
+        (Controls(handbrake=0.501), 1, 5.0, PadReport(PadButton.A, 0, 0)),
+        (Controls(throttle=0.2, brake=0.4, gear=-1), 1, 5.0, PadReport(0, 102, 0)),
+        (Controls(throttle=0.4, brake=0.2, gear=-1), 1, 5.0, PadReport(0, 102, 0)),
+        (Controls(throttle=0.4, brake=0.2, gear=-1), -1, 5.0, PadReport(0, 102, 51)),
+        (Controls(throttle=0.2, brake=0.4), -1, 5.0, PadReport(0, 0, 102)),
+        (Controls(throttle=0.4, brake=0.2), -1, 5.0, PadReport(0, 0, 102)),
         (Controls(throttle=1.0, gear=-1), 1, 0.1, PadReport(0, 255, 0)),  # the left trigger asks for reverse,
         (Controls(throttle=1.0, gear=-1), -1, 1.0, PadReport(0, 255, 0)),  # drives it,
         (Controls(brake=1.0, gear=-1), -1, 1.0, PadReport(0, 0, 255)),  # and the right one brakes there
