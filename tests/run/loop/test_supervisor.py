@@ -127,6 +127,12 @@ def test_a_safe_stop_holds_the_steer_and_brakes_below_the_limit():
     assert supervisor.safe_stop_controls(state(speed=0.1)).brake == 1.0
 
 
+def test_a_wire_that_is_lost_from_the_beginning_is_an_episode():
+    supervisor = Supervisor()
+    assert supervisor.is_stale(state(phase=Phase.LOST))
+    assert supervisor.counters.stale == 1
+
+
 def test_stale_by_age_or_by_phase_and_each_episode_counts_once():
     supervisor = Supervisor()
     for age, stale in ((0.0, False), (STALE_AFTER_S, False), (0.3, True), (0.4, True), (0.0, False), (0.3, True)):
@@ -240,7 +246,10 @@ def leave(state, dt):
      (lambda state, dt: Controls(custom=(1.0, "x")), r"the driver answered what is no number: custom='x'"),
      (lambda state, dt: Controls(wheels=(WheelTorque(), 5, WheelTorque(), WheelTorque())),
       r"the driver answered what is no number: wheels=5"),
-     (lambda state, dt: Controls(wheels=(WheelTorque(),) * 3), r"the driver answered what is no number: Controls\(.*"),
+     (lambda state, dt: Controls(drs=(1.0,)), r"the driver answered what is no number: drs=\(1\.0,\)"),
+     (lambda state, dt: Controls(wheels=[1.0] * 4), r"the driver answered what is no number: wheels=\[1\.0, .*\]"),
+     (lambda state, dt: Controls(wheels=(WheelTorque(),) * 3),
+      r"the driver answered what is no number: Controls\(stee\.\.\. command=None\)"),
      (lambda state, dt: Controls(brake="x\n" * 60), r"the driver answered what is no number: brake='x\\n.{1,40}")],
 )  # fmt: skip
 def test_a_driver_that_fails_stops_its_car_with_one_line(act, reason):

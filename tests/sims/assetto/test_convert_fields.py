@@ -286,6 +286,8 @@ def test_the_axes_of_the_front_wheels_turn_with_the_steering_about_the_car_s_own
     angle = wheel_angle / CAR.steering.ratio
     rear, up = page.wheels[3], page.up
     assert (rear.look, rear.contact_normal) == (page.look, up)
+    height = CAR.tyre_rear.radius
+    assert rear.position == close(tuple(c + height * n for c, n in zip(rear.contact_point, up, strict=True)))
     for front in page.wheels[:2]:
         assert front.contact_normal == up
         for k in range(3):

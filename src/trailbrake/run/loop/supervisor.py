@@ -41,12 +41,12 @@ _CHECKED_FIELDS = tuple(item.name for item in fields(Controls) if item.name != "
 
 def _clamp_share(wish: float) -> float:
     """Return a control within 0..1; NaN, "leave alone", stays."""
-    return min(max(wish, 0.0), 1.0) if wish == wish else wish
+    return min(max(wish, 0.0), 1.0)  # of NaN and a number, both return their first argument
 
 
 def _has_infinity(wheels: FourTorques) -> bool:
     if len(wheels) != 4:
-        raise ValueError("wheels")
+        raise ValueError
     return any(math.isinf(w.drive_torque) or math.isinf(w.brake_torque) for w in wheels)
 
 
@@ -96,11 +96,11 @@ class Supervisor:
             Exception: of several types, where a number should be and is none.
         """
         last = self._last
-        # One sum finds any NaN or infinity among the five without five calls.
+        # One length finds any NaN or infinity among the five without five calls.
         steer, throttle, brake = controls.steer, controls.throttle, controls.brake
         clutch, handbrake, drs, boost = controls.clutch, controls.handbrake, controls.drs, controls.boost
         if (
-            not math.isfinite(steer + throttle + brake + clutch + handbrake)
+            not math.isfinite(math.hypot(steer, throttle, brake, clutch, handbrake))
             or (controls.wheels is not None and _has_infinity(controls.wheels))
             or (controls.custom and not all(map(math.isfinite, controls.custom)))
         ):
