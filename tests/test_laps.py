@@ -114,7 +114,15 @@ def test_an_open_road_ends_after_a_jump_with_a_lap_that_does_not_count():
     timer = LapTimer(LENGTH, False)
     laps = drive(timer, [(0.0, 0.0), *((1.0 + 0.003 * k, 700.0 + 0.15 * k) for k in range(2100))])
     assert [(lap.valid, lap.invalid_reason) for lap in laps] == [(False, "jump along the road")]
+    assert laps[0].sectors_s == pytest.approx((1.0, 0.0, 6.0)), "two lines are passed with the jump"
     assert timer.finished
+
+
+def test_a_jump_may_be_by_several_laps():
+    timer = LapTimer(LENGTH, True)
+    timer.update(0.0, 10.0)
+    timer.update(0.01, 3.25 * LENGTH)
+    assert (timer.progress, timer.valid) == (0.25, False)
 
 
 def test_going_back_over_the_line_spoils_the_lap_and_scores_nothing():

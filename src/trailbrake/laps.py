@@ -190,7 +190,7 @@ class LapTimer:
         earlier = self._time - dt
         while self._next < len(self._gates) and place >= self._gates[self._next]:
             share = (self._gates[self._next] - before) / (place - before) if place > before else 1.0
-            self._splits.append(earlier + min(max(share, 0.0), 1.0) * dt)
+            self._splits.append(earlier + max(share, 0.0) * dt)
             self._next += 1
         if self._next < len(self._gates):
             return None

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from helpers.assetto.car_pages import state_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.cars.car_library import load_car
@@ -267,6 +267,7 @@ def test_one_number_of_a_wheel_that_is_not_known_is_0_and_the_others_stay(field)
     assert got == close(values | {field: 0.0})
 
 
+@settings(max_examples=20)
 @given(*[st.floats(-30.0, 30.0)] * 4)
 def test_the_wheels_move_as_points_of_a_rigid_body(vx, vy, vz, yaw_rate):
     """v + w x r, with the wheels at the ends of the car's axles; x of ours is ahead, +X on the wire, and y is -Z."""
@@ -278,6 +279,7 @@ def test_the_wheels_move_as_points_of_a_rigid_body(vx, vy, vz, yaw_rate):
         assert wheel.velocity == pytest.approx((vx - yaw_rate * y, vz, -(vy + yaw_rate * x)), abs=1e-9)
 
 
+@settings(max_examples=20)
 @given(st.floats(-3.0, 3.0), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0), st.floats(-3.0, 3.0))
 def test_the_axes_of_the_front_wheels_turn_with_the_steering_about_the_car_s_own_up(yaw, pitch, roll, wheel_angle):
     page = convert.state_to_wire(
