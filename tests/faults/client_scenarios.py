@@ -17,6 +17,7 @@ FAULT_S = {"telemetry frozen 0.2 s": 0.2, "telemetry frozen 5 s": 5.0, "20 % los
 USUAL_FAULT_S = 1.5
 UNDISTURBED_S = 2.5
 EXIT_S = 30.0  # at most, from a car that stands to the end of the process: a call may have to be broken off
+END_LIMIT_S = 60.0  # from Ctrl-C at speed: the stop, then up to 20 s for what a slow disk has not taken yet
 REAL_TIME_SHARE = 0.75
 LONGEST_GAP_S = 0.6  # between two commands of an undisturbed drive on a busy machine
 
@@ -172,7 +173,7 @@ def expect_undisturbed(rig, findings, seconds):
 def end_by_signal(rig, cell, findings):
     """End the drive by Ctrl-C: 0, and the recording is there."""
     rig.client.send_signal(signal.SIGINT)
-    code = rig.client.wait_for_exit(25.0)
+    code = rig.client.wait_for_exit(END_LIMIT_S)
     findings.check(code == 0, f"Ctrl-C ends it with {code}: {rig.client.lines[-2:]}")
     expect_recording(rig, cell.outcome, findings)
 

@@ -15,7 +15,7 @@ STOP = Outcome(wire_says="brake", safe_s=1.0, car="stands", car_s=8.0, exit_code
 HANG = Outcome(wire_says="brake", safe_s=1.0, car="stands", car_s=10.0, exit_code=1, line="driver", recording="whole")
 KILLED = Outcome(wire_says="nothing", safe_s=0.5, car="stands", car_s=8.0, exit_code=-9, recording="to the last second")
 ABANDONED = {"forza": {"car": "rolls out"}, "beamng": {"car": "waits"}, "streams": {"car": "waits"}}
-PEDAL = {"wire_says": "no throttle", "car_s": 16.0}  # Udacity's simulators: below 0 the pedal reverses
+PEDAL = {"wire_says": "no throttle", "car_s": 24.0}  # Udacity's simulators: below 0 the pedal reverses
 SLOW = {"udacity": PEDAL, "udacity_pid": PEDAL, "udacity_mpc": PEDAL}
 
 CLIENT = {

@@ -218,6 +218,18 @@ def test_a_bot_that_never_answers_is_left_with_a_clear_line(capfd):
         run(host, lambda: len(driver.paths) == 2 and len(driver.seen) > 20)  # and is called again
 
 
+def test_a_suspended_machine_is_no_silent_bot(capfd):
+    driver = Legacy(frames=5)
+    with bot(driver) as port, simulator(port, patience=0.2) as host:
+        run(host, lambda: len(driver.seen) >= 5)
+        for _ in range(3):  # nothing is received: only the clock has moved on
+            host.tick(time.monotonic() + 1000.0)
+        assert host.read_counters()["timeouts"] == 0
+        host.tick(time.monotonic() + 1000.5)
+        assert host.read_counters()["timeouts"] == 1
+    assert capfd.readouterr().err.count("the agent has not answered") == 1
+
+
 def test_a_bot_that_throws_on_every_frame():
     def throws(data):
         raise RuntimeError("no idea")

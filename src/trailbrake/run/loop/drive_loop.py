@@ -17,7 +17,7 @@ from trailbrake.run.loop.supervisor import BLIND_LIMIT_S, STANDSTILL_SPEED, STOP
 from trailbrake.state import CarState, Controls, Phase
 from trailbrake.system import steady_clock
 
-STOPPING_LIMIT = 12.0  # s of simulator time that a safe stop may take before the controls are released anyway
+STOPPING_LIMIT = 20.0  # s of simulator time that a safe stop may take before the controls are released anyway
 STOPPED_SPEED = 0.3  # m/s under which a car that has been stopped stands
 STOPPING_SILENCE_S = 2.0  # s that a safe stop waits for a wire that has gone silent under a moving car
 LOST_LIMIT = 60.0  # s of silence after which the simulator counts as gone
