@@ -27,6 +27,7 @@ LIFT_PER_DRAG = 6.0  # of a wing: more downforce costs a sixth of it in drag (cl
 
 DOWNFORCE_SPEED = 60.0  # m/s, at which a car with downforce of this share of its weight is one that lives on it
 DOWNFORCE_SHARE = 0.1
+TC_FROM = 1.05  # of the base's power per mass: from here on a car without traction control gets one
 
 MASS_RANGE = (0.7, 1.5)
 POWER_RANGE = (0.5, 2.0)
@@ -201,9 +202,11 @@ def _scale_brakes(base: CarParams, factors: CarFactors) -> Any:
     share = brakes.front_share
     if 0.0 < share < 1.0:  # a car without front brakes keeps its rear brakes
         share = min(max(share + factors.bias, 0.4), 0.9)
+    # More power per mass than the base has, on one axle perhaps, is more than a right foot can meter.
+    stronger = factors.power / factors.mass > TC_FROM
     return replace(
         brakes, torque_front=total * share, torque_rear=total * (1.0 - share),
-        handbrake_torque=brakes.handbrake_torque * suits,
+        handbrake_torque=brakes.handbrake_torque * suits, tc=brakes.tc or stronger,
     )  # fmt: skip
 
 
