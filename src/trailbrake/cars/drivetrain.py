@@ -142,7 +142,7 @@ class Driveline(Section, frozen=True):
 
 
 class Fuel(Section, frozen=True):
-    """Consumption of fuel. The car's weight stays that of the half-full tank in `body.mass`."""
+    """Consumption of fuel. `body.mass` is that with the tank half full; the car gets lighter by what it burns."""
 
     capacity: Annotated[float, positive_value("l; a drive starts with half of it")]
     density: Annotated[float, positive_value("kg/l")]

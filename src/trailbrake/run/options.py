@@ -7,6 +7,7 @@ from typing import Literal
 from trailbrake.simulator import Speed, WorldKind
 
 Pace = Literal["simulator", "driver"]  # who sets the pace of real time
+UNKNOWN_CAR = "unknown"  # as --car: the driver gets no car file
 ViewKind = Literal["none", "page", "window"]
 
 # Track and car of a world of each kind where the user names none.
@@ -30,7 +31,7 @@ class DriveOptions:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
             say so, or else none: the road is unmapped, nothing is planned and no line is scored.
         car: a car's name or file, or random:SEED. Not named: gt3 or hatchback; live, the game's own, where its files
-            tell it, or else none.
+            tell it, or else none. unknown: the driver gets no car file, as in a game; with --world car=CAR.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
@@ -52,6 +53,9 @@ class DriveOptions:
         gain: constants of the driver, KEY=VALUE, over those of the file: --gain speed=15; repeatable. Without Gains of
             its own, the numbers that its constructor takes; of an FMU its parameters.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
+        world: properties of the embedded world that no driver is informed of, KEY=VALUE; repeatable. car and track:
+            what the world has, where it is not what --car and --track say to the driver. grip, grip_lap, rain_after,
+            rain_seconds, fuel_rate: what changes during the drive, see docs/evaluate.md.
         signals: values of the simulator's own to record and show besides those that the driver needs: names of
             docs/signals.md, or patterns as `beamng.wheel_*`, with commas between; `all` for every one.
         pace: who sets the pace of real time: the `simulator`, or the `driver`: then the simulator waits until each of
@@ -78,6 +82,7 @@ class DriveOptions:
     config: Path | None = None
     gain: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
+    world: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()
     pace: Pace = "simulator"
 
@@ -101,6 +106,8 @@ class WorldOptions:
         speed: `real` time, or as fast as the machine and the clients allow (`max`); left out: what suits the simulator.
         view: the view from the first car: page publishes it for `drive --live --camera world`, window also shows it
             in a window, which `--camera window:TITLE` can capture.
+        world: changes during the drive, KEY=VALUE; repeatable: grip, grip_lap, rain_after, rain_seconds, fuel_rate, see
+            docs/evaluate.md. car and track take the place of --car and --track.
     """
 
     track: str = ""
@@ -109,6 +116,7 @@ class WorldOptions:
     seconds: float = 0.0
     speed: Speed | None = None
     view: ViewKind = "none"
+    world: tuple[str, ...] = ()
 
     def with_defaults(self, world: WorldKind) -> "WorldOptions":
         """Return the options with a track and a car: those of a world of this kind where none are named."""

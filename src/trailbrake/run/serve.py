@@ -16,6 +16,7 @@ from trailbrake.run.options import WorldOptions
 from trailbrake.run.session.embedded_worlds import build_world
 from trailbrake.run.session.track_scoring import lap_summary
 from trailbrake.run.session.traffic_drivers import load_traffic_drivers
+from trailbrake.run.session.world_properties import settle_world
 from trailbrake.run.world_view import WorldView, open_view
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
@@ -180,8 +181,8 @@ def serve_world(
         raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{world.seconds:g}")
     if CACHE_IS_COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
-    world = world.with_defaults(simulator.world)
     plant = plant or build_world(simulator, world, options)
+    world, _ = settle_world(world, simulator.world)
     host = build_host(simulator, plant, options, doors or _private_folder())
     period, cars = simulator.period(options), simulator.cars(options)
     real = (world.speed or simulator.pace(options)) == "real"

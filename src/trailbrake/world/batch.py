@@ -89,6 +89,8 @@ class Batch:
         self.lanes = lanes = lanes_per_block(self.dtype)
         self._blocks_per_unit = math.lcm(group_size, lanes) // lanes  # blocks that hold whole groups
         count = -(-n // lanes)
+        self._grip_factor = 1.0  # of the ground, over the track's own
+        self._track_grip: Array | None = None  # columns of the segment table at factor 1, once it changes
         self._tyre_heat, self._maps_separated, self.collisions_enabled = tyre_heat, False, True
         self._kernels: Any = [
             kernels.single_precision(kernel) if single_precision else kernel
@@ -164,7 +166,18 @@ class Batch:
         if _corner_distance(params) > self.corner_distance:
             self.corner_distance = _corner_distance(params)
             self.road.segments[:] = build_segment_table(self.track.road, self.corner_distance)
-            self._bind_kernels()
+            self._track_grip = None
+            self.set_grip_factor(self._grip_factor)
+
+    def set_grip_factor(self, factor: float) -> None:
+        """Let all ground have `factor` times the grip of the track from now on."""
+        place = slice(int(SegmentColumn.GRIP), int(SegmentColumn.GRIP) + 2)  # the value and its change per row
+        if self._track_grip is None:
+            self._track_grip = self.road.segments[:, place].copy()
+        self.road.segments[:, place] = self._track_grip * factor
+        self._grip_factor = factor
+        self.road = self.road._replace(off_grip=self._scalar(self.track.off_road.grip * factor))
+        self._bind_kernels()
 
     def get_param(self, row: int, cars: ArrayLike | None = None) -> Array:
         """Return parameter `row` of all cars, or of `cars`, (n,)."""

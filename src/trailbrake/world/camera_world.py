@@ -6,8 +6,9 @@ from typing import Any
 from trailbrake.cars.params import CarParams
 from trailbrake.state import CarState, Image
 from trailbrake.tracks.track import Track
+from trailbrake.world.conditions import WorldConditions
 from trailbrake.world.pinhole_camera import PinholeCamera
-from trailbrake.world.plant import PERIOD, World
+from trailbrake.world.plant import PERIOD, UNCHANGED, World
 from trailbrake.world.road_renderer import RoadRenderer
 
 
@@ -20,6 +21,7 @@ class CameraWorld(World):
         seed: as in World.
         period: as in World.
         camera: as in `set_camera`.
+        conditions: as in World.
     """
 
     def __init__(
@@ -29,9 +31,11 @@ class CameraWorld(World):
         seed: int = 0,
         period: float = PERIOD,
         camera: dict[str, Any] | None = None,
+        *,
+        conditions: WorldConditions = UNCHANGED,
     ) -> None:
         self._renderer = RoadRenderer(track.road, PinholeCamera(**(camera or {})))
-        super().__init__(track, cars, seed, period)
+        super().__init__(track, cars, seed, period, conditions=conditions)
 
     def set_camera(self, camera: dict[str, Any]) -> None:
         """Replace the camera.

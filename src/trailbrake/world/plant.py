@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.roles import RoadOutline
@@ -12,15 +14,19 @@ from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, count_substeps, write_controls
 from trailbrake.world.car_settings import DEFAULT_SETTINGS, apply_settings
+from trailbrake.world.conditions import GripSchedule, WorldConditions
 from trailbrake.world.control_delay import ControlDelay
 from trailbrake.world.row_layout import StateRow
 from trailbrake.world.state_builder import StateBuilder
 
 PERIOD = 1.0 / 333.0  # s, the physics rate of Assetto Corsa
 GRID_GAP = 8.0  # m along the road from one car of the grid to the next
+GRIP_STEP = 0.001  # least change of the ground's grip that is written to the road
 MAX_BANK_SHIFT = 1.0  # m between a centre of mass and the road below it, sideways; a tall car on a steep bank has less
 _S, _ON_TRACK, _CONTACTS, _STATES = int(StateRow.S), int(StateRow.ON_TRACK), int(StateRow.CONTACTS), int(StateRow.COUNT)
 GRID_STAGGER = 0.25  # share of the road's half width by which the grid is staggered
+
+UNCHANGED = WorldConditions()
 
 
 class World:
@@ -31,12 +37,24 @@ class World:
         cars: one CarParams per car; car 0 starts on the start line, the others on a staggered grid behind it.
         seed: not used: equal controls give equal states to the bit.
         period: s, length of one step; divided into equal substeps of about a millisecond.
+        conditions: what changes while the cars drive.
     """
 
-    def __init__(self, track: Track, cars: Sequence[CarParams], seed: int = 0, period: float = PERIOD) -> None:
+    def __init__(
+        self,
+        track: Track,
+        cars: Sequence[CarParams],
+        seed: int = 0,
+        period: float = PERIOD,
+        *,
+        conditions: WorldConditions = UNCHANGED,
+    ) -> None:
         if not 0.0 < period <= 0.05:
             raise ValueError(f"World: expected a period in (0, 0.05] s, got {period}")
-        self.track, self.cars, self.period = track, list(cars), period
+        self.track, self.period = track, period
+        self.cars = [_scale_consumption(car, conditions.fuel_rate) for car in cars]
+        self._grip_schedule = GripSchedule(conditions) if conditions.changes_grip else None
+        self._grip_factor = 1.0
         self.batch = Batch(track, self.cars, group_size=len(self.cars))
         self._substeps = count_substeps(period)
         self._dt = period / self._substeps
@@ -66,6 +84,9 @@ class World:
             self._update_laps(car)
         if self._control_delay is not None:
             self._control_delay.clear_all()
+        if self._grip_schedule is not None:
+            self._grip_schedule.reset()
+            self._update_grip(self._grip_schedule)
 
     def step(self, controls: Sequence[Controls]) -> None:
         """Advance all cars by one period; `controls[i]` is for car i."""
@@ -81,6 +102,8 @@ class World:
         self._sequence += 1
         for car in range(len(self.cars)):
             self._update_laps(car)
+        if self._grip_schedule is not None:
+            self._update_grip(self._grip_schedule)
 
     def car_state(self, car: int) -> CarState:
         """Return a new CarState of car `car`; fields without a model are NaN."""
@@ -116,6 +139,8 @@ class World:
             self._place_on_grid(car)
             if self._control_delay is not None:
                 self._control_delay.clear_car(car)
+            if self._grip_schedule is not None and car == 0:
+                self._grip_schedule.reset()
             if command.restart:
                 self._best_lap_times[car] = math.nan
                 self._laps[car].clear()
@@ -140,6 +165,13 @@ class World:
         self.batch.change_car(car, params)
         self._state_builders[car].change_car(params)
 
+    def _update_grip(self, schedule: GripSchedule) -> None:
+        first = self._timers[0]
+        factor = schedule.compute_factor(self._sequence * self.period, first.number, first.progress)
+        if abs(factor - self._grip_factor) >= GRIP_STEP:
+            self._grip_factor = factor
+            self.batch.set_grip_factor(factor)
+
     def _update_laps(self, car: int) -> None:
         figure = self._read_value[car]
         on_track = figure(_ON_TRACK) + figure(_ON_TRACK + 1) + figure(_ON_TRACK + 2) + figure(_ON_TRACK + 3)
@@ -163,3 +195,10 @@ class World:
         here = self.car_state(car)
         if math.hypot(pose.x - here.x, pose.y - here.y) < MAX_BANK_SHIFT:
             self.batch.place_cars(car, 2.0 * pose.x - here.x, 2.0 * pose.y - here.y, pose.yaw)
+
+
+def _scale_consumption(car: CarParams, rate: float) -> CarParams:
+    if rate == 1.0:
+        return car
+    burnt = max(car.fuel.specific_consumption * rate, 1e-9)  # the file's own range begins above 0
+    return replace(car, fuel=replace(car.fuel, specific_consumption=burnt))

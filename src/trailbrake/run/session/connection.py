@@ -219,7 +219,8 @@ def _run_host_process(setup: DriveSetup, doors: str) -> Iterator[tuple["subproce
     options = setup.options
     command = [
         sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", "--speed=real", f"--track={options.track}",
-        f"--car={options.car}", f"--seed={options.seed}", *_serve_flags(setup.serve),
+        f"--car={options.car}", f"--seed={options.seed}", *(f"--world={pair}" for pair in options.world),
+        *_serve_flags(setup.serve),
         *(["--view=page"] if setup.camera is not None and setup.camera.kind == "world" else []),
     ]  # fmt: skip
     # In a group of its own: the host must outlive the safe stop.

@@ -108,6 +108,9 @@ def _prepare_drive(
         return supervisor.stop_reason != ""
 
     _check_cars(simulator, options)
+    if options.live and options.world:
+        raise UsageError("a live simulator has a world of its own", where=f"--world {options.world[0]}",
+                         hint="leave --world or --live out")  # fmt: skip
     make_part_limits(options.part_minutes, options.part_megabytes)
     choose_camera(options.camera, simulator, live=options.live, speed=options.speed)  # before the road is planned
     if options.log is not None and not options.pictures:
@@ -300,6 +303,7 @@ def _describe_drive(prepared: _PreparedDrive) -> JsonObject:
         "track": options.track,
         "car": options.car,
         **({"gain": list(options.gain)} if options.gain else {}),
+        **({"world": list(options.world)} if options.world else {}),
         "seed": options.seed,
         "speed": options.speed,
         **({"camera": options.camera} if options.camera else {}),

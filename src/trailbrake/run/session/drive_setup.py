@@ -1,12 +1,12 @@
 """`DriveSetup`: a drive whose simulator and options are known. It replaces names and flags below the edge."""
 
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from trailbrake.errors import UsageError, suggest_names
+from trailbrake.errors import UsageError
 from trailbrake.roles import Driver, StickDriven
 from trailbrake.run.options import DriveOptions, WorldOptions
 from trailbrake.run.session.driver_needs import select_signals
+from trailbrake.run.session.option_pairs import change_options
 from trailbrake.run.session.session_camera import choose_camera
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import Signal
@@ -39,7 +39,7 @@ class DriveSetup:
     def world(self) -> WorldOptions:
         """The embedded world of the drive."""
         options = self.options
-        return WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max")
+        return WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max", world=options.world)
 
 
 def make_setup(
@@ -85,33 +85,8 @@ def embedded_options(simulator: AnySimulator, options: DriveOptions, live: objec
     Raises:
         UsageError: `options.host` names an option that this simulator does not have, or a value that it cannot have.
     """
-    import msgspec
-
     base = simulator.make_embedded_options(live, options.cars)
     if stick and simulator.stick_options is not None:
         base = simulator.stick_options(base)
-    assert is_dataclass(base)
-    assert not isinstance(base, type)
-    known = [item.name for item in fields(base)]
-    values = {}
-    for pair in options.host:
-        name, equals, value = pair.partition("=")
-        name = name.replace("-", "_")
-        if not equals or name not in known:
-            raise UsageError("no such option of the embedded simulator", where=f"--host {pair}",
-                             expected="KEY=VALUE", hint=suggest_names(name, known))  # fmt: skip
-        values[name] = value
-    try:
-        converted = msgspec.convert(values, type(base), strict=False, dec_hook=_convert_path)  # numbers come as text
-    except msgspec.ValidationError as error:
-        raise UsageError(str(error), where=f"--host {' '.join(options.host)}") from error
-    given = asdict(converted)
-    changed: object = replace(base, **{name: given[name] for name in values})
+    changed: object = change_options(base, options.host, "--host", "the embedded simulator")
     return changed
-
-
-def _convert_path(wanted: type, value: object) -> object:
-    """Return the path of a text; TypeError for another type that msgspec does not know."""
-    if wanted is Path and isinstance(value, str):
-        return Path(value)
-    raise TypeError(f"Expected `{wanted.__name__}`, got `{type(value).__name__}`")

@@ -10,9 +10,11 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
 from trailbrake.roles import Plant
 from trailbrake.run.options import WORLD_DEFAULTS, WorldOptions
+from trailbrake.run.session.world_properties import settle_world
 from trailbrake.simulator import AnySimulator, WorldKind
 from trailbrake.state import Controls
 from trailbrake.tracks.track_library import load_track
+from trailbrake.world.conditions import WorldConditions
 from trailbrake.world.plant import World
 
 
@@ -23,27 +25,35 @@ def build_world(simulator: AnySimulator, world: WorldOptions, options: object) -
         UsageError: no such track, car or look; more cars than the world has, or more parked ones than fit.
         DataError: a file that is no track or no car.
     """
-    world = world.with_defaults(simulator.world)
+    world, properties = settle_world(world, simulator.world)
     cars = simulator.cars(options)
     if cars < 1:
         raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(cars))
-    return _WORLD_BUILDERS[simulator.world](simulator, world, options)
+    return _WORLD_BUILDERS[simulator.world](simulator, world, options, properties)
 
 
-def _build_car_world(simulator: AnySimulator, world: WorldOptions, options: object) -> Plant:
+def _build_car_world(
+    simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
+) -> Plant:
     cars = [load_car(world.car)] * simulator.cars(options)
-    return World(load_track(world.track), cars, seed=world.seed, period=simulator.period(options))
+    period = simulator.period(options)
+    return World(load_track(world.track), cars, seed=world.seed, period=period, conditions=conditions)
 
 
-def _build_road_world(simulator: AnySimulator, world: WorldOptions, options: object) -> Plant:
+def _build_road_world(
+    simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
+) -> Plant:
     from trailbrake.world.camera_world import CameraWorld
 
     cars = [load_car(world.car)] * simulator.cars(options)
     camera = None if simulator.camera is None else dict(simulator.camera)
-    return CameraWorld(load_track(world.track), cars, world.seed, simulator.period(options), camera)
+    period = simulator.period(options)
+    return CameraWorld(load_track(world.track), cars, world.seed, period, camera, conditions=conditions)
 
 
-def _build_miniature_world(simulator: AnySimulator, world: WorldOptions, options: Any) -> Plant:
+def _build_miniature_world(
+    simulator: AnySimulator, world: WorldOptions, options: Any, conditions: WorldConditions
+) -> Plant:
     from trailbrake.tracks.miniature.parked_cars import place_parked_cars
     from trailbrake.tracks.miniature.track_library import load_miniature_track
     from trailbrake.world.miniature.world import MiniatureWorld
@@ -61,7 +71,7 @@ def _build_miniature_world(simulator: AnySimulator, world: WorldOptions, options
     return plant
 
 
-_WORLD_BUILDERS: dict[WorldKind, Callable[[AnySimulator, WorldOptions, object], Plant]] = {
+_WORLD_BUILDERS: dict[WorldKind, Callable[[AnySimulator, WorldOptions, object, WorldConditions], Plant]] = {
     "car": _build_car_world,
     "road": _build_road_world,
     "miniature": _build_miniature_world,

@@ -8,7 +8,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import DetectedSession
-from trailbrake.run.options import DriveOptions
+from trailbrake.run.options import UNKNOWN_CAR, DriveOptions
 from trailbrake.run.session.connection import make_idle_wait
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.tracks.track import Track
@@ -63,7 +63,8 @@ def detect_track_and_car(
     if not options.live:
         options = options.with_defaults(simulator.world)
     # The car first: it is the quicker one to find wrong.
-    params = found.car or (load_car(options.car) if options.car else None)
+    named = options.car not in ("", UNKNOWN_CAR)
+    params = found.car or (load_car(options.car) if named else None)
     return DriveSite(options, found.live, found.track or (load_track(options.track) if options.track else None), params)
 
 

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import UsageError
+from trailbrake.state import Controls, SimCommand
+from trailbrake.tracks.track import SURFACES
+from trailbrake.tracks.track_library import load_track
+from trailbrake.world.conditions import GripSchedule, WorldConditions
+from trailbrake.world.plant import World
+from trailbrake.world.row_layout import StateRow
+
+
+def test_grip_changes_along_its_lap_and_stays():
+    schedule = GripSchedule(WorldConditions(grip=0.9, grip_lap=3))
+    at = [(1, 0.0), (2, 0.99), (3, 0.0), (3, 0.5), (4, 0.0), (7, 0.3)]
+    factors = [schedule.compute_factor(0.0, lap, progress) for lap, progress in at]
+    assert factors == pytest.approx([1.0, 1.0, 1.0, 0.95, 0.9, 0.9])
+
+
+def test_rain_begins_after_its_lap_and_a_reset_ends_it():
+    schedule = GripSchedule(WorldConditions(rain_after=2, rain_seconds=10.0))
+    wet = SURFACES["wet"].grip
+    assert schedule.compute_factor(95.0, 2, 1.0) == 1.0
+    assert schedule.compute_factor(100.0, 3, 0.0) == 1.0
+    assert schedule.compute_factor(105.0, 3, 0.1) == pytest.approx(0.5 * (1.0 + wet))
+    assert schedule.compute_factor(500.0, 9, 0.1) == pytest.approx(wet)
+    schedule.reset()
+    assert schedule.compute_factor(3.0, 3, 0.0) == 1.0
+
+
+@pytest.mark.parametrize("values", [{"grip": 2.0}, {"grip": float("nan")}, {"grip_lap": 0}, {"rain_after": -1},
+                                    {"rain_seconds": -1.0}, {"fuel_rate": -0.1}])  # fmt: skip
+def test_conditions_out_of_range_are_refused(values):
+    with pytest.raises(UsageError, match=next(iter(values))):
+        WorldConditions(**values)
+
+
+def test_a_world_s_ground_loses_its_grip_off_the_road_too_and_gets_it_back():
+    car = load_car("hatchback")
+    track = load_track("hartmoor")
+    half = track.road.length / 2.0
+    x, y, _, yaw = track.road.points(half, 0.0)[0].tolist()
+    world = World(track, [car], period=1.0 / 60.0, conditions=WorldConditions(grip=0.5, grip_lap=1))
+    before = world.batch.road.segments.copy()
+    world.batch.place_cars(0, x, y, yaw)
+    for _ in range(3):
+        world.step([Controls()])
+    grip = world.batch.get_row(StateRow.GRIP, 4)[:, 0]
+    # The car has jumped half a lap: its lap is half driven.
+    assert grip == pytest.approx(0.75, rel=0.01)
+    assert world.batch.road.off_grip == pytest.approx(0.75 * track.off_road.grip, rel=0.01)
+    world.execute_command(0, SimCommand(restart=True))
+    world.step([Controls()])
+    assert np.allclose(world.batch.road.segments, before, rtol=0.0, atol=1e-9)
+
+
+def test_fuel_burns_faster_and_takes_its_mass_along():
+    car, track = load_car("gt3"), load_track("hartmoor")
+    burnt, lighter = [], []
+    for rate in (1.0, 50.0):
+        world = World(track, [car], period=1.0 / 60.0, conditions=WorldConditions(fuel_rate=rate))
+        mass, litres = 1.0 / world.batch.get_row(StateRow.INVERSE_MASS)[0], world.car_state(0).fuel_litres
+        for _ in range(120):
+            world.step([Controls(throttle=1.0)])
+        burnt.append((litres - world.car_state(0).fuel_litres) * car.fuel.density)
+        lighter.append(mass - 1.0 / world.batch.get_row(StateRow.INVERSE_MASS)[0])
+    assert burnt[1] == pytest.approx(50.0 * burnt[0], rel=0.05)  # a lighter car turns its engine a little faster
+    assert lighter == pytest.approx(burnt, rel=0.02)
+    assert burnt[1] > 1.0
