@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trailbrake.errors import SimulatorError
 from trailbrake.transport import json_objects
-from trailbrake.transport.json_objects import JsonObjectSplitter, listen_for_objects
+from trailbrake.transport.json_objects import JsonObjectSplitter, call_for_objects, listen_for_objects
 from trailbrake.transport.tcp import MAX_MESSAGES_PER_POLL, wait_readable
 
 TEXTS = st.text('a{}[]",:\\\n \u00e4', max_size=8)
@@ -118,6 +118,18 @@ def test_a_channel_reads_bare_objects_and_sends_lines():
     assert channel.close_reason == "the other end hung up"
     assert channel.poll_objects() == []
     channel.send_object("{}")
+
+
+def test_a_call_to_a_server_of_objects_becomes_a_channel_of_objects():
+    listener = listen_for_objects()
+    caller = call_for_objects(listener.address)
+    ours = theirs = None
+    while ours is None or theirs is None:
+        ours, theirs = ours or caller.poll_channel(), theirs or listener.accept()
+    ours.send_object('{"a":1}')
+    assert receive(theirs, 1) == ['{"a":1}']
+    for end in (ours, theirs, listener):
+        end.close()
 
 
 @pytest.mark.parametrize(("length", "reason"), [(1000, ""), (1001, "a message of more than 1000 bytes")])

@@ -10,9 +10,12 @@ from trailbrake.run.loop.driver_watchdog import (
     ANSWER_LIMIT_S,
     BRAKE_POLL_S,
     BREAK_LIMIT_S,
+    BREAK_POLL_S,
     END_S,
     POLL_S,
     STANDING_END_S,
+    USUAL_ANSWERS,
+    USUAL_SHARE,
     DriverWatchdog,
     find_call_place,
 )
@@ -342,3 +345,9 @@ def test_a_real_thread_brakes_and_breaks_an_endless_loop_off():
     assert result == ["interrupted"]
     assert car.written[19].brake == STOP_BRAKE
     assert car.speed == 0.0
+
+
+def test_the_limits_are_those_of_the_documents():
+    assert (ANSWER_LIMIT_S, USUAL_ANSWERS, USUAL_SHARE) == (0.3, 3.0, 0.2)
+    assert (END_S, STANDING_END_S, BREAK_LIMIT_S, BREAK_POLL_S) == (10.0, 300.0, 15.0, 0.25)
+    assert (POLL_S, BRAKE_POLL_S) == (0.05, 0.02)

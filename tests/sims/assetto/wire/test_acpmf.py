@@ -146,18 +146,82 @@ def test_a_text_too_long_is_cut_between_characters_and_still_ends():
     assert data[198:200] == b"\0\0"
 
 
-def test_units_are_declared():
-    units = {
-        field.name: field.unit for layout in (acpmf.PHYSICS_LAYOUT, acpmf.GRAPHICS_LAYOUT) for field in layout.fields
-    }
-    assert units["speed_kmh"] == "km/h"
-    assert units["wheel_load"] == "N"
-    assert units["i_last_time"] == "ms"
-    assert units["gear"] == ""
+# The units of section 6 of the page, and which fields have them; all others have none.
+UNITS = {
+    "PHYSICS_LAYOUT": {
+        "0..1": "gas brake kers_charge kers_input clutch brake_bias", "l": "fuel", "rpm": "rpms", "km/h": "speed_kmh",
+        "m/s": "velocity local_velocity", "g": "acc_g", "N": "wheel_load", "psi": "wheels_pressure",
+        "rad/s": "wheel_angular_speed local_angular_vel", "rad": "camber_rad heading pitch roll",
+        "degC": "tyre_core_temperature air_temp road_temp brake_temp tyre_temp_i tyre_temp_m tyre_temp_o",
+        "m": "suspension_travel cg_height ride_height tyre_contact_point", "kg": "ballast", "kg/m^3": "air_density",
+        "0/1": "pit_limiter_on auto_shifter_on ers_heat_charging ers_is_charging drs_available drs_enabled "
+               "is_ai_controlled", "kJ": "kers_current_kj",
+    },
+    "GRAPHICS_LAYOUT": {
+        "ms": "i_current_time i_last_time i_best_time session_time_left last_sector_time", "s": "penalty_time",
+        "m": "distance_traveled car_coordinates", "0/1": "is_in_pit ideal_line_on is_in_pit_lane mandatory_pit_done",
+        "0..1": "normalized_car_position surface_grip", "km/h": "wind_speed", "deg": "wind_direction",
+    },
+    "STATIC_LAYOUT": {
+        "Nm": "max_torque", "W": "max_power", "rpm": "max_rpm", "l": "max_fuel", "J": "kers_max_j ers_max_j",
+        "m": "suspension_max_travel tyre_radius track_spline_length",
+        "0/1": "penalties_enabled aid_allow_tyre_blankets aid_auto_clutch aid_auto_blip has_drs has_ers has_kers "
+               "is_timed_race has_extra_lap is_online",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", UNITS)
+def test_the_units_are_those_of_the_page(layout):
+    found = {}
+    for field in getattr(acpmf, layout).fields:
+        found.setdefault(field.unit, []).append(field.name)
+    del found[""]
+    assert {unit: " ".join(names) for unit, names in found.items()} == UNITS[layout]
+
+
+def test_a_page_that_nobody_has_filled_is_zeros_but_for_the_session():
+    assert acpmf.encode_physics(acpmf.Physics()) == bytes(580)
+    assert acpmf.encode_graphics(acpmf.Graphics()) == bytes(8) + b"\xff" * 4 + bytes(284)
+    assert acpmf.encode_static(acpmf.Static()) == bytes(688)
+
+
+def test_each_place_on_a_page_has_its_name():
+    """Offsets of section 6: the four bytes there, and the field that changes with them."""
+    offsets = {
+        "physics": {0: "packet_id", 16: "gear", 44: "acc_g", 104: "wheel_angular_speed", 244: "number_of_tyres_out",
+                    268: "ride_height", 348: "brake_temp", 420: "tyre_contact_point", 564: "brake_bias"},
+        "graphics": {4: "status", 8: "session", 42: "last_time", 132: "completed_laps", 176: "tyre_compound",
+                     244: "replay_time_multiplier", 252: "car_coordinates", 292: "wind_direction"},
+        "static": {60: "number_of_sessions", 134: "track", 400: "sector_count", 420: "suspension_max_travel",
+                   520: "track_spline_length", 524: "track_configuration", 592: "ers_max_j", 684: "is_online"},
+    }  # fmt: skip
+    for page, names in offsets.items():
+        decode, size = getattr(acpmf, f"decode_{page}"), getattr(acpmf, f"{page.upper()}_SIZE")
+        plain_page = decode(bytes(size))
+        for offset, name in names.items():
+            data = bytearray(size)
+            data[offset : offset + 4] = b"\1\0\1\0"
+            changed = decode(bytes(data))
+            assert [k for k, a, b in zip(changed._fields, changed, plain_page, strict=True) if a != b] == [name]
+
+
+def test_the_names_and_numbers_of_the_page():
+    names = (acpmf.PHYSICS_NAME, acpmf.GRAPHICS_NAME, acpmf.STATIC_NAME)
+    assert names == ("acpmf_physics", "acpmf_graphics", "acpmf_static")
+    assert (acpmf.PHYSICS_SIZE, acpmf.GRAPHICS_SIZE, acpmf.STATIC_SIZE, acpmf.PAGE_SIZE) == (580, 296, 688, 4096)
+    assert (acpmf.OFF, acpmf.REPLAY, acpmf.LIVE, acpmf.PAUSE) == (0, 1, 2, 3)
+    assert acpmf.STATUSES == ("off", "replay", "live", "pause")
+    assert acpmf.SESSIONS == {-1: "unknown", 0: "practice", 1: "qualify", 2: "race", 3: "hotlap", 4: "time attack",
+                              5: "drift", 6: "drag"}  # fmt: skip
 
 
 def test_names_for_people():
     assert acpmf.track_id(acpmf.Static(track="imola")) == "imola"
     assert acpmf.track_id(acpmf.Static(track="nur", track_configuration="gp")) == "nur-gp"
     assert acpmf.milliseconds_text(107352) == "1:47:352"
+    assert acpmf.milliseconds_text(61_007) == "1:01:007"
+    assert acpmf.milliseconds_text(59_999) == "0:59:999"
+    assert acpmf.milliseconds_text(60_000) == "1:00:000"
+    assert acpmf.milliseconds_text(0) == "0:00:000"
     assert acpmf.milliseconds_text(-1) == "0:00:000"
