@@ -138,17 +138,18 @@ def test_truncated(page, data):
         decode(raw)
 
 
-def test_a_text_too_long_is_cut_between_characters_and_still_ends():
-    long = "x" * 31 + "🏎" + "y"  # the car takes two units, the first of which would be the last with room
-    data = acpmf.encode_static(acpmf.Static(car_model=long, track="z" * 50))
-    assert acpmf.decode_static(data).car_model == "x" * 31
-    assert acpmf.decode_static(data).track == "z" * 32
+@pytest.mark.parametrize("pair", ["\U0001f3ce", "\U00010000", "\U0010ffff"])
+def test_a_text_too_long_is_cut_between_characters_and_still_ends(pair):
+    long = "x" * 31 + pair + "y"  # the character takes two units, the first of which would be the last with room
+    data = acpmf.encode_static(acpmf.Static(car_model=long, track="z" * 50, player_name="\ud800a"))
+    message = acpmf.decode_static(data)
+    assert (message.car_model, message.track, message.player_name) == ("x" * 31, "z" * 32, "?a")
     assert data[198:200] == b"\0\0"
 
 
 # The units of section 6 of the page, and which fields have them; all others have none.
 UNITS = {
-    "PHYSICS_LAYOUT": {
+    "Physics": {
         "0..1": "gas brake kers_charge kers_input clutch brake_bias", "l": "fuel", "rpm": "rpms", "km/h": "speed_kmh",
         "m/s": "velocity local_velocity", "g": "acc_g", "N": "wheel_load", "psi": "wheels_pressure",
         "rad/s": "wheel_angular_speed local_angular_vel", "rad": "camber_rad heading pitch roll",
@@ -157,12 +158,12 @@ UNITS = {
         "0/1": "pit_limiter_on auto_shifter_on ers_heat_charging ers_is_charging drs_available drs_enabled "
                "is_ai_controlled", "kJ": "kers_current_kj",
     },
-    "GRAPHICS_LAYOUT": {
+    "Graphics": {
         "ms": "i_current_time i_last_time i_best_time session_time_left last_sector_time", "s": "penalty_time",
         "m": "distance_traveled car_coordinates", "0/1": "is_in_pit ideal_line_on is_in_pit_lane mandatory_pit_done",
         "0..1": "normalized_car_position surface_grip", "km/h": "wind_speed", "deg": "wind_direction",
     },
-    "STATIC_LAYOUT": {
+    "Static": {
         "Nm": "max_torque", "W": "max_power", "rpm": "max_rpm", "l": "max_fuel", "J": "kers_max_j ers_max_j",
         "m": "suspension_max_travel tyre_radius track_spline_length",
         "0/1": "penalties_enabled aid_allow_tyre_blankets aid_auto_clutch aid_auto_blip has_drs has_ers has_kers "
@@ -171,13 +172,21 @@ UNITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("layout", UNITS)
-def test_the_units_are_those_of_the_page(layout):
+@pytest.mark.parametrize(("page", "size", "texts"), [("Physics", 580, 0), ("Graphics", 296, 5), ("Static", 688, 9)])
+def test_a_layout_is_read_off_the_fields_and_their_units_are_those_of_the_page(page, size, texts):
+    cls = getattr(acpmf, page)
+    layout = acpmf.PageLayout(cls)
     found = {}
-    for field in getattr(acpmf, layout).fields:
+    for field in layout.fields:
         found.setdefault(field.unit, []).append(field.name)
     del found[""]
-    assert {unit: " ".join(names) for unit, names in found.items()} == UNITS[layout]
+    assert {unit: " ".join(names) for unit, names in found.items()} == UNITS[page]
+    assert (layout.message_type, layout.struct.size) == (cls, size)
+    golden = bytes.fromhex((GOLDEN / f"{page.lower()}.hex").read_text())
+    assert layout.decode(golden) == getattr(acpmf, f"decode_{page.lower()}")(golden)
+    assert layout.encode(layout.decode(golden)) == golden
+    assert sum(field.room > 0 for field in layout.fields) == texts
+    assert {field.room for field in layout.fields} <= {0, 30, 66}  # 15 and 33 units
 
 
 def test_a_page_that_nobody_has_filled_is_zeros_but_for_the_session():

@@ -12,7 +12,7 @@ from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder
 from trailbrake.sims.assetto.wire.setting_buttons import ALL_RELEASED
 from trailbrake.sims.assetto.wire.teleporter import NO_TELEPORT, TeleportRequest
-from trailbrake.state import Controls, Pose
+from trailbrake.state import Controls, Pose, SimCommand
 
 BUTTONS = st.sampled_from([ALL_RELEASED, (1, *ALL_RELEASED[1:]), (*ALL_RELEASED[:-1], 1)])
 
@@ -48,3 +48,24 @@ def test_lights_and_the_turbo_s_motor_are_options(session):
     assert (sent.headlights, sent.mguh_mode) == (1, 3)
     with pytest.raises(UsageError, match=r"--mguh-mode: no such mode, expected 0 to 255, got 256"):
         spec.LiveOptions(mguh_mode=256)
+
+
+@pytest.mark.parametrize(
+    ("command", "change"),
+    [
+        (SimCommand(), {}),
+        (SimCommand(headlights=True), {"headlights": 1}),
+        (SimCommand(headlights=False), {"headlights": 0}),
+        (SimCommand(mguh_mode=7), {"mguh_mode": 7}),
+        (SimCommand(mguh_mode=0), {"mguh_mode": 0}),
+        (SimCommand(autoblip=False), {"autoblip_active": 0}),
+    ],
+)
+@pytest.mark.parametrize(("mode", "lights"), [(3, True), (0, False)])
+def test_a_command_changes_the_page_from_then_on(command, change, mode, lights):
+    encoder = ControlsEncoder(mode, headlights=lights)
+    before = codec.decode_controls(encoder.encode(Controls(), 0))
+    assert (before.mguh_mode, before.headlights, before.autoblip_active) == (mode, int(lights), 1)
+    encoder.apply_command(command)
+    for _ in range(2):
+        assert codec.decode_controls(encoder.encode(Controls(), 0)) == before._replace(**change)

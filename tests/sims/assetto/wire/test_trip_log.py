@@ -65,3 +65,42 @@ def test_braking_and_turning_are_no_damage():
     braked.velocity_x = 10.0 + (-10.0 + 1.0 * braked.velocity_y) * dt
     braked.velocity_y = (5.0 - 1.0 * braked.velocity_x) * dt
     assert sum(followed(state(0.0), braked).damage) < 0.01
+
+
+def test_each_lap_is_counted_and_the_last_one_is_kept():
+    log = followed(
+        state(0.0), state(60.0, 0.0, lap=2.0), state(61.0, 1.0, lap=2.0), state(110.0, 0.0, lap=3.0),
+        state(111.0, 1.0, lap=3.0),
+    )  # fmt: skip
+    assert (log.laps, log.last_lap) == (2, 50.0)
+
+
+def test_nothing_has_happened_to_a_car_before_its_second_state():
+    for log in (TripLog(), followed(state(5.0, contact_depth=1.0, lap=7.0))):
+        assert (log.laps, log.last_lap, log.distance, log.damage) == (0, 0.0, 0.0, (0.0,) * 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "damage"),
+    [
+        ((-2.0, 0.0), (7.2, 0.0, 0.0, 0.0, 0.0)),
+        ((-2.0, 2.0), (2.0 * 3.6 * 2.0**0.5, 0.0, 0.0, 0.0, 0.0)),  # by as much: in front
+        ((0.0, -2.0), (0.0, 0.0, 7.2, 0.0, 0.0)),
+        ((0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0)),
+    ],
+)
+@pytest.mark.parametrize("depth", [0.0, 0.001, 0.5])
+def test_damage_is_the_change_of_speed_in_km_h_while_something_touches(change, damage, depth):
+    hit = state(0.0, velocity_x=10.0 + change[0], velocity_y=change[1], contact_depth=depth)
+    log = followed(state(0.0), hit)
+    assert log.damage == pytest.approx(damage if depth else (0.0,) * 5)
+    log.add_state(state(0.0, velocity_x=10.0 + 2.0 * change[0], velocity_y=2.0 * change[1], contact_depth=depth))
+    assert log.damage == pytest.approx(tuple(2.0 * value for value in damage) if depth else (0.0,) * 5)
+
+
+def test_what_acceleration_and_rotation_explain_is_taken_off():
+    """dvx = (ax + r vy) dt, dvy = (ay - r vx) dt; here with 4 m/s of the 10 m/s sideways, and 0.5 s."""
+    moving = {"velocity_x": 6.0, "velocity_y": 4.0, "acceleration_x": 2.0, "acceleration_y": 3.0, "yaw_rate": 0.25}
+    log = followed(state(1.0, velocity_x=6.0, velocity_y=4.0), state(1.5, contact_depth=0.1, **moving))
+    # Nothing has changed although 2 + 1 and 3 - 1.5 m/s^2 for 0.5 s would have: -1.5 and -0.75 m/s.
+    assert log.damage == pytest.approx((3.6 * (1.5**2 + 0.75**2) ** 0.5, 0.0, 0.0, 0.0, 0.0))
