@@ -69,3 +69,11 @@ def test_a_command_changes_the_page_from_then_on(command, change, mode, lights):
     encoder.apply_command(command)
     for _ in range(2):
         assert codec.decode_controls(encoder.encode(Controls(), 0)) == before._replace(**change)
+
+
+def test_each_change_behind_the_axes_makes_a_new_page():
+    encoder = ControlsEncoder(0, headlights=False)
+    for clutch, gear in ((0.0, None), (0.5, None), (0.0, None), (0.0, 3), (1.0, 3), (0.0, None)):
+        message = codec.decode_controls(encoder.encode(Controls(clutch=clutch, gear=gear), 0))
+        assert (message.autoclutch_on_start, message.autoclutch_on_change) == (clutch == 0.0, clutch == 0.0)
+        assert message.autoshift_active == (gear is None)

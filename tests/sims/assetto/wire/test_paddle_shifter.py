@@ -40,3 +40,11 @@ def test_a_clock_that_jumps_back_begins_anew():
     shifter = PaddleShifter()
     assert shifter.choose_paddle(2, 1, 1000) == 1
     assert shifter.choose_paddle(2, 1, 5) == 1
+
+
+def test_a_paddle_is_held_for_three_steps_and_released_for_the_rest_of_a_tenth_of_a_second():
+    shifter = PaddleShifter()
+    held = [shifter.choose_paddle(3, 1 if step < 5 else 2, step) for step in range(40)]
+    assert held == [1] * 3 + [0] * 30 + [1] * 3 + [0] * 4
+    down = PaddleShifter()
+    assert [down.choose_paddle(1, 2, step) for step in range(7, 12)] == [-1, -1, -1, 0, 0]

@@ -177,3 +177,28 @@ def test_what_the_page_tells():
     assert all(math.isnan(told[name]) for name in ("abs_level", "tc_level", "turbo_level"))
     assert all(map(math.isnan, levels_from_pages(Physics(), Static())))
     assert len(UNKNOWN_LEVELS) == len(told)
+
+
+@pytest.mark.parametrize(("steps", "known"), [(0, False), (1, False), (2, True), (3, True)])
+def test_a_setting_without_steps_has_no_level(steps, known):
+    physics = Physics(brake_bias=0.62, engine_brake=1, ers_power_level=1, ers_recovery_level=5)
+    static = Static(engine_brake_settings_count=steps, ers_power_controller_count=steps)
+    levels = dict(zip(SETTINGS, levels_from_pages(physics, static), strict=True))
+    wanted = {
+        "engine_brake_level": 1.0 / max(steps - 1, 1),
+        "delivery_level": 1.0 / max(steps - 1, 1),
+        "recovery_level": 0.5,
+    }
+    for name, level in wanted.items():
+        assert levels[name] == level if known else math.isnan(levels[name])
+
+
+def test_a_reported_level_is_waited_for_a_tenth_of_a_second_behind_each_press():
+    car = telling(0.9, 0.1)
+    car.drive(300, abs_level=0.4)
+    steps = [step for step, _, _ in car.edges]
+    assert [b - a for a, b in itertools.pairwise(steps)] == [
+        38
+    ] * 4  # 3 held and 33 released, each from when it is seen
+    assert ButtonPresser().is_changed is False
+    assert car.presser.is_changed is True
