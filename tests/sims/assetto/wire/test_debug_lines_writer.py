@@ -18,6 +18,14 @@ def test_axes_and_colour():
     assert line.color == 0xFF0080FF  # red in the lowest byte
 
 
+@pytest.mark.parametrize(
+    ("rgb", "wire"), [(0, 0xFF000000), (0x010000, 0xFF000001), (0x000100, 0xFF000100), (0x000001, 0xFF010000),
+                      (0x123456, 0xFF563412), (0xFFFFFF, 0xFFFFFFFF)]
+)  # fmt: skip
+def test_a_colour_is_opaque_with_red_in_the_lowest_byte(rgb, wire):
+    assert encode_line(DebugLine((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), rgb)).color == wire
+
+
 def test_the_page_has_the_newest_lines_and_goes_with_its_writer(tmp_path):
     page = pages(tmp_path) / spec.DEBUG_LINES
     writer = DebugLinesWriter(SharedMemory(tmp_path))

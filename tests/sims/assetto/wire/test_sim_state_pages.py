@@ -18,12 +18,20 @@ def folder(tmp_path):
 
 def test_the_old_version_is_the_first_half_of_the_new_one(folder, tmp_path):
     made = SimStatePages(SharedMemory(tmp_path))
+    made.close()
     assert not made.is_open
     made.write_state(REQUEST)
     assert made.is_open
     assert (folder / spec.SIM_STATE_V1).read_bytes()[:8] == bytes.fromhex("0100010700002041")
     assert (folder / spec.SIM_STATE_V0).read_bytes()[:8] == bytes.fromhex("0100010700000000")
     made.close()
+    assert not made.is_open
+    assert not (folder / spec.SIM_STATE_V1).exists()
+    made.write_state(REQUEST)
+    made.close(remove=False)
+    assert (folder / spec.SIM_STATE_V1).exists()
+    made.write_state(REQUEST)
+    made.close(remove=True)
     assert not (folder / spec.SIM_STATE_V1).exists()
 
 
@@ -34,6 +42,8 @@ def test_pages_of_others_are_read_and_stay(folder, tmp_path):
     assert made.read_state() == codec.SimState(disable_collisions=1, extra_sleep_ms=7)
     (folder / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(REQUEST._replace(time_scale=0.0)))
     assert made.read_state() == REQUEST._replace(time_scale=1.0)  # 0 is the 1 of a page that was only made
+    (folder / spec.SIM_STATE_V1).write_bytes(codec.encode_sim_v1(REQUEST._replace(time_scale=0.5)))
+    assert made.read_state() == REQUEST._replace(time_scale=0.5)
     made.write_state(codec.SimState())
     made.close()
     assert (folder / spec.SIM_STATE_V0).exists()
