@@ -194,7 +194,7 @@ class CallStranger(Stranger):
 
     def __init__(self, wire, port):
         self._port = port
-        self._socket = socket.create_connection(("127.0.0.1", port), 10.0)
+        self._socket = self._call()
         super().__init__(wire)
 
     def drive(self):
@@ -205,7 +205,12 @@ class CallStranger(Stranger):
             if self.trace.speeds:
                 return
             time.sleep(0.1)
-            self._socket = socket.create_connection(("127.0.0.1", self._port), 10.0)
+            self._socket = self._call()
+
+    def _call(self):
+        connection = socket.create_connection(("127.0.0.1", self._port), 10.0)
+        connection.settimeout(None)  # a suspended host says nothing for half a minute
+        return connection
 
     def hear(self, line):
         message = json.loads(line)
