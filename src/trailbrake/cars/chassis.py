@@ -157,7 +157,7 @@ class SteeringGear(Section, frozen=True):
 class Actuation(Section, frozen=True):
     """From a control at the simulator's end of the wire to the car: the same for steer, pedals and gears.
 
-    The embedded worlds behind a wire apply it; environments on arrays have `vary.delay`.
+    The embedded worlds behind a wire apply it, rounded to 3.6 ms or less; environments on arrays have `vary.delay`.
     """
 
     delay: Annotated[float, Meta(ge=0.0, le=0.5, description="s, until a control acts")] = 0.0

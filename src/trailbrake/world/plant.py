@@ -60,7 +60,7 @@ class World:
         self._dt = period / self._substeps
         self._settings = [DEFAULT_SETTINGS] * len(self.cars)
         delays = [car.actuation.delay for car in self.cars]
-        self._control_delay = ControlDelay(delays, self._dt, self._substeps) if any(delays) else None
+        self._control_delay = ControlDelay(delays, period, self._substeps) if any(delays) else None
         # Views of each car's rows in the batch: making a view takes as long as reading it.
         columns = [self.batch.view_car(car) for car in range(len(self.cars))]
         self._state_builders = [
@@ -95,10 +95,11 @@ class World:
                 self._apply_controls(car, wanted)
             self.batch.step(self._dt, self._substeps)
         else:
-            for part in self._control_delay.delay_controls(controls):
-                for car, wanted in part.controls:
+            substeps = self._substeps // self._control_delay.parts
+            for changes in self._control_delay.delay_controls(controls):
+                for car, wanted in changes:
                     self._apply_controls(car, wanted)
-                self.batch.step(self._dt, part.substeps)
+                self.batch.step(self._dt, substeps)
         self._sequence += 1
         for car in range(len(self.cars)):
             self._update_laps(car)
