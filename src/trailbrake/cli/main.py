@@ -35,6 +35,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     from trailbrake.cli import (
         bench,
         drive,
+        evaluate,
         export,
         export_fmu,
         leaderboard,
@@ -70,6 +71,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     app.command(watch.build_watch_command(simulator), name="watch")
     app.command(learn.build_learn_command(simulator), name="learn")
     app.command(tune.tune)
+    app.command(evaluate.evaluate)
     app.command(race.race)
     app.command(leaderboard.leaderboard)
     app.command(train.build_train_app())

@@ -1,0 +1,68 @@
+"""`evaluate`: judges drivers over cars, tracks, seeds and conditions."""
+
+import math
+import sys
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
+
+
+def evaluate(
+    *,
+    options: Annotated[EvaluationOptions | None, Parameter(name="*")] = None,
+    running: Annotated[EvaluationRunOptions | None, Parameter(name="*")] = None,
+    json: JsonFlag = False,
+) -> int:
+    """Judge drivers: drive cars x tracks x drivers x seeds x conditions, and compare the laps; see docs/evaluate.md."""
+    from trailbrake.evaluate.evaluation import evaluate as run_evaluation
+    from trailbrake.evaluate.evaluation_page import write_page
+
+    result = run_evaluation(options or EvaluationOptions(), running or EvaluationRunOptions(), _print_message)
+    result["page"] = str(write_page(result))
+    if json:
+        print_json(result)
+    else:
+        _print_result(result)
+    return int(any(row["outcome"] == "error" for row in result["cells"]))
+
+
+def _print_message(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _print_result(result: dict[str, Any]) -> None:
+    print_table(
+        "Cells",
+        ["sim", "track", "car", "driver", "believes", "condition", "laps", "best", "ratio", "lost", "off", "stuck",
+         "speed", "outcome"],
+        [[row["sim"], row["track"], row["car"], row["driver"],
+          row["believes"] if row["role"] == "judged" else row["role"], row["condition"],
+          f"{sum(lap['valid'] for lap in row['laps'])} of {len(row['laps'])}", format_lap_time(row["best_s"]),
+          _format_ratio(row["ratio"]), _format_number(row["time_lost_s"], "+.2f", " s"),
+          f"{row['off_track_count']}, {row['off_track_s']:.1f} s", f"{row['stuck_s']:.0f} s",
+          _format_number(row["mean_speed_mps"], ".1f", " m/s"),
+          row["outcome"] + (f": {row['ended']}" if row["ended"] else "")] for row in result["cells"]],
+    )  # fmt: skip
+    print_table(
+        "Summary",
+        ["sim", "driver", "believes", "condition", "cells", "clean", "off", "crash", "error", "ratio: median",
+         "least", "most", "lost: median", "speed"],
+        [[group["sim"], group["driver"], group["believes"], group["condition"],
+          *(str(group[name]) for name in ("cells", "clean", "off", "crash", "error")),
+          *(_format_ratio(group["ratio"][name]) for name in ("median", "least", "most")),
+          _format_number(group["time_lost_s"]["median"], "+.2f", " s"),
+          _format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
+    )  # fmt: skip
+    print(f"{result['drove']} cells driven, {result['kept']} kept\nfolder {result['folder']}\npage   {result['page']}")
+
+
+def _format_number(value: float | None, form: str, unit: str) -> str:
+    return "-" if value is None or not math.isfinite(value) else f"{value:{form}}{unit}"
+
+
+def _format_ratio(value: float) -> str:
+    """Return a ratio of times as a difference in percent."""
+    return _format_number(100.0 * (value - 1.0), "+.2f", " %")

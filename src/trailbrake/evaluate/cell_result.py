@@ -1,0 +1,69 @@
+"""`CellResult`: what came out of a cell. Pure data."""
+
+from typing import Literal
+
+import msgspec
+
+Outcome = Literal["clean", "off", "crash", "error"]
+
+
+class CellLap(msgspec.Struct, frozen=True):
+    """A finished lap.
+
+    Attributes:
+        number: 1, 2, ...
+        time_s: s from line to line.
+        valid: whether it counts.
+        reason: why it does not, "" if it does.
+        off_track_s: s with more than two wheels off the road.
+        contacts: with walls.
+    """
+
+    number: int
+    time_s: float
+    valid: bool
+    reason: str = ""
+    off_track_s: float = 0.0
+    contacts: int = 0
+
+
+class CellResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came out of a cell, by the world's own account.
+
+    Attributes:
+        outcome: clean = all laps driven and valid; off = all laps driven, some do not count; crash = a contact, a car
+            that got stuck, or a drive that the driver did not finish; error = no result: it is driven again next time.
+        ended: "" = all laps driven; else why it ended.
+        laps: the finished laps.
+        closed: whether the road is a circuit.
+        time_s: s of simulator time.
+        distance_m: m along the road.
+        mean_speed_mps: m/s, the way over the time since the car first moved; None where it never did.
+        off_track_count: times that more than two wheels left the road.
+        off_track_s: s with more than two wheels off the road.
+        stuck_s: s in which the car made no headway.
+        contacts: with walls.
+        predicted_s: s, the planned flying lap for what the driver believes; None without a plan.
+        recording: file name of the recording, "" without one.
+        wall_s: s of wall time.
+    """
+
+    outcome: Outcome
+    ended: str = ""
+    laps: tuple[CellLap, ...] = ()
+    closed: bool = True
+    time_s: float = 0.0
+    distance_m: float = 0.0
+    mean_speed_mps: float | None = None
+    off_track_count: int = 0
+    off_track_s: float = 0.0
+    stuck_s: float = 0.0
+    contacts: int = 0
+    predicted_s: float | None = None
+    recording: str = ""
+    wall_s: float = 0.0
+
+
+def failed_result(reason: str, wall_s: float = 0.0) -> CellResult:
+    """Return the result of a cell that could not be driven."""
+    return CellResult(outcome="error", ended=reason, wall_s=wall_s)

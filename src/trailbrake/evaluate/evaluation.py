@@ -1,0 +1,208 @@
+"""Runs an evaluation: drives the cells that have no result yet, several at a time, and compares all of them."""
+
+import math
+import os
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import msgspec
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.config import recordings_folder
+from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.errors import UsageError
+from trailbrake.evaluate import statistics
+from trailbrake.evaluate.cell_result import CellResult
+from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
+from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
+from trailbrake.evaluate.result_folder import ResultFolder
+from trailbrake.evaluate.worker import CellJob
+from trailbrake.evaluate.worker_process import WorkerProcess
+from trailbrake.json_types import JsonObject
+from trailbrake.run.session.world_properties import parse_world
+from trailbrake.sims import registry
+from trailbrake.system import steady_clock
+from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tracks.track_library import load_track
+
+GROUP_KEYS = ("sim", "driver", "believes", "condition")  # of the summary
+_STOP_POLL_S = 0.2  # s between looks for a stop
+
+Finished = Callable[[Cell, CellResult], None]
+
+
+def default_folder() -> Path:
+    """Return the folder of results where the user names none."""
+    return recordings_folder() / "evaluation"
+
+
+def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Callable[[str], None]) -> JsonObject:
+    """Drive what has no result yet and return what `trailbrake evaluate --json` prints.
+
+    Args:
+        options: what to judge.
+        running: how.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
+        KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
+    """
+    if running.jobs < 0 or not running.patience > 0.0:
+        raise UsageError("no number of cells or seconds", where="--jobs, --patience", expected="0 or more, above 0",
+                         got=f"{running.jobs}, {running.patience:g}")  # fmt: skip
+    planned = list_cells(options)
+    check_cells([item.cell for item in planned])
+    folder = ResultFolder(running.out or default_folder())
+    results: dict[Cell, CellResult] = {}
+    for item in planned:
+        known = None if running.again else folder.read_result(item.cell)
+        if known is not None and known.outcome != "error":  # an error may be one of the machine
+            results[item.cell] = known
+    to_drive = [item.cell for item in planned if item.cell not in results]
+    say(f"{len(planned)} cells, {len(to_drive)} to drive, results in {folder.path}")
+
+    def finished(cell: Cell, result: CellResult) -> None:
+        folder.store_result(cell, result)
+        results[cell] = result
+        say(f"{len(results)}/{len(planned)} {_describe_result(cell, result)}")
+
+    began = steady_clock.now()
+    stop = threading.Event()
+    guard = handle_stop_signals(stop.set) if threading.current_thread() is threading.main_thread() else nullcontext()
+    with guard:
+        try:
+            _drive_cells(to_drive, folder, running, stop, finished)
+        except KeyboardInterrupt:
+            say(f"{len(results)} of {len(planned)} cells are finished; the same command goes on from there")
+            raise
+    rows = build_rows(planned, results)
+    judged = [row for row in rows if row["role"] == "judged"]
+    return {
+        "folder": str(folder.path), "drove": len(to_drive), "kept": len(planned) - len(to_drive),
+        "wall_s": steady_clock.now() - began, "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
+    }  # fmt: skip
+
+
+def check_cells(cells: Sequence[Cell]) -> None:
+    """Check names and options that would make every cell of theirs an error.
+
+    What drivers believe is checked by the cells: a file may be missing for one car alone.
+
+    Raises:
+        TrailbrakeError: the first that cannot be used.
+    """
+    for name in dict.fromkeys(cell.sim for cell in cells):
+        registry.find(name)
+    for name in dict.fromkeys(cell.car for cell in cells):
+        load_car(name)
+    for name in dict.fromkeys(cell.track for cell in cells):
+        load_track(name)
+    for condition in dict.fromkeys(cell.condition for cell in cells):
+        parse_world(condition)
+    drivers = {(cell.driver, cell.config, cell.gain): None for cell in cells}
+    for driver, config, gain in drivers:
+        load_driver(driver, Path(config) if config else None, gain)
+
+
+def _drive_cells(
+    cells: Sequence[Cell],
+    folder: ResultFolder,
+    running: EvaluationRunOptions,
+    stop: threading.Event,
+    finished: Finished,
+) -> None:
+    waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
+    for cell in cells:
+        waiting.put(cell)
+    done: queue.SimpleQueue[tuple[Cell, CellResult] | BaseException] = queue.SimpleQueue()
+    jobs = min(running.jobs or max((os.cpu_count() or 1) // 2, 1), max(len(cells), 1))
+    workers = [WorkerProcess(folder.log_path(job), running.patience) for job in range(jobs)]
+
+    def work(worker: WorkerProcess) -> None:
+        try:
+            while not stop.is_set():
+                try:
+                    cell = waiting.get_nowait()
+                except queue.Empty:
+                    break
+                recording = str(folder.find_recording(cell)) if running.record else ""
+                result = worker.run_job(CellJob(cell, recording))
+                if result is not None:
+                    done.put((cell, result))
+            worker.end_quietly()
+        except BaseException as error:  # a fault of ours ends the evaluation, not only one thread of it
+            done.put(error)
+
+    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
+    for thread in threads:
+        thread.start()
+    left = len(cells)
+    try:
+        while left and not stop.is_set():
+            try:
+                item = done.get(timeout=_STOP_POLL_S)
+            except queue.Empty:
+                continue
+            if isinstance(item, BaseException):
+                raise item
+            finished(*item)
+            left -= 1
+        if stop.is_set():
+            raise KeyboardInterrupt
+    finally:
+        stop.set()
+        for worker in workers:
+            worker.close()
+        for thread in threads:
+            thread.join(10.0)
+
+
+def build_rows(planned: Sequence[PlannedCell], results: Mapping[Cell, CellResult]) -> list[JsonObject]:
+    """Return a row per cell: what it was, what came out of it, and how it compares."""
+    return [_build_row(item, results) for item in planned if item.cell in results]
+
+
+def _build_row(item: PlannedCell, results: Mapping[Cell, CellResult]) -> JsonObject:
+    cell, result = item.cell, results[item.cell]
+    laps = statistics.list_timed_laps(result, cell.laps)
+    best = statistics.find_best_time(laps)
+    reference = None if item.reference is None else results.get(item.reference)
+    baseline = None if item.baseline is None else results.get(item.baseline)
+    ratio, ratios, speed_ratio, lost = math.nan, list[float](), math.nan, math.nan
+    if reference is not None:
+        own = statistics.find_best_time(statistics.list_timed_laps(reference, cell.laps))
+        ratio, ratios = best / own, statistics.list_best_ratios(laps, own)
+        if result.mean_speed_mps and reference.mean_speed_mps:
+            speed_ratio = result.mean_speed_mps / reference.mean_speed_mps
+    if baseline is not None:
+        lost = statistics.compute_time_lost(result.laps, baseline.laps)
+    values: JsonObject = msgspec.to_builtins(cell)
+    return {
+        **values, "role": item.role, "believes": _describe_belief(cell),
+        "condition": ",".join(cell.condition) or "none", **msgspec.to_builtins(result),
+        "best_s": best, "reference_s": best / ratio if math.isfinite(ratio) else math.nan, "ratio": ratio,
+        "ratio_after": ratios, "speed_ratio": speed_ratio, "time_lost_s": lost,
+    }  # fmt: skip
+
+
+def _describe_belief(cell: Cell) -> str:
+    """Return what the driver gets: "the world's", or which of car and track are others'."""
+    parts = [
+        *(["unknown car" if cell.believed_car == "unknown" else "another car"] if cell.believed_car else []),
+        *(["another track"] if cell.believed_track else []),
+    ]
+    return ", ".join(parts) or "the world's"
+
+
+def _describe_result(cell: Cell, result: CellResult) -> str:
+    best = statistics.find_best_time(statistics.list_timed_laps(result, cell.laps))
+    condition = f" ({', '.join(cell.condition)})" if cell.condition else ""
+    belief = f", believes {cell.believed_car}" if cell.believed_car else ""
+    lap = f", best {best:.3f} s" if math.isfinite(best) else ""
+    why = f": {result.ended}" if result.ended else ""
+    return (f"{cell.sim}, {cell.car} on {cell.track}{condition}, {cell.driver}{belief}: {result.outcome}{lap}{why}"
+            f" [{result.wall_s:.0f} s]")  # fmt: skip

@@ -1,0 +1,66 @@
+"""The flags of `evaluate`. Declarations: help imports it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions:
+    """What to judge. Names in a list have commas between; gen:1-5 and random:1-12 stand for one name per number.
+
+    Attributes:
+        sims: whose wires.
+        cars: the cars of the embedded world: names, files, random:SEED.
+        tracks: the tracks of the embedded world: names, files, gen:SEED.
+        drivers: who drives: names, FILE.py, FILE.py:Class.
+        seeds: of the embedded world: 0,1,2 or 0-2.
+        laps: how many laps a cell drives, the first from rest; an open road is driven once.
+        seconds: simulator time after which a cell is over; 0 = 300 s a lap.
+        believed_car: the car file that drivers get instead of the world's: a name or a file, with {car}, {track} and
+            {sim} in it where each has its own; unknown = none. Left out: the world's.
+        believed_track: the map that they get, likewise. Left out: the world's.
+        condition: changes of the world, KEY=VALUE with commas between, see docs/evaluate.md; once for each condition;
+            none = no change.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        config: a TOML file with gains for the drivers.
+        gain: constants of the drivers, KEY=VALUE; repeatable.
+        reference_driver: whose laps the others' are compared with; left out: the same driver with the world's own car
+            and track.
+        reference_host: options of the embedded simulator for the reference; left out: those of the cell.
+    """
+
+    sims: str = "assetto"
+    cars: str = "gt3"
+    tracks: str = "hartmoor"
+    drivers: str = "line_follow"
+    seeds: str = "0"
+    laps: int = 3
+    seconds: float = 0.0
+    believed_car: str = ""
+    believed_track: str = ""
+    condition: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    config: Path | None = None
+    gain: tuple[str, ...] = ()
+    reference_driver: str = ""
+    reference_host: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRunOptions:
+    """How to run an evaluation.
+
+    Attributes:
+        out: folder of the results, one file per finished cell: what is there already is not driven again. Default
+            evaluation in the folder of recordings.
+        jobs: cells to drive at a time, each in a process; 0 = one per two cores.
+        again: drive cells again whose results are there.
+        record: keep a recording of each cell.
+        patience: wall time after which a cell that does not end is given up, s.
+    """
+
+    out: Path | None = None
+    jobs: int = 0
+    again: bool = False
+    record: bool = False
+    patience: float = 3600.0

@@ -1,0 +1,89 @@
+"""`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from trailbrake import __version__
+from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.evaluate.cell_result import CellResult
+from trailbrake.evaluate.plan import Cell, fingerprint_cell
+from trailbrake.user_files import is_regular_file, read_user_file
+
+MAX_FILE = 50_000_000  # bytes of a file that a cell names
+_DIGITS = 24  # of a fingerprint, in a file's name
+
+
+class StoredCell(msgspec.Struct, frozen=True):
+    """A finished cell, as its file has it."""
+
+    cell: Cell
+    result: CellResult
+    trailbrake: str = ""
+
+
+class ResultFolder:
+    """The folder of an evaluation.
+
+    Args:
+        path: made where it is not there.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._cells = path / "cells"
+        self.recordings = path / "recordings"
+        try:
+            self._cells.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError("cannot make the folder", where=str(path), got=error.strerror or str(error)) from error
+        self._fingerprints: dict[Cell, str] = {}
+
+    def log_path(self, job: int) -> Path:
+        """Return the file that gets what the drivers of a job print."""
+        return self.path / f"worker-{job}.log"
+
+    def find_recording(self, cell: Cell) -> Path:
+        """Return the file of a cell's recording."""
+        return self.recordings / f"{self._fingerprint(cell)}.mcap"
+
+    def read_result(self, cell: Cell) -> CellResult | None:
+        """Return the result of a cell; None where it has none, or none that can be used."""
+        path = self._cells / f"{self._fingerprint(cell)}.json"
+        if not is_regular_file(path):
+            return None
+        try:
+            stored = msgspec.json.decode(read_user_file(path, "result of a cell"), type=StoredCell)
+        except (msgspec.MsgspecError, TrailbrakeError):
+            return None  # it is driven again
+        return stored.result if stored.cell == cell else None
+
+    def store_result(self, cell: Cell, result: CellResult) -> None:
+        """Write the file of a finished cell: all of it or none.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        path = self._cells / f"{self._fingerprint(cell)}.json"
+        draft = path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            draft.write_bytes(msgspec.json.format(msgspec.json.encode(StoredCell(cell, result, __version__))))
+            draft.replace(path)
+        except OSError as error:
+            raise UsageError("cannot write a result", where=str(path), got=error.strerror or str(error)) from error
+
+    def _fingerprint(self, cell: Cell) -> str:
+        if cell not in self._fingerprints:
+            self._fingerprints[cell] = fingerprint_cell(cell, _read_named_file)[:_DIGITS]
+        return self._fingerprints[cell]
+
+
+def _read_named_file(text: str) -> bytes:
+    path = Path(text).expanduser() if text else None
+    if path is None or not is_regular_file(path):
+        return b""
+    return read_user_file(path, "file of a cell", MAX_FILE)

@@ -1,0 +1,31 @@
+import pytest
+
+from trailbrake.evaluate.cell_drive import build_drive, drive_cell
+from trailbrake.evaluate.plan import Cell
+
+
+def make_cell(**values):
+    return Cell(**({"sim": "assetto", "track": "hartmoor", "car": "gt3", "driver": "line_follow"} | values))
+
+
+def test_a_driver_gets_what_it_believes_and_the_world_its_own():
+    drive = build_drive(make_cell(believed_car="f1", believed_track="oval.csv", condition=("grip=0.9",)))
+    assert (drive.car, drive.track) == ("f1", "oval.csv")
+    assert drive.world == ("grip=0.9", "car=gt3", "track=hartmoor")
+    plain = build_drive(make_cell())
+    assert (plain.car, plain.track, plain.world) == ("gt3", "hartmoor", ())
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"driver": "lane_keep"}, "driving_line"),
+        ({"believed_car": "missing.toml"}, "missing.toml"),
+        ({"believed_car": "unknown"}, "line_follow"),
+        ({"sim": "trend", "driver": "lane_sign"}, "miniature"),
+    ],
+)
+def test_what_cannot_be_driven_is_a_result(values, words):
+    result = drive_cell(make_cell(**values), None, print)
+    assert result.outcome == "error"
+    assert words in result.ended
