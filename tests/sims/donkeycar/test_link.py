@@ -117,6 +117,23 @@ def test_nobody_answers():
             link.open(0.0)
 
 
+def test_a_simulator_that_is_taken_hangs_up_and_is_an_error(tmp_path):
+    listener, now = listen_for_objects(), 0.0
+    rendezvous.publish_port(tmp_path, "donkeycar", listener.address[1])
+
+    def idle():
+        nonlocal now
+        now += 0.05
+        if (call := listener.accept()) is not None:
+            call.close()
+        return now
+
+    with pytest.raises(SimulatorError, match="hangs up on each call.*does another client drive there") as raised:
+        Link(spec.LiveOptions(wait=1e6), doors=tmp_path, idle=idle).open(0.0)
+    listener.close()
+    assert "127.0.0.1" in str(raised.value)
+
+
 def test_a_scene_that_is_not_there_is_named_with_those_that_are(tmp_path):
     made = Ends("donkeycar", tmp_path, live=spec.LiveOptions(scene="moon"))
     with pytest.raises(SimulatorError, match="no scene moon; it has: lakeside, generated_road, warehouse, "):

@@ -19,6 +19,7 @@ from trailbrake.transport.json_values import parse_number
 from trailbrake.transport.tcp import TcpCaller
 from trailbrake.transport.udp import Address, parse_address
 
+_MAX_HANG_UPS = 20  # calls in a row that are hung up on without a word: the simulator is somebody else's
 _RECALL_DELAY_S = 0.2  # between calls of a simulator that is not there
 _BRAKE_CONTROL = codec.DonkeycarControl(0.0, 0.0, 1.0)
 
@@ -66,6 +67,7 @@ class Link:
         self._channel: JsonObjectChannel | None = None
         self._next_call_at = self._now = 0.0
         self._refusal = ""  # why the scene cannot be loaded
+        self._is_greeted, self._hang_ups = False, 0  # whether this call was answered; calls in a row that were not
         self._newest_message: codec.DonkeycarTelemetry | None = None
         self._is_fresh = self._was_hit = False
         self._lap, self._contacts = 1, 0
@@ -89,6 +91,12 @@ class Link:
             return
         deadline = now + self._options.wait
         while not self.has_new_sample():
+            if self._hang_ups >= _MAX_HANG_UPS:
+                self.close()
+                raise SimulatorError(
+                    "the simulator hangs up on each call", where=self._options.connect,
+                    hint="does another client drive there?",
+                )  # fmt: skip
             if self._refusal or self._now > deadline:
                 said = "it has answered, and shows no car" if self.is_connected else "no answer"
                 self.close()
@@ -113,12 +121,14 @@ class Link:
         if channel is None:
             return
         for text in channel.poll_objects():
+            self._is_greeted = True
             try:
                 self._handle_message(*codec.decode_message(text))
             except WireError:
                 self.unreadable += 1
         if channel.is_closed:
             self._channel, self._next_call_at = None, self._now + _RECALL_DELAY_S
+            self._hang_ups = 0 if self._is_greeted else self._hang_ups + 1
 
     def _call_simulator(self) -> None:
         if self._caller is None:
@@ -134,7 +144,7 @@ class Link:
         if self._caller.failure:
             self._caller, self._next_call_at = None, self._now + _RECALL_DELAY_S
         elif self._channel is not None:
-            self._caller = None
+            self._caller, self._is_greeted = None, False
             if self._newest_message is not None:
                 self.counters.resyncs += 1
 
