@@ -128,7 +128,7 @@ def test_a_simulator_that_is_taken_hangs_up_and_is_an_error(tmp_path):
             call.close()
         return now
 
-    with pytest.raises(SimulatorError, match="hangs up on each call.*does another client drive there") as raised:
+    with pytest.raises(SimulatorError, match=r"hangs up on each call.*does another client drive there") as raised:
         Link(spec.LiveOptions(wait=1e6), doors=tmp_path, idle=idle).open(0.0)
     listener.close()
     assert "127.0.0.1" in str(raised.value)
