@@ -28,7 +28,6 @@ TESTED_ELSEWHERE = {
     "cli/watch.py": "dashboard/test_watch_session.py",
     "cli/listings.py": "cli/test_main.py",
     "evaluate/worker.py": "evaluate/test_evaluation.py",
-    "evaluate/worker_process.py": "evaluate/test_evaluation.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
     "env/road_worlds.py": "env/test_batch.py",
     "env/options.py": "env/test_batch.py",

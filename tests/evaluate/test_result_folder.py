@@ -1,6 +1,7 @@
 import pytest
 
 from trailbrake.errors import UsageError
+from trailbrake.evaluate import result_folder
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell
 from trailbrake.evaluate.result_folder import ResultFolder
@@ -25,6 +26,13 @@ def test_a_changed_file_makes_another_cell(tmp_path):
     assert ResultFolder(tmp_path).read_result(cell) == RESULT
     car.write_text("a = 2")
     assert ResultFolder(tmp_path).read_result(cell) is None
+
+
+def test_results_of_other_code_count_only_if_wanted(tmp_path, monkeypatch):
+    ResultFolder(tmp_path).store_result(CELL, RESULT)
+    monkeypatch.setattr(result_folder, "hash_source", lambda: "another")
+    assert ResultFolder(tmp_path).read_result(CELL) is None
+    assert ResultFolder(tmp_path, any_source=True).read_result(CELL) == RESULT
 
 
 def test_half_a_file_is_no_result(tmp_path):

@@ -56,7 +56,7 @@ def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Cal
                          got=f"{running.jobs}, {running.patience:g}")  # fmt: skip
     planned = list_cells(options)
     check_cells([item.cell for item in planned])
-    folder = ResultFolder(running.out or default_folder())
+    folder = ResultFolder(running.out or default_folder(), any_source=running.any_version)
     results: dict[Cell, CellResult] = {}
     for item in planned:
         known = None if running.again else folder.read_result(item.cell)

@@ -55,6 +55,7 @@ class EvaluationRunOptions:
             evaluation in the folder of recordings.
         jobs: cells to drive at a time, each in a process; 0 = one per two cores.
         again: drive cells again whose results are there.
+        any_version: take results that another version of trailbrake has driven; else its cells are driven again.
         record: keep a recording of each cell.
         patience: wall time after which a cell that does not end is given up, s.
     """
@@ -62,5 +63,6 @@ class EvaluationRunOptions:
     out: Path | None = None
     jobs: int = 0
     again: bool = False
+    any_version: bool = False
     record: bool = False
     patience: float = 3600.0

@@ -8,7 +8,6 @@ from typing import Literal
 
 import msgspec
 
-from trailbrake import __version__
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.options import EvaluationOptions
 
@@ -177,7 +176,6 @@ def fingerprint_cell(cell: Cell, read_file: Callable[[str], bytes]) -> str:
         read_file: returns the bytes of the file that a text names, b"" where it names none.
     """
     hashed = hashlib.sha256(msgspec.json.encode(cell))
-    hashed.update(__version__.encode())
     words = (cell.track, cell.car, cell.driver, cell.believed_car, cell.believed_track, cell.config)
     pairs = (pair.partition("=")[2] for pair in (*cell.host, *cell.gain))
     for word in (*words, *pairs):

@@ -1,10 +1,12 @@
 """`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
 
+import hashlib
 import os
 from pathlib import Path
 
 import msgspec
 
+import trailbrake
 from trailbrake import __version__
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
@@ -16,11 +18,19 @@ _DIGITS = 24  # of a fingerprint, in a file's name
 
 
 class StoredCell(msgspec.Struct, frozen=True):
-    """A finished cell, as its file has it."""
+    """A finished cell, as its file has it.
+
+    Attributes:
+        cell: what was driven.
+        result: what came out of it.
+        trailbrake: the version that drove it.
+        source: `hash_source` of the code that drove it.
+    """
 
     cell: Cell
     result: CellResult
     trailbrake: str = ""
+    source: str = ""
 
 
 class ResultFolder:
@@ -28,13 +38,15 @@ class ResultFolder:
 
     Args:
         path: made where it is not there.
+        any_source: whether results of other code than the present count, too.
 
     Raises:
         UsageError: it cannot be made.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, any_source: bool = False) -> None:
         self.path = path
+        self._source, self._any_source = hash_source(), any_source
         self._cells = path / "cells"
         self.recordings = path / "recordings"
         try:
@@ -60,7 +72,8 @@ class ResultFolder:
             stored = msgspec.json.decode(read_user_file(path, "result of a cell"), type=StoredCell)
         except (msgspec.MsgspecError, TrailbrakeError):
             return None  # it is driven again
-        return stored.result if stored.cell == cell else None
+        known = stored.cell == cell and (self._any_source or stored.source == self._source)
+        return stored.result if known else None
 
     def store_result(self, cell: Cell, result: CellResult) -> None:
         """Write the file of a finished cell: all of it or none.
@@ -70,8 +83,9 @@ class ResultFolder:
         """
         path = self._cells / f"{self._fingerprint(cell)}.json"
         draft = path.with_suffix(f".{os.getpid()}.tmp")
+        stored = StoredCell(cell, result, __version__, self._source)
         try:
-            draft.write_bytes(msgspec.json.format(msgspec.json.encode(StoredCell(cell, result, __version__))))
+            draft.write_bytes(msgspec.json.format(msgspec.json.encode(stored)))
             draft.replace(path)
         except OSError as error:
             raise UsageError("cannot write a result", where=str(path), got=error.strerror or str(error)) from error
@@ -80,6 +94,16 @@ class ResultFolder:
         if cell not in self._fingerprints:
             self._fingerprints[cell] = fingerprint_cell(cell, _read_named_file)[:_DIGITS]
         return self._fingerprints[cell]
+
+
+def hash_source() -> str:
+    """Return a text that changes with the code and the data of this package: drivers, worlds, cars, tracks."""
+    hashed = hashlib.sha256()
+    root = Path(trailbrake.__file__).parent
+    for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
+        hashed.update(path.relative_to(root).as_posix().encode())
+        hashed.update(read_user_file(path, "source"))
+    return hashed.hexdigest()[:_DIGITS]
 
 
 def _read_named_file(text: str) -> bytes:
