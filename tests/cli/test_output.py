@@ -27,7 +27,7 @@ def test_a_row_stays_on_one_line_in_a_pipe(capsys):
     ("seconds", "text"),
     [
         (107.352, "1:47.352"), (0.0, "0:00.000"), (59.9996, "1:00.000"), (3600.0, "60:00.000"), (None, "-"),
-        (math.nan, "-"), (math.inf, "-"),
+        (math.nan, "-"), (math.inf, "-"), (1e308, "-"),
     ],
 )  # fmt: skip
 def test_lap_times_as_people_say_them(seconds, text):

@@ -1,19 +1,33 @@
 """Targets: the files that users and games give us, through the functions that load them."""
 
 import contextlib
+import copy
 import io
 import struct
 import zipfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from mcap.opcode import Opcode
 
 from fuzz.fuzz_target import SEEDS, FuzzTarget, with_file
 from fuzz.scratch import scratch_folder
+from fuzz.structure import (
+    Mutator,
+    mutate_json,
+    mutate_json_lines,
+    mutate_npy_pieces,
+    mutate_records,
+    mutate_sqlite,
+    mutate_text,
+    mutate_words,
+    mutate_zip,
+)
 from fuzz.wire_targets import INTEGERS, JSON, split_pieces
+from trailbrake.analysis.report import render_report
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.gains import build_gains, read_gains
@@ -21,11 +35,15 @@ from trailbrake.drivers.policy_file import read_policy
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+from trailbrake.race.leaderboard_page import build_page
 from trailbrake.race.plan import read_plan
 from trailbrake.race.plan_files import read_named_file
 from trailbrake.race.result_store import ResultStore
+from trailbrake.race.standings import build_leaderboard
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
+from trailbrake.record.format import ABOUT
 from trailbrake.record.mcap_scan import scan_file
+from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
@@ -120,6 +138,38 @@ def read_recording(path: Path) -> None:
         pass
 
 
+def report_recording(recording: Recording) -> None:
+    """Render the report, if there is a tick; it is written as UTF-8, and may end no tag and no script."""
+    page = render_report(recording)
+    page.encode("utf-8", "backslashreplace")
+    assert page.count("</script>") == _count_script_ends()
+    assert "<fuzz" not in page  # in the seeds, which a mutation may put anywhere
+
+
+@cache
+def _count_script_ends() -> int:
+    return render_report(_open_seed()).count("</script>")
+
+
+@cache
+def _open_seed() -> Recording:
+    path = scratch_folder() / "fuzz_seed.mcap"
+    path.write_bytes((SEEDS / "recording" / "signals").read_bytes())
+    return Recording.open(path)
+
+
+def report_about(data: bytes) -> None:
+    """The bytes are about.json of a recording."""
+    recording = copy.copy(_open_seed())
+    recording.about = load_attachment(SimpleNamespace(attachments={ABOUT: data}), ABOUT)
+    report_recording(recording)
+
+
+def report_records(data: bytes) -> None:
+    """The bytes are the records of the only chunk of a recording."""
+    report_recording(Recording.open(_write_records(data)))
+
+
 def read_log(path: Path) -> None:
     picture = path.parent / "IMG" / "a.jpg"
     if not picture.exists():
@@ -142,8 +192,12 @@ def read_event_lines(path: Path) -> None:
 def read_results(path: Path) -> None:
     with ResultStore(path) as store:
         for season in store.list_seasons():
-            for number, _ in enumerate(store.read_days(season)[1], 1):
+            days = store.read_days(season)[1]
+            for number in range(1, len(days) + 1):
                 store.read_fingerprints(number)
+            page = build_page(build_leaderboard(season, days), path.parent)
+            page.encode("utf-8", "strict")
+            assert "<fuzz" not in page
 
 
 def read_training_picture(data: bytes) -> None:
@@ -174,12 +228,17 @@ def _recording_head() -> bytes:
     return seed[: scan_file(io.BytesIO(seed)).chunks[0].offset - _RECORD.size]
 
 
-def read_recording_records(data: bytes) -> None:
-    """The bytes are the records in a chunk that is neither packed nor has a checksum."""
+def _write_records(data: bytes) -> Path:
+    """Write a recording whose only chunk has these records, and is neither packed nor has a checksum."""
     chunk = struct.pack("<QQQIIQ", 0, 1, len(data), 0, 0, len(data)) + data
     path = scratch_folder() / "fuzz_records.mcap"
     path.write_bytes(_recording_head() + _RECORD.pack(Opcode.CHUNK, len(chunk)) + chunk)
-    read_recording(path)
+    return path
+
+
+def read_recording_records(data: bytes) -> None:
+    """The bytes are the records of the only chunk of a recording."""
+    read_recording(_write_records(data))
 
 
 def read_fmu(data: bytes) -> None:
@@ -206,8 +265,16 @@ def read_any_file(path: Path) -> None:
         raise DataError("empty")
 
 
-def _file(name: str, path: str, load: Any, tokens: tuple[bytes, ...], size: int = 4096, cases: int = 60) -> FuzzTarget:
-    return FuzzTarget(name, with_file(f"{name}/{path}", load), tokens, size, cases)
+def _file(
+    name: str,
+    path: str,
+    load: Any,
+    tokens: tuple[bytes, ...],
+    size: int = 4096,
+    cases: int = 60,
+    mutator: Mutator | None = mutate_text,
+) -> FuzzTarget:
+    return FuzzTarget(name, with_file(f"{name}/{path}", load), tokens, size, cases, mutator=mutator)
 
 
 FILE_TARGETS = [
@@ -219,23 +286,40 @@ FILE_TARGETS = [
     _file("road_csv", "fuzz.csv", load_track, CSV, 8192),
     _file("miniature_toml", "fuzz.toml", load_miniature_track, TOML, 4096, 40),
     _file("settings_yaml", "fuzz.yaml", load_settings, YAML, 8192),
-    FuzzTarget("ini_files", change_ini, INI, 4096),
-    _file("car_description", "content/cars/fuzz_car/ui/ui_car.json", load_described_car, JSON),
+    FuzzTarget("ini_files", change_ini, INI, 4096, mutator=mutate_text),
+    _file("car_description", "content/cars/fuzz_car/ui/ui_car.json", load_described_car, JSON, mutator=mutate_json),
     _file("proton_config", "steamapps/compatdata/244210/config_info", find_proton, (b"/files/", b"/dist/", b"\n")),
-    _file("fast_lane", "fast_lane.ai", load_lane, INTEGERS, 4096, 40),
+    _file("fast_lane", "fast_lane.ai", load_lane, INTEGERS, 4096, 40, mutate_words),
     _file("steam_libraries", "steamapps/libraryfolders.vdf", find_by_list, (b'"', b'"path"', b"\\", b"\t", b"\n")),
-    _file("forza_raw", "fuzz.forza", read_raw_recording, INTEGERS, 4096),
+    _file("forza_raw", "fuzz.forza", read_raw_recording, INTEGERS, 4096, mutator=mutate_words),
     _file("forza_table", "fuzz.csv", read_table, (*CSV, b"\x1f\x8b\x08"), 8192),
     _file("beamng_contract", "contract.csv", read_contract, CSV, 8192),
-    _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40),
+    _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40, mutate_words),
     _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
-    _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096),
-    FuzzTarget("policy_arrays", read_policy_arrays, (b"'fortran_order': True", b"<f4", b"|O", *JSON), 4096, 40),
-    FuzzTarget("recording_records", read_recording_records, INTEGERS, 20_000, 40),
-    _file("policy_file", "fuzz.npz", read_policy, (b"PK\x01\x02", b"PK\x03\x04", b"\x93NUMPY", *INTEGERS), 16_000, 40),
-    _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40),
+    _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
+    FuzzTarget(
+        "policy_arrays",
+        read_policy_arrays,
+        (b"'fortran_order': True", b"<f4", b"|O", *JSON),
+        4096,
+        40,
+        mutator=mutate_npy_pieces,
+    ),
+    FuzzTarget("report_about", report_about, (*JSON, b"</script>", b"<fuzz>"), 4096, 40, mutator=mutate_json),
+    FuzzTarget("report_records", report_records, INTEGERS, 20_000, 20, mutator=mutate_records),
+    FuzzTarget("recording_records", read_recording_records, INTEGERS, 20_000, 40, mutator=mutate_records),
+    _file(
+        "policy_file",
+        "fuzz.npz",
+        read_policy,
+        (b"PK\x01\x02", b"PK\x03\x04", b"\x93NUMPY", *INTEGERS),
+        16_000,
+        40,
+        mutate_zip,
+    ),
+    _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40, mutate_sqlite),
     FuzzTarget("training_picture", read_training_picture, (b"\xff\xd8\xff", b"IHDR", b"IDAT"), 4096),
     # Without FMPy it is refused, which is one line as well.
-    FuzzTarget("fmu_file", read_fmu, (b"<", b"/>", b"&a;", b"<!ENTITY ", b'="'), 8192, 20),
-    _file("any_file", "fuzz", read_any_file, (), 2_000),
+    FuzzTarget("fmu_file", read_fmu, (b"<", b"/>", b"&a;", b"<!ENTITY ", b'="'), 8192, 20, mutator=mutate_text),
+    _file("any_file", "fuzz", read_any_file, (), 2_000, mutator=None),
 ]

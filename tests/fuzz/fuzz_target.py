@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.scratch import scratch_folder
+from fuzz.structure import Mutator
 from trailbrake.errors import TrailbrakeError
 
 SEEDS = Path(__file__).with_name("seeds")
@@ -30,6 +31,7 @@ class FuzzTarget:
         max_bytes: of a case.
         quick_cases: of the seeded test.
         errors: what it may raise.
+        mutator: changes a case and keeps its format readable.
     """
 
     name: str
@@ -38,6 +40,7 @@ class FuzzTarget:
     max_bytes: int = 4096
     quick_cases: int = 60
     errors: tuple[type[BaseException], ...] = (TrailbrakeError,)
+    mutator: Mutator | None = None
 
     def read_seeds(self) -> dict[str, bytes]:
         """Return the seeds by the names of their files; those of former findings begin with `found`."""

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Iterator, Sequence
 
+from fuzz.structure import Mutator, apply_mutator
+
 _NUMBERS = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 
 
@@ -38,12 +40,21 @@ def mutate(data: bytes, rng: random.Random, others: Sequence[bytes], tokens: Seq
     return bytes(changed)
 
 
-def mutated_cases(seeds: Sequence[bytes], tokens: Sequence[bytes], max_bytes: int, seed: str) -> Iterator[bytes]:
-    """Yield cases without end, the same for the same `seed`: mutations of the seeds, and of what came before."""
+def mutated_cases(
+    seeds: Sequence[bytes], tokens: Sequence[bytes], max_bytes: int, seed: str, mutator: Mutator | None = None
+) -> Iterator[bytes]:
+    """Yield cases without end, the same for the same `seed`: mutations of the seeds, and of what came before.
+
+    Half of them are changes by `mutator`, where there is one.
+    """
     rng = random.Random(seed)
     pool = list(seeds) or [b""]
     while True:
-        case = mutate(rng.choice(pool), rng, seeds, tokens)[:max_bytes]
+        case = rng.choice(pool)
+        if mutator is not None and rng.random() < 0.5:
+            case = apply_mutator(mutator, case, rng)[:max_bytes]
+        else:
+            case = mutate(case, rng, seeds, tokens)[:max_bytes]
         if rng.random() < 0.02 and len(pool) < 4 * len(seeds) + 20:
             pool.append(case)
         yield case

@@ -134,7 +134,8 @@ def test_seeds_and_mutations_of_them_raise_nothing_undeclared(target):
     for data in seeds.values():
         target.run_case(data)
     for case in itertools.islice(
-        mutated_cases(list(seeds.values()), target.tokens, target.max_bytes, target.name), target.quick_cases
+        mutated_cases(list(seeds.values()), target.tokens, target.max_bytes, target.name, target.mutator),
+        target.quick_cases,
     ):
         target.run_case(case)
 

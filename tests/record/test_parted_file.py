@@ -6,6 +6,7 @@ import itertools
 import os
 import threading
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,6 +69,37 @@ def test_a_limit_of_bytes(tmp_path):
     assert len(paths) >= 3
     assert all(200_000 <= size < 260_000 for size in sizes[:-1]), sizes
     assert len(Recording.open(paths[0])) == TICKS
+
+
+def test_only_the_first_file_and_the_newest_ones_are_kept(tmp_path):
+    recorder = record_long_drive(tmp_path / "a.mcap", PartLimits(seconds=5.0, bytes=0, files=3))
+    names = [path.name for path in recorder.paths]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    assert names == ["a.mcap", "a_part7.mcap", "a_part8.mcap"]
+    whole = Recording.open(recorder.path)
+    assert whole.truncated  # as after any file that is missing
+    sequence = whole.state["sequence"]
+    assert (sequence[0], sequence[-1]) == (0, TICKS - 1)
+    assert np.sum(np.diff(sequence) > 1) == 1  # one gap
+    assert Recording.open(recorder.paths[1]).about["part"] == 7
+
+
+def test_a_file_that_cannot_be_deleted_is_tried_again_and_one_that_is_gone_is_no_matter(tmp_path, monkeypatch):
+    refused, unlink = [], Path.unlink
+
+    def refuse_once(path, **options):
+        if not refused:
+            refused.append(path.name)
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        unlink(path)  # by its user, just before
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", refuse_once)
+    recorder = record_long_drive(tmp_path / "a.mcap", PartLimits(seconds=5.0, bytes=0, files=3))
+    assert refused == ["a_part2.mcap"]
+    assert recorder.error == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in recorder.paths]
+    assert len(recorder.paths) == 3
 
 
 def test_a_clock_that_is_set_back_ends_no_file_early(tmp_path):
@@ -168,6 +200,13 @@ def test_lengths_that_cannot_be(given):
         make_part_limits(*given)
 
 
+@pytest.mark.parametrize("given", [(60.0, 512.0, -1), (60.0, 512.0, 1), (60.0, 512.0, 2), (0.0, 0.0, 8)])
+def test_numbers_of_files_that_cannot_be(given):
+    with pytest.raises(UsageError, match="--keep-parts"):
+        make_part_limits(*given)
+
+
 def test_the_units_of_the_flags():
     assert make_part_limits(60.0, 512.0) == PartLimits()
+    assert make_part_limits(60.0, 512.0, 8).files == 8
     assert make_part_limits(0.0, 0.0) == ONE_FILE

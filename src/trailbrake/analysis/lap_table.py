@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from trailbrake.laps import LapRecord
 
+_LONGEST_S = 1e9  # s, 31 years: a file may say anything
+
 
 @dataclass(frozen=True)
 class LapRow:
@@ -54,8 +56,8 @@ def compare_laps(laps: Sequence[LapRecord]) -> LapTable:
 
 
 def format_lap_time(seconds: float) -> str:
-    """Return a lap time as text: 1:23.456, or 23.456 below a minute."""
-    if not math.isfinite(seconds):
+    """Return a lap time as text: 1:23.456, or 23.456 below a minute; - for NaN, infinity and what no drive takes."""
+    if not abs(seconds) < _LONGEST_S:
         return "-"
     thousandths = round(abs(seconds) * 1000)
     minutes, rest = divmod(thousandths, 60_000)

@@ -81,7 +81,7 @@ def chart_data(recording: Recording, shown: LapTraces, table: LapTable) -> dict[
         "count": shown.count,
         "basis": shown.basis,
         "best": best,
-        "signals": [s for s in recording.about.get("signals", []) if isinstance(s, dict)],
+        "signals": _list_charted_signals(recording.about.get("signals")),
         "laps": [
             {
                 "number": lap.number,
@@ -102,6 +102,15 @@ def chart_data(recording: Recording, shown: LapTraces, table: LapTable) -> dict[
         if road is None
         else {"closed": road.closed, "left": _thin_points(road.left), "right": _thin_points(road.right)},
     }
+
+
+def _list_charted_signals(described: Any) -> list[dict[str, str]]:
+    """Return name and unit of the signals of about.json, which may hold anything."""
+    return [
+        {"name": signal["name"], "unit": str(signal.get("unit", "1"))}
+        for signal in (described if isinstance(described, list) else ())
+        if isinstance(signal, dict) and isinstance(signal.get("name"), str)
+    ]
 
 
 def _round_finite(value: float, decimals: int) -> float | None:

@@ -56,7 +56,7 @@ def format_camera(figures: dict[str, Any]) -> str:
 
 def format_lap_time(seconds: float | None) -> str:
     """Return a time as people say it: 1:47.352."""
-    if seconds is None or not math.isfinite(seconds):
+    if seconds is None or not abs(seconds) < 1e9:  # NaN, or what no drive takes: a file may say anything
         return "-"
     minutes, thousandths = divmod(round(seconds * 1000.0), 60_000)
     return f"{minutes}:{thousandths / 1000.0:06.3f}"

@@ -55,9 +55,9 @@ def build_application(state: PageState) -> Starlette:
         if state.open_pages >= MAX_PAGES:
             await page.close(TOO_MANY_PAGES)
             return
-        await page.accept()
-        state.open_pages += 1
+        state.open_pages += 1  # before the next wait: requests that come meanwhile count it
         try:
+            await page.accept()
             await _PageConnection(page, state, next(numbers)).serve_page()
         finally:
             state.open_pages -= 1

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from trailbrake.drivers.fmu_archive import check_archive
 from trailbrake.errors import DataError, DriverError, UsageError, suggest_names
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, WheelTorque
@@ -50,7 +51,7 @@ class FmuDriver:
 
     Raises:
         UsageError: no such file or parameter, or FMPy is missing.
-        DataError: the file is no co-simulation FMU, or has unknown inputs or outputs.
+        DataError: the file is no co-simulation FMU, is too large, or has unknown inputs or outputs.
     """
 
     def __init__(self, path: Path, constants: Mapping[str, float] | None = None) -> None:
@@ -60,6 +61,7 @@ class FmuDriver:
             import fmpy
         except ImportError as error:
             raise UsageError("FMUs need FMPy", where=str(path), hint='pip install "trailbrake[fmi]"') from error
+        check_archive(path)
         try:
             self._about: Any = fmpy.read_model_description(str(path))
         except Exception as error:  # a zip or XML reader may raise anything
@@ -94,7 +96,10 @@ class FmuDriver:
         self.USES = _field_names(name for name in self._inputs if name in optional) - clock
         folder = tempfile.mkdtemp(prefix="trailbrake-fmu-")
         self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._folder = fmpy.extract(str(path), unzipdir=folder)
+        try:
+            self._folder = fmpy.extract(str(path), unzipdir=folder)
+        except Exception as error:  # a zip reader may raise anything; a disk may be full
+            raise DataError(f"cannot be unpacked: {error}", where=str(path)) from error
         self._fmu: Any = None
 
     def _map_constants(self, variables: Any, constants: Mapping[str, float]) -> dict[int, float]:
@@ -158,7 +163,8 @@ class FmuDriver:
         # After an error the FMU must not be called again, but a collected driver must close its library.
         self._release = weakref.finalize(self, _free_instance, fmu)
         suggested = about.defaultExperiment.stepSize if about.defaultExperiment is not None else None
-        self._step = float(suggested) if suggested else FIRST_STEP
+        step = float(suggested) if suggested else FIRST_STEP
+        self._step = step if 0.0 < step < math.inf else FIRST_STEP
         self._time = 0.0
         self._edges = CommandEdges()
 

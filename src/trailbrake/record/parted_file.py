@@ -1,7 +1,8 @@
 """A recording in several files of limited length, each of which opens by itself.
 
 A file ends at the end of a lap once it is full, or a tenth later. The next one is NAME_part2.mcap, and so on; the road,
-the plan and the description of the drive are in each, ticks are counted through all of them.
+the plan and the description of the drive are in each, ticks are counted through all of them. Beyond a number of files,
+the oldest is deleted, but for the first: by its name the whole is read.
 """
 
 import io
@@ -17,35 +18,44 @@ from trailbrake.record.format import ABOUT, LAP, MAP, MESSAGE_HEAD, PART_KEY, PL
 from trailbrake.record.mcap_file import Chunk, McapFile, make_message_chunk
 
 MEGABYTE = 1_000_000  # bytes
+FEWEST_KEPT = 3  # the first file, the one that is written, and the one before, since that may have just begun
 LONGEST_SHARE = 1.1  # of a limit: a file without the end of a lap ends here
 _LONGEST_STEP_NS = 10_000_000_000  # a longer step between chunks is a jump of the simulator's clock
 
 
 class PartLimits(NamedTuple):
-    """How long one file of a recording may become; 0 = without a limit.
+    """How long one file of a recording may become, and how many there may be; 0 = without a limit.
 
     Attributes:
         seconds: of simulator time.
         bytes: of the file.
+        files: that are kept: the first, and the newest ones.
     """
 
     seconds: float = 3600.0
     bytes: int = 512 * MEGABYTE
+    files: int = 0
 
 
 ONE_FILE = PartLimits(0.0, 0)
 
 
-def make_part_limits(minutes: float, megabytes: float) -> PartLimits:
+def make_part_limits(minutes: float, megabytes: float, kept: int = 0) -> PartLimits:
     """Return the limits in the units of the flags; 0 = none.
 
     Raises:
-        UsageError: one is below 0 or not finite.
+        UsageError: one is below 0 or not finite; or fewer than three files are kept, or some of a single one.
     """
     for flag, value in (("--part-minutes", minutes), ("--part-megabytes", megabytes)):
         if not 0.0 <= value < math.inf:
             raise UsageError("no length of a file", where=flag, expected="0 or more", got=f"{value:g}")
-    return PartLimits(60.0 * minutes, int(megabytes * MEGABYTE))
+    if kept < 0 or 0 < kept < FEWEST_KEPT:
+        raise UsageError("no number of files", where="--keep-parts", expected=f"{FEWEST_KEPT} or more, or 0 for all",
+                         got=str(kept), hint="the first file and the newest ones are kept")  # fmt: skip
+    if kept and not minutes and not megabytes:
+        raise UsageError("a recording without limits has one file", where="--keep-parts",
+                         hint="leave it out, or set --part-minutes or --part-megabytes")  # fmt: skip
+    return PartLimits(60.0 * minutes, int(megabytes * MEGABYTE), kept)
 
 
 class PartedFile:
@@ -58,7 +68,7 @@ class PartedFile:
         limits: of each file.
 
     Attributes:
-        paths: the files, in order.
+        paths: the files that are kept, in order.
     """
 
     def __init__(
@@ -67,6 +77,7 @@ class PartedFile:
         self.paths = [path]
         self._topics, self._limits = topics, limits or PartLimits()
         self._file = McapFile(stream, topics)
+        self._number = 1
         self._about = b""
         self._repeated: dict[int, bytes] = {}  # the message record of the road and of the plan
         self._driven = 0  # ns of simulator time in this file
@@ -99,7 +110,7 @@ class PartedFile:
 
     def _is_full(self) -> bool:
         allowed = 1.0 if self._ends_with_lap else LONGEST_SHARE
-        seconds, size = self._limits
+        seconds, size, _ = self._limits
         return bool(seconds and self._driven >= allowed * seconds * 1e9) or bool(
             size and self._file.position >= allowed * size
         )
@@ -107,9 +118,10 @@ class PartedFile:
     def _begin_part(self, chunk: Chunk) -> None:
         """Complete this file, and begin the next one with the road, the plan and the description."""
         self._file.close()  # first: a disk that is full leaves whole files
-        first, number = self.paths[0], len(self.paths) + 1
+        self._delete_oldest_parts()
+        first, self._number = self.paths[0], self._number + 1
         try:
-            stream, path = create_file(first.with_name(f"{first.stem}_part{number}{first.suffix}"))
+            stream, path = create_file(first.with_name(f"{first.stem}_part{self._number}{first.suffix}"))
         except UsageError as error:
             raise OSError(0, str(error)) from error
         try:
@@ -120,7 +132,7 @@ class PartedFile:
         self.paths.append(path)
         self._driven = 0
         if self._about:
-            about = json.dumps({**json.loads(self._about), PART_KEY: number}, ensure_ascii=False, indent=1)
+            about = json.dumps({**json.loads(self._about), PART_KEY: self._number}, ensure_ascii=False, indent=1)
             self._file.attach_file(ABOUT, "application/json", about.encode("utf-8", "backslashreplace"))
         sequence, time = MESSAGE_HEAD.unpack_from(chunk.data)[3], int(chunk.times[0])
         if self._repeated:
@@ -130,6 +142,15 @@ class PartedFile:
                 head = MESSAGE_HEAD.pack(opcode, length, channel, sequence, time, time)
                 messages.append((channel, head + record[MESSAGE_HEAD.size :]))
             self._file.append_chunk(make_message_chunk(messages))
+
+    def _delete_oldest_parts(self) -> None:
+        """Make room for a file, behind the first."""
+        while 0 < self._limits.files <= len(self.paths):
+            try:
+                self.paths[1].unlink(missing_ok=True)
+            except OSError:  # another program reads it, on Windows: the next part tries again
+                return
+            del self.paths[1]
 
     def close(self) -> None:
         """Complete the last file."""

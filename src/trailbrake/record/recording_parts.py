@@ -1,14 +1,13 @@
 """The files of a recording that was written in several parts, joined for reading."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.record.format import ABOUT, PART_KEY, WIRE
 from trailbrake.record.mcap_scan import McapIndex, scan_file
-from trailbrake.user_files import open_user_file
+from trailbrake.user_files import open_user_file, parse_json
 
 
 def scan_recording(path: Path, *, join: bool) -> tuple[McapIndex, list[Path]]:
@@ -50,8 +49,8 @@ def scan_recording(path: Path, *, join: bool) -> tuple[McapIndex, list[Path]]:
 def load_attachment(layout: McapIndex, name: str) -> dict[str, Any]:
     """Return an attached JSON object; an empty one where there is none that can be read."""
     try:
-        values = json.loads(layout.attachments.get(name, b"{}"))
-    except (ValueError, RecursionError):
+        values = parse_json(layout.attachments.get(name, b"{}"), name)
+    except DataError:
         return {}
     return values if isinstance(values, dict) else {}
 

@@ -154,7 +154,7 @@ def _drive_survey(simulator: AnySimulator, options: LearnOptions, live: object, 
             )
             say = listener.show_message
             with (
-                protect_cars([seat], say, lambda text: None, recorder.close, breakable, connection.guard)
+                protect_cars([seat], say, lambda text: None, recorder.close, breakable, guard=connection.guard)
                 if options.live
                 else nullcontext()
             ):

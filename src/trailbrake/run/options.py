@@ -45,6 +45,8 @@ class DriveOptions:
         part_minutes: minutes of simulator time in one file of the recording; a longer drive goes on in another file at
             the next end of a lap; 0 = without a limit.
         part_megabytes: the same by the size of the file, MB.
+        keep_parts: how many files of the recording to keep: the first and the newest ones, the others are deleted
+            while it drives; 0 = all.
         log: a folder for the drive as `driving_log.csv` and `IMG/` as well, as camera simulators record; one that is
             there is added to.
         camera: pictures for a wire that has none: window:TITLE captures the game's window, world draws the embedded
@@ -77,6 +79,7 @@ class DriveOptions:
     pictures: bool = True
     part_minutes: float = 60.0
     part_megabytes: float = 512.0
+    keep_parts: int = 0
     log: Path | None = None
     camera: str = ""
     config: Path | None = None

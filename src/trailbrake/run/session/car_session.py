@@ -190,7 +190,7 @@ def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorde
     names = [track, *(Path(name).stem for name in (options.car, options.driver) if name)]
     name = safe_name("_".join(names))
     which = f"_car{number}" if number else ""
-    limits = make_part_limits(options.part_minutes, options.part_megabytes)
+    limits = make_part_limits(options.part_minutes, options.part_megabytes, options.keep_parts)
     plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=options.pictures,
                      signals=signals, limits=limits)  # fmt: skip
     recorder = ThreadedRecorder(plain) if options.live or options.speed == "real" else plain

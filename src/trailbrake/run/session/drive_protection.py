@@ -20,8 +20,8 @@ def protect_cars(
     record: Callable[[str], None],
     close: Callable[[], None],
     breakable: BreakableCall,
-    guard: DriveGuard | None = None,
     *,
+    guard: DriveGuard | None = None,
     waits: bool = False,
 ) -> Iterator[None]:
     """Watch the drivers of a drive in real time; run its loop in the `with`.

@@ -111,7 +111,7 @@ def _prepare_drive(
     if options.live and options.world:
         raise UsageError("a live simulator has a world of its own", where=f"--world {options.world[0]}",
                          hint="leave --world or --live out")  # fmt: skip
-    make_part_limits(options.part_minutes, options.part_megabytes)
+    make_part_limits(options.part_minutes, options.part_megabytes, options.keep_parts)
     choose_camera(options.camera, simulator, live=options.live, speed=options.speed)  # before the road is planned
     if options.log is not None and not options.pictures:
         raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
@@ -210,8 +210,8 @@ def _protect_drive(
         for car in cars:
             car.close()
 
-    return protect_cars([car.seat for car in cars], listener.show_message, record_event, close_cars, breakable, guard,
-                        waits=options.pace == "driver")  # fmt: skip
+    return protect_cars([car.seat for car in cars], listener.show_message, record_event, close_cars, breakable,
+                        guard=guard, waits=options.pace == "driver")  # fmt: skip
 
 
 def _lap_goal(options: DriveOptions, course: Course) -> int:

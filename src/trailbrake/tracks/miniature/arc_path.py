@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError
 
 Array = NDArray[np.float64]
+_SHARPEST = 0.01  # m, the smallest radius of a corner
 _STRAIGHT = math.radians(3.0)  # the smallest turn of a corner: below it its place is ill-defined
 
 
@@ -49,12 +50,15 @@ def round_corners(corners: Array, radii: Array, start: float, where: str) -> Arc
         where: names the file in errors.
 
     Raises:
-        DataError: a corner that does not turn, or edges too short for the arcs at their ends.
+        DataError: a corner that does not turn or has no radius, or edges too short for the arcs at their ends.
     """
     edge = np.roll(corners, -1, axis=0) - corners
     length = np.hypot(edge[:, 0], edge[:, 1])
     if not length.min() > 0.0:
         raise DataError("two corners in the same place", where=f"{where}: corner {int(length.argmin()) + 1}")
+    if not radii.min() >= _SHARPEST:
+        raise DataError("a corner without a radius", where=f"{where}: corner {int(radii.argmin()) + 1}",
+                        expected=f"{_SHARPEST:g} m or more", got=f"{radii.min():g} m")  # fmt: skip
     heading = np.arctan2(edge[:, 1], edge[:, 0])
     turn = np.mod(heading - np.roll(heading, 1) + math.pi, 2.0 * math.pi) - math.pi
     cut = radii * np.tan(0.5 * np.abs(turn))  # from the corner to where its arc begins

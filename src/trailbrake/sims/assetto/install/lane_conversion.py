@@ -50,8 +50,8 @@ def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
     x, y, z = iso_points_from_assetto(lane.points["place"].astype(np.float64)).T
     left, right = (_edge_distances(lane, side) for side in ("side_left", "side_right"))
     keep = np.concatenate([[True], np.hypot(np.diff(x), np.diff(y)) >= _SAME_POINT])
-    if np.hypot(x[-1] - x[0], y[-1] - y[0]) < _SAME_POINT:
-        keep[-1] = False
+    away = np.flatnonzero(keep & (np.hypot(x - x[0], y - y[0]) >= _SAME_POINT))
+    keep[away[-1] + 1 if len(away) else 1 :] = False  # the line ends where it began, perhaps with several points
     x, y, z, left, right = (values[keep] for values in (x, y, z, left, right))
     _check_points(x, y, where)
     road, report = (smooth_circuit if _is_circuit(x, y) else smooth_open_road)(
