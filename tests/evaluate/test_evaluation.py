@@ -47,6 +47,8 @@ def test_cells_are_driven_once_and_one_that_dies_is_a_row(tmp_path):
     assert "exit code 3" in dead["ended"]
     assert (reference["outcome"], reference["ended"]) == ("crash", "0 of 1 laps in 2 s")
     assert reference["distance_m"] > 1.0
+    (errors,) = first["car_files"]
+    assert (errors["car"], errors["lateral_grip"], errors["delay_s"]) == ("gt3", 0.0, 0.0)
     again = evaluate(options, running, lines.append)
     assert (again["kept"], again["drove"]) == (1, 1)  # errors are tried again
     assert again["cells"][1] == reference

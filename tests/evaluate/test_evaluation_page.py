@@ -7,6 +7,9 @@ from trailbrake.evaluate.options import EvaluationOptions
 from trailbrake.evaluate.plan import list_cells
 from trailbrake.evaluate.statistics import summarize_rows
 
+ERRORS = {"file": "<i>.toml", "car": "random:1", "lateral_grip": 0.031, "braking": -0.02, "drive_force": 0.01,
+          "downforce": 0.0, "steer_angle": 0.0, "delay_s": 0.004}  # fmt: skip
+
 
 def test_a_page_shows_every_cell_and_escapes_names(tmp_path):
     planned = list_cells(EvaluationOptions(believed_car="<b>.toml", cars="random:1-2", condition=("none", "grip=0.9")))
@@ -14,9 +17,12 @@ def test_a_page_shows_every_cell_and_escapes_names(tmp_path):
     results = {item.cell: CellResult(outcome="crash", ended="stuck <here>", laps=laps) for item in planned}
     rows = build_rows(planned, results)
     assert any(math.isfinite(row["ratio"]) for row in rows)
-    page = write_page({"folder": str(tmp_path), "cells": rows, "summary": summarize_rows(rows, GROUP_KEYS)})
+    page = write_page({"folder": str(tmp_path), "cells": rows, "summary": summarize_rows(rows, GROUP_KEYS),
+                       "car_files": [ERRORS]})  # fmt: skip
     text = page.read_text()
     assert text.count("stuck &lt;here&gt;") == len(planned)
     assert "<b>.toml" not in text
+    assert "<i>.toml" not in text
+    assert "+3.1 %" in text
     assert "55.500" in text
     assert "http" not in text.replace("http-equiv", "")

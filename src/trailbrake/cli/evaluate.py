@@ -56,7 +56,19 @@ def _print_result(result: dict[str, Any]) -> None:
           _format_number(group["time_lost_s"]["median"], "+.2f", " s"),
           _format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
     )  # fmt: skip
+    if result["car_files"]:
+        _print_files(result["car_files"])
     print(f"{result['drove']} cells driven, {result['kept']} kept\nfolder {result['folder']}\npage   {result['page']}")
+
+
+def _print_files(files: list[dict[str, Any]]) -> None:
+    shares = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle")
+    print_table(
+        "Believed car files against the truth",
+        ["file", "car", *(name.replace("_", " ") for name in shares), "delay"],
+        [[row["file"], row["car"], *(_format_number(100.0 * row[name], "+.1f", " %") for name in shares),
+          f"{1e3 * row['delay_s']:+.0f} ms"] for row in files],
+    )  # fmt: skip
 
 
 def _format_number(value: float | None, form: str, unit: str) -> str:

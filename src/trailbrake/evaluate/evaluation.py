@@ -5,7 +5,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import msgspec
@@ -13,8 +13,9 @@ import msgspec
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.errors import UsageError
+from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics
+from trailbrake.evaluate.car_comparison import compare_cars
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
@@ -22,6 +23,7 @@ from trailbrake.evaluate.result_folder import ResultFolder
 from trailbrake.evaluate.worker import CellJob
 from trailbrake.evaluate.worker_process import WorkerProcess
 from trailbrake.json_types import JsonObject
+from trailbrake.run.options import UNKNOWN_CAR
 from trailbrake.run.session.world_properties import parse_world
 from trailbrake.sims import registry
 from trailbrake.system import steady_clock
@@ -81,9 +83,11 @@ def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Cal
             raise
     rows = build_rows(planned, results)
     judged = [row for row in rows if row["role"] == "judged"]
+    errors = compare_files([item.cell for item in planned if item.role == "judged"])
     return {
         "folder": str(folder.path), "drove": len(to_drive), "kept": len(planned) - len(to_drive),
         "wall_s": steady_clock.now() - began, "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
+        "car_files": errors,
     }  # fmt: skip
 
 
@@ -161,6 +165,21 @@ def _drive_cells(
             thread.join(10.0)
 
 
+def compare_files(cells: Sequence[Cell]) -> list[JsonObject]:
+    """Return how far each believed car file is from the car that it stands for; files that cannot be read are left out.
+
+    Args:
+        cells: of which each pair of file and car is compared once.
+    """
+    rows: list[JsonObject] = []
+    for file, car in dict.fromkeys((cell.believed_car, cell.car) for cell in cells):
+        if file in ("", UNKNOWN_CAR):
+            continue
+        with suppress(TrailbrakeError):  # its cells say so
+            rows.append({"file": file, "car": car, **compare_cars(load_car(file), load_car(car))})
+    return rows
+
+
 def build_rows(planned: Sequence[PlannedCell], results: Mapping[Cell, CellResult]) -> list[JsonObject]:
     """Return a row per cell: what it was, what came out of it, and how it compares."""
     return [_build_row(item, results) for item in planned if item.cell in results]
@@ -192,7 +211,7 @@ def _build_row(item: PlannedCell, results: Mapping[Cell, CellResult]) -> JsonObj
 def _describe_belief(cell: Cell) -> str:
     """Return what the driver gets: "the world's", or which of car and track are others'."""
     parts = [
-        *(["unknown car" if cell.believed_car == "unknown" else "another car"] if cell.believed_car else []),
+        *(["unknown car" if cell.believed_car == UNKNOWN_CAR else "another car"] if cell.believed_car else []),
         *(["another track"] if cell.believed_track else []),
     ]
     return ", ".join(parts) or "the world's"

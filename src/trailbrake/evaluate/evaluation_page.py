@@ -41,6 +41,7 @@ def build_page(result: JsonValues) -> str:
         subtitle=f"{len(judged)} cells, {crashes} of them with a crash; {len(compared)} to compare with",
         summary=_summary_table(result["summary"]),
         cells=_cell_table(judged),
+        files=_file_section(result["car_files"]),
         compared=_cell_table(compared) if compared else "<p class='quiet'>None were needed.</p>",
     )
 
@@ -98,6 +99,20 @@ def _cell_row(row: JsonValues) -> str:
         ("why out" if row["outcome"] in ("crash", "error") else "why", outcome),
     ]  # fmt: skip
     return f"<tr>{''.join(f'<td class={name!r}>{text}</td>' for name, text in cells)}</tr>"
+
+
+def _file_section(files: list[JsonValues]) -> str:
+    if not files:
+        return ""
+    shares = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle")
+    heads = [("file", "name"), ("car", "name"), *((name.replace("_", " "), "") for name in shares), ("delay", "")]
+    rows = [
+        f"<tr><td class='name'>{escape_html(row['file'])}</td><td class='name'>{escape_html(row['car'])}</td>"
+        + "".join(f"<td>{_format_number(100.0 * row[name], '+.1f', ' %')}</td>" for name in shares)
+        + f"<td>{1e3 * row['delay_s']:+.0f} ms</td></tr>"
+        for row in files
+    ]
+    return f"<section><h2>Believed car files against the truth</h2>{_build_table(heads, rows)}</section>"
 
 
 def _ratio_bar(ratio: float) -> str:
