@@ -36,10 +36,11 @@ def test_ratios_are_of_the_best_lap_so_far():
     assert math.isnan(list_best_ratios(LAPS, math.nan)[0])
 
 
-def test_time_is_lost_against_the_laps_of_the_same_numbers():
-    slower = [CellLap(lap.number, lap.time_s + lap.number, False) for lap in LAPS[:3]]
-    assert compute_time_lost(slower, LAPS) == pytest.approx(1.0 + 2.0 + 3.0)
-    assert math.isnan(compute_time_lost([], LAPS))
+def test_time_is_lost_over_all_laps_and_only_if_all_were_driven():
+    slower = [CellLap(lap.number, lap.time_s + lap.number, False) for lap in LAPS]
+    assert compute_time_lost(slower, LAPS) == pytest.approx(1.0 + 2.0 + 3.0 + 4.0)
+    assert math.isnan(compute_time_lost(slower[:3], LAPS))
+    assert math.isnan(compute_time_lost([], []))
 
 
 def test_summaries_leave_out_what_is_no_number():

@@ -31,10 +31,10 @@ def list_best_ratios(laps: Sequence[CellLap], reference_s: float) -> list[float]
 
 
 def compute_time_lost(laps: Sequence[CellLap], baseline: Sequence[CellLap]) -> float:
-    """Return the time (s) by which laps took longer than those of the same numbers in `baseline`; NaN without any."""
-    own = {lap.number: lap.time_s for lap in baseline}
-    differences = [lap.time_s - own[lap.number] for lap in laps if lap.number in own]
-    return sum(differences) if differences else math.nan
+    """Return the time (s) by which laps took longer in all than those of `baseline`; NaN where one has more of them."""
+    if not laps or len(laps) != len(baseline):  # laps that a crash has prevented are no time gained
+        return math.nan
+    return sum(lap.time_s for lap in laps) - sum(lap.time_s for lap in baseline)
 
 
 def summarize_values(values: Sequence[float]) -> JsonObject:
