@@ -51,6 +51,10 @@ class DriverError(TrailbrakeError):
     """A driver that raised, or answered with something that is not `Controls`."""
 
 
+class CarStuckError(TrailbrakeError):
+    """A car that its driver cannot bring back onto the road. Raised out of `act`, it ends the drive with its line."""
+
+
 def suggest_names(name: str, known: "list[str] | tuple[str, ...]") -> str:
     """Return a hint for a misspelled `name`: the nearest known names, else all of them."""
     import difflib

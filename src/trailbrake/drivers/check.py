@@ -10,6 +10,7 @@ from trailbrake.drivers.driver_registry import (
     declared_course_needs,
     declared_custom_values,
     declared_needs,
+    declared_optional_commands,
     load_driver,
 )
 from trailbrake.drivers.probe_states import weaving_state
@@ -119,7 +120,8 @@ def _find_problem(answer: object, driver: Driver) -> str:
     if not isinstance(answer, Controls):
         return f"act() answered {type(answer).__name__}, expected trailbrake.Controls"
     if answer.command is not None:
-        problem = find_command_problem(answer.command, declared_commands(driver, "COMMANDS"))
+        allowed = declared_commands(driver, "COMMANDS") | declared_optional_commands(driver, "OPTIONAL_COMMANDS")
+        problem = find_command_problem(answer.command, allowed)
         if problem:
             return f"{problem}; the driver's COMMANDS declare what it sends"
     custom, declared = answer.custom, declared_custom_values(driver, "CUSTOM")

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from trailbrake.control.vehicle.following_distance import limit_pedals_to_speed, safe_following_speed
+from trailbrake.control.vehicle.recovery import STUCK_SPEED
 from trailbrake.drivers import line_follow
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, OtherCar
@@ -27,6 +28,7 @@ class Driver:
     NEEDS = line_follow.Driver.NEEDS | {"others"}
     COURSE_NEEDS = line_follow.Driver.COURSE_NEEDS
     USES = line_follow.Driver.USES
+    OPTIONAL_COMMANDS = line_follow.Driver.OPTIONAL_COMMANDS
     Gains = ConvoyGains
 
     def __init__(self, gains: ConvoyGains | None = None) -> None:
@@ -42,11 +44,13 @@ class Driver:
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
-        controls = self.follower.act(state, dt)
         most = math.inf
         here, offset, _ = self._locate_car(-1, state.x, state.y)
         for other in state.others:
             most = min(most, self._speed_limit_behind(state, here, offset, other))
+        if most < STUCK_SPEED:
+            self.follower.road_return.wait()  # it stands behind another car, and is not stuck
+        controls = self.follower.act(state, dt)
         controls.throttle, controls.brake = limit_pedals_to_speed(controls.throttle, controls.brake, state.speed, most)
         return controls
 

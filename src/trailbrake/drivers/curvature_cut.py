@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from trailbrake.control.vehicle.bend_speed import BendGains, BendSpeedLimiter
 from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
 from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -22,6 +23,8 @@ class Driver:
     """Drives up to 75 mph in the middle of the road, slower after bends. Its original is `curvature_cut_seed`."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
+    USES = RoadReturn.USES
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = CurvatureCutGains
     STICK = True
 
@@ -30,14 +33,20 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Start again."""
-        self.lane, self.bends, self.speed_control = (
-            LaneKeeper(self.gains),
-            BendSpeedLimiter(self.gains),
-            SpeedController(self.gains),
-        )
+        self.road_return = RoadReturn(course)
+        self.bends = BendSpeedLimiter(self.gains)
+        self._reset_controllers()
+
+    def _reset_controllers(self) -> None:
+        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
+        if self.lane.position_filter.known:
+            rescue = self.road_return.rescue(state, dt, place=state.driving_line)
+            if rescue is not None:
+                self._reset_controllers()  # their integrals belong to another place
+                return rescue
         steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt)
         wanted = self.bends.limit_speed(self.gains.speed, state.speed, state.yaw_rate, dt) * self.lane.speed_share()
         throttle, brake = self.speed_control.compute_pedals(wanted, state.speed, dt)

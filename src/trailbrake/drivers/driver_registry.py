@@ -182,13 +182,21 @@ def declared_course_needs(driver: object, where: str) -> frozenset[str]:
 
 def declared_commands(driver: object, where: str) -> frozenset[str]:
     """Return the driver's COMMANDS as a set, empty where it has none; DriverError where they cannot be used."""
-    commands: Any = driver.COMMANDS if isinstance(driver, SendsCommands) else ()
+    return _check_command_names(driver.COMMANDS if isinstance(driver, SendsCommands) else (), "COMMANDS", where)
+
+
+def declared_optional_commands(driver: object, where: str) -> frozenset[str]:
+    """Return the driver's OPTIONAL_COMMANDS, which it sends where the simulator accepts them, as `declared_commands`."""
+    return _check_command_names(getattr(driver, "OPTIONAL_COMMANDS", ()), "OPTIONAL_COMMANDS", where)
+
+
+def _check_command_names(commands: Any, attribute: str, where: str) -> frozenset[str]:
     if not isinstance(commands, set | frozenset | list | tuple):
-        raise DriverError("COMMANDS is no set of texts", where=where, expected='as in COMMANDS = {"teleport"}',
+        raise DriverError(f"{attribute} is no set of texts", where=where, expected=f'as in {attribute} = {{"teleport"}}',
                           got=repr(commands)[:80])  # fmt: skip
     unknown = sorted(str(name) for name in set(commands) - COMMAND_FIELDS)
     if unknown:
-        raise DriverError("COMMANDS names what SimCommand does not have", where=where, got=unknown[0],
+        raise DriverError(f"{attribute} names what SimCommand does not have", where=where, got=unknown[0],
                           hint=suggest_names(unknown[0], sorted(COMMAND_FIELDS)))  # fmt: skip
     return frozenset(commands)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
 from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -21,6 +22,8 @@ class Driver:
     """Holds 40 mph and the middle of the road; slows where it drifts to an edge. Its original is `lane_keep_seed`."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
+    USES = RoadReturn.USES
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = LaneKeepGains
     STICK = True
 
@@ -29,10 +32,19 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Start again."""
+        self.road_return = RoadReturn(course)
+        self._reset_controllers()
+
+    def _reset_controllers(self) -> None:
         self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
+        if self.lane.position_filter.known:
+            rescue = self.road_return.rescue(state, dt, place=state.driving_line)
+            if rescue is not None:
+                self._reset_controllers()  # their integrals belong to another place
+                return rescue
         steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt)
         throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

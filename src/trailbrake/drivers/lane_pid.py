@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
 from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -23,6 +24,8 @@ class Driver:
     """Holds 12 m/s and the simulator's line by a PID on the distance to it; slows where it drifts to an edge."""
 
     NEEDS = frozenset({"driving_line", "speed"})
+    USES = RoadReturn.USES
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = LanePidGains
 
     def __init__(self, gains: LanePidGains | None = None) -> None:
@@ -30,10 +33,19 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Start again."""
+        self.road_return = RoadReturn(course)
+        self._reset_controllers()
+
+    def _reset_controllers(self) -> None:
         self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
+        if self.lane.position_filter.known:
+            rescue = self.road_return.rescue(state, dt, place=state.driving_line)
+            if rescue is not None:
+                self._reset_controllers()  # their integrals belong to another place
+                return rescue
         steer = self.lane.compute_steer(state.driving_line, state.speed, 0.0, dt)  # no yaw rate: a line is assumed
         throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

@@ -16,8 +16,8 @@ import numpy as np
 
 from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
-from trailbrake.control.vehicle.recovery import SpinRecovery
 from trailbrake.control.vehicle.slip_limit import slip_limited_share
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import running_resistance
@@ -49,6 +49,7 @@ class Driver:
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
     COURSE_NEEDS = frozenset({"track", "car"})
     USES = frozenset({"engine_speed", "wheels.angular_velocity"})
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
     def reset(self, course: Course) -> None:
         """Plan the line and the speeds, and precompute what the pedals need."""
@@ -61,7 +62,7 @@ class Driver:
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
         self.remaining_accelerations = bind_entry(remaining_accelerations, 0.0, shape, self.limits, 0.0)
         self.row = -1
-        self.recovery = SpinRecovery()
+        self.road_return = RoadReturn(course, forward_gear=1)
         self.angle = 0.0
         self.upshifts = upshift_speeds(car)
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
@@ -87,10 +88,9 @@ class Driver:
         line = self.line
         s, offset, self.row = line.locate(state.x, state.y, self.row)
         here = LinePreview(*self.preview_line(line.kernel_table, s))
-        rescue = self.recovery.rescue_controls(wrap_angle(state.yaw - here.yaw), offset, state.speed, dt)
+        rescue = self.road_return.rescue(state, dt, wrap_angle(state.yaw - here.yaw))
         if rescue is not None:
-            steer, throttle, brake, rescue_gear = rescue
-            return Controls(steer=steer, throttle=throttle, brake=brake, gear=rescue_gear)
+            return rescue
         acceleration, grip = self._target_acceleration(state, s, offset, here)
         steer = self._compute_steer(state, s, offset, here, acceleration)
         throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip))
@@ -100,7 +100,7 @@ class Driver:
     def rehearse(self, state: CarState, dt: float) -> Controls:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
-        rehearsed.recovery = copy(self.recovery)
+        rehearsed.road_return = self.road_return.copy()
         return rehearsed.act(state, dt)
 
     def _compute_steer(self, state: CarState, s: float, offset: float, here: LinePreview, acceleration: float) -> float:

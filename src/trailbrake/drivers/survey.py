@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
 from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -23,6 +24,8 @@ class Driver:
     """Drives slowly and weaves, for `trailbrake learn`, which estimates the road's width from the weave."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
+    USES = RoadReturn.USES
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = SurveyGains
     STICK = True
 
@@ -31,11 +34,20 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Start again."""
-        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
+        self.road_return = RoadReturn(course)
+        self._reset_controllers()
         self.driven = 0.0
+
+    def _reset_controllers(self) -> None:
+        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
+        if self.lane.position_filter.known:
+            rescue = self.road_return.rescue(state, dt, place=state.driving_line)
+            if rescue is not None:
+                self._reset_controllers()  # their integrals belong to another place
+                return rescue
         self.driven += max(state.speed, 0.0) * dt
         wanted = self.gains.weave * math.sin(2.0 * math.pi * self.driven / self.gains.wave)
         steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt, wanted)

@@ -1,68 +1,212 @@
-"""Recovery, on its own and in the world: a car put down facing the wrong way drives on."""
+"""Recovery, with a car that is a kinematic bicycle with a gearbox, a slope and walls."""
 
 import math
 
 import pytest
 
-from trailbrake.cars.car_library import load_car
-from trailbrake.control.vehicle.recovery import MAX_TURN_SPEED, REVERSE_TIME, STUCK_TIME, SpinRecovery
-from trailbrake.drivers.line_follow import Driver
-from trailbrake.planning.course import Course
-from trailbrake.state import Controls, Pose, SimCommand
-from trailbrake.tracks.track_library import load_track
-from trailbrake.world.plant import World
+from trailbrake.control.vehicle.manoeuvre_table import BACKWARD, FORWARD, CarShape, RoadStrip
+from trailbrake.control.vehicle.recovery import (
+    GIVE_UP_AFTER,
+    MAX_TURN_SPEED,
+    REQUEST_AFTER,
+    REQUESTS,
+    STUCK_TIME,
+    CarOnRoad,
+    RoadRecovery,
+)
+from trailbrake.units import wrap_angle
 
-DT = 1.0 / 333.0
-
-
-def test_a_car_on_its_way_is_left_alone() -> None:
-    recovery = SpinRecovery()
-    assert recovery.rescue_controls(0.3, 1.0, 30.0, DT) is None
-    assert recovery.rescue_controls(0.3, 1.0, 0.0, DT) is None  # a short stop is no trap
-
-
-def test_a_fast_car_facing_backwards_brakes_before_it_turns() -> None:
-    steer, throttle, brake, gear = SpinRecovery().rescue_controls(3.0, 0.0, 4.0 * MAX_TURN_SPEED, DT)
-    assert (steer, throttle, gear) == (0.0, 0.0, 1)
-    assert brake > 0.0
+DT = 0.02
+SHAPE = CarShape()
+STRIP = RoadStrip(4.0, 4.0, 9.0, 9.0)
+PULL, DRAG, BRAKING = 4.0, 0.5, 8.0  # m/s^2, of full throttle, of the ground, of full brake
 
 
-@pytest.mark.parametrize("offset", [-4.0, 4.0])
-@pytest.mark.parametrize("heading", [math.pi - 0.1, -math.pi + 0.1])
-def test_it_turns_over_the_middle_of_the_road(heading: float, offset: float) -> None:
-    steer, throttle, _, gear = SpinRecovery().rescue_controls(heading, offset, 2.0, DT)
-    # Facing backwards, a car left of the line has the line on its own left.
-    assert steer == math.copysign(1.0, offset)
-    assert throttle > 0.0
-    assert gear == 1
+class SlowCar:
+    """A car that drives as `RecoveryCommand`s say."""
+
+    def __init__(self, offset, heading, speed=0.0, *, slope=0.0, gears=True, torques=False, blocked=()):
+        self.offset, self.heading, self.velocity = offset, heading, speed
+        self.slope, self.gears, self.torques, self.blocked = slope, gears, torques, blocked
+        self.gear, self.shift_left, self.asked = 1, 0.0, 1
+
+    def state(self, *, known=True):
+        offset = self.offset + SHAPE.to_rear * math.sin(self.heading)
+        return CarOnRoad(offset, self.heading, abs(self.velocity), self.velocity, gear=self.gear, strip=STRIP if known else None)
+
+    def step(self, command):
+        wanted = command.direction if self.gears else 1
+        if wanted != self.asked:
+            self.asked, self.shift_left = wanted, 0.3
+        self.shift_left -= DT
+        if self.shift_left <= 0.0:
+            self.gear = self.asked
+        pull = self.gear * PULL * command.throttle * (self.shift_left <= 0.0)
+        if command.by_torque and not self.gears:
+            pull = -PULL * command.throttle if self.torques else 0.0
+        free = pull - self.slope * 9.81 * math.cos(self.heading)
+        hold = DRAG + BRAKING * command.brake
+        if abs(self.velocity) < hold * DT and abs(free) < hold:
+            self.velocity = 0.0
+        else:
+            self.velocity += (free - math.copysign(hold, self.velocity or free)) * DT
+        if (FORWARD if self.velocity > 0.0 else BACKWARD) in self.blocked:
+            self.velocity = 0.0
+        turn = SHAPE.max_curvature * command.steer
+        there = self.offset + self.velocity * DT * math.sin(self.heading)
+        turned = wrap_angle(self.heading + self.velocity * DT * turn)
+        if self.wall_depth(there, turned) > max(self.wall_depth(self.offset, self.heading), 0.0):
+            self.velocity = 0.0
+        else:
+            self.offset, self.heading = there, turned
+
+    def wall_depth(self, offset, heading):
+        corners = (
+            offset + x * math.sin(heading) + y * math.cos(heading)
+            for x in (SHAPE.nose, -SHAPE.tail)
+            for y in (SHAPE.half_width, -SHAPE.half_width)
+        )
+        return max(max(corner - STRIP.left_wall, -STRIP.right_wall - corner) for corner in corners)
 
 
-def test_a_stuck_car_reverses_for_a_while() -> None:
-    recovery = SpinRecovery()
-    recovery.rescue_controls(0.0, 0.0, 20.0, DT)
-    ticks = [recovery.rescue_controls(0.5, 3.0, 0.0, DT) for _ in range(int((STUCK_TIME + REVERSE_TIME + 0.5) / DT))]
-    backwards = [t for t in ticks if t is not None and t[3] == -1]
-    assert len(backwards) == pytest.approx(REVERSE_TIME / DT, rel=0.02), len(backwards)
+def bring_back(car, recovery=None, limit=40.0, known=True):
+    """Return the s until the recovery gives the car back; infinite where it does not."""
+    recovery = recovery or RoadRecovery(SHAPE)
+    for tick in range(round(limit / DT)):
+        command = recovery.compute_command(car.state(known=known), DT)
+        if command is None:
+            return tick * DT
+        assert 0.0 <= command.throttle <= 1.0
+        assert 0.0 <= command.brake <= 1.0
+        assert not (command.throttle and command.brake)
+        car.step(command)
+    return math.inf
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("turned", [math.pi, 1.6, -1.6])
-def test_line_follow_gets_going_again_wherever_it_faces(turned: float) -> None:
-    track = load_track("hartmoor")
-    course = Course(track, load_car("gt3"))
-    world, driver, controls = World(track, [load_car("gt3")]), Driver(), Controls()
-    driver.reset(course)
-    for _ in range(4 * 333):
-        world.step([controls])
-        controls = driver.act(world.car_state(0), world.period)
-    s0, _, _ = track.road.locate(world.car_state(0).x, world.car_state(0).y)
-    x, y, z, yaw = track.road.points([s0], [2.0])[0].tolist()
-    world.execute_command(0, SimCommand(teleport=Pose(x, y, z, yaw + turned)))
-    for _ in range(25 * 333):
-        state = world.car_state(0)
-        controls = driver.act(state, world.period)
-        world.step([controls])
-        s, _, _ = track.road.locate(state.x, state.y)
-        if 60.0 < s - s0 < 300.0 and state.speed > 8.0:
-            return
-    pytest.fail(f"still at {s - s0:.0f} m, {state.speed:.1f} m/s after 25 s")
+def test_a_car_on_its_way_is_left_alone():
+    recovery = RoadRecovery(SHAPE)
+    assert recovery.compute_command(CarOnRoad(1.0, 0.3, 30.0, 30.0, strip=STRIP), DT) is None
+    assert recovery.compute_command(CarOnRoad(1.0, 0.3, 0.0, 0.0, strip=STRIP), DT) is None  # a short stop is no trap
+    assert recovery.compute_command(CarOnRoad(6.0, 0.3, 20.0, 20.0, strip=STRIP), DT) is None  # its driver's business
+
+
+def test_a_car_that_has_not_moved_yet_may_stand_on_the_road_for_ever():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(0.0, 0.1)
+    assert all(recovery.compute_command(car.state(), DT) is None for _ in range(1000))
+
+
+def test_a_driver_may_let_its_car_stand():
+    recovery = RoadRecovery(SHAPE)
+    recovery.compute_command(CarOnRoad(0.0, 0.0, 20.0, 20.0, strip=STRIP), DT)
+    for _ in range(round(3.0 * STUCK_TIME / DT)):
+        recovery.wait()
+        assert recovery.compute_command(CarOnRoad(0.0, 0.0, 0.0, 0.0, strip=STRIP), DT) is None
+
+
+@pytest.mark.parametrize("sideways", [3.0, -3.0])
+def test_a_fast_car_facing_backwards_brakes_and_points_its_wheels_along_its_way(sideways):
+    fast = 4.0 * MAX_TURN_SPEED
+    command = RoadRecovery(SHAPE).compute_command(CarOnRoad(0.0, 3.0, fast, fast, sideways, strip=STRIP), DT)
+    assert command.brake > 0.0
+    assert command.throttle == 0.0
+    assert command.steer * sideways > 0.0
+
+
+@pytest.mark.parametrize("slope", [-0.1, 0.0, 0.1])
+@pytest.mark.parametrize(("offset", "heading"), [(0.0, math.pi), (5.0, 1.5), (-5.0, -1.5), (6.0, -2.6), (3.5, 1.3)])
+def test_it_brings_a_car_back_on_the_level_and_on_slopes(offset, heading, slope):
+    assert 0.0 < bring_back(SlowCar(offset, heading, slope=slope)) < 25.0
+
+
+def test_a_move_backwards_engages_the_gear_with_the_brake_on():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(5.0, math.pi / 2.0)
+    command = recovery.compute_command(car.state(), DT)
+    assert (command.direction, command.throttle) == (BACKWARD, 0.0)
+    assert command.brake > 0.0
+    assert recovery.compute_command(car.state()._replace(gear=-1), DT).throttle > 0.0
+
+
+def test_a_stuck_car_on_the_road_is_freed_backwards():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(0.0, 0.2, blocked=(FORWARD,))
+    recovery.compute_command(CarOnRoad(0.0, 0.0, 20.0, 20.0, strip=STRIP), DT)
+    driven = 0.0
+    for _ in range(round(5.0 / DT)):
+        command = recovery.compute_command(car.state(), DT)
+        if command is not None:
+            car.step(command)
+            driven += min(car.velocity, 0.0) * DT
+        elif driven:
+            break
+    assert -4.0 < driven < -1.0
+
+
+@pytest.mark.parametrize("blocked", [FORWARD, BACKWARD])
+def test_a_hidden_obstacle_is_left_in_the_other_direction(blocked):
+    """Until it has been left by some metres: then the obstacle is no longer there."""
+    recovery, car = RoadRecovery(SHAPE), SlowCar(2.0, 2.2, blocked=(blocked,))
+    for _ in range(round(6.0 / DT)):
+        command = recovery.compute_command(car.state(), DT)
+        if command is None:
+            break
+        car.step(command)
+    car.blocked = ()
+    assert bring_back(car, recovery) < 30.0
+
+
+def test_a_car_without_reverse_is_driven_backwards_by_torques():
+    car = SlowCar(5.0, 1.5, gears=False, torques=True)
+    assert bring_back(car) < 25.0
+
+
+def test_a_car_that_cannot_reverse_is_no_longer_made_to():
+    recovery, car, directions = RoadRecovery(SHAPE), SlowCar(5.0, 1.5, gears=False), []
+    for _ in range(round(15.0 / DT)):
+        command = recovery.compute_command(car.state(), DT)
+        directions.append(command.direction)
+        car.step(command)
+    assert directions[0] == BACKWARD
+    assert set(directions[len(directions) // 2 :]) == {FORWARD}
+
+
+def test_a_spinning_wheel_lets_the_throttle_fall():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(5.0, -2.0)
+    car.velocity = 0.5
+    free = [recovery.compute_command(car.state(), DT).throttle for _ in range(50)]
+    spinning = [recovery.compute_command(car.state()._replace(slide=5.0), DT).throttle for _ in range(50)]
+    assert free[-1] > free[0]
+    assert spinning[-1] < 0.5 * free[-1]
+
+
+def test_a_car_that_cannot_move_is_placed_by_the_simulator_and_in_the_end_given_up():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(5.0, 1.5, blocked=(FORWARD, BACKWARD))
+    requests, tick = [], 0
+    while not recovery.has_failed:
+        command = recovery.compute_command(car.state(), DT)
+        if command.request:
+            requests.append((command.request, tick * DT))
+        car.step(command)
+        tick += 1
+    assert [name for name, _ in requests] == list(REQUESTS)
+    assert requests[0][1] == pytest.approx(REQUEST_AFTER, abs=0.1)
+    assert tick * DT == pytest.approx(GIVE_UP_AFTER, abs=0.1)
+
+
+def test_what_was_tried_is_forgotten_after_some_way_on_the_road():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(0.0, math.pi)
+    bring_back(car, recovery)
+    assert recovery.has_trouble
+    for _ in range(round(4.0 / DT)):
+        assert recovery.compute_command(CarOnRoad(0.0, 0.0, 10.0, 10.0, strip=STRIP), DT) is None
+    assert not recovery.has_trouble
+
+
+def test_without_a_road_it_frees_a_stuck_car_only():
+    recovery, car = RoadRecovery(SHAPE), SlowCar(0.0, 2.0, speed=8.0)
+    assert recovery.compute_command(car.state(known=False), DT) is None
+    car.velocity = 0.0
+    for _ in range(round(STUCK_TIME / DT) - 1):
+        assert recovery.compute_command(car.state(known=False), DT) is None
+    for _ in range(3):
+        command = recovery.compute_command(car.state(known=False), DT)
+    assert command.direction == BACKWARD
+    assert bring_back(car, recovery, known=False) < 10.0

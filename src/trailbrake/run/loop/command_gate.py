@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from trailbrake.roles import Link
 from trailbrake.state import SimCommand
-from trailbrake.state.commands import find_command_problem
+from trailbrake.state.commands import find_command_problem, requested_fields
 
 
 class CommandGate:
@@ -15,21 +15,33 @@ class CommandGate:
         declared: names of COMMAND_FIELDS that the driver declares.
         say: takes a line, once for each reason, when a command is left out.
         custom: how many free values the driver declares.
+        optional: further names, of commands that are left out without a line where the link does not accept them.
 
     Attributes:
         sent: how many commands went to the link.
         refused: how many were left out.
     """
 
-    def __init__(self, link: Link, declared: frozenset[str], say: Callable[[str], None], *, custom: int = 0) -> None:
+    def __init__(
+        self,
+        link: Link,
+        declared: frozenset[str],
+        say: Callable[[str], None],
+        *,
+        custom: int = 0,
+        optional: frozenset[str] = frozenset(),
+    ) -> None:
         self.sent = self.refused = 0
-        self._link, self._accepted, self._say = link, declared & link.ACCEPTS, say
+        self._link, self._accepted, self._say = link, (declared | optional) & link.ACCEPTS, say
+        self._left_out = optional - link.ACCEPTS
         self._said: set[str] = set()
         self._custom = custom
 
     def send(self, command: SimCommand) -> bool:
         """Send a command, or say why not; return whether it was sent."""
         if isinstance(command, SimCommand):
+            if self._left_out and self._left_out.intersection(requested_fields(command)):
+                return False
             problem = find_command_problem(command, self._accepted)
         else:  # the driver is code of others
             problem = f"expected a SimCommand, got {type(command).__name__}"

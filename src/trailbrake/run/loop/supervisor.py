@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from operator import attrgetter
 
-from trailbrake.errors import raised_at
+from trailbrake.errors import CarStuckError, raised_at
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelTorque, settings_of
 from trailbrake.state.controls import SETTINGS
 
@@ -173,6 +173,9 @@ def decide_controls(
         return supervisor.safe_stop_controls(state)
     try:
         answer = act(state, dt)
+    except CarStuckError as error:
+        supervisor.request_stop(str(error))
+        return supervisor.safe_stop_controls(state)
     except (Exception, SystemExit) as error:
         supervisor.request_stop(explain_driver_error(error))
         return supervisor.safe_stop_controls(state)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
-from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values
+from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, declared_optional_commands
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -133,7 +133,8 @@ class CarSession:
             listener.show_message(text)
 
         self.commands = CommandGate(link, declared_commands(driver, options.driver), say,
-                                    custom=declared_custom_values(driver, options.driver))  # fmt: skip
+                                    custom=declared_custom_values(driver, options.driver),
+                                    optional=declared_optional_commands(driver, options.driver))  # fmt: skip
         goal = _make_goal(options, laps, self.scorer)
         self.seat = CarLoop(link, driver, supervisor, taps, goal, commands=self.commands, pace=pace,
                             say=say)  # fmt: skip
