@@ -159,3 +159,16 @@ def test_a_constructor_that_raises_is_named_with_its_line(file):
     assert refused(spec, DriverError).startswith(f"{spec}:9: the constructor raised KeyError: 'gain'")
     spec = file(GOOD.format(name="Driver") + "    def __init__(self, gain):\n        pass\n")
     assert "the constructor raised TypeError" in refused(spec, DriverError)
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [('"teleport"', "OPTIONAL_COMMANDS is no set of texts"), ('{"teleprt"}', "did you mean teleport")],
+)
+def test_optional_commands_are_names_of_commands(file, declared, said):
+    good = driver_registry.load_driver(file(GOOD.format(name="Driver") + '    OPTIONAL_COMMANDS = {"teleport"}\n'))
+    assert driver_registry.declared_optional_commands(good, "here") == {"teleport"}
+    assert driver_registry.declared_optional_commands(object(), "here") == frozenset()
+    wrong = driver_registry.load_driver(file(GOOD.format(name="Driver") + f"    OPTIONAL_COMMANDS = {declared}\n"))
+    with pytest.raises(DriverError, match=said):
+        driver_registry.declared_optional_commands(wrong, "here")

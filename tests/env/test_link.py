@@ -8,6 +8,7 @@ from trailbrake.env.link import LinkRace
 from trailbrake.env.options import RaceOptions, Start, Vary
 from trailbrake.errors import UsageError
 from trailbrake.observe.features import Feature
+from trailbrake.tracks.road_columns import RoadColumn
 
 STANDING = Start(speed=(0.0, 0.0))
 ALL = ("motion", "pedals", "asked", "drivetrain", "lane", "bends", "edges", "wheels_on_track")
@@ -81,6 +82,23 @@ def test_a_wire_without_a_command_for_it_begins_anew_at_the_start_line(sim):
                 _, reward, _ = link.step([[0.0, 1.0]])
             assert link.state.x**2 + link.state.y**2 > start.x**2 + start.y**2 + 1.0
             assert reward[0] > 0.0
+    finally:
+        link.close()
+
+
+@pytest.mark.slow
+def test_a_live_episode_begins_on_the_road_where_no_command_can_put_the_car_there():
+    link = LinkRace(RaceOptions(period=0.02, rewards=("progress",), ends=("slow",)), sim="forza")
+    try:
+        link.reset(1)
+        plant, road = link._connection.plant, link.tracks[0].road
+        x, y, _, yaw = road.points(100.0, 10.0)[0].tolist()
+        plant.batch.place_cars(0, x, y, yaw + 1.5)
+        link._connection.plant = None  # as of a game
+        link.reset()
+        _, offset, row = road.locate(link.state.x, link.state.y)
+        assert abs(offset) < road.table[row, RoadColumn.WIDTH_LEFT]
+        assert link.state.speed < 1.0
     finally:
         link.close()
 

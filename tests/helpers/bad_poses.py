@@ -1,6 +1,6 @@
-"""Cars in bad places, drawn from a seed, and how long a driver takes from there back onto the road, through a real wire.
+"""Cars in bad places, drawn from a seed, and the time that a driver takes back onto the road through a real wire.
 
-`PYTHONPATH=tests python tests/helpers/bad_poses.py --count 200` prints the table of docs/driving.md. Two of the six
+`PYTHONPATH=tests python tests/helpers/bad_poses.py --count 200` prints the table of docs/recovery.md. Two of the six
 tracks are files beside the repository (`TRAILBRAKE_SHARED`); they are left out where they are missing.
 """
 
@@ -32,7 +32,12 @@ from trailbrake.tracks.track_library import load_track
 from trailbrake.units import wrap_angle
 from trailbrake.world.row_layout import StateRow
 
-LIBRARY_TRACKS = ("pinegrove", "hartmoor:gravel", "kartwerk", "serpent_pass")  # grass, gravel, walls at the edge, slopes
+LIBRARY_TRACKS = (
+    "pinegrove",
+    "hartmoor:gravel",
+    "kartwerk",
+    "serpent_pass",
+)  # grass, gravel, walls at the edge, slopes
 SHARED_TRACKS = ("Berlin2018.csv", "Nuerburgring.csv")
 CARS = ("gt3", "hatchback", "f1", "sports_awd", "kart")
 KINDS = ("aside", "nose", "tail", "turned", "sliding")
@@ -203,9 +208,7 @@ def print_table(title: str, outcomes: list[Outcome], by: str) -> None:
     for name, group in groups.items():
         times = np.array([outcome.seconds for outcome in group])
         back = times[np.isfinite(times)]
-        p50, p90, worst = (
-            np.percentile(back, [50.0, 90.0, 100.0]) if len(back) else (math.nan,) * 3
-        )
+        p50, p90, worst = np.percentile(back, [50.0, 90.0, 100.0]) if len(back) else (math.nan,) * 3
         placed = sum(outcome.was_placed for outcome in group)
         print(
             f"{name:24} {len(back):4}/{len(group):4} {int((times <= 30.0).sum()):7} {p50:7.1f} {p90:7.1f} {worst:7.1f}"

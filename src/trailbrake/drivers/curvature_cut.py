@@ -23,7 +23,7 @@ class Driver:
     """Drives up to 75 mph in the middle of the road, slower after bends. Its original is `curvature_cut_seed`."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
-    USES = RoadReturn.USES
+    USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = CurvatureCutGains
     STICK = True

@@ -21,7 +21,7 @@ COURSE_PARTS = frozenset({"track", "car"})  # what COURSE_NEEDS may name
 _FOLDER = Path(__file__).parent
 _NOT_DRIVERS = {
     "__init__", "driver_registry", "check", "course_probe", "gains", "field_reads", "fmu", "fmu_archive", "policy",
-    "policy_file", "probe_states", "rehearsal",
+    "policy_file", "probe_states", "rehearsal", "road_return",
 }  # fmt: skip
 
 
@@ -186,14 +186,14 @@ def declared_commands(driver: object, where: str) -> frozenset[str]:
 
 
 def declared_optional_commands(driver: object, where: str) -> frozenset[str]:
-    """Return the driver's OPTIONAL_COMMANDS, which it sends where the simulator accepts them, as `declared_commands`."""
+    """Return the driver's OPTIONAL_COMMANDS, which are left out where the simulator does not accept them."""
     return _check_command_names(getattr(driver, "OPTIONAL_COMMANDS", ()), "OPTIONAL_COMMANDS", where)
 
 
 def _check_command_names(commands: Any, attribute: str, where: str) -> frozenset[str]:
     if not isinstance(commands, set | frozenset | list | tuple):
-        raise DriverError(f"{attribute} is no set of texts", where=where, expected=f'as in {attribute} = {{"teleport"}}',
-                          got=repr(commands)[:80])  # fmt: skip
+        raise DriverError(f"{attribute} is no set of texts", where=where,
+                          expected=f'as in {attribute} = {{"teleport"}}', got=repr(commands)[:80])  # fmt: skip
     unknown = sorted(str(name) for name in set(commands) - COMMAND_FIELDS)
     if unknown:
         raise DriverError(f"{attribute} names what SimCommand does not have", where=where, got=unknown[0],

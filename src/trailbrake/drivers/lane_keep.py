@@ -22,7 +22,7 @@ class Driver:
     """Holds 40 mph and the middle of the road; slows where it drifts to an edge. Its original is `lane_keep_seed`."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
-    USES = RoadReturn.USES
+    USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = LaneKeepGains
     STICK = True

@@ -24,7 +24,7 @@ class Driver:
     """Holds 12 m/s and the simulator's line by a PID on the distance to it; slows where it drifts to an edge."""
 
     NEEDS = frozenset({"driving_line", "speed"})
-    USES = RoadReturn.USES
+    USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = LanePidGains
 

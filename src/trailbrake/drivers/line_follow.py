@@ -48,7 +48,7 @@ class Driver:
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
     COURSE_NEEDS = frozenset({"track", "car"})
-    USES = frozenset({"engine_speed", "wheels.angular_velocity"})
+    USES = RoadReturn.USES - NEEDS | {"engine_speed"}
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
     def reset(self, course: Course) -> None:

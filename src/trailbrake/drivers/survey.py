@@ -24,7 +24,7 @@ class Driver:
     """Drives slowly and weaves, for `trailbrake learn`, which estimates the road's width from the weave."""
 
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
-    USES = RoadReturn.USES
+    USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = SurveyGains
     STICK = True

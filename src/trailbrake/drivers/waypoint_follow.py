@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.control.vehicle.waypoint_curve import WaypointCurve, braking_speed_limit, pursuit_curvature
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
@@ -26,6 +27,8 @@ class Driver:
     """Aims at the curve through the simulator's waypoints some way ahead, and slows for how it bends (pure pursuit)."""
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "line_ahead"})
+    USES = RoadReturn.USES - NEEDS
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = WaypointFollowGains
 
     def __init__(self, gains: WaypointFollowGains | None = None) -> None:
@@ -33,6 +36,7 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Start again."""
+        self.road_return = RoadReturn(course)
         self.speed_control = SpeedController(self.gains)
 
     def act(self, state: CarState, dt: float) -> Controls:
@@ -40,6 +44,9 @@ class Driver:
         gains = self.gains
         if len(state.line_ahead) < 2:
             return Controls(brake=gains.brake)
+        rescue = self.road_return.rescue(state, dt)
+        if rescue is not None:
+            return rescue
         line = WaypointCurve(state.line_ahead)
         here = line.nearest_distance(state.x, state.y)
         aim = line.point_at(here + max(gains.least, gains.ahead * state.speed))

@@ -102,8 +102,9 @@ envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mod
 * `trailbrake.env.sb3.RaceVecEnv` is for Stable-Baselines3. `examples/train_ppo.py` trains with it.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
   with `live=True`, the game itself. It observes `CarState` only. Where the simulator cannot place the car (Forza,
-  BeamNG), an embedded world begins again at the start line; a live episode begins where the car comes to a standstill,
-  and a car off the road is an error that says so. `substeps` follow from `period`.
+  BeamNG), an embedded world begins again at the start line; a live episode begins where the car comes to a standstill.
+  A car beside the road, or backwards on it, is driven back first ([recovery.md](recovery.md)). `substeps` follow from
+  `period`.
   `trailbrake.observe.state_observer.StateObserver` computes the same observations for a driver that plays a policy."""
 
 

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.start_sampler import StartSampler
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.errors import CarStuckError, SimulatorError, UsageError
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.planning.course import Course
 from trailbrake.run.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.run.options import DriveOptions, Pace
 from trailbrake.run.session.connection import open_connection
@@ -26,9 +28,7 @@ from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.system import steady_clock
 from trailbrake.tracks.random_circuit import generate_circuit
-from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
-from trailbrake.units import wrap_angle
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
@@ -93,6 +93,7 @@ class LinkRace:
         supplies = simulator.supplies
         _check_judging(self.task, simulator.title, supplies)
         self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies)
+        self._course = Course(track, load_car(options.car))
         self._start_sampler = StartSampler(track.road, options.start)
         drive = DriveOptions(sim=sim, track=name, car=options.car, live=live, speed="max", signals=tuple(signals),
                              pace=pace, camera=camera)  # fmt: skip
@@ -120,12 +121,11 @@ class LinkRace:
     def reset(self, seed: int | Sequence[int] | None = None) -> Rows:
         """Put the car on a start place, at rest; return the observation (1, width). The first call connects.
 
-        Where the simulator has no command for that, an embedded world begins again at the start line, and a live
-        episode begins where the car comes to a standstill.
+        Where the simulator has no command for that, an embedded world begins again at the start line. A live episode
+        begins where the car comes to a standstill; a car beside the road, or backwards on it, is driven back first.
 
         Raises:
-            SimulatorError: the simulator does not place the car, or the car has left the road and no command can put
-                it back.
+            SimulatorError: the simulator does not place the car, or the car has left the road and does not get back.
         """
         if seed is not None:
             self._rng = np.random.default_rng(seed)
@@ -211,20 +211,24 @@ class LinkRace:
             self._open = None
 
     def _stop_car(self) -> None:
-        # Brake to a standstill; SimulatorError if that is not on the road.
+        # Bring the car back onto the road where it has left it, and brake to a standstill; SimulatorError if both fail.
         link = self._connection.link
+        road_return, last = RoadReturn(self._course), math.nan
         began = self._wait_for_sample()
-        while self._state.speed > _PLACED_SPEED and self._state.time - began < STOPPING_LIMIT:
-            link.write(self._held)
+        while self._state.time - began < STOPPING_LIMIT:
+            state = self._state
+            try:
+                rescue = road_return.rescue(state, 0.0 if math.isnan(last) else max(state.time - last, 0.0))
+            except CarStuckError as error:
+                raise SimulatorError(str(error), where=self._setup.simulator.name) from error
+            last = state.time
+            if rescue is not None:
+                rescue.command = None  # this simulator has none that puts the car back
+                began = last  # it ends by itself
+            elif state.speed <= _PLACED_SPEED:
+                return
+            link.write(rescue or self._held)
             self._wait_for_sample()
-        road = self.tracks[0].road
-        s, offset, _ = road.locate(self._state.x, self._state.y)
-        turned = wrap_angle(self._state.yaw - float(road.points(s)[0, 3]))
-        left, right = road.value_at(s, RoadColumn.WIDTH_LEFT), road.value_at(s, RoadColumn.WIDTH_RIGHT)
-        if not -right < offset < left or abs(turned) > math.pi / 2.0:
-            raise SimulatorError("the car has left the road, and this simulator takes no command that puts it back",
-                                 where=self._setup.simulator.name,
-                                 hint="put it back in the game, then call reset() again")  # fmt: skip
 
     def _wait_for_sample(self) -> float:
         # Wait for the next sample; return its time.

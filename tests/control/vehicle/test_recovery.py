@@ -32,7 +32,9 @@ class SlowCar:
 
     def state(self, *, known=True):
         offset = self.offset + SHAPE.to_rear * math.sin(self.heading)
-        return CarOnRoad(offset, self.heading, abs(self.velocity), self.velocity, gear=self.gear, strip=STRIP if known else None)
+        return CarOnRoad(
+            offset, self.heading, abs(self.velocity), self.velocity, gear=self.gear, strip=STRIP if known else None
+        )
 
     def step(self, command):
         wanted = command.direction if self.gears else 1

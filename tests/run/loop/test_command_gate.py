@@ -53,6 +53,16 @@ def test_what_the_link_does_not_accept_is_left_out():
     assert gate.refused == 1
 
 
+def test_an_optional_command_is_sent_where_the_link_accepts_it_and_left_out_silently_where_not():
+    car, said = CommandedCar(), []
+    gate = CommandGate(car, frozenset(), said.append, optional=frozenset({"pause", "restart"}))
+    assert gate.send(SimCommand(pause=True))
+    assert not gate.send(SimCommand(restart=True))
+    assert (car.commands, gate.sent, gate.refused, said) == ([SimCommand(pause=True)], 1, 0, [])
+    assert not gate.send(SimCommand(time_scale=2.0))  # not declared at all
+    assert (gate.refused, len(said)) == (1, 1)
+
+
 def test_a_reason_is_said_once_and_the_car_drives_on():
     lines = (DebugLine((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)),) * 10_000
     bad = [SimCommand(lines=lines), SimCommand(time_scale=-1.0), SimCommand(time_scale=-2.0), SimCommand(lines=lines)]

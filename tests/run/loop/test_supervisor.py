@@ -4,6 +4,7 @@ import re
 import pytest
 from helpers.fakes import PERIOD, state
 
+from trailbrake.errors import CarStuckError
 from trailbrake.run.loop.supervisor import (
     BAD_CONTROLS_LIMIT_S,
     BLIND_LIMIT_S,
@@ -230,6 +231,10 @@ def raise_error(state, dt):
     raise ValueError("no\n  grip")
 
 
+def give_up(state, dt):
+    raise CarStuckError("the car is stuck at x 1.0 m", hint="put it back")
+
+
 def leave(state, dt):
     raise SystemExit(3)
 
@@ -239,6 +244,7 @@ def leave(state, dt):
     [(lambda state, dt: 5, r"the driver answered int, expected Controls"),
      (lambda state, dt: None, r"the driver answered NoneType, expected Controls"),
      (raise_error, r"the driver raised ValueError at .*test_supervisor\.py:\d+: no grip"),
+     (give_up, r"the car is stuck at x 1\.0 m; put it back"),
      (leave, r"the driver raised SystemExit at .*test_supervisor\.py:\d+: 3"),
      (lambda state: None, r"the driver raised TypeError: .*positional argument.*"),
      (lambda state, dt: Controls(steer=None), r"the driver answered what is no number: steer=None"),

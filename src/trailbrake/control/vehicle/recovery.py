@@ -14,8 +14,7 @@ WRONG_WAY_ANGLE = 1.2  # rad from the road's direction, above which the car is t
 ALONG_ANGLE = 0.45  # rad, below which a car on the road is given back to its driver
 MAX_TURN_SPEED = 6.0  # m/s, above which a car is braked before it is turned
 ASIDE_SPEED = 3.0  # m/s, below which a car beside the road is brought back; a faster one is still driven by its driver
-ASIDE_DISTANCE = 0.5  # m beyond the edge, with the centre of mass
-INSIDE_DISTANCE = 0.3  # m inside the edge, where it is given back
+INSIDE_DISTANCE = 0.3  # m inside the edge, with the centre of mass, where it is given back
 STUCK_SPEED = 0.5  # m/s
 STUCK_TIME = 1.0  # s at standstill, after the start, after which the car counts as stuck ...
 STUCK_TIME_ACROSS = 2.0  # ... and before it, where the car does not stand along the road
@@ -28,6 +27,7 @@ MOVE_BRAKING = 1.5  # m/s^2, by which a move slows towards its end
 MIN_MOVE_SPEED = 1.0  # m/s
 CHOICE_PERIOD, RUN_PERIOD = 0.04, 0.2  # s between two choices of a move, and of its length
 STOP_BRAKE, SETTLE_BRAKE, HOLD_BRAKE = 0.7, 0.6, 0.4  # before a change of direction; at speed; while gears change
+STOP_THROTTLE = 0.5  # forwards, of a car that rolls backwards on a wire without gears
 ROLL_SPEED = 0.3  # m/s against the direction of a move, above which the car is braked first ...
 HILL_SPEED = 1.2  # ... unless it was at rest: then it rolls down a slope, and wants more throttle
 ENGAGE_TIME = 2.5  # s that a gearbox may take to engage a direction
@@ -167,7 +167,7 @@ class RoadRecovery:
         if car.strip is None:
             return False
         aside = max(car.offset - car.strip.left_edge, -car.offset - car.strip.right_edge)
-        return abs(car.heading) > WRONG_WAY_ANGLE or (aside > ASIDE_DISTANCE and car.speed < ASIDE_SPEED)
+        return abs(car.heading) > WRONG_WAY_ANGLE or (aside > 0.0 and car.speed < ASIDE_SPEED)
 
     def _is_over(self, car: CarOnRoad) -> bool:
         if car.strip is None:
@@ -280,6 +280,8 @@ class RoadRecovery:
         against = -along
         self._is_moving = self._is_moving or against < ROLL_SPEED
         if against > (HILL_SPEED if self._is_moving else ROLL_SPEED):
+            if car.gear is None and move.direction == FORWARD:  # one pedal for both: forwards brakes
+                return RecoveryCommand(move.steer, STOP_THROTTLE, 0.0, FORWARD)
             return RecoveryCommand(move.steer, 0.0, STOP_BRAKE, -move.direction)
         if self._waits_for_gear(car, dt):
             return RecoveryCommand(move.steer, 0.0, HOLD_BRAKE, move.direction)
@@ -308,9 +310,9 @@ class RoadRecovery:
     def _waits_for_gear(self, car: CarOnRoad, dt: float) -> bool:
         """Return whether the gearbox is still on its way to the direction of the move; count a failure to reverse."""
         direction = self._move.direction
-        if car.gear is None or self._drives_by_torque() or (car.gear < 0) == (direction < 0):
-            if car.gear != 0:
-                return False
+        engaged = car.gear is None or (car.gear != 0 and (car.gear < 0) == (direction < 0))
+        if engaged or self._drives_by_torque():
+            return False
         self._engage_time += dt
         if self._engage_time < ENGAGE_TIME:
             return True
