@@ -36,19 +36,22 @@ class RoadReturn:
     Without positions it frees a car that is stuck.
 
     Args:
-        course: of the drive.
+        course: of the drive; None where nothing is known.
         forward_gear: the gear to drive forwards in; None leaves it to the simulator's automatic box.
     """
 
     USES = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "gear", "wheels.angular_velocity"})
     COMMANDS = frozenset({"teleport", "to_pits", "restart"})
 
-    def __init__(self, course: Course, forward_gear: int | None = None) -> None:
-        self._road: Road | None = None if isinstance(course, UnmappedCourse) else course.track.road
+    def __init__(self, course: Course | None, forward_gear: int | None = None) -> None:
+        car = None if course is None else course.car
+        self._road: Road | None = None
+        if course is not None and not isinstance(course, UnmappedCourse):
+            self._road = course.track.road
         self._trail = RoadTrail()
-        self._recovery = RoadRecovery(*_describe_car(course.car))
+        self._recovery = RoadRecovery(*_describe_car(car))
         self._forward_gear = forward_gear
-        self._wheels = _driven_wheels(course.car)
+        self._wheels = _driven_wheels(car)
         self._row = -1
         self._z = math.nan
 
