@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from trailbrake import errors
-from trailbrake.errors import DataError, TrailbrakeError, suggest_names
+from trailbrake.errors import DataError, TrailbrakeError, replace_controls, suggest_names
 
 ALL = [
     value
@@ -53,3 +53,9 @@ def test_near_lists_all_when_nothing_is_close():
 
 def test_near_takes_a_tuple():
     assert suggest_names("gt4", ("gt3", "hatchback")) == "did you mean gt3?"
+
+
+def test_a_name_out_of_a_file_cannot_steer_a_terminal():
+    error = DataError("no \x1b]0;owned\x07 track", where="\x9b2J.csv", got="\x1b[31mred")
+    assert str(error) == "?2J.csv: no ?]0;owned? track, got ?[31mred"
+    assert replace_controls("Zürich, 筑波\tand\nmore") == "Zürich, 筑波\tand\nmore"

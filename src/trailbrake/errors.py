@@ -1,5 +1,6 @@
 """The errors that a user can meet. Each prints as one line: what, where, expected, got, what to try."""
 
+_CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "?")  # tabs and ends of lines stay
 _LONGEST_PART = 400  # characters of one part of an error's line
 
 
@@ -24,7 +25,12 @@ class TrailbrakeError(Exception):
         if got:
             parts.append(f"got {got}")
         line = ", ".join(parts)
-        super().__init__(" ".join((f"{line}; {hint}" if hint else line).split()))
+        super().__init__(replace_controls(" ".join((f"{line}; {hint}" if hint else line).split())))
+
+
+def replace_controls(text: str) -> str:
+    """Return a text without the control characters by which a name out of a file could steer a terminal."""
+    return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 def _shorten(text: str) -> str:

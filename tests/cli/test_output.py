@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from trailbrake.cli.output import format_camera, format_lap_time, print_json, print_table
+from trailbrake.cli.output import format_camera, format_lap_time, print_json, print_notice, print_table
 
 
 def test_json_is_one_line_and_has_null_for_what_is_not_there(capsys):
@@ -39,3 +39,12 @@ def test_a_camera_says_how_fresh_its_pictures_were():
     assert format_camera(figures) == "300 pictures, 30 a second; 20 ms old when read, 99 % under 41 ms"
     assert format_camera(figures | {"trouble": "Terminal covers it"}).endswith("; Terminal covers it")
     assert format_camera({"pictures": 12}) == "12 pictures"
+
+
+def test_names_in_tables_and_notices_cannot_steer_a_terminal(capsys):
+    print_table("a \x1b[2J title", ["entry"], [["\x1b]0;owned\x07"]])
+    print_notice("car \x9b31m")
+    said = capsys.readouterr()
+    assert "?]0;owned?" in said.out
+    assert said.err == "car ?31m\n"
+    assert not {"\x1b", "\x9b", "\x07"} & {*said.out, *said.err}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_camera, format_lap_time, print_json, print_table
+from trailbrake.cli.output import JsonFlag, format_camera, format_lap_time, print_json, print_notice, print_table
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.errors import UsageError
 from trailbrake.run.options import DriveOptions
@@ -62,10 +62,10 @@ def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page
     else:
         _print_summary(summary)
     if summary["recording_error"]:
-        print(f"trailbrake: the recording ended early: {summary['recording_error']}", file=sys.stderr)
+        print_notice(f"trailbrake: the recording ended early: {summary['recording_error']}")
     if summary["ended"] == "done":
         return 0
-    print(f"trailbrake: {summary['ended']}", file=sys.stderr)
+    print_notice(f"trailbrake: {summary['ended']}")
     if summary["ended"] == INTERRUPTED:
         # What has no goal, as a road without known laps, ends by an interrupt and no other way.
         return 0 if options.laps == 0 or (summary["track"] is None and not options.seconds) else 130

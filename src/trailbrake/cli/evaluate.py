@@ -1,12 +1,11 @@
 """`evaluate`: judges drivers over cars, tracks, seeds and conditions."""
 
 import math
-import sys
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_notice, print_table
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 
 
@@ -20,17 +19,13 @@ def evaluate(
     from trailbrake.evaluate.evaluation import evaluate as run_evaluation
     from trailbrake.evaluate.evaluation_page import write_page
 
-    result = run_evaluation(options or EvaluationOptions(), running or EvaluationRunOptions(), _print_message)
+    result = run_evaluation(options or EvaluationOptions(), running or EvaluationRunOptions(), print_notice)
     result["page"] = str(write_page(result))
     if json:
         print_json(result)
     else:
         _print_result(result)
     return int(any(row["outcome"] == "error" for row in result["cells"]))
-
-
-def _print_message(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _print_result(result: dict[str, Any]) -> None:

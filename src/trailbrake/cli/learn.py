@@ -1,12 +1,11 @@
 """`learn`: a map of a road from a slow drive along it."""
 
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.run.options import LearnOptions
 from trailbrake.simulator import AnySimulator
 
@@ -29,7 +28,7 @@ def _run_learn(simulator: AnySimulator, options: LearnOptions, live: object, *, 
 
     class StderrListener(SilentListener):
         def show_message(self, text: str) -> None:
-            print(text, file=sys.stderr, flush=True)
+            print_notice(text)
 
     result = map_road(simulator, options, live, StderrListener())
     if json:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from trailbrake.errors import replace_controls
+
 JsonFlag = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
 
 
@@ -27,6 +29,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(_replace_nan(value)), flush=True)
 
 
+def print_notice(text: str) -> None:
+    """Print a line on stderr; names in it may come from files and games."""
+    print(replace_controls(text), file=sys.stderr, flush=True)
+
+
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table on stdout."""
     from rich.console import Console
@@ -37,10 +44,10 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]
     for name in header:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))  # names may hold what would be markup
+        table.add_row(*(Text(replace_controls(cell)) for cell in row))  # names may hold what would be markup
     # Into a pipe there is no width to respect; 200 keeps one row on one line.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
-    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    console.print(replace_controls(title), style="bold", markup=False, highlight=False, soft_wrap=True)
     console.print(table)
 
 

@@ -1,12 +1,11 @@
 """`pad-check`: does what we command reach the game?"""
 
-import sys
 from dataclasses import asdict
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
 from trailbrake.run.options import PadCheckOptions
 from trailbrake.sims import registry
 
@@ -16,7 +15,7 @@ def pad_check(*, options: Annotated[PadCheckOptions | None, Parameter(name="*")]
     from trailbrake.run.pad_check import check_pad
 
     options = options or PadCheckOptions()
-    found = check_pad(registry.find(options.sim), options, lambda text: print(text, file=sys.stderr, flush=True))
+    found = check_pad(registry.find(options.sim), options, print_notice)
     if json:
         print_json(
             {"ok": all(f.all_matched for f in found), "axes": [asdict(f) | {"ok": f.all_matched} for f in found]}

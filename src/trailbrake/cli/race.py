@@ -1,13 +1,12 @@
 """`race`: a race day, from a file or from flags."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from trailbrake.cli.leaderboard import print_leaderboard
-from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.errors import UsageError
 from trailbrake.race.options import DayRunOptions, RaceDayOptions
 
@@ -36,18 +35,14 @@ def race(
                          hint="leave one of them out; --db, --out, --jobs, --again go with both")  # fmt: skip
     plan = read_plan(file) if file is not None else plan_from_options(options or RaceDayOptions())
     folder = file.parent if file is not None else Path()
-    summary = run_day(plan, folder, running or DayRunOptions(), _print_message)
+    summary = run_day(plan, folder, running or DayRunOptions(), print_notice)
     if json:
         print_json(summary)
     else:
         _print_summary(summary)
     for other in summary["differ"]:
-        print(f"trailbrake: race {other['race']}, {other['entry']}: not the result of before", file=sys.stderr)
+        print_notice(f"trailbrake: race {other['race']}, {other['entry']}: not the result of before")
     return int(bool(summary["differ"]))
-
-
-def _print_message(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

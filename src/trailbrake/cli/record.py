@@ -1,14 +1,13 @@
 """`record`: what a simulator sends, while another program or a person drives."""
 
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_camera, print_json
+from trailbrake.cli.output import JsonFlag, format_camera, print_json, print_notice
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
@@ -47,17 +46,17 @@ def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callabl
 
         result = record_session(
             simulator, options, port=port, output=output, source=source, out=out, seconds=seconds, camera=camera,
-            say=lambda text: print(text, file=sys.stderr, flush=True),
+            say=print_notice,
         )  # fmt: skip
         if json:
             print_json(result)
         else:
             _print_result(result)
         if result["recording_error"]:
-            print(f"trailbrake: {result['recording_error']}", file=sys.stderr)
+            print_notice(f"trailbrake: {result['recording_error']}")
         if result["link"]["received"] == 0:
             hint = f"; trailbrake doctor {sim} says why" if live and simulator.doctor is not None else ""
-            print(f"trailbrake: nothing was recorded{hint}", file=sys.stderr)
+            print_notice(f"trailbrake: nothing was recorded{hint}")
             return 1
         return 0
 

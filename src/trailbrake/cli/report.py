@@ -1,9 +1,8 @@
 """`report`: a recording as one HTML file."""
 
-import sys
 from pathlib import Path
 
-from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.errors import UsageError
 
@@ -25,7 +24,7 @@ def report(recording: Path, *, out: Path | None = None, rate: float = 0.0, json:
     if simulator is not None:
         from trailbrake.run.record import report_session_file
 
-        path = report_session_file(simulator, recording, out, rate, lambda line: print(line, file=sys.stderr))
+        path = report_session_file(simulator, recording, out, rate, print_notice)
         _print_path(recording, path, json)
         return
     if rate:
@@ -33,7 +32,7 @@ def report(recording: Path, *, out: Path | None = None, rate: float = 0.0, json:
     opened = Recording.open(recording)
     path = write_report(opened, out)
     if opened.truncated:
-        print(f"trailbrake: {recording}: the recording was cut off; the report holds what is left", file=sys.stderr)
+        print_notice(f"trailbrake: {recording}: the recording was cut off; the report holds what is left")
     _print_path(recording, path, json)
 
 

@@ -5,7 +5,8 @@ import sys
 from types import TracebackType
 from typing import Any, Self
 
-from trailbrake.cli.output import format_lap_time
+from trailbrake.cli.output import format_lap_time, print_notice
+from trailbrake.errors import replace_controls
 from trailbrake.laps import LapRecord
 from trailbrake.run.options import DriveOptions
 from trailbrake.state import CarState
@@ -44,9 +45,9 @@ class TerminalProgress:
     def show_message(self, text: str) -> None:
         """Print a line above the bar."""
         if self._bar is not None:
-            self._bar.console.print(text, style="dim", highlight=False, markup=False)
+            self._bar.console.print(replace_controls(text), style="dim", highlight=False, markup=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            print_notice(text)
 
     def show_lap(self, lap: LapRecord) -> None:
         """Print a finished lap."""

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
+from trailbrake.errors import replace_controls
 from trailbrake.train.options import CloneOptions
 
 
@@ -79,9 +80,9 @@ class _TrainProgress:
     def show_message(self, text: str) -> None:
         """Print a line."""
         if self._bar is not None:
-            self._bar.console.print(text, style="dim", highlight=False, markup=False)
+            self._bar.console.print(replace_controls(text), style="dim", highlight=False, markup=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            print_notice(text)
 
     def show_progress(self, share: float) -> None:
         """Move the bar."""

@@ -1,11 +1,10 @@
 """`tune`: better gains for a driver."""
 
-import sys
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
 from trailbrake.run.options import TuneOptions
 from trailbrake.sims import registry
 
@@ -15,7 +14,7 @@ def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, 
     from trailbrake.run.tune import tune_gains as search
 
     options = options or TuneOptions()
-    result = search(registry.find(options.sim), options, lambda text: print(text, file=sys.stderr, flush=True))
+    result = search(registry.find(options.sim), options, print_notice)
     if json:
         print_json(result)
     else:
@@ -27,4 +26,4 @@ def _print_result(result: dict[str, Any]) -> None:
     print_table("Gains", ["gain", "value"], [[name, f"{value:.4g}"] for name, value in result["gains"].items()])
     print(f"{result['first_cost_s']:.2f} s before, {result['best_cost_s']:.2f} s now; written to {result['out']}")
     if result["ended"] != "done":
-        print(f"trailbrake: {result['ended']} after {result['trials']} trials", file=sys.stderr)
+        print_notice(f"trailbrake: {result['ended']} after {result['trials']} trials")

@@ -1,12 +1,11 @@
 """`watch`: the live page of a simulator's car while another program or a person drives."""
 
-import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.simulator import AnySimulator
 
@@ -17,9 +16,7 @@ def build_watch_command(simulator: AnySimulator) -> Callable[..., None]:
     def watch(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
         from trailbrake.dashboard.watch_session import watch_simulator
 
-        result = watch_simulator(
-            simulator, options or WatchOptions(), live_doors, lambda text: print(text, file=sys.stderr, flush=True)
-        )
+        result = watch_simulator(simulator, options or WatchOptions(), live_doors, print_notice)
         if json:
             print_json(result)
 
