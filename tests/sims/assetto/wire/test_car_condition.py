@@ -152,7 +152,7 @@ def test_a_hot_disc_gives_heat_to_the_air_and_more_with_speed():
         condition._discs = [525.0] * 4
         for time in (0.0, 0.05):
             condition.update_state(last := state(time, speed), pit_limiter=False)
-        assert last.wheels[2].disc_temperature == pytest.approx(525.0 - 500.0 * rate * 0.05)
+        assert 525.0 - last.wheels[2].disc_temperature == pytest.approx(500.0 * rate * 0.05)
 
 
 @pytest.mark.parametrize(
