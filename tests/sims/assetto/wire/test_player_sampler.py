@@ -188,6 +188,22 @@ def test_a_sampler_counts_samples_losses_and_restarts(tmp_path):
     let_go()
 
 
+@pytest.mark.parametrize(
+    ("packet_ids", "resyncs"), [((100, 900_000), 0), ((100, 101, 900_000), 1), ((100, 101, 50), 1)]
+)
+def test_a_jump_is_a_restart_from_the_second_sample_on(tmp_path, packet_ids, resyncs):
+    page = SharedMemory(tmp_path).create_page(acpmf.PHYSICS_NAME)
+    counters = LinkCounters()
+    sampler = PlayerSampler(SharedMemory(tmp_path), counters)
+    for packet_id in packet_ids:
+        page.write(acpmf.encode_physics(acpmf.Physics(packet_id=packet_id)))
+        sampler.read_state(1.0)
+    assert (counters.received, counters.lost, counters.resyncs) == (len(packet_ids) - 1, 0, resyncs)
+    sampler.close()
+    page.close(remove=True)
+    let_go()
+
+
 @pytest.mark.parametrize(("status", "phase"), [(acpmf.PAUSE, Phase.PAUSED), (acpmf.LIVE, Phase.LOST)])
 def test_a_silence_is_a_pause_where_the_frame_says_so(tmp_path, status, phase):
     memory = SharedMemory(tmp_path)

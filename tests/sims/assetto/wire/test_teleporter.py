@@ -49,6 +49,14 @@ def test_a_teleport_is_requested_five_times_forty_steps_apart():
     assert teleporter.request == REQUEST, "a new one begins anew"
 
 
+@pytest.mark.parametrize("place", [(103.0, 50.0), (97.0, 50.0), (100.0, 53.0), (100.0, 47.0)])
+def test_three_metres_off_in_any_direction_is_not_there(place):
+    teleporter = Teleporter()
+    teleporter.start_teleport(TARGET, 1000)
+    teleporter.update_request(1040, *place)
+    assert teleporter.request == REQUEST
+
+
 def test_a_return_to_the_pits_is_not_checked_and_a_restart_ends_a_request():
     teleporter = Teleporter()
     for step, active in ((1003, True), (1004, False), (1100, False)):
