@@ -367,3 +367,32 @@ def test_the_patch_of_a_safe_stop_changes_the_pedals_alone():
     changed = codec.decode_controls(bytes(page))
     assert (changed.gas, changed.brake) == (0.0, pytest.approx(0.6))
     assert changed._replace(gas=1.0, brake=0.0) == codec.CarControls(gas=1.0, steer=0.25, handbrake=0.5, gear_up=1)
+
+
+def test_the_parts_of_a_subset_are_where_their_names_say():
+    car = codec.CarData(
+        packet_id=1, speed_kmh=2.0, acc_g=(3.0, 3.5, 4.0), look=(4.5, 5.0, 5.5), up=(6.0, 6.5, 7.0),
+        position=(7.5, 8.0, 8.5), local_velocity=(9.0, 9.5, 10.0), local_angular_velocity=(10.5, 11.0, 11.5),
+        car_damage=(12.0, 13.0, 14.0, 15.0, 16.0),
+        wheels=tuple(codec.WheelData(contact_point=(k, k, k), nd_slip=k + 0.5) for k in (20.0, 30.0, 40.0, 50.0)),
+        abs_in_action=1, wheels_valid_surface=15,
+    )  # fmt: skip
+    subset = codec.decode_car_subset(codec.encode_car(car))
+    parts = {
+        "ACCELERATION": car.acc_g, "LOOK": car.look, "UP": car.up, "POSITION": car.position,
+        "VELOCITY": car.local_velocity, "ANGULAR_VELOCITY": car.local_angular_velocity, "DAMAGE": car.car_damage,
+    }  # fmt: skip
+    for name, values in parts.items():
+        assert subset[getattr(codec, f"SUBSET_{name}")] == values, name
+    assert subset[codec.SUBSET_BASICS] == car[:10]
+    for name, wheel in zip(("FL", "FR", "RL", "RR"), car.wheels, strict=True):
+        numbers = subset[getattr(codec, f"SUBSET_WHEEL_{name}")]
+        assert (numbers[:3], numbers[-1], len(numbers)) == (wheel.contact_point, wheel.nd_slip, 13)
+    session = subset[codec.SUBSET_SESSION]
+    assert (session[0], session[-1], len(session)) == (1, 15, 8)
+    assert codec.SUBSET_SESSION.stop == len(subset)
+
+
+@pytest.mark.parametrize(("data", "number"), [(b"", 0), (b"\1\0\0", 0), (b"\1\2\0\0", 513), (b"\1\0\0\0\7", 1)])
+def test_a_page_begins_with_its_number_as_soon_as_it_has_one(data, number):
+    assert codec.decode_packet_id(data) == number

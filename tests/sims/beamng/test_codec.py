@@ -186,3 +186,11 @@ def test_a_message_of_another_size_is_one_line(decode, line):
     with pytest.raises(WireError) as caught:
         decode(bytes(5))
     assert str(caught.value) == line
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_a_contract_of_signals_sets_the_size_of_its_messages(count):
+    signals = codec.SignalCodec(count)
+    data = signals.encode(41.0, tuple(map(float, range(count))))
+    assert len(data) == signals.size == 8 * (1 + count)
+    assert signals.decode(data) == (41.0, tuple(map(float, range(count))))

@@ -197,3 +197,17 @@ def test_messages_without_data_and_the_words_of_the_wire():
         "car_config", "cam_config", "control", "reset_car",
     )  # fmt: skip
     assert (codec.GET_PROTOCOL_VERSION, codec.PROTOCOL_VERSION) == ("get_protocol_version", "protocol_version")
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"), [('{"msg_type":"control"}', True), ('{"msg_type":5}', False), ("{}", False), ("junk", False)]
+)
+def test_whether_a_text_is_a_message(text, readable):
+    assert codec.is_message(text) is readable
+
+
+@pytest.mark.parametrize(
+    ("data", "form"), [({}, "JPG"), *(({"img_enc": name}, name) for name in ("JPG", "PNG", "TGA"))]
+)
+def test_the_encodings_of_a_camera(data, form):
+    assert codec.decode_cam_config(data).img_enc == form
