@@ -1,6 +1,6 @@
 """Compares a car file with the car that it describes, in what decides a lap. Pure functions of car files.
 
-Forces count per mass: from a drive alone, mass and forces cannot be told apart.
+Forces count per mass: from a drive alone, mass and forces cannot be separated.
 """
 
 import math
