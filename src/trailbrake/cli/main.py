@@ -40,6 +40,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
         export_fmu,
         leaderboard,
         learn,
+        line,
         listings,
         pad_check,
         race,
@@ -70,6 +71,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     app.command(export.export)
     app.command(watch.build_watch_command(simulator), name="watch")
     app.command(learn.build_learn_command(simulator), name="learn")
+    app.command(line.line)
     app.command(tune.tune)
     app.command(evaluate.evaluate)
     app.command(race.race)

@@ -1,6 +1,6 @@
 """`Course`: a driver's information before the drive: the track, a model of the car, and plans made from both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,10 +27,12 @@ class Course:
     Attributes:
         track: the road to drive.
         car: the car's data file; None where the simulator's car is not known.
+        given_line: the racing line, where it is not to be planned.
     """
 
     track: Track
     car: CarParams | None
+    given_line: Road | None = field(default=None, kw_only=True)
 
     def known_car(self) -> CarParams:
         """Return the car, or raise UsageError where it is not known."""
@@ -40,7 +42,9 @@ class Course:
 
     @cached_property
     def line(self) -> Road:
-        """The racing line, as a Road: of a few candidates the one with the quickest profile."""
+        """The racing line, as a Road: the given one, or of a few candidates the one with the quickest profile."""
+        if self.given_line is not None:
+            return self.given_line
         width = self.known_car().body.width
         candidates = [plan_racing_line(self.track.road, width, weight) for weight in LENGTH_WEIGHTS]
         return min(candidates, key=lambda line: self.plan_speeds(line, start=-1.0 if line.closed else 0.0).lap_time)
@@ -89,7 +93,7 @@ class UnmappedCourse(Course):
 
     def __init__(self, car: CarParams | None = None, *, cause: str = NO_POSITIONS, hint: str = "") -> None:
         object.__setattr__(self, "car", car)
-        vars(self).update(cause=cause, hint=hint)
+        vars(self).update(given_line=None, cause=cause, hint=hint)
 
     def known_car(self) -> CarParams:
         """Return the car, or raise UsageError where it is not known."""

@@ -45,10 +45,11 @@ def plan_racing_line(road: Road, car_width: float, length_weight: float = 0.0) -
         lower[[0, -1]], upper[[0, -1]] = -0.05, 0.05
     nx, ny = -np.sin(yaw), np.cos(yaw)
     offset = minimise_curvature(Centreline(x, y, nx, ny, road.closed), Bounds(lower, upper), length_weight)
-    return _road_through(road, x + offset * nx, y + offset * ny)
+    return road_through(road, x + offset * nx, y + offset * ny)
 
 
-def _road_through(road: Road, x: np.ndarray, y: np.ndarray) -> Road:
+def road_through(road: Road, x: np.ndarray, y: np.ndarray) -> Road:
+    """Return the line through points x, y (n,) m on `road`, in driving order, as a Road."""
     px, py, yaw, curvature, spacing = resample_path(x, y, road.closed, ROW_SPACING)
     place = road.locate_many(np.column_stack([px, py]))
     s, offset = place[:, 0], place[:, 1]

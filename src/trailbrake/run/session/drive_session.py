@@ -16,6 +16,7 @@ from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_a
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.planning.line_file import load_racing_line
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import Driver, HandDriven, Tap
 from trailbrake.run.loop.drive_loop import LoopResult, run_loop
@@ -140,10 +141,16 @@ def _plan_course(
     """Return the options and the live options as `detect_track_and_car` does, and the course for the drivers."""
     supplied = simulator.list_supplied(live)
     if not {"x", "y"} <= supplied:
+        if options.line is not None:
+            raise UsageError("a line needs a simulator that supplies positions", where="--line", got=simulator.name)
         return options if options.live else options.with_defaults(simulator.world), live, UnmappedCourse()
     options, live, track, car = detect_track_and_car(simulator, options, live, stopped, listener.show_message)
+    if options.line is not None and (track is None or car is None):
+        raise UsageError("a line needs a known track and car", where="--line", hint="name them by --track and --car")
     if track is None:
         return options, live, make_unknown_course(simulator, car, live)
+    if options.line is not None and car is not None:
+        return options, live, Course(track, car, given_line=load_racing_line(options.line, track.road, car))
     return options, live, Course(track, car)
 
 

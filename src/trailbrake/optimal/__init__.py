@@ -1,0 +1,1 @@
+"""Minimum-time optimal control of a car on a road, offline (extra `limit`)."""

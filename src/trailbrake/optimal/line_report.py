@@ -1,0 +1,144 @@
+"""The report of a minimum-time line: map, speed, controls, g-g and worth, as one HTML file without scripts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import UsageError
+from trailbrake.optimal.minimum_time import MinimumTimeLine
+from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.planning.course import Course
+from trailbrake.tracks.road import Road
+
+Array = NDArray[np.float64]
+Curve = tuple[str, Array, Array]  # style, x, y
+
+WIDTH, HEIGHT, LEFT, BOTTOM = 920, 230, 56, 24  # pixels of a chart, and its margins
+MAP_SIZE = 620  # pixels
+TICKS = 5
+
+
+def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result: dict[str, Any]) -> Path:
+    """Write the report of a line beside the minimum-curvature plan of `course`; UsageError where that fails."""
+    columns, plan, road = line.columns, course.profile, course.track.road
+    s = columns["s_m"]
+    usual = course.line.locate_many(np.column_stack([columns["x_m"], columns["y_m"]]))[:, 0]
+    usual_speed = np.interp(
+        usual, course.line.stations(), plan.speed, period=course.line.length if line.closed else None
+    )
+    usual_place = road.locate_many(course.line.table[:, :2])
+    gravity = 9.81
+    page = render_page(
+        "line/line.html",
+        styles=(THEME, "line/line.css"),
+        title=escape_html(f"{result['track']}, {result['car']}: minimum-time line"),
+        summary=escape_html(
+            f"{line.time:.3f} s in the optimal control model; the minimum-curvature line with its profile and margins "
+            f"plans {plan.lap_time:.3f} s. Steps of {line.step:.2f} m, {sum(line.iterations)} iterations."
+        ),
+        map=_draw_map(road, course.line, columns),
+        charts="".join(
+            [
+                _draw_chart("speed, m/s", [("two", s, usual_speed), ("one", s, columns["speed_mps"])]),
+                _draw_chart(
+                    "offset from the centreline, m",
+                    [("two", *_sort_curve(usual_place[:, 0], usual_place[:, 1])), ("one", s, columns["offset_m"])],
+                ),
+                _draw_chart("steer of the front wheels, rad", [("one", s, columns["steer_rad"])]),
+                _draw_chart(
+                    "drive (first colour) and brake force, kN",
+                    [("two", s, columns["brake_force_n"] / 1e3), ("one", s, columns["drive_force_n"] / 1e3)],
+                ),
+                _draw_chart(
+                    "largest combined slip of a front and a rear tyre, of the peak's",
+                    [
+                        ("two", s, np.maximum(columns["use_rl"], columns["use_rr"])),
+                        ("one", s, np.maximum(columns["use_fl"], columns["use_fr"])),
+                    ],
+                ),
+                _draw_chart(
+                    "worth of a metre at the left (first colour) and right edge, ms for 10 m of road",
+                    [
+                        ("two", s, 1e4 * columns["worth_right_spm2"]),
+                        ("one", s, 1e4 * columns["worth_left_spm2"]),
+                    ],
+                ),
+                _draw_chart(
+                    "worth of one percent of grip, ms for 100 m of road", [("one", s, 1e3 * columns["worth_grip_spm"])]
+                ),
+                _draw_chart(
+                    "g-g: specific force along over across, g",
+                    [("dots", columns["accel_y_mps2"] / gravity, columns["accel_x_mps2"] / gravity)],
+                ),
+            ]
+        ),
+    )
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError("cannot write the report", where=str(path), got=error.strerror or str(error)) from error
+    return path
+
+
+def _sort_curve(x: Array, y: Array) -> tuple[Array, Array]:
+    order = np.argsort(x, kind="stable")
+    return x[order], y[order]
+
+
+def _format_points(x: Array, y: Array) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _draw_chart(title: str, curves: Sequence[Curve]) -> str:
+    """Return a chart of curves over the same axes."""
+    low_x, high_x = (float(bound([bound(curve[1]) for curve in curves])) for bound in (np.min, np.max))
+    low_y, high_y = (float(bound([bound(curve[2]) for curve in curves])) for bound in (np.min, np.max))
+    span_x, span_y = (high_x - low_x) or 1.0, (high_y - low_y) or 1.0
+    parts = []
+    for k in range(TICKS):
+        share = k / (TICKS - 1)
+        y = HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 10)
+        x = LEFT + share * (WIDTH - LEFT - 12)
+        parts.append(
+            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - 12}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{low_y + share * span_y:.3g}</text>'
+            f'<text x="{x:.1f}" y="{HEIGHT - 6}" text-anchor="middle">{low_x + share * span_x:.4g}</text>'
+        )
+    for style, x_values, y_values in curves:
+        px = LEFT + (x_values - low_x) / span_x * (WIDTH - LEFT - 12)
+        py = HEIGHT - BOTTOM - (y_values - low_y) / span_y * (HEIGHT - BOTTOM - 10)
+        if style == "dots":
+            dots = (
+                f'<circle cx="{a:.1f}" cy="{b:.1f}" r="1.6"/>' for a, b in zip(px.tolist(), py.tolist(), strict=True)
+            )
+            parts.append(f'<g class="dots">{"".join(dots)}</g>')
+        else:
+            parts.append(f'<polyline class="{style}" points="{_format_points(px, py)}"/>')
+    body, label = "".join(parts), escape_html(title)
+    return (
+        f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{body}</svg>'
+        f"<figcaption>{escape_html(title)}</figcaption></figure>"
+    )
+
+
+def _draw_map(road: Road, usual: Road, columns: dict[str, Array]) -> str:
+    """Return a map of the edges, the minimum-curvature line and the minimum-time line."""
+    edges = road.edge_lines()
+    points = np.vstack([edge[:, :2] for edge in edges])
+    low, span = points.min(axis=0), float(np.ptp(points, axis=0).max()) or 1.0
+    scale = MAP_SIZE / span
+    height = float(np.ptp(points[:, 1])) * scale + 8.0
+
+    def draw_line(style: str, x: Array, y: Array) -> str:
+        if road.closed:
+            x, y = np.append(x, x[0]), np.append(y, y[0])
+        px, py = 4.0 + (x - low[0]) * scale, height - 4.0 - (y - low[1]) * scale
+        return f'<polyline class="{style}" points="{_format_points(px, py)}"/>'
+
+    body = "".join(draw_line("edge", edge[:, 0], edge[:, 1]) for edge in edges)
+    body += draw_line("two", usual.table[:, 0], usual.table[:, 1])
+    body += draw_line("one", columns["x_m"], columns["y_m"])
+    return f'<figure><svg viewBox="0 0 {MAP_SIZE + 8} {height:.0f}" role="img" aria-label="map">{body}</svg></figure>'

@@ -1,0 +1,187 @@
+"""The minimum-time line of a road and a car: coarse to fine, from one or several starts, with what it is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError
+from trailbrake.optimal.guess import guess_motion
+from trailbrake.optimal.interior_point import LEVELS, Level, MeshSolution, solve_mesh
+from trailbrake.optimal.mesh import mesh_road
+from trailbrake.optimal.options import STEP
+from trailbrake.optimal.stage import SCALES, UNKNOWN_COUNT, UNKNOWNS, StageParameter, build_stage
+from trailbrake.optimal.transcription import Mesh, scale_unknowns, unscale_unknowns
+from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi
+from trailbrake.planning.racing_line import EDGE_MARGIN, plan_racing_line
+from trailbrake.tracks.road import Road
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+MIN_STEP, MAX_STEP = 1.0, 15.0
+GUESS_ROOM = 0.05  # m between the first guess and the bounds
+# Starts, as length weights of the minimum-curvature line (1/m^2), from the usual one to the shortest; None: the centre.
+START_WEIGHTS: tuple[float | None, ...] = (0.0, 1e-3, None)
+
+
+@dataclass(frozen=True, eq=False)
+class MinimumTimeLine:
+    """A minimum-time line, its controls and its worth.
+
+    Attributes:
+        columns: name to (n,) in SI units, one value for each stage; `COLUMN_MEANINGS` of the line file.
+        time: s, of a flying lap, or of an open road from its start.
+        closed: whether the last stage is followed by the first.
+        step: m between stages, along the road.
+        iterations: of IPOPT on each level.
+        status: of IPOPT on the finest mesh.
+        start: number of the start that it came from.
+        solution: of the finest mesh.
+    """
+
+    columns: dict[str, Array]
+    time: float
+    closed: bool
+    step: float
+    iterations: tuple[int, ...]
+    status: str
+    start: int
+    solution: MeshSolution = field(repr=False)
+
+
+def plan_minimum_time(
+    road: Road,
+    car: VehicleModel,
+    *,
+    step: float = STEP,
+    margin: float = EDGE_MARGIN,
+    starts: int = 1,
+    levels: Sequence[Level] = LEVELS,
+    log: int = 0,
+) -> MinimumTimeLine:
+    """Return the minimum-time line of a road.
+
+    Args:
+        road: the road, closed or open; an open one is driven from `interior_point.START_SPEED`.
+        car: the car.
+        step: m between stages.
+        margin: m between the car's side and the edge.
+        starts: how many starts to try on the coarse mesh, 1 to 3; the quickest is refined.
+        levels: from coarse to fine.
+        log: print level of IPOPT.
+
+    Raises:
+        DataError: no start converges.
+    """
+    meshes = [mesh_road(road, step * level.coarseness, 0.5 * car.width + margin) for level in levels]
+    failures: list[str] = []
+    coarse: list[tuple[float, int, MeshSolution]] = []
+    for number, weight in enumerate(START_WEIGHTS):
+        if len(coarse) >= starts:
+            break
+        motion = guess_motion(car, meshes[0], _start_offsets(road, car, meshes[0], weight))
+        solution = solve_mesh(car, meshes[0], levels[0], scale_unknowns(motion), log)
+        if solution.converged:
+            coarse.append((solution.time, number, solution))
+        else:
+            failures.append(f"start {number + 1}: {solution.status} after {solution.iterations} iterations")
+    for _, number, first in sorted(coarse, key=lambda entry: entry[0]):
+        chain = [first]
+        for mesh, level in zip(meshes[1:], levels[1:], strict=True):
+            x = _refine_unknowns(chain[-1].x, chain[-1].mesh, mesh, road.length)
+            chain.append(solve_mesh(car, mesh, level, x, log))
+            if not chain[-1].converged:
+                failures.append(
+                    f"start {number + 1}, steps of {mesh.steps[0]:.1f} m: {chain[-1].status} after "
+                    f"{chain[-1].iterations} iterations"
+                )
+                break
+        else:
+            return MinimumTimeLine(
+                columns=compute_columns(road, car, chain[-1]),
+                time=chain[-1].time,
+                closed=road.closed,
+                step=float(chain[-1].mesh.steps[0]),
+                iterations=tuple(solution.iterations for solution in chain),
+                status=chain[-1].status,
+                start=number,
+                solution=chain[-1],
+            )
+    raise DataError(
+        "no minimum-time line was found",
+        where=car.name,
+        expected="a start that converges",
+        got="; ".join(failures),
+        hint="try --starts 3 or another --step; the minimum-curvature line stays",
+    )
+
+
+def _start_offsets(road: Road, car: VehicleModel, mesh: Mesh, weight: float | None) -> Array:
+    if weight is None:
+        offset = np.zeros(len(mesh.s))
+    else:
+        line = plan_racing_line(road, car.width, weight)
+        place = road.locate_many(line.table[:, :2])
+        period = road.length if road.closed else None
+        order = np.argsort(place[:, 0], kind="stable")
+        offset = np.interp(mesh.s, place[order, 0], place[order, 1], period=period)
+    return np.clip(offset, mesh.right + GUESS_ROOM, mesh.left - GUESS_ROOM)
+
+
+def _refine_unknowns(x: Array, old: Mesh, new: Mesh, length: float) -> Array:
+    """Return scaled unknowns on a finer mesh, linear between the stages of the old one."""
+    period = length if old.closed else None
+    values = unscale_unknowns(x)
+    return scale_unknowns({name: np.interp(new.s, old.s, column, period=period) for name, column in values.items()})
+
+
+def compute_columns(road: Road, car: VehicleModel, solution: MeshSolution) -> dict[str, Array]:
+    """Return the columns of a line from a solution: place, motion, controls, loads and worth."""
+    ca = import_casadi()
+    mesh, value = solution.mesh, unscale_unknowns(solution.x)
+    stage = build_stage(car, solution.level.rounding)
+    outputs = ca.Function("outputs", [stage.w, stage.p], [stage.pace, *stage.outputs.values()])
+    table = solution.x.reshape(-1, UNKNOWN_COUNT).T
+    pace, *rest = (np.asarray(row).ravel() for row in outputs.map(len(mesh.s))(table, mesh.parameters))
+    places = road.points(mesh.s, value["offset"])
+    before, after = mesh.halves
+    course = value["heading"] + np.arctan2(value["side_speed"], value["speed"])
+    following = np.roll(pace, -1)
+    spent = 0.5 * (pace + following)[: len(mesh.steps)] * mesh.steps
+    share = before + after
+    bounds = solution.bound_multipliers.reshape(-1, UNKNOWN_COUNT)[:, UNKNOWNS.index("offset")]
+    bounds = bounds / SCALES[UNKNOWNS.index("offset")] / share
+    grip = np.asarray(solution.programme.grip_gradient(solution.x, 1.0, solution.multipliers))[StageParameter.GRIP]
+    stretch = np.hypot(value["speed"], value["side_speed"]) * pace  # m of path per m of road
+    return {
+        "s_m": mesh.s,
+        "offset_m": value["offset"],
+        "x_m": places[:, 0],
+        "y_m": places[:, 1],
+        "z_m": places[:, 2],
+        "heading_rad": places[:, 3] + course,
+        "curvature_1pm": (mesh.parameters[StageParameter.CURVATURE] + _slope(mesh, course)) / stretch,
+        "time_s": np.concatenate([[0.0], np.cumsum(spent)])[: len(mesh.s)],
+        "speed_mps": np.hypot(value["speed"], value["side_speed"]),
+        "sideslip_rad": np.arctan2(value["side_speed"], value["speed"]),
+        "yaw_rate_rps": value["yaw_rate"],
+        "accel_x_mps2": G * value["accel_x"],
+        "accel_y_mps2": G * value["accel_y"],
+        "steer_rad": value["steer"],
+        **{
+            name + ("_n" if "use" not in name else ""): column for name, column in zip(stage.outputs, rest, strict=True)
+        },
+        "worth_left_spm2": np.maximum(bounds, 0.0),
+        "worth_right_spm2": np.maximum(-bounds, 0.0),
+        "worth_grip_spm": -grip / share,
+    }
+
+
+def _slope(mesh: Mesh, values: Array) -> Array:
+    """Return d(values)/ds (n,), central."""
+    if not mesh.closed:
+        slope: Array = np.gradient(values, mesh.s)
+        return slope
+    return (np.roll(values, -1) - np.roll(values, 1)) / (mesh.steps + np.roll(mesh.steps, 1))

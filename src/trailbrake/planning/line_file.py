@@ -1,0 +1,148 @@
+"""Files of minimum-time lines: a CSV table with one row for each stage, and what it was made for in the first line.
+
+    # trailbrake line {"track": "hartmoor", "car": "gt3", "car_sha256": "...", "closed": true, "time_s": 86.7, ...}
+    s_m,offset_m,x_m,y_m,z_m,heading_rad,curvature_1pm,time_s,speed_mps,...
+
+`trailbrake line` writes them. s and offset are along the road; everything else is at the car on its line.
+"""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.cars.params import CarParams
+from trailbrake.errors import DataError, UsageError
+from trailbrake.planning.racing_line import road_through
+from trailbrake.tracks.road import Road
+from trailbrake.user_files import parse_json, read_user_text
+
+Array = NDArray[np.float64]
+
+MARK = "# trailbrake line "
+PLACE_TOLERANCE = 0.1  # m between a row's x, y and its s and offset on the road
+MAX_BYTES = 32_000_000
+MIN_ROWS = 8
+NEEDED = ("s_m", "offset_m", "x_m", "y_m", "speed_mps")
+COLUMN_MEANINGS = {
+    "s_m": "along the road's centreline",
+    "offset_m": "left of the centreline",
+    "x_m": "world",
+    "y_m": "world",
+    "z_m": "world, road surface",
+    "heading_rad": "direction of travel in the world",
+    "curvature_1pm": "of the line, positive left",
+    "time_s": "since the first row",
+    "speed_mps": "of the centre of mass",
+    "sideslip_rad": "of the velocity to the left of the car's axis",
+    "yaw_rate_rps": "positive left",
+    "accel_x_mps2": "specific force of tyres and air along the car",
+    "accel_y_mps2": "specific force across the car, positive left",
+    "steer_rad": "angle of the front wheels, positive left",
+    "load_fl_n": "load of the tyre; also fr, rl, rr",
+    "use_fl": "combined slip over that of the tyre's peak; also fr, rl, rr",
+    "force_x_fl_n": "force of the tyre along the wheel; also fr, rl, rr",
+    "force_y_fl_n": "force of the tyre across the wheel, positive left; also fr, rl, rr",
+    "drive_force_n": "of the driven wheels at the tread",
+    "brake_force_n": "of all brakes at the tread, before ABS",
+    "worth_left_spm2": "lap time saved by a metre of width at the left edge, for each metre of road",
+    "worth_right_spm2": "the same at the right edge",
+    "worth_grip_spm": "lap time saved by the whole friction once more, for each metre of road",
+}
+
+
+class LineFile(NamedTuple):
+    """A line file.
+
+    Attributes:
+        about: track, car, car_sha256, closed, time_s and the settings.
+        columns: name to (n,).
+    """
+
+    about: dict[str, Any]
+    columns: dict[str, Array]
+
+
+def car_digest(car: CarParams) -> str:
+    """Return the SHA-256 of a car's parameters."""
+    return hashlib.sha256(msgspec.json.encode(car)).hexdigest()
+
+
+def write_line(path: Path, line: LineFile) -> None:
+    """Write a line; UsageError where that fails."""
+    table = np.column_stack(list(line.columns.values()))
+    rows = [",".join(f"{value:.8g}" for value in row) for row in table.tolist()]
+    text = "\n".join([MARK + json.dumps(line.about), ",".join(line.columns), *rows]) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError("cannot write the line", where=str(path), got=error.strerror or str(error)) from error
+
+
+def read_line(path: Path) -> LineFile:
+    """Return the line of a file; DataError where it is none."""
+    return parse_line(read_user_text(path, "line", MAX_BYTES), str(path))
+
+
+def parse_line(text: str, where: str) -> LineFile:
+    """Return the line in the text of a file; DataError where it is none."""
+    lines = text.splitlines()
+    if not lines or not lines[0].startswith(MARK):
+        raise DataError(
+            "no line file",
+            where=where,
+            expected=f"{MARK.strip()!r} in the first line",
+            hint="trailbrake line writes them",
+        )
+    about = parse_json(lines[0].removeprefix(MARK), f"{where}:1")
+    if not isinstance(about, dict) or not isinstance(about.get("closed"), bool):
+        raise DataError("no line file", where=f"{where}:1", expected="an object with closed, true or false")
+    names = lines[1].split(",") if len(lines) > 1 else []
+    missing = [name for name in NEEDED if name not in names]
+    if missing or len(set(names)) != len(names):
+        raise DataError("columns are missing or twice", where=f"{where}:2", expected=", ".join(NEEDED), got=str(names))
+    if len(lines) < 2 + MIN_ROWS:
+        raise DataError("too few rows", where=where, expected=f"{MIN_ROWS} or more", got=str(len(lines) - 2))
+    table = np.empty((len(lines) - 2, len(names)))
+    for number, row in enumerate(lines[2:], 3):
+        try:
+            values = [float(cell) for cell in row.split(",")]
+        except ValueError:
+            values = []
+        if len(values) != len(names) or not all(map(math.isfinite, values)):
+            raise DataError("no row of numbers", where=f"{where}:{number}", expected=f"{len(names)} numbers")
+        table[number - 3] = values
+    return LineFile(about, {name: table[:, i].copy() for i, name in enumerate(names)})
+
+
+def load_racing_line(path: Path, road: Road, car: CarParams) -> Road:
+    """Return the line of a file as a Road, for the road and the car that it was made for.
+
+    Raises:
+        DataError: no line file, or one for another road or another car.
+    """
+    line = read_line(path)
+    columns, where = line.columns, str(path)
+    if line.about["closed"] != road.closed:
+        raise DataError("this line is for another track", where=where, got=str(line.about.get("track")))
+    s, offset = columns["s_m"], columns["offset_m"]
+    places = road.points(s, offset)
+    away = np.hypot(places[:, 0] - columns["x_m"], places[:, 1] - columns["y_m"])
+    rises = bool(np.all(np.diff(s) > 0.0)) and s[0] >= -PLACE_TOLERANCE and s[-1] <= road.length + PLACE_TOLERANCE
+    if not rises or not away.max() <= PLACE_TOLERANCE:
+        raise DataError(
+            "this line is for another track", where=where, expected="places on the road of this drive",
+            got=f"{line.about.get('track')}, {away.max():.2f} m off", hint="trailbrake line makes one for this track",
+        )  # fmt: skip
+    if line.about.get("car_sha256") != car_digest(car):
+        raise DataError(
+            "this line is for another car", where=where, expected=car.name, got=str(line.about.get("car")),
+            hint="trailbrake line makes one for this car",
+        )  # fmt: skip
+    return road_through(road, columns["x_m"], columns["y_m"])

@@ -1,0 +1,38 @@
+import json
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.cli.main import run_command_line
+from trailbrake.errors import UsageError
+from trailbrake.optimal.line_session import plan_line
+from trailbrake.optimal.options import LineOptions
+from trailbrake.planning.line_file import COLUMN_MEANINGS, load_racing_line, read_line
+from trailbrake.tracks.track_library import load_track
+
+pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
+
+
+@pytest.mark.slow
+def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys):
+    path = tmp_path / "line.csv"
+    tokens = ["line", "--track", "kartwerk", "--car", "kart", "--step", "12", "--out", str(path), "--json"]
+    assert run_command_line(tokens) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["time_s"] < result["plan_time_s"]
+    assert result["worth"]["percent_grip_s"] > 0.0
+    page = (tmp_path / "line.html").read_text("utf-8")
+    assert page.count("<polyline") > 10
+    assert "nan" not in page
+    line = read_line(path)
+    known = {name.replace("_fl", wheel) for name in COLUMN_MEANINGS for wheel in ("_fl", "_fr", "_rl", "_rr")}
+    assert set(line.columns) <= known
+    followed = load_racing_line(path, load_track("kartwerk").road, load_car("kart"))
+    assert np.isfinite(followed.table).all()
+
+
+@pytest.mark.parametrize(("name", "value"), [("step", 0.1), ("margin", -1.0), ("starts", 4)])
+def test_options_out_of_range_are_refused(name, value):
+    with pytest.raises(UsageError, match=f"--{name}: out of range"):
+        plan_line(LineOptions(**{name: value}))

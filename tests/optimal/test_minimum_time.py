@@ -1,0 +1,64 @@
+"""A stadium on a coarse mesh: the line converges, beats its centre line, and its worth is a derivative."""
+
+import numpy as np
+import pytest
+from helpers.stadiums import build_stadium
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import DataError
+from trailbrake.optimal import interior_point
+from trailbrake.optimal.interior_point import LEVELS
+from trailbrake.optimal.minimum_time import plan_minimum_time
+from trailbrake.optimal.vehicle_model import vehicle_from_car
+from trailbrake.units import G
+
+pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
+
+CAR = vehicle_from_car(load_car("gt3"))
+QUICK = (LEVELS[1]._replace(coarseness=1.0, push=1e-2, barrier=1e-2),)
+STEP = 11.0
+
+
+@pytest.fixture(scope="module")
+def line():
+    return plan_minimum_time(build_stadium(), CAR, step=STEP, levels=QUICK)
+
+
+def test_a_line_stays_on_the_road_and_within_grip(line):
+    columns = line.columns
+    assert np.abs(columns["offset_m"]).max() <= 6.0 - 0.5 * CAR.width - 0.6 + 1e-6
+    assert max(columns[f"use_{name}"].max() for name in ("fl", "fr", "rl", "rr")) < 1.001
+    assert np.all(np.diff(columns["time_s"]) > 0.0)
+
+
+def test_a_line_is_quicker_than_the_centre_line(line):
+    # The same model, with the road narrowed to its middle.
+    centre = plan_minimum_time(build_stadium(half_width=1.7), CAR, step=STEP, levels=QUICK)
+    assert np.abs(centre.columns["offset_m"]).max() <= 0.11
+    assert line.time < centre.time - 0.5
+
+
+def test_wheels_carry_weight_and_downforce(line):
+    columns, body = line.columns, CAR.body
+    loads = sum(columns[f"load_{name}_n"] for name in ("fl", "fr", "rl", "rr"))
+    expected = (
+        body.mass * G
+        + (body.lift_front + body.lift_rear) * (columns["speed_mps"] * np.cos(columns["sideslip_rad"])) ** 2
+    )
+    # Rounded where a wheel lifts off: within two percent.
+    np.testing.assert_allclose(loads, expected, rtol=0.02)
+
+
+def test_worth_of_grip_is_the_lap_time_s_derivative(line):
+    better = plan_minimum_time(build_stadium(grip=1.01), CAR, step=STEP, levels=QUICK)
+    mesh = line.solution.mesh
+    promised = 0.01 * float(np.sum(line.columns["worth_grip_spm"] * mesh.steps))
+    assert promised > 0.0
+    # First order against one percent: a tenth for the second order and the solver's tolerance.
+    assert line.time - better.time == pytest.approx(promised, rel=0.1)
+
+
+def test_a_failure_has_a_reason(monkeypatch):
+    monkeypatch.setattr(interior_point, "MAX_ITERATIONS", 2)
+    with pytest.raises(DataError, match=r"start 1: Maximum_Iterations_Exceeded.*start 3"):
+        plan_minimum_time(build_stadium(), CAR, step=40.0, levels=QUICK)

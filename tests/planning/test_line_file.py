@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from helpers.stadiums import build_stadium
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import DataError
+from trailbrake.planning.line_file import LineFile, car_digest, load_racing_line, parse_line, read_line, write_line
+
+CAR = load_car("gt3")
+
+
+def make_line(road, offset=1.5):
+    s = np.arange(0.0, road.length, 4.0)
+    places = road.points(s, offset)
+    columns = {"s_m": s, "offset_m": 0.0 * s + offset, "x_m": places[:, 0], "y_m": places[:, 1]}
+    columns["speed_mps"] = 0.0 * s + 30.0
+    return LineFile({"track": "stadium", "car": "gt3", "car_sha256": car_digest(CAR), "closed": True}, columns)
+
+
+def test_a_line_file_round_trips(tmp_path):
+    line = make_line(build_stadium())
+    write_line(tmp_path / "new" / "line.csv", line)
+    back = read_line(tmp_path / "new" / "line.csv")
+    assert back.about == line.about
+    for name, values in line.columns.items():
+        np.testing.assert_allclose(back.columns[name], values, rtol=1e-7, atol=1e-7)
+
+
+def test_a_line_becomes_the_road_to_follow(tmp_path):
+    road = build_stadium()
+    write_line(tmp_path / "line.csv", make_line(road))
+    found = load_racing_line(tmp_path / "line.csv", road, CAR)
+    away = road.locate_many(found.table[:, :2])[:, 1]
+    # A spline through points 4 m apart; the stadium's curvature jumps between them.
+    np.testing.assert_allclose(away, 1.5, atol=0.02)
+
+
+def test_a_line_for_another_track_or_car_is_refused(tmp_path):
+    road = build_stadium()
+    write_line(tmp_path / "line.csv", make_line(road))
+    with pytest.raises(DataError, match="another track"):
+        load_racing_line(tmp_path / "line.csv", build_stadium(radius=51.0), CAR)
+    with pytest.raises(DataError, match="another car"):
+        load_racing_line(tmp_path / "line.csv", road, load_car("f1"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("# trailbrake line", "# a line", "no line file"),
+        ('"closed": true', '"closed": 3', "no line file"),
+        ("speed_mps", "pace", "columns are missing"),
+        ("\n0,", "\nzero,", ":3: no row of numbers"),
+        ("\n0,", "\nnan,", ":3: no row of numbers"),
+    ],
+)
+def test_faults_of_a_file_are_named(tmp_path, old, new, message):
+    write_line(tmp_path / "line.csv", make_line(build_stadium()))
+    text = (tmp_path / "line.csv").read_text()
+    assert old in text
+    with pytest.raises(DataError, match=message):
+        parse_line(text.replace(old, new, 1), "line.csv")
+    with pytest.raises(DataError, match="too few rows"):
+        parse_line("\n".join(text.split("\n")[:6]), "line.csv")
