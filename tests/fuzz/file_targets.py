@@ -35,6 +35,7 @@ from trailbrake.drivers.policy_file import read_policy
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+from trailbrake.planning.line_file import read_line
 from trailbrake.race.leaderboard_page import build_page
 from trailbrake.race.plan import read_plan
 from trailbrake.race.plan_files import read_named_file
@@ -284,6 +285,7 @@ FILE_TARGETS = [
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),
     _file("road_csv", "fuzz.csv", load_track, CSV, 8192),
+    _file("line_csv", "fuzz.csv", read_line, (*CSV, *JSON), 8192),
     _file("miniature_toml", "fuzz.toml", load_miniature_track, TOML, 4096, 40),
     _file("settings_yaml", "fuzz.yaml", load_settings, YAML, 8192),
     FuzzTarget("ini_files", change_ini, INI, 4096, mutator=mutate_text),
