@@ -39,6 +39,7 @@ BRAKE_SHARE = 0.7  # share of lateral grip in use above which the brake limit fa
 REAR_SLIP_START = 0.7  # share of the rear's peak slip angle above which pedals are reduced, ...
 REAR_SLIP_END = 1.05  # ... to 0 here: a rear axle beyond its grip makes the car spin
 WIDE_LINE_GAIN = 2.0  # 1/s, m/s below the plan per metre outside the line in a bend
+CREEP_SPEED = 5.0  # m/s, to which that slows at the most
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 FULL_PEDAL_ERROR = 1.5  # m/s below the profile from which all the grip is used
 
@@ -123,7 +124,8 @@ class Driver:
         """Return the target acceleration (m/s^2), and the share of the rear grip to use."""
         speed = state.speed
         wide = abs(offset) if here.curvature * offset < 0.0 else 0.0  # m outside the line in a bend
-        target = self._interpolate_rows(self.speeds, s) - WIDE_LINE_GAIN * wide
+        planned = self._interpolate_rows(self.speeds, s)
+        target = max(planned - WIDE_LINE_GAIN * wide, min(planned, CREEP_SPEED))  # a car that stands stays wide
         row = self.line.table[self.row]
         if offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT]:
             target *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac

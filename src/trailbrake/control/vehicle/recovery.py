@@ -147,7 +147,7 @@ class RoadRecovery:
         self.trouble_time += dt
         self.has_failed = self.trouble_time > GIVE_UP_AFTER
         if self._freeing_distance <= 0.0 and self._is_over(car):
-            self.active, self._stationary_time = False, 0.0
+            self.active, self._stationary_time, self._under_way = False, 0.0, True
             return None
         request = self._choose_request()
         if request or car.speed > MAX_TURN_SPEED:
