@@ -4,6 +4,7 @@ A door runs in threads of the test. `stream` is the queue that states go through
 """
 
 import contextlib
+import select
 import socket
 import threading
 import time
@@ -168,9 +169,21 @@ class LineDoor(Door):
         except OSError:
             client.close()
             return
-        thread = threading.Thread(target=self._carry_call, args=(client, host), daemon=True)
+        is_second = any(thread.name == "call" and thread.is_alive() for thread in self._threads)
+        carry, name = (self._relay_call, "second call") if is_second else (self._carry_call, "call")
+        thread = threading.Thread(target=carry, args=(client, host), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
+
+    def _relay_call(self, client, host):
+        """Carry what a second client and the host say to each other as it is, until one of them hangs up."""
+        with contextlib.suppress(OSError), client, host:
+            while not self._over.is_set():
+                for ready in select.select([client, host], [], [], _TICK_S)[0]:
+                    data = ready.recv(1 << 20)
+                    if not data:
+                        return
+                    (host if ready is client else client).sendall(data)
 
     def _carry_call(self, client, host):
         back = threading.Thread(target=self._carry_commands, args=(client, host), daemon=True)
