@@ -1,0 +1,57 @@
+"""How much steer a curvature takes, learned while driving: for cars that nobody has described.
+
+steer = c (k + u a), with the curvature k (1/m) and the lateral acceleration a (m/s^2): the linear single-track model
+(Milliken and Milliken, Race Car Vehicle Dynamics, 1995, chapter 5). Recursive least squares with forgetting (Ljung,
+System Identification, 2nd ed. 1999, chapter 11).
+"""
+
+MAX_SIDE = 4.0  # m/s^2 beyond which tyres are no longer taken as linear
+MIN_SPEED = 2.0  # m/s
+FORGETTING_S = 40.0  # s
+SPREAD_CURVATURE, SPREAD_SIDE = 6.0, 0.05  # of the first guess: steer per 1/m and per m/s^2
+
+
+class SteerAdaptation:
+    """Steer for a curvature.
+
+    Args:
+        guess: steer per curvature (m) to begin with.
+    """
+
+    def __init__(self, guess: float) -> None:
+        self._per_curvature, self._per_side = guess, 0.0
+        self._p00, self._p01, self._p11 = SPREAD_CURVATURE**2, 0.0, SPREAD_SIDE**2
+
+    @property
+    def per_curvature(self) -> float:
+        """Steer per curvature (m) of slow driving."""
+        return self._per_curvature
+
+    def steer_for(self, curvature: float, speed: float) -> float:
+        """Return the steer (share of full lock, left) for a curvature (1/m, left) at `speed` (m/s)."""
+        return self._per_curvature * curvature + self._per_side * curvature * speed * speed
+
+    def learn(self, steer: float, speed: float, yaw_rate: float, dt: float) -> None:
+        """Learn from what a steer has done.
+
+        Args:
+            steer: that was in force, share of full lock.
+            speed: m/s.
+            yaw_rate: rad/s.
+            dt: s since the last call.
+        """
+        side = speed * yaw_rate
+        if speed < MIN_SPEED or abs(side) > MAX_SIDE or dt <= 0.0:
+            return
+        k = yaw_rate / speed
+        # Weighted by the time that it lasted.
+        g0, g1 = self._p00 * k + self._p01 * side, self._p01 * k + self._p11 * side
+        noise = 4e-4 / max(dt, 1e-4) * 0.02
+        scale = 1.0 / (noise + k * g0 + side * g1)
+        error = steer - (self._per_curvature * k + self._per_side * side)
+        self._per_curvature = max(self._per_curvature + g0 * scale * error, 0.3)
+        self._per_side += g1 * scale * error
+        fade = 1.0 + dt / FORGETTING_S
+        self._p00 = min((self._p00 - g0 * g0 * scale) * fade, SPREAD_CURVATURE**2)
+        self._p01 = self._p01 - g0 * g1 * scale
+        self._p11 = min((self._p11 - g1 * g1 * scale) * fade, SPREAD_SIDE**2)

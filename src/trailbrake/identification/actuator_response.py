@@ -1,0 +1,151 @@
+"""Delay, rate limit and lag of an actuator, from what was asked for and what the wire says that is applied.
+
+A model of the actuator (a transport delay, then a first-order lag, then a limit of its rate) is run over the commands in
+steps much shorter than the wire's, and fitted to what was told. So a delay is found to a fraction of the wire's period.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.identification.learned_value import LearnedValue, identified
+from trailbrake.identification.robust_fit import fit_residuals
+from trailbrake.kernels import jit
+
+Array = NDArray[np.float64]
+
+STEP = 0.001  # s of the model
+MAX_DELAY = 0.3  # s
+MOST_SECONDS = 60.0  # of the liveliest driving that is used
+WINDOW_S = 2.0
+MIN_ACTIVITY = 0.02  # of the range, in a window that is used
+DELAY_FLOOR_S = 0.001
+
+
+@dataclass(frozen=True)
+class ActuatorResponse:
+    """What was found.
+
+    Attributes:
+        delay: s, from the sample that was answered to the actuator's first move.
+        lag: s, time constant.
+        rate: told units per s, the fastest change; infinite sigma where it was never reached.
+        gain: told units per unit that was asked for, in steady state.
+        error: told units, standard deviation of what is left.
+    """
+
+    delay: LearnedValue
+    lag: LearnedValue
+    rate: LearnedValue
+    gain: LearnedValue
+    error: float
+
+
+@jit
+def run_actuator(time: Array, asked: Array, told: Array, parameters: Array, restarts: Array, out: Array) -> None:
+    """Write what an actuator does.
+
+    Args:
+        time: (n,) s.
+        asked: (n,) held from each time to the next.
+        told: (n,) where it is at the restarts.
+        parameters: delay (s), lag (s), rate (told/s), gain, offset.
+        restarts: (n,) 1 where the model begins anew.
+        out: (n,) written.
+    """
+    delay, lag, rate, gain, offset = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+    now = told[0]
+    filtered = told[0]
+    at = 0
+    for k in range(time.shape[0]):
+        if k == 0 or restarts[k] > 0.0:
+            now = told[k]
+            filtered = told[k]
+            out[k] = now
+            at = k
+            continue
+        span = time[k] - time[k - 1]
+        steps = max(int(round(span / 0.001)), 1)
+        h = span / steps
+        for i in range(steps):
+            # The command in force at the middle of the step, a delay ago; a part of a step counts in proportion.
+            moment = time[k - 1] + (i + 0.5) * h - delay
+            while at + 1 < time.shape[0] and time[at + 1] <= moment - 0.5 * h:
+                at += 1
+            while at > 0 and time[at] > moment - 0.5 * h:
+                at -= 1
+            goal = asked[at]
+            if at + 1 < time.shape[0] and time[at + 1] < moment + 0.5 * h:
+                late = (moment + 0.5 * h - time[at + 1]) / h
+                goal += late * (asked[at + 1] - goal)
+            goal = gain * goal + offset
+            filtered += (goal - filtered) * (h / (lag + h) if lag > 0.0 else 1.0)
+            now += min(max(filtered - now, -rate * h), rate * h)
+        out[k] = now
+
+
+def find_response(
+    time: Array, asked: Array, told: Array, *, usual_rate: float, counted: NDArray[np.bool_] | None = None
+) -> ActuatorResponse | None:
+    """Return the response of an actuator; None where it was not moved enough.
+
+    Args:
+        time: (n,) s, rising.
+        asked: (n,) commands.
+        told: (n,) what the wire says; no NaN.
+        usual_rate: of the class of cars, told units per s; infinite: none.
+        counted: (n,) rows that the actuator alone explains; None: all.
+    """
+    rows = _lively_rows(time, asked)
+    if len(rows) < 100:
+        return None
+    t, u, y = time[rows], asked[rows], told[rows]
+    limited = math.isfinite(usual_rate)
+    usual_rate = usual_rate if limited else 1e3 * float(np.ptp(y))
+    restarts = (np.diff(t, prepend=t[0] - 1.0) > 0.1).astype(np.float64)
+    use = np.ones(len(t), bool) if counted is None else counted[rows]
+    # Until the delayed commands are those of the same window, the model cannot know them.
+    since = t - t[np.maximum.accumulate(np.where(restarts > 0, np.arange(len(t)), 0))]
+    use &= since > MAX_DELAY
+    if use.sum() < 100:
+        return None
+    spread = max(float(np.std(y[use])), 1e-9)
+    out = np.empty(len(t))
+
+    def residuals(p: Array) -> Array:
+        run_actuator(t, u, y, p, restarts, out)
+        return np.asarray((out[use] - y[use]) / spread)
+
+    gain0 = float(u[use] @ y[use]) / max(float(u[use] @ u[use]), 1e-12)
+    mean = np.array([0.03, 0.01, usual_rate, gain0, 0.0])
+    deviation = np.array([0.2, 0.02, 2.0 * usual_rate if limited else 1e-3, np.inf, 0.1 * spread])
+    limits = (np.array([0.0, 0.0, 0.05 * usual_rate, -np.inf, -spread]),
+              np.array([MAX_DELAY, 0.5, 20.0 * usual_rate, np.inf, spread]))  # fmt: skip
+    starts = [0.005 * k for k in range(0, 41, 2)]
+    costs = [float(np.mean(np.abs(residuals(np.array([d, 0.0, usual_rate, gain0, 0.0]))))) for d in starts]
+    start = np.array([starts[int(np.argmin(costs))], 0.0, usual_rate, gain0, 0.0])
+    blocks = np.floor(t[use]).astype(np.int64)
+    steps = np.array([5e-4, 5e-4, 0.01 * usual_rate, 1e-3 * abs(gain0), 1e-3 * spread])
+    fit = fit_residuals(residuals, start, (mean, deviation), blocks, limits=limits, steps=steps)
+    delay, lag, rate, gain, _ = fit.value
+    run_actuator(t, u, y, fit.value, restarts, out)
+    return ActuatorResponse(
+        delay=identified(delay, float(np.hypot(fit.sigma[0], DELAY_FLOOR_S)), "told against asked"),
+        lag=identified(lag, float(np.hypot(fit.sigma[1], DELAY_FLOOR_S)), "told against asked"),
+        rate=identified(rate, fit.sigma[2], "told against asked", floor=0.02, prior_sigma=2.0 * usual_rate),
+        gain=identified(gain, fit.sigma[3], "told against asked", floor=0.005),
+        error=float(np.std(out[use] - y[use])),
+    )  # fmt: skip
+
+
+def _lively_rows(time: Array, asked: Array) -> NDArray[np.int64]:
+    """Return the rows of the windows in which most was asked for, in order of time."""
+    window = np.floor(time / WINDOW_S).astype(np.int64)
+    numbers, which = np.unique(window, return_inverse=True)
+    change = np.abs(np.diff(asked, prepend=asked[0]))
+    activity = np.bincount(which, change)
+    best = np.argsort(-activity)[: int(MOST_SECONDS / WINDOW_S)]
+    best = best[activity[best] > MIN_ACTIVITY]
+    return np.flatnonzero(np.isin(which, best))

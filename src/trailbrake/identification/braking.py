@@ -1,0 +1,125 @@
+"""Brake force over pedal, from straight braking below the limit of the tyres, and the front axle's share of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.cars.params import CarParams
+from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.learned_value import LearnedValue, identified
+from trailbrake.identification.powertrain import Powertrain, drive_matrix, wheel_inertia_share
+from trailbrake.identification.robust_fit import fit_linear
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+MAX_SIDE = 2.0  # m/s^2
+MAX_SLIP = 0.05  # of any wheel
+MIN_PEDAL = 0.05
+MIN_ROWS = 40
+MIN_SHARE_PEDAL = 0.15  # from which the slips are large enough to be compared
+
+
+@dataclass(frozen=True)
+class Braking:
+    """What was found.
+
+    Attributes:
+        force: m/s^2, of all brakes at full pedal over the car's mass, were the tyres to hold it.
+        front_share: of that force; None where the slips do not tell.
+        peak: m/s^2, the hardest deceleration that was driven, air drag included.
+    """
+
+    force: LearnedValue
+    front_share: LearnedValue | None
+    peak: float
+
+
+def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | None) -> Braking | None:
+    """Return the brakes of the car of a drive; None where it hardly braked in a straight line."""
+    front = table.spin[:, :2].mean(axis=1) * car.tyre_front.radius / table.speed - 1.0
+    rear = table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius / table.speed - 1.0
+    rows = (
+        (table.brake > MIN_PEDAL) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 5.0) & (front > -MAX_SLIP)
+        & (rear > -MAX_SLIP) & (table.gear_age > 0.3) & (table.assisted < 0.5) & table.steady(table.brake, 0.08, 0.06)
+    )  # fmt: skip
+    if rows.sum() < MIN_ROWS:
+        return None
+    t = table.take(rows)
+    engine = np.zeros(len(t))
+    if powertrain is not None:
+        matrix = drive_matrix(t, car, powertrain.speeds)
+        others = matrix @ powertrain.fit.value
+        engine = -(matrix[:, -5:-3] @ powertrain.fit.value[-5:-3])
+    else:
+        others = -0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2 - 0.015 * G
+    held = others - (t.fx + wheel_inertia_share(car) * t.ax)
+    fit = fit_linear(t.brake[:, None], held, (np.array([10.0]), np.array([50.0])), t.blocks)
+    hard = table.brake > MIN_PEDAL
+    peak = float(np.percentile(-table.fx[hard], 99.0)) if hard.any() else 0.0
+    force = identified(fit.value[0], fit.sigma[0], "straight braking", floor=0.015)
+    return Braking(force, _front_share(t, car, (front[rows], rear[rows]), held, engine), peak)
+
+
+def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
+    """Return the front share, moved as far as the hardest braking of the drive demands.
+
+    Neither axle can have given more than its tyres hold, so the share lies within bounds: those of a car that brakes as
+    hard as this one did.
+
+    Args:
+        table: the drive.
+        car: with its tyres.
+        share: front share of the brake force, from the slips.
+    """
+    hard = (table.brake > 0.3) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 8.0)
+    if hard.sum() < MIN_ROWS:
+        return share
+    t = table.take(hard)
+    body, tyres = car.body, (car.tyre_front, car.tyre_rear)
+    half = 0.5 * car.aero.air_density * t.vx**2
+    force = -(body.mass * t.fx + half * car.aero.drag_area)
+    pitch = body.mass * t.fx * body.cg_height / body.wheelbase
+    loads = (body.mass * G * body.front_share + half * car.aero.lift_area_front - pitch,
+             body.mass * G * (1.0 - body.front_share) + half * car.aero.lift_area_rear + pitch)  # fmt: skip
+    caps = [
+        tyre.mu_x * (1.0 - tyre.mu_x_load * (0.5 * load / tyre.nominal_load - 1.0)) * load
+        for tyre, load in zip(tyres, loads, strict=True)
+    ]
+    use = force / (caps[0] + caps[1])
+    most = np.argsort(use)[-max(len(use) // 50, 5) :]
+    f = np.maximum(force[most], 1.0)
+    high, low = float(np.median(caps[0][most] / f)), 1.0 - float(np.median(caps[1][most] / f))
+    return min(max(share, low), high) if low < high else 0.5 * (low + high)
+
+
+def _front_share(
+    t: DriveTable, car: CarParams, slips: tuple[Array, Array], held: Array, engine: Array
+) -> LearnedValue | None:
+    """Return the front share by the slips: the force of an axle is its stiffness, which goes with its load, times slip.
+
+    Args:
+        t: rows of straight braking.
+        car: its loads and tyres.
+        slips: (n,) each, of the axles.
+        held: (n,) m/s^2, force of the brakes over mass.
+        engine: (n,) m/s^2, that of the engine, which brakes the driven axle besides.
+    """
+    body = car.body
+    pitch = t.fx * body.cg_height / body.wheelbase
+    half = 0.5 * car.aero.air_density / body.mass * t.vx**2
+    load_front = G * body.front_share + half * car.aero.lift_area_front - pitch
+    load_rear = G * (1.0 - body.front_share) + half * car.aero.lift_area_rear + pitch
+    if np.isfinite(t.load).all():
+        load_front, load_rear = t.load[:, :2].sum(axis=1), t.load[:, 2:].sum(axis=1)
+    a, b = -slips[0] * load_front, -slips[1] * load_rear
+    hard = (t.brake > MIN_SHARE_PEDAL) & (a + b > 0.0) & (held > 1.0)
+    if hard.sum() < MIN_ROWS:
+        return None
+    front = a / np.where(hard, a + b, 1.0) * (held + engine) - engine * car.drive.front_share
+    share = (front / np.where(hard, held, 1.0))[hard]
+    middle = float(np.median(share))
+    spread = 1.4826 * float(np.median(np.abs(share - middle)))
+    blocks = len(np.unique(t.blocks[hard]))
+    return identified(middle, max(spread / np.sqrt(max(blocks, 1)), 0.03), "slips in straight braking", prior_sigma=0.15)

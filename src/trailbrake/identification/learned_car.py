@@ -1,0 +1,414 @@
+"""A car from its drives: each estimator in turn, and a car file's numbers out of what they found and the class's priors.
+
+Only the motion over the wire enters. A mass is known where the wire tells wheel loads; elsewhere every force is known
+over the mass alone, and the car file has the mass of the class: its plans, which are accelerations, do not change.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from trailbrake.cars.car_checks import check_car
+from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.identification.actuator_response import ActuatorResponse, find_response
+from trailbrake.identification.braking import Braking, bound_front_share, find_braking
+from trailbrake.identification.class_priors import SOURCE, CarClass, find_class, make_prior_car
+from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.gearing import Gearing, find_gearing
+from trailbrake.identification.geometry import Geometry, find_geometry
+from trailbrake.identification.learned_value import LearnedValue, identified, prior
+from trailbrake.identification.powertrain import Powertrain, drive_matrix, find_powertrain, wheel_inertia_share
+from trailbrake.identification.tyre_forces import P, TyreFit, find_tyres, tyre_numbers
+from trailbrake.identification.wheel_loads import LoadModel, find_load_model
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+RPM = math.pi / 30.0
+LEARNED = "learned from recordings"
+REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear is the last
+SEEN_GRIP = 99.0  # percentile of the force over weight that tells the class
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedCar:
+    """What was learned of a car.
+
+    Attributes:
+        car: a car file's numbers.
+        kind: the class of cars whose priors fill it up.
+        values: what was identified, by the key of the car file or a name of its own.
+        missing: what could not be learned, and why, one line each.
+        seconds: of driving that it was learned from.
+        geometry, gearing, loads, powertrain, tyres, braking, steering: the findings in full.
+    """
+
+    car: CarParams
+    kind: CarClass
+    values: Mapping[str, LearnedValue]
+    missing: tuple[str, ...]
+    seconds: float
+    geometry: Geometry
+    gearing: Gearing | None
+    loads: LoadModel | None
+    powertrain: Powertrain | None
+    tyres: TyreFit | None
+    braking: Braking | None
+    steering: ActuatorResponse | None
+
+
+@dataclass
+class _Draft:
+    """A car file in the making."""
+
+    car: CarParams
+    values: dict[str, LearnedValue] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+    def put(self, section: str, **found: LearnedValue | None) -> None:
+        """Put values into a section; None leaves the prior's."""
+        part = getattr(self.car, section)
+        for key, value in found.items():
+            if value is None:
+                self.values[f"{section}.{key}"] = prior(getattr(part, key), 0.2)
+                continue
+            self.values[f"{section}.{key}"] = value
+            source = LEARNED if value.source == "identified" else part.source
+            part = replace(part, **{key: value.value, "source": source})
+        self.car = replace(self.car, **{section: part})
+
+
+def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
+    """Return the car of a drive.
+
+    Args:
+        table: of one or more drives of the same car.
+        name: of the car.
+
+    Raises:
+        DataError: what was found does not make a car.
+    """
+    geometry = find_geometry(table)
+    gearing = find_gearing(table, geometry)
+    kind = _class_of(table, geometry, gearing)
+    draft = _Draft(make_prior_car(kind, gearing.layout if gearing else "rwd"))
+    _put_geometry(draft, geometry)
+    loads = find_load_model(table)
+    _put_loads(draft, loads)
+    _put_gearing(draft, gearing)
+    powertrain = find_powertrain(table, draft.car) if gearing else None
+    _put_powertrain(draft, powertrain)
+    braking = find_braking(table, draft.car, powertrain)
+    _put_brakes(draft, braking)
+    tyres = find_tyres(table, draft.car, known_lift=loads is not None)
+    _put_tyres(draft, tyres, known_lift=loads is not None)
+    if braking is not None:
+        share = bound_front_share(table, draft.car, draft.car.brakes.front_share)
+        draft.car = _split_brakes(draft.car, braking.force.value, share)
+    steering = _find_steering(table, draft, tyres)
+    _find_loop_delay(table, draft, braking, powertrain)
+    car = replace(draft.car, name=name, title=f"learned in {table.seconds():.0f} s of driving, class {kind.name}")
+    car = msgspec.convert(msgspec.to_builtins(car, enc_hook=float), CarParams)  # numbers of NumPy become Python's
+    check_car(car, name)
+    return LearnedCar(car, kind, draft.values, tuple(draft.missing), table.seconds(), geometry, gearing, loads,
+                      powertrain, tyres, braking, steering)  # fmt: skip
+
+
+def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None) -> CarClass:
+    radius = geometry.radius_front.value if geometry.radius_front else math.nan
+    track = geometry.track_front.value if geometry.track_front else math.nan
+    grip = float(np.percentile(np.hypot(table.fx, table.fy), SEEN_GRIP)) / G
+    limiter = gearing.limiter.value / RPM if gearing else math.nan
+    return find_class(radius, track, grip, limiter)
+
+
+def _put_geometry(draft: _Draft, found: Geometry) -> None:
+    usual = draft.car.body
+    base, front = found.wheelbase, found.to_front
+    if base is None or not 0.6 * usual.wheelbase < base.value < 1.6 * usual.wheelbase:
+        base = front = None
+        draft.missing.append("wheelbase and centre of mass: no slow, tight bends")
+    draft.put("body", wheelbase=base, cg_to_front=front, track_front=found.track_front, track_rear=found.track_rear)
+    body = draft.car.body
+    if not 0.25 < body.cg_to_front / body.wheelbase < 0.75:
+        body = replace(body, cg_to_front=0.5 * body.wheelbase)
+    yaw = usual.yaw_inertia * (body.wheelbase / usual.wheelbase) ** 2
+    body = replace(body, length=max(body.length, 1.3 * body.wheelbase), width=1.18 * max(body.track_front, body.track_rear),
+                   yaw_inertia=yaw, pitch_inertia=body.pitch_inertia * yaw / body.yaw_inertia)  # fmt: skip
+    draft.car = replace(draft.car, body=body)
+    for axle, radius in (("tyre_front", found.radius_front), ("tyre_rear", found.radius_rear)):
+        draft.put(axle, radius=radius)
+    if found.radius_front is None:
+        draft.missing.append("radius of the wheels: the wire tells no wheel speeds, or nothing was driven straight")
+
+
+def _put_loads(draft: _Draft, loads: LoadModel | None) -> None:
+    if loads is None:
+        draft.values["body.mass"] = prior(draft.car.body.mass, 0.25, "of the class: forces are known over the mass alone")
+        return
+    usual, body = draft.car, draft.car.body
+    scale = loads.mass.value / body.mass
+    height = identified(loads.height_over_base.value * body.wheelbase, loads.height_over_base.sigma * body.wheelbase,
+                        loads.height_over_base.note)  # fmt: skip
+    to_front = (1.0 - loads.front_share.value) * body.wheelbase
+    draft.put("body", mass=loads.mass)
+    if 0.05 * body.wheelbase < height.value < 0.5 * body.wheelbase:
+        draft.put("body", cg_height=height)
+    if draft.values["body.cg_to_front"].source == "prior" or body.cg_to_front <= 0.0:
+        draft.put("body", cg_to_front=identified(to_front, loads.front_share.sigma * body.wheelbase, "wheel loads"))
+    draft.car = _scale_mass(draft.car, usual, scale)
+    half = 0.5 * draft.car.aero.air_density
+    draft.put("aero", **{
+        f"lift_area_{axle}": LearnedValue(value.value / half, value.sigma / half, value.source, value.note)
+        for axle, value in (("front", loads.lift_front), ("rear", loads.lift_rear))
+    })  # fmt: skip
+    _put_roll_stiffness(draft, loads)
+
+
+def _scale_mass(car: CarParams, usual: CarParams, scale: float) -> CarParams:
+    """Return a car whose springs, inertias, tyres' loads, brakes and engine are those of the class at another mass."""
+
+    def links(axle: str) -> object:
+        own = getattr(usual, f"suspension_{axle}")
+        return replace(own, **{key: getattr(own, key) * scale for key in (
+            "spring_rate", "bump_damping", "rebound_damping", "anti_roll_rate", "bump_stop_rate", "unsprung_mass"
+        )})  # fmt: skip
+
+    def tyre(own: Tyre) -> Tyre:
+        return replace(own, nominal_load=own.nominal_load * scale, inertia=own.inertia * scale,
+                       vertical_stiffness=own.vertical_stiffness * scale, vertical_damping=own.vertical_damping * scale)  # fmt: skip
+
+    body, engine, brakes = car.body, car.engine, car.brakes
+    return replace(
+        car,
+        body=replace(body, yaw_inertia=body.yaw_inertia * scale, roll_inertia=body.roll_inertia * scale,
+                     pitch_inertia=body.pitch_inertia * scale),
+        suspension_front=links("front"), suspension_rear=links("rear"), tyre_front=tyre(car.tyre_front),
+        tyre_rear=tyre(car.tyre_rear),
+        engine=replace(engine, torque=tuple(t * scale for t in engine.torque), inertia=engine.inertia * scale,
+                       braking_torque_idle=engine.braking_torque_idle * scale,
+                       braking_torque_limiter=engine.braking_torque_limiter * scale),
+        gearbox=replace(car.gearbox, clutch_torque=car.gearbox.clutch_torque * scale),
+        brakes=replace(brakes, torque_front=brakes.torque_front * scale, torque_rear=brakes.torque_rear * scale,
+                       handbrake_torque=brakes.handbrake_torque * scale),
+    )  # fmt: skip
+
+
+def _put_roll_stiffness(draft: _Draft, loads: LoadModel) -> None:
+    """Set the bars so that the axles carry the load transfer that was seen; the stiffness in all is the class's."""
+    car, body = draft.car, draft.car.body
+    front = loads.transfer_front.value * body.track_front
+    rear = loads.transfer_rear.value * body.track_rear
+    centres = [
+        body.mass * share * links.roll_centre
+        for share, links in ((body.front_share, car.suspension_front), (1.0 - body.front_share, car.suspension_rear))
+    ]
+    elastic = (max(front - centres[0], 0.0), max(rear - centres[1], 0.0))
+    if sum(elastic) <= 0.0:
+        return
+    share = min(max(elastic[0] / sum(elastic), 0.1), 0.9)
+    sigma = float(np.hypot(loads.transfer_front.sigma, loads.transfer_rear.sigma)) * body.track_front / sum(elastic)
+    draft.values["roll_stiffness_front_share"] = identified(share, sigma, "wheel loads in bends", floor=0.02)
+    total = car.roll_stiffness_front + car.roll_stiffness_rear
+    sections = {}
+    for axle, part, track, tyre in (("front", share, body.track_front, car.tyre_front),
+                                    ("rear", 1.0 - share, body.track_rear, car.tyre_rear)):  # fmt: skip
+        links = getattr(car, f"suspension_{axle}")
+        wanted = part * total * 2.0 / track**2
+        wheel = wanted * tyre.vertical_stiffness / max(tyre.vertical_stiffness - wanted, 0.1 * tyre.vertical_stiffness)
+        bar = 0.5 * (wheel - links.spring_rate)
+        if bar < 0.0:  # softer springs in place of a bar that would be negative
+            links = replace(links, spring_rate=max(wheel, 1.0))
+        sections[f"suspension_{axle}"] = replace(links, anti_roll_rate=max(bar, 0.0), source=f"{SOURCE}; roll stiffness {LEARNED}")
+    draft.car = replace(car, **sections)
+
+
+def _put_gearing(draft: _Draft, found: Gearing | None) -> None:
+    if found is None:
+        draft.missing.append("gears: the wire tells no gear or no engine speed")
+        return
+    car, box, engine = draft.car, draft.car.gearbox, draft.car.engine
+    known = {gear: value for gear, value in enumerate(found.ratios, 1) if value is not None}
+    if not known:
+        draft.missing.append("gears: no gear was driven for long enough")
+        return
+    top = max(known)
+    gears = np.array(sorted(known))
+    overall = np.exp(np.interp(np.arange(1, top + 1), gears, np.log([known[g].value for g in gears])))
+    for gear in range(1, min(known)):  # gears below the lowest that was driven, in the usual steps
+        overall[gear - 1] = overall[min(known) - 1] * 1.35 ** (min(known) - gear)
+    unseen = [g for g in range(1, top + 1) if g not in known]
+    if unseen:
+        draft.missing.append(f"ratio of gear {', '.join(map(str, unseen))}: not driven for long enough")
+    if top > 1 and found.revs.get(top, 0.0) < REVVED_OUT * (found.upshift.value if found.upshift else math.inf):
+        # It was never revved out in its highest gear, so there may be another: as far on as the last step.
+        overall = np.append(overall, overall[-1] * (overall[-1] / overall[-2]) ** 0.9)
+        top += 1
+        draft.missing.append(f"gear {top} and above: never reached; gear {top} is a guess")
+    for a in range(1, top):  # a gear is shorter than the next
+        overall[a] = min(overall[a], 0.999 * overall[a - 1])
+    limiter = found.limiter.value / RPM
+    idle = min(found.idle.value / RPM if found.idle else engine.idle_rpm, 0.5 * limiter)
+    up = min(found.upshift.value / RPM if found.upshift else 0.96 * limiter, limiter)
+    down = min(found.downshift.value / RPM if found.downshift else 0.6 * limiter, 0.9 * up)
+    shift = found.shift_time or prior(box.shift_time, 0.5)
+    for gear, value in known.items():
+        draft.values[f"gearbox.overall_ratio.{gear}"] = value
+    draft.values["gearbox.shift_time"] = shift
+    draft.values["engine.limiter_rpm"] = identified(limiter, found.limiter.sigma / RPM, found.limiter.note)
+    draft.car = replace(
+        car,
+        gearbox=replace(box, ratios=tuple(float(r) / box.final_drive for r in overall), shift_time=shift.value,
+                        upshift_rpm=up, downshift_rpm=down, source=LEARNED),
+        engine=replace(engine, limiter_rpm=limiter, idle_rpm=idle),
+        drive=replace(car.drive, awd_front_share=min(max(found.front_drive, 0.0), 1.0), source=LEARNED),
+    )  # fmt: skip
+
+
+def _put_powertrain(draft: _Draft, found: Powertrain | None) -> None:
+    if found is None:
+        draft.missing.append("drive force, engine braking and drag: too little was driven straight in gear")
+        return
+    car, mass = draft.car, draft.car.body.mass
+    if not found.covered.any():
+        draft.missing.append("drive force: never at full throttle")
+        return
+    torque = np.maximum(found.torque, 0.0) * mass
+    inside = np.flatnonzero(found.covered)
+    # Beyond what was driven: as at its ends.
+    torque[: inside[0]], torque[inside[-1] + 1 :] = torque[inside[0]], torque[inside[-1]]
+    rpm = found.speeds / RPM
+    half = 0.5 * car.aero.air_density
+    drag, sigma = max(found.air[0], 0.0) * mass / half, found.air[1] * mass / half
+    sloped = (found.drag_limiter - found.drag_idle) / max(rpm[-1] - rpm[0], 1.0)
+    idle = max(found.drag_idle + sloped * (car.engine.idle_rpm - rpm[0]), 0.0) * mass
+    limiter = max(found.drag_idle + sloped * (car.engine.limiter_rpm - rpm[0]), 0.0) * mass
+    for speed, value, s, covered in zip(rpm, torque, found.torque_sigma * mass, found.covered, strict=True):
+        if covered:
+            draft.values[f"engine.torque.{speed:.0f}"] = identified(value, s, "full throttle")
+    draft.values["engine.braking_torque_limiter"] = identified(limiter, found.drag_sigma * mass, "coasting")
+    draft.put("aero", drag_area=identified(drag, sigma, "coasting and pulls", prior_sigma=1.0 * car.aero.drag_area))
+    for axle in ("tyre_front", "tyre_rear"):
+        draft.put(axle, rolling_resistance=identified(min(found.rolling[0], 0.1), found.rolling[1], "coasting", prior_sigma=0.007))
+    engine = replace(
+        draft.car.engine, source=LEARNED, rpm=tuple(map(float, rpm)), torque=tuple(map(float, torque)),
+        braking_torque_idle=idle, braking_torque_limiter=limiter, inertia=max(found.engine_inertia[0], 1e-5) * mass,
+    )  # fmt: skip
+    box = replace(draft.car.gearbox, clutch_torque=2.0 * max(float(torque.max()), 1.0))
+    draft.car = replace(draft.car, engine=engine, gearbox=box)
+
+
+def _put_brakes(draft: _Draft, found: Braking | None) -> None:
+    if found is None:
+        draft.missing.append("brakes: hardly braked in a straight line")
+        return
+    car = draft.car
+    share = found.front_share.value if found.front_share else car.brakes.front_share
+    share = min(max(share, 0.0), 1.0)
+    draft.values["brakes.force_over_mass"] = found.force
+    draft.values["brakes.front_share"] = found.front_share or prior(share, 0.15)
+    draft.car = _split_brakes(car, found.force.value, share)
+
+
+def _split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
+    """Return a car whose brakes give `over_mass` (m/s^2) at full pedal, `share` of it in front."""
+    force = over_mass * car.body.mass
+    return replace(car, brakes=replace(
+        car.brakes, source=LEARNED, torque_front=share * force * car.tyre_front.radius,
+        torque_rear=(1.0 - share) * force * car.tyre_rear.radius,
+    ))  # fmt: skip
+
+
+def _put_tyres(draft: _Draft, found: TyreFit | None, *, known_lift: bool) -> None:
+    if found is None:
+        draft.missing.append("tyres: too little was driven")
+        return
+    car, fit = draft.car, found.fit
+
+    def of(function: Callable[[Array], float], floor: float, note: str, spread: float) -> LearnedValue:
+        value, sigma = fit.derive(function)
+        return identified(value, sigma, note, floor=floor, prior_sigma=spread)
+
+    across, along, deviation = "motion in bends", "motion under power and braking", found.deviation
+    mu, angle, ratio = car.tyre_front.mu_y, car.tyre_front.peak_slip_angle, car.tyre_front.peak_slip_ratio
+    for axle, name in enumerate(("tyre_front", "tyre_rear")):
+        # A rear tyre's or a longitudinal value is tied to the front's, so little of the drive may be in it.
+        draft.put(
+            name,
+            mu_y=of(lambda p, a=axle: tyre_numbers(p).mu_y[a], 0.01, across, 0.06 * mu if axle else deviation[P.MU]),
+            mu_x=of(lambda p, a=axle: tyre_numbers(p).mu_x[a], 0.015, along, 0.08 * mu),
+            peak_slip_angle=of(lambda p, a=axle: tyre_numbers(p).peak_slip_angle[a], 0.03, across,
+                               0.1 * angle if axle else deviation[P.ANGLE]),
+            peak_slip_ratio=of(lambda p, a=axle: tyre_numbers(p).peak_slip_ratio[a], 0.03, along,
+                               0.1 * ratio if axle else deviation[P.RATIO]),
+            mu_y_load=of(lambda p: p[P.MU_LOAD], 0.0, across, deviation[P.MU_LOAD]),
+            shape=of(lambda p: p[P.SHAPE], 0.0, across, deviation[P.SHAPE]),
+            curvature=of(lambda p: p[P.CURVATURE], 0.0, across, deviation[P.CURVATURE]),
+        )  # fmt: skip
+    car = draft.car
+    tyres = {
+        axle: replace(getattr(car, axle), mu_x_load=0.7 * fit.value[P.MU_LOAD]) for axle in ("tyre_front", "tyre_rear")
+    }
+    scale = fit.value[P.INERTIA]
+    body = replace(car.body, yaw_inertia=car.body.yaw_inertia * scale, pitch_inertia=car.body.pitch_inertia * scale)
+    draft.car = replace(car, body=body, **tyres)
+    if not known_lift:
+        half = 0.5 * car.aero.air_density / car.body.mass
+        for axle, name in enumerate(("front", "rear")):
+            draft.put("aero", **{
+                f"lift_area_{name}": of(lambda p, a=axle: tyre_numbers(p).lift[a] / half, 0.03, "grip over speed",
+                                        0.5 * deviation[P.LIFT] / half)
+            })  # fmt: skip
+    for axle, used in (("front", found.used_front), ("rear", found.used_rear)):
+        if used < 0.8:
+            draft.missing.append(f"limit of the {axle} tyres: driven up to {100.0 * used:.0f} % of the slip of their peak")
+
+
+def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> ActuatorResponse | None:
+    """Put the steering's lock, ratio and rate, and return its response; needs the tyres' fit for the gain."""
+    if tyres is None:
+        return None
+    car, gain = draft.car, tyres.fit.value[P.STEER]
+    sigma = float(np.hypot(tyres.fit.sigma[P.STEER], 0.01 * gain))
+    told = getattr(table, tyres.signal)
+    response = None
+    if tyres.signal != "steer" and np.isfinite(table.steer).all():
+        usual = car.steering
+        scale = usual.ratio if tyres.signal == "wheel_angle" else 1.0 / usual.max_angle
+        response = find_response(table.time, table.steer, told, usual_rate=scale * usual.max_rate)
+    lock = gain * (response.gain.value if response else 1.0)
+    lock = min(max(lock, 0.02), 1.3)
+    found = {"max_angle": identified(lock, sigma * lock / gain, "curvature over steer", floor=0.005)}
+    if tyres.signal == "wheel_angle":
+        found["ratio"] = identified(1.0 / gain, sigma / gain**2, "curvature over steering wheel")
+    rate = response.rate if response else None
+    if rate is not None and rate.source == "identified":
+        found["max_rate"] = LearnedValue(rate.value * gain, rate.sigma * gain, rate.source, rate.note)
+    draft.put("steering", **found)
+    return response
+
+
+def _find_loop_delay(table: DriveTable, draft: _Draft, braking: Braking | None, powertrain: Powertrain | None) -> None:
+    """Put the delay from a brake command to the deceleration: forces cannot be echoed by a wire as a pedal can."""
+    if braking is None or powertrain is None:
+        draft.missing.append("delay: too little was braked in a straight line")
+        return
+    car = draft.car
+    others = drive_matrix(table, car, powertrain.speeds) @ powertrain.fit.value
+    held = others - (table.fx + wheel_inertia_share(car) * table.ax)
+    gentle = (
+        (table.throttle_asked < 0.01) & (np.abs(table.fy) < 2.0) & (table.vx > 6.0) & (table.gear_age > 0.3)
+        & (held < 0.7 * braking.peak) & (table.brake_asked > 0.0) & (table.assisted < 0.5)
+    )  # fmt: skip
+    told = np.where(gentle, held, 0.0)
+    response = find_response(table.time, table.brake_asked, told, usual_rate=math.inf, counted=gentle)
+    if response is None:
+        draft.missing.append("delay: too little was braked in a straight line")
+        return
+    draft.values["loop_delay"] = response.delay
+    draft.values["brake_lag"] = response.lag

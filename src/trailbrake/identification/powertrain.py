@@ -1,0 +1,163 @@
+"""Drive force over engine speed and gear, engine braking, air drag and rolling resistance, all over the car's mass.
+
+Along a straight the force of the tyres and the air over mass is linear in the unknowns: torque at the knots of the
+engine's curve, drag torque, air, rolling, inertia of the engine. Rows in many gears, speeds and pedals separate them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.cars.params import CarParams
+from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.robust_fit import Fit, fit_linear
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+KNOTS = 12  # of the torque curve
+MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the car
+MAX_SLIP = 0.06  # of the driven wheels
+STEADY_S = 0.5  # of the pedal: turbochargers lag
+SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
+MIN_ROWS = 150
+FULL_THROTTLE, SHUT_THROTTLE = 0.95, 0.03
+MIN_PULL = 0.2  # throttle that counts as having driven at an engine speed
+DRIVING_THROTTLE = 0.12  # above it the engine drives the car in most of its range
+DRIVE_FLOOR, DRAG_FLOOR = 0.01, 0.03  # relative, of the method
+
+
+@dataclass(frozen=True, eq=False)
+class Powertrain:
+    """What was found, over the mass of the car.
+
+    Attributes:
+        speeds: (KNOTS,) rad/s, of the engine.
+        torque, torque_sigma: (KNOTS,) N m/kg at full throttle, before the gearbox's efficiency.
+        covered: (KNOTS,) whether full throttle was driven near the knot.
+        drag_idle, drag_limiter: N m/kg, engine braking at the first and the last knot.
+        drag_sigma: N m/kg, of them.
+        air: 1/m, air drag over mass and speed squared.
+        rolling: 1.
+        engine_inertia: m^2, over mass.
+        fit: of (KNOTS + 5) unknowns in the order of these attributes.
+        rows: how many rows there were, at full throttle and coasting.
+    """
+
+    speeds: Array
+    torque: Array
+    torque_sigma: Array
+    covered: NDArray[np.bool_]
+    drag_idle: float
+    drag_limiter: float
+    drag_sigma: float
+    air: tuple[float, float]
+    rolling: tuple[float, float]
+    engine_inertia: tuple[float, float]
+    fit: Fit
+    rows: tuple[int, int]
+
+
+def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows in which the car rolls straight in gear, its clutch closed and its tyres far from their limit."""
+    gears = car.gearbox.top_gear
+    driven = _driven_speed(table, car)
+    slip = np.abs(driven / table.speed - 1.0)
+    ratio = _overall_ratios(table, car)
+    closed = np.abs(table.engine / np.maximum(ratio * driven / car.driven_radius, 1.0) - 1.0) < 0.03
+    return (
+        (table.gear >= 1) & (table.gear <= gears) & (table.gear_age > 0.4) & (np.abs(table.fy) < MAX_SIDE)
+        & (table.vx > 3.0) & (slip < MAX_SLIP) & closed & (table.assisted < 0.5)
+    )  # fmt: skip
+
+
+def _driven_speed(table: DriveTable, car: CarParams) -> Array:
+    front = car.drive.front_share
+    speed: Array = front * table.spin[:, :2].mean(axis=1) * car.tyre_front.radius
+    return speed + (1.0 - front) * table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius
+
+
+def _overall_ratios(table: DriveTable, car: CarParams) -> Array:
+    ratios = np.array([0.0] + [car.gearbox.overall_ratio(g) for g in range(1, car.gearbox.top_gear + 1)])
+    return np.asarray(ratios[np.clip(table.gear, 0, car.gearbox.top_gear).astype(int)])
+
+
+def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
+    """Return the (n, KNOTS + 5) matrix that gives the force over mass (m/s^2) of the unknowns of `Powertrain`.
+
+    Args:
+        table: of rows as `pedal_rows`.
+        car: gears, radii, efficiency, and the wheels' inertia over mass.
+        speeds: (KNOTS,) rad/s.
+    """
+    lever = _overall_ratios(table, car) / car.driven_radius
+    place = np.clip((table.engine - speeds[0]) / (speeds[1] - speeds[0]), 0.0, len(speeds) - 1.0)
+    low = np.minimum(place.astype(int), len(speeds) - 2)
+    share = place - low
+    matrix = np.zeros((len(table), len(speeds) + 5))
+    pull = table.throttle * lever * car.gearbox.efficiency
+    rows = np.arange(len(table))
+    matrix[rows, low] = pull * (1.0 - share)
+    matrix[rows, low + 1] = pull * share
+    # The gearbox loses a share of what goes through it, whichever way: at part throttle the engine still drives.
+    loss = np.where(table.throttle > DRIVING_THROTTLE, car.gearbox.efficiency, 1.0 / car.gearbox.efficiency)
+    hold = (1.0 - table.throttle) * lever * loss
+    along = place / (len(speeds) - 1.0)
+    matrix[:, -5], matrix[:, -4] = -hold * (1.0 - along), -hold * along
+    matrix[:, -3] = -table.vx**2
+    lift = 0.5 * car.aero.air_density * (car.aero.lift_area_front + car.aero.lift_area_rear) / car.body.mass
+    matrix[:, -2] = -(G + lift * table.vx**2)
+    matrix[:, -1] = -(lever**2) * table.ax
+    return matrix
+
+
+def wheel_inertia_share(car: CarParams) -> float:
+    """Return the inertia of the wheels as a share of the car's mass."""
+    return sum(2.0 * tyre.inertia / tyre.radius**2 for tyre in (car.tyre_front, car.tyre_rear)) / car.body.mass
+
+
+def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
+    """Return the powertrain of the car of a drive; None where too little was driven in a straight line.
+
+    Args:
+        table: the drive.
+        car: what is known of it: gears and radii found before, the rest of its class.
+    """
+    # Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole.
+    # But for cars whose tyres hardly ever carry all of it.
+    rows = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
+    full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
+    if (rows & full).sum() > 0.5 * MIN_ROWS:
+        rows &= full | shut
+    if rows.sum() < MIN_ROWS:
+        return None
+    t = table.take(rows)
+    low, high = np.percentile(t.engine, [0.5, 99.5])
+    speeds = np.linspace(max(low, 1.0), max(high, low + 10.0), KNOTS)
+    matrix = drive_matrix(t, car, speeds)
+    target = t.fx + wheel_inertia_share(car) * t.ax
+    mass, engine = car.body.mass, car.engine
+    half = 0.5 * car.aero.air_density
+    usual = max(engine.torque) / mass
+    mean = np.concatenate([
+        np.full(KNOTS, usual),
+        [engine.braking_torque_idle / mass, engine.braking_torque_limiter / mass, half * car.aero.drag_area / mass,
+         car.tyre_front.rolling_resistance, engine.inertia / mass],
+    ])  # fmt: skip
+    deviation = np.concatenate([np.full(KNOTS, 2.0 * usual), 1.0 * mean[KNOTS : KNOTS + 3], [0.007, 0.7 * mean[-1]]])
+    # Smoothness of the torque curve: rows of their own, in a block of their own each.
+    smooth = np.zeros((KNOTS - 2, KNOTS + 5))
+    for k in range(KNOTS - 2):
+        smooth[k, k : k + 3] = np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual) * 0.05
+    blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
+    fit = fit_linear(np.vstack([matrix, smooth]), np.concatenate([target, np.zeros(KNOTS - 2)]), (mean, deviation), blocks)
+    driven = t.engine[t.throttle > MIN_PULL]
+    gap = speeds[1] - speeds[0]
+    covered = np.array([np.sum(np.abs(driven - s) < 0.75 * gap) > 5 for s in speeds])
+    v, s = fit.value, fit.sigma
+    return Powertrain(
+        speeds, v[:KNOTS], np.hypot(s[:KNOTS], DRIVE_FLOOR * v[:KNOTS]), covered, max(v[KNOTS], 0.0),
+        max(v[KNOTS + 1], 0.0), float(np.hypot(s[KNOTS], s[KNOTS + 1])), (v[-3], float(np.hypot(s[-3], DRAG_FLOOR * v[-3]))),
+        (max(v[-2], 0.0), s[-2]), (v[-1], s[-1]), fit, (int((t.throttle > 0.9).sum()), int((t.throttle < 0.05).sum())),
+    )  # fmt: skip

@@ -1,0 +1,160 @@
+"""Least squares with robust weights and priors, and the covariance of what they find.
+
+Levenberg and Marquardt with Huber's weights by iteration (Huber and Ronchetti, Robust Statistics, 2nd ed. 2009, chapter
+7). Priors are further residuals. Neighbouring samples of a drive repeat each other's errors, so the covariance is that of
+residuals which are independent between blocks of time alone (Liang and Zeger, Biometrika 73:1, 1986).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+HUBER = 1.5  # residual over its scale from which its weight falls
+ROUNDS = 40  # iterations, at most
+STEP_SHARE = 1e-6  # of a parameter's prior sigma, or of itself: the step of the numerical Jacobian
+CONVERGED = 1e-6  # relative change of the cost below which a fit is done
+MAX_DAMPING = 1e8
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit.
+
+    Attributes:
+        value: (k,) the parameters.
+        sigma: (k,) their standard deviations.
+        covariance: (k, k).
+        scale: robust standard deviation of the weighted residuals: 1 where they are as large as was declared.
+        rows: how many residuals there were, priors not counted.
+    """
+
+    value: Array
+    sigma: Array
+    covariance: Array
+    scale: float
+    rows: int
+
+    def derive(self, function: Callable[[Array], float]) -> tuple[float, float]:
+        """Return a function of the parameters and its standard deviation, by its slope."""
+        value = function(self.value)
+        slope = np.zeros(len(self.value))
+        for k, sigma in enumerate(self.sigma):
+            step = max(1e-3 * sigma, 1e-9)
+            beside = self.value.copy()
+            beside[k] += step
+            slope[k] = (function(beside) - value) / step
+        return value, float(np.sqrt(max(slope @ self.covariance @ slope, 0.0)))
+
+
+def fit_linear(matrix: Array, target: Array, prior: tuple[Array, Array], blocks: Ints | None = None) -> Fit:
+    """Return the x (k,) that brings matrix @ x closest to `target`.
+
+    Args:
+        matrix: (n, k).
+        target: (n,).
+        prior: mean and standard deviation (k,) of the parameters; infinite deviation: none.
+        blocks: (n,) number of the block of time of each row; None: rows are independent.
+    """
+    return fit_residuals(lambda x: matrix @ x - target, prior[0], prior, blocks, jacobian=lambda x: matrix)
+
+
+def fit_residuals(
+    residuals: Callable[[Array], Array],
+    start: Array,
+    prior: tuple[Array, Array],
+    blocks: Ints | None = None,
+    *,
+    limits: tuple[Array, Array] | None = None,
+    jacobian: Callable[[Array], Array] | None = None,
+    steps: Array | None = None,
+) -> Fit:
+    """Return the parameters with the least robust cost.
+
+    Args:
+        residuals: (n,) of the parameters; of any common scale, which is estimated.
+        start: (k,) where to begin.
+        prior: mean and standard deviation (k,) of the parameters; infinite deviation: none.
+        blocks: (n,) number of the block of time of each residual; None: they are independent.
+        limits: least and largest parameters, (k,) each.
+        jacobian: (n, k) derivative of the residuals; left out: by differences.
+        steps: (k,) of the differences; left out: a small share of the prior's deviation.
+    """
+    mean, deviation = prior
+    pull = np.where(np.isfinite(deviation), 1.0 / np.maximum(deviation, 1e-300), 0.0)
+    if steps is None:
+        steps = STEP_SHARE * np.where(np.isfinite(deviation), deviation, np.maximum(np.abs(start), 1.0))
+    low, high = limits or (np.full(len(start), -np.inf), np.full(len(start), np.inf))
+    x = np.clip(start.astype(np.float64), low, high)
+    r = residuals(x)
+    # A block counts as one residual, however many samples it has: so priors keep their weight.
+    repeats = np.sqrt(len(r) / max(len(np.unique(blocks)), 1)) if blocks is not None and len(r) else 1.0
+    scale = _robust_scale(r) * repeats
+    damping, cost = 1e-3, np.inf
+    weight = np.ones_like(r)
+    matrix = np.zeros((len(r), len(x)))
+    for _ in range(ROUNDS):
+        scale = _robust_scale(r) * repeats
+        weight = 1.0 / np.maximum(np.abs(r) * repeats / (HUBER * scale), 1.0)
+        matrix = jacobian(x) if jacobian else _differences(residuals, x, r, steps)
+        cost = _cost(r, scale, repeats, x, mean, pull)
+        normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
+        slope = matrix.T @ (weight * r) / scale**2 + pull**2 * (x - mean)
+        moved = False
+        while damping < MAX_DAMPING:
+            # In units of each parameter's own information: priors may differ by many powers of ten.
+            size = np.sqrt(np.maximum(np.diag(normal), 1e-300))
+            damped = normal / np.outer(size, size) + damping * np.eye(len(x))
+            trial = np.clip(x - np.linalg.lstsq(damped, slope / size, rcond=None)[0] / size, low, high)
+            r_trial = residuals(trial)
+            new = _cost(r_trial, scale, repeats, trial, mean, pull)
+            if new < cost:
+                moved = cost - new > CONVERGED * max(cost, 1.0)
+                x, r, damping = trial, r_trial, max(damping / 5.0, 1e-9)
+                break
+            damping *= 5.0
+        if not moved:
+            break
+    fit = _finish(x, r, matrix, weight, scale, pull, blocks)
+    return replace(fit, scale=scale / repeats)
+
+
+def _finish(
+    x: Array, r: Array, matrix: Array, weight: Array, scale: float, pull: Array, blocks: Ints | None
+) -> Fit:  # fmt: skip
+    normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
+    size = np.sqrt(np.maximum(np.diag(normal), 1e-300))
+    inverse = np.linalg.pinv(normal / np.outer(size, size), hermitian=True) / np.outer(size, size)
+    scores = matrix * (weight * r / scale**2)[:, None]
+    if blocks is not None:
+        _, which = np.unique(blocks, return_inverse=True)
+        sums = np.zeros((int(which.max(initial=0)) + 1, len(x)))
+        np.add.at(sums, which, scores)
+        few = len(sums) / max(len(sums) - 1.0, 1.0)
+        scores = sums * np.sqrt(few)
+    covariance = inverse @ (scores.T @ scores + np.diag(pull**2)) @ inverse
+    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return Fit(x, sigma, covariance, scale, len(r))
+
+
+def _robust_scale(r: Array) -> float:
+    return max(1.4826 * float(np.median(np.abs(r))) if len(r) else 1.0, 1e-9)
+
+
+def _cost(r: Array, scale: float, repeats: float, x: Array, mean: Array, pull: Array) -> float:
+    size = np.abs(r) * repeats / scale
+    robust = np.where(size < HUBER, 0.5 * size**2, HUBER * size - 0.5 * HUBER**2)
+    return float(robust.sum() / repeats**2 + 0.5 * np.sum((pull * (x - mean)) ** 2))
+
+
+def _differences(residuals: Callable[[Array], Array], x: Array, r: Array, steps: Array) -> Array:
+    columns = []
+    for k, step in enumerate(steps):
+        beside = x.copy()
+        beside[k] += step
+        columns.append((residuals(beside) - r) / step)
+    return np.stack(columns, axis=1)

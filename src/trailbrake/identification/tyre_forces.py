@@ -1,0 +1,320 @@
+"""The tyres of both axles, the steering's gain and the downforce, fitted together in the package's own tyre law.
+
+The motion tells the force of each axle over the car's mass (force and yaw moment of a rigid body) and the flow at each
+wheel; the law (`cars/tyre.py`) gives the forces that a set of parameters would make of the same flow. The difference
+is fitted. Loads are the wire's where it tells them, else those of a two-track model (Milliken and Milliken, Race Car
+Vehicle Dynamics, 1995, chapter 18). What the drive did not excite stays where the class of cars has it.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from trailbrake.cars.params import CarParams
+from trailbrake.cars.tyre import MIN_LOAD_FACTOR
+from trailbrake.cars.tyre_fit import magic_formula_curve
+from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.robust_fit import Fit, fit_residuals
+from trailbrake.planning.axle_forces import load_parameters
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+MIN_SPEED = 5.0  # m/s
+MIN_ROWS = 150
+MOST_ROWS = 5000
+FORCE_BINS = 24  # of the forces across and along: rows are spread over them
+FORCE_ERROR, FORCE_SHARE = 0.15, 0.02  # m/s^2, and of the force: what the residuals are measured by
+LONGITUDINAL_WEIGHT = 0.5
+PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
+
+
+class P(IntEnum):
+    """Parameters of the fit. Those of the rear axle and along are quotients: the axles of a car are alike."""
+
+    STEER = 0  # rad at the road wheels per unit of steer
+    STEER_OFFSET = 1  # rad
+    MU = 2  # across, front
+    MU_REAR = 3  # rear over front
+    MU_ALONG_FRONT = 4  # along over across
+    MU_ALONG_REAR = 5
+    ANGLE = 6  # rad, of the front's peak
+    ANGLE_REAR = 7  # rear over front
+    RATIO = 8  # slip ratio of the front's peak
+    RATIO_REAR = 9  # rear over front
+    MU_LOAD = 10
+    SHAPE = 11
+    CURVATURE = 12
+    LIFT = 13  # 1/m, downforce of both axles over mass and speed squared
+    LIFT_FRONT = 14  # share of it
+    INERTIA = 15  # yaw inertia over that of the class
+    RADIUS_FRONT = 16  # over what was found
+    RADIUS_REAR = 17
+    TOE_FRONT = 18  # rad, by which each wheel is turned inwards; what camber does counts as such
+    TOE_REAR = 19
+
+
+class TyreNumbers(NamedTuple):
+    """The numbers of both axles (front, rear) that follow from the parameters of the fit."""
+
+    mu_y: tuple[float, float]
+    mu_x: tuple[float, float]
+    peak_slip_angle: tuple[float, float]
+    peak_slip_ratio: tuple[float, float]
+    lift: tuple[float, float]  # 1/m, over mass
+
+
+def tyre_numbers(p: Array) -> TyreNumbers:
+    """Return the numbers of the axles."""
+    rear, lift = p[P.MU] * p[P.MU_REAR], p[P.LIFT]
+    return TyreNumbers(
+        (p[P.MU], rear), (p[P.MU] * p[P.MU_ALONG_FRONT], rear * p[P.MU_ALONG_REAR]),
+        (p[P.ANGLE], p[P.ANGLE] * p[P.ANGLE_REAR]), (p[P.RATIO], p[P.RATIO] * p[P.RATIO_REAR]),
+        (lift * p[P.LIFT_FRONT], lift * (1.0 - p[P.LIFT_FRONT])),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TyreFit:
+    """What was found.
+
+    Attributes:
+        fit: its values by `P`.
+        deviation: (len(P),) of the priors.
+        signal: what STEER counts: `wheel_angle` (rad), `steer_told` or `steer`.
+        used_front, used_rear: the most combined slip over its peak that was driven (a high percentile).
+        friction: (2,) most lateral force over load that the axles gave.
+        rows: (n, 6) of the plots: slip angle front and rear (rad), lateral force over load front and rear, speed, and
+            the force along over weight.
+    """
+
+    fit: Fit
+    deviation: Array
+    signal: str
+    used_front: float
+    used_rear: float
+    friction: tuple[float, float]
+    rows: Array
+
+
+def steer_signal(table: DriveTable) -> str:
+    """Return the column that tells best where the road wheels point."""
+    for name in ("wheel_angle", "steer_told"):
+        if np.isfinite(getattr(table, name)).all() and np.ptp(getattr(table, name)) > 0.0:
+            return name
+    return "steer"
+
+
+@dataclass(frozen=True, eq=False)
+class _Flow:
+    """Rows as the fit needs them: n rows of four wheels."""
+
+    table: DriveTable
+    u: Array  # (n, 4) m/s, forward at the wheels
+    across: Array  # (n, 4) flow angle's tangent, lagged
+    steer: Array  # (n,) lagged
+
+
+def _lag(table: DriveTable, values: Array, length: float) -> Array:
+    """Return columns (n, k), lagged by a relaxation length (m)."""
+    step = np.diff(table.time, prepend=table.time[0])
+    gain = np.where((step > 0.0) & (step < 0.1), 1.0 - np.exp(-step * table.speed / length), 1.0)
+    out = values.copy()
+    for k in range(1, len(values)):
+        out[k] = out[k - 1] + gain[k] * (values[k] - out[k - 1])
+    return out
+
+
+def _make_flow(table: DriveTable, car: CarParams, signal: str) -> _Flow:
+    body = car.body
+    xs = np.array([body.cg_to_front, body.cg_to_front, -body.cg_to_rear, -body.cg_to_rear])
+    ys = 0.5 * np.array([body.track_front, -body.track_front, body.track_rear, -body.track_rear])
+    u = table.speed[:, None] - table.yaw_rate[:, None] * ys
+    tangent = (table.vy[:, None] + table.yaw_rate[:, None] * xs) / np.maximum(u, 1.0)
+    steer = getattr(table, signal)
+    lagged = _lag(table, np.column_stack([tangent, steer]), car.tyre_front.relaxation_y)
+    return _Flow(table, u, lagged[:, :4], lagged[:, 4])
+
+
+def _choose_rows(table: DriveTable) -> NDArray[np.int64]:
+    """Return rows, spread over the forces across and along so that the limit counts as much as the straights."""
+    good = np.flatnonzero((table.vx > MIN_SPEED) & np.isfinite(table.spin).all(axis=1) & (np.abs(table.vy) < 0.3 * table.vx))
+    key = np.floor(np.abs(table.fy[good]) * 1.5) + 1000.0 * np.floor(table.fx[good] / 1.5)
+    order = np.argsort(key, kind="stable")
+    _, starts, counts = np.unique(key[order], return_index=True, return_counts=True)
+    most = 30
+    while most < len(good) and np.minimum(counts, most).sum() < MOST_ROWS:
+        most = int(most * 1.3) + 1
+    chosen = [
+        order[a : a + c][np.linspace(0, c - 1, min(c, most)).astype(int)] for a, c in zip(starts, counts, strict=True)
+    ]
+    return np.sort(good[np.concatenate(chosen)])
+
+
+def _slip_curve(slip: Array, shape: float, curvature: float, tyre_b: float) -> Array:
+    return magic_formula_curve(slip, tyre_b, shape, curvature)
+
+
+class AxleModel:
+    """The forces of both axles over mass, as functions of the parameters of the fit."""
+
+    def __init__(self, flow: _Flow, car: CarParams) -> None:
+        self._flow, self._car = flow, car
+        self._loads = load_parameters(car)
+        self._measured = bool(np.isfinite(flow.table.load).all())
+        base, mass = car.body.wheelbase, car.body.mass
+        t = flow.table
+        self._front_force = (car.body.cg_to_rear * t.fy) / base
+        self._rear_force = (car.body.cg_to_front * t.fy) / base
+        self._moment = car.body.yaw_inertia / mass * t.yaw_acceleration / base
+
+    def loads(self, p: Array) -> Array:
+        """Return (n, 4) loads over mass, m/s^2."""
+        t, n = self._flow.table, self._loads
+        if self._measured:
+            return np.asarray(t.load / self._car.body.mass)
+        to_rear = n.wheelbase - n.cg_to_front
+        pitch = t.fx * n.cg_height / n.wheelbase
+        lift = tyre_numbers(p).lift
+        front = G * to_rear / n.wheelbase + lift[0] * t.vx**2 - pitch
+        rear = G * n.cg_to_front / n.wheelbase + lift[1] * t.vx**2 + pitch
+        arm = n.cg_height - (n.roll_centre_front * to_rear + n.roll_centre_rear * n.cg_to_front) / n.wheelbase
+        share = n.roll_stiffness_front_share
+        side_f = t.fy * (to_rear / n.wheelbase * n.roll_centre_front + share * arm) / n.track_front
+        side_r = t.fy * (n.cg_to_front / n.wheelbase * n.roll_centre_rear + (1.0 - share) * arm) / n.track_rear
+        loads = np.column_stack([0.5 * front - side_f, 0.5 * front + side_f, 0.5 * rear - side_r, 0.5 * rear + side_r])
+        return np.maximum(loads, 0.0)
+
+    def forces(self, p: Array) -> tuple[Array, Array, Array, Array]:
+        """Return forces over mass of the body: across at the front and rear, along in all; and (n, 4) combined slip."""
+        t, car = self._flow.table, self._car
+        loads = self.loads(p)
+        delta = p[P.STEER] * self._flow.steer + p[P.STEER_OFFSET]
+        toe = np.array([-p[P.TOE_FRONT], p[P.TOE_FRONT], -p[P.TOE_REAR], p[P.TOE_REAR]])
+        angles = np.column_stack([delta, delta, np.zeros_like(delta), np.zeros_like(delta)]) + toe
+        flow = np.arctan(self._flow.across) - angles
+        tangent = np.tan(np.clip(flow, -1.2, 1.2))
+        # Speed along the wheel's own plane.
+        along = self._flow.u * (np.cos(angles) + self._flow.across * np.sin(angles))
+        radius = np.array([car.tyre_front.radius * p[P.RADIUS_FRONT]] * 2 + [car.tyre_rear.radius * p[P.RADIUS_REAR]] * 2)
+        ratio = t.spin * radius / np.maximum(along, 1.0) - 1.0
+        numbers = tyre_numbers(p)
+        tyre = replace(car.tyre_front, shape=float(p[P.SHAPE]), curvature=float(p[P.CURVATURE]))
+        nominal = np.array([car.tyre_front.nominal_load] * 2 + [car.tyre_rear.nominal_load] * 2) / car.body.mass
+        more = loads / nominal - 1.0
+        least, most = MIN_LOAD_FACTOR, 2.0 - MIN_LOAD_FACTOR
+        per_peak = np.clip(1.0 - car.tyre_front.slip_load * more, least, most)
+        sx = ratio / np.repeat(numbers.peak_slip_ratio, 2) * per_peak
+        sy = tangent / np.tan(np.repeat(numbers.peak_slip_angle, 2)) * per_peak
+        slip = np.sqrt(sx**2 + sy**2 + 1e-18)
+        share = _slip_curve(slip, tyre.shape, tyre.curvature, tyre.stiffness_factor) * loads / slip
+        falling = np.clip(1.0 - p[P.MU_LOAD] * more, least, most)
+        fx = np.repeat(numbers.mu_x, 2) * falling * share * sx
+        fy = -np.repeat(numbers.mu_y, 2) * falling * share * sy
+        body_x = fx * np.cos(angles) - fy * np.sin(angles)
+        body_y = fx * np.sin(angles) + fy * np.cos(angles)
+        return body_y[:, 0] + body_y[:, 1], body_y[:, 2] + body_y[:, 3], body_x.sum(axis=1), slip
+
+    def measured(self, p: Array) -> tuple[Array, Array, Array]:
+        """Return the same forces as the motion tells them."""
+        t, car = self._flow.table, self._car
+        moment = self._moment * p[P.INERTIA]
+        air = 0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2
+        return self._front_force + moment, self._rear_force - moment, t.fx + air
+
+    def residuals(self, p: Array) -> Array:
+        """Return (3 n,) differences over the error that a force has."""
+        model, told = self.forces(p), self.measured(p)
+        weights = (1.0, 1.0, LONGITUDINAL_WEIGHT)
+        parts = [
+            w * (m - f) / (FORCE_ERROR + FORCE_SHARE * np.abs(f)) for m, f, w in zip(model[:3], told, weights, strict=True)
+        ]
+        return np.concatenate(parts)
+
+
+def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFit | None:
+    """Return the tyres of the car of a drive; None where too little was driven.
+
+    Args:
+        table: the drive.
+        car: what is known of the car: geometry, radii and loads found before, the rest of its class.
+        known_lift: whether the car's downforce was found already.
+    """
+    signal = steer_signal(table)
+    if len(table) < MIN_ROWS:
+        return None
+    flow = _make_flow(table, car, signal)
+    rows = _choose_rows(table)
+    if len(rows) < MIN_ROWS:
+        return None
+    flow = _Flow(table.take(rows), flow.u[rows], flow.across[rows], flow.steer[rows])
+    model = AxleModel(flow, car)
+    mean, deviation, limits = _priors(car, signal, known_lift=known_lift)
+    start = mean.copy()
+    start[P.STEER] = _kinematic_gain(flow, car, mean[P.STEER])
+    blocks = np.tile(flow.table.blocks, 3)
+    fit = fit_residuals(model.residuals, start, (mean, deviation), blocks, limits=limits)
+    _, _, _, slip = model.forces(fit.value)
+    loads = model.loads(fit.value)
+    front, rear, _ = model.measured(fit.value)
+    use = np.column_stack([front / loads[:, :2].sum(axis=1).clip(0.5), rear / loads[:, 2:].sum(axis=1).clip(0.5)])
+    used = [float(np.percentile(slip[:, k : k + 2].max(axis=1), PEAK_SHARE)) for k in (0, 2)]
+    friction = tuple(float(np.percentile(np.abs(use[:, k]), PEAK_SHARE)) for k in (0, 1))
+    delta = fit.value[P.STEER] * flow.steer + fit.value[P.STEER_OFFSET]
+    plot = np.column_stack([
+        np.arctan(flow.across[:, :2].mean(axis=1)) - delta, np.arctan(flow.across[:, 2:].mean(axis=1)), use,
+        flow.table.vx, flow.table.fx / G,
+    ])  # fmt: skip
+    return TyreFit(fit, deviation, signal, used[0], used[1], (friction[0], friction[1]), plot)
+
+
+def _kinematic_gain(flow: _Flow, car: CarParams, usual: float) -> float:
+    """Return the gain of the steering by the curvature of gentle driving, as a start for the fit."""
+    t = flow.table
+    gentle = (np.abs(t.fy) < 3.0) & (np.abs(flow.steer) > 1e-3)
+    if gentle.sum() < 20:
+        return usual
+    wanted = car.body.wheelbase * t.yaw_rate[gentle] / t.speed[gentle]
+    steer = flow.steer[gentle]
+    gain = float(steer @ wanted) / max(float(steer @ steer), 1e-12)
+    return gain if gain > 0.1 * usual else usual
+
+
+def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Array, tuple[Array, Array]]:
+    front, rear, mass = car.tyre_front, car.tyre_rear, car.body.mass
+    half = 0.5 * car.aero.air_density / mass
+    gain = 1.0 / car.steering.ratio if signal == "wheel_angle" else car.steering.max_angle
+    lift = (half * car.aero.lift_area_front, half * car.aero.lift_area_rear)
+    spread = 1e-9 if known_lift else max(sum(lift), 4e-4)
+    # Where it is not known, the air presses on the axles about as the weight does.
+    share = lift[0] / sum(lift) if known_lift and sum(lift) > 0.0 else car.body.front_share - 0.02
+    # By parameter: mean, deviation, least, most.
+    table: dict[P, tuple[float, float, float, float]] = {
+        P.STEER: (gain, math.inf, 0.02 * gain, 50.0 * gain),
+        P.STEER_OFFSET: (0.0, 0.003, -0.03, 0.03),
+        P.MU: (front.mu_y, 0.5, 0.2, 4.0),
+        P.MU_REAR: (1.02, 0.06, 0.5, 2.0),
+        P.MU_ALONG_FRONT: (1.03, 0.06, 0.5, 2.0),
+        P.MU_ALONG_REAR: (1.03, 0.06, 0.5, 2.0),
+        P.ANGLE: (front.peak_slip_angle, 0.04, 0.03, 0.4),
+        P.ANGLE_REAR: (0.97, 0.1, 0.5, 2.0),
+        P.RATIO: (front.peak_slip_ratio, 0.03, 0.03, 0.3),
+        P.RATIO_REAR: (1.0, 0.1, 0.5, 2.0),
+        P.MU_LOAD: (front.mu_y_load, 0.06, 0.0, 0.4),
+        P.SHAPE: (front.shape, 0.08, 1.05, 1.95),
+        P.CURVATURE: (front.curvature, 0.3, -3.0, 0.9),
+        P.LIFT: (sum(lift), spread, -0.01, 0.1),
+        P.LIFT_FRONT: (share, 1e-6 if known_lift else 0.05, 0.0, 1.0),
+        P.INERTIA: (1.0, 0.12, 0.5, 1.8),
+        P.RADIUS_FRONT: (1.0, 0.002, 0.97, 1.03),
+        P.RADIUS_REAR: (1.0, 0.002, 0.97, 1.03),
+        P.TOE_FRONT: (0.0, 0.004, -0.03, 0.03),
+        P.TOE_REAR: (0.002, 0.004, -0.03, 0.03),
+    }
+    columns = np.array([table[p] for p in P])
+    return columns[:, 0], columns[:, 1], (columns[:, 2], columns[:, 3])
