@@ -45,6 +45,12 @@ TESTED_ELSEWHERE = {
     "observe/observation_kernels.py": "observe/test_task_spec.py",  # the kernels that a program runs
     "observe/rewards.py": "observe/test_task_spec.py",
     "observe/parts.py": "observe/test_task_spec.py",
+    "analysis/car_report.py": "run/test_learn_car.py",
+    "identification/car_file_writer.py": "run/test_learn_car.py",
+    "identification/drive_table.py": "run/test_learn_car.py",
+    "identification/learned_car.py": "run/test_learn_car.py",
+    "identification/learned_value.py": "identification/test_wheel_loads.py",
+    "run/recorded_drive.py": "run/test_learn.py",
     "cars/section.py": "cars/test_car_library.py",
     "record/format.py": "record/test_recorder.py",  # declarations
     "event_sims/options.py": "event_sims/test_simulator.py",  # declarations

@@ -57,6 +57,7 @@ SCENES = {
     ],
     "curvature_cut_seed": [Scene(1.5, 33.0, (60.0, 0.3)), Scene(2.0, 12.0, (705.0, 0.3))],
     "lane_pid": [Scene(5.0, 13.0, (360.0, 1.5))],
+    "car_test": [Scene(4.0, 5.0, (200.0, 0.5))],
     "survey": [Scene(5.0, 8.5, (200.0, 0.5))],
     "waypoint_follow": [Scene(5.0, 14.0, (290.0, 1.0)), Scene(2.0, 5.0, (290.0, 1.0))],
     "road_sight": [Scene(3.0, 11.0, (200.0, 1.0), **SLOW_CAMERA)],

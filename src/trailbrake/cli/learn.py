@@ -1,39 +1,104 @@
-"""`learn`: a map of a road from a slow drive along it."""
+"""`learn`: a road, a car, or both, from driving them."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice
-from trailbrake.run.options import LearnOptions
+from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
+from trailbrake.run.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
 
 
-def build_learn_command(simulator: AnySimulator) -> Callable[..., None]:
-    """Return the verb with the live flags of `simulator`."""
+def build_learn_app(simulator: AnySimulator) -> App:
+    """Return the verb with its parts and the live flags of `simulator`."""
+    made = App(name="learn", help="Learn a road and a car that nobody has described, by driving them.")
 
     def learn(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
-        _run_learn(simulator, options or LearnOptions(), live_doors, json=json)
+        _learn_both(simulator, options or LearnOptions(), live_doors, json=json)
 
-    learn.__annotations__["options"] = Annotated[LearnOptions | None, Parameter(name="*")]
-    learn.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
-    learn.__doc__ = "Map a road by driving it slowly, and write a track file that `drive --track FILE` takes."
-    return learn
+    def track(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
+        _learn_track(simulator, options or LearnOptions(), live_doors, json=json)
+
+    def car(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
+        _learn_car(simulator, options or LearnCarOptions(), live_doors, json=json)
+
+    learn.__doc__ = "Map a road, learn the car on it, and drive laps with both; with a recording, only map its road."
+    track.__doc__ = "Map a road by driving it slowly, and write a track file that `drive --track FILE` takes."
+    car.__doc__ = "Learn a car by a test drive or from recordings, and write a car file that `drive --car FILE` takes."
+    _annotate(learn, simulator, LearnOptions)
+    _annotate(track, simulator, LearnOptions)
+    _annotate(car, simulator, LearnCarOptions)
+    made.default(learn)
+    made.command(track, name="track")
+    made.command(car, name="car")
+    return made
 
 
-def _run_learn(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.run.learn import map_road
+def _annotate(verb: Callable[..., None], simulator: AnySimulator, options: type) -> None:
+    verb.__annotations__["options"] = Annotated[options | None, Parameter(name="*")]
+    verb.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
+
+
+def _listener() -> Any:
     from trailbrake.run.session.progress import SilentListener
 
     class StderrListener(SilentListener):
         def show_message(self, text: str) -> None:
             print_notice(text)
 
-    result = map_road(simulator, options, live, StderrListener())
+    return StderrListener()
+
+
+def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
+    from trailbrake.run.learn import map_road
+
+    result = map_road(simulator, options, live, _listener())
     if json:
         print_json(result)
-        return
+    else:
+        _print_track(result)
+
+
+def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> None:
+    from trailbrake.run.learn_car import learn_car_file
+
+    result = learn_car_file(simulator, options.with_defaults(), live, _listener())
+    if json:
+        print_json(result)
+    else:
+        _print_car(result)
+
+
+def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
+    from trailbrake.run.learn import map_road
+    from trailbrake.run.learn_car import car_options, learn_car_file
+
+    result = map_road(simulator, options, live, _listener())
+    if not json:
+        _print_track(result)
+    if options.source is None:
+        learned = learn_car_file(simulator, car_options(options, result["track"]), live, _listener())
+        result = {**result, "learned_car": learned}
+        if not json:
+            _print_car(learned)
+    if json:
+        print_json(result)
+
+
+def _print_track(result: dict[str, Any]) -> None:
     known = f"{100.0 * result['width_known']:.0f} % of its width told by the wire"
     kind = "circuit" if result["closed"] else "open road"
     print(f"{kind}, {result['length_m']:.0f} m long, {result['width_m']:.2f} m wide, {known}\ntrack {result['track']}")
+
+
+def _print_car(result: dict[str, Any]) -> None:
+    rows = [
+        [key, f"{v['value']:.5g}", f"{1.96 * v['sigma']:.2g}", v["source"], v["note"]]
+        for key, v in result["values"].items()
+    ]
+    print_table("Learned", ["number", "value", "95 % within", "", "from"], rows)
+    for text in result["missing"]:
+        print(f"not learned: {text}")
+    print(f"{result['driven_s']:.0f} s of driving, class {result['class']}")
+    print(f"car {result['car']}\nreport {result['report']}")

@@ -7,7 +7,6 @@ between the bends, and short steps of the steering on straights. The steering le
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from trailbrake.control.vehicle.steer_adaptation import SteerAdaptation
 from trailbrake.planning.course import Course
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.state import CarState, Controls
-from trailbrake.state.fields import quantity
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.units import wrap_angle
 
@@ -40,30 +38,26 @@ MOST_OFFS = 4
 STANDSTILL_S = 12.0
 
 
-@dataclass(frozen=True)
-class CarTestGains:
-    """Constants of `car_test`."""
-
-    seconds: float = quantity("s", "length of the test drive", lo=60.0, hi=600.0, default=240.0)
-    stage: float = quantity("m", "driven at one stage, or a lap if that is less", lo=200.0, hi=5000.0, default=800.0)
-    most: float = quantity("m/s^2", "most lateral acceleration", lo=2.0, hi=30.0, default=15.5)
-
-
 class Driver:
-    """Drives a programme from which `trailbrake learn car` learns the car: gentle first, then up to its limits."""
+    """Drives a programme from which `trailbrake learn car` learns the car: gentle first, then up to its limits.
+
+    Args:
+        seconds: length of the test drive.
+        stage: m that are driven at one lateral acceleration, or a lap if that is less.
+        most: m/s^2, most lateral acceleration.
+    """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate"})
     COURSE_NEEDS = frozenset({"track"})
     USES = frozenset({"wheels.angular_velocity"})
-    Gains = CarTestGains
 
-    def __init__(self, gains: CarTestGains | None = None) -> None:
-        self.gains = gains or CarTestGains()
+    def __init__(self, seconds: float = 240.0, stage: float = 800.0, most: float = 15.5) -> None:
+        self.seconds, self.stage_length, self.most = seconds, stage, most
 
     def reset(self, course: Course) -> None:
         """Plan a line and the speeds of all stages along it."""
         self.line = plan_racing_line(course.track.road, USUAL_WIDTH, LINE_WEIGHT)
-        self.stages = [side for side in STAGES if side <= self.gains.most] or [self.gains.most]
+        self.stages = [side for side in STAGES if side <= self.most] or [self.most]
         self.limits = [_speed_limits(self.line, side) for side in self.stages]
         self.row = -1
         self.steering, self.pedals_of, self.recovery = SteerAdaptation(FIRST_GUESS), PedalProgramme(), SpinRecovery()
@@ -154,13 +148,17 @@ class Driver:
         if (self.sliding > 0.25 or wide) and self.stage > 0:
             self.ceiling = max(min(self.ceiling, self.stage if self.sliding > 0.25 and not wide else self.stage - 1), 0)
             self.stage, self.sliding, self.stage_start = min(self.stage, self.ceiling), 0.0, self.driven
-        elif self.driven - self.stage_start > min(self.gains.stage, lap) and self.stage < self.ceiling and self.time > WEAVE_S:
+        elif (
+            self.driven - self.stage_start > min(self.stage_length, lap)
+            and self.stage < self.ceiling
+            and self.time > WEAVE_S
+        ):
             self.stage, self.stage_start = self.stage + 1, self.driven
         if state.speed > 0.3:
             self.moved_at = self.time
         ends = not self.line.closed and s > self.line.length - 60.0
         for over, why in (
-            (self.time > self.gains.seconds, "the programme is over"), (ends, "the road ends"),
+            (self.time > self.seconds, "the programme is over"), (ends, "the road ends"),
             (self.offs > MOST_OFFS, "the car left the road too often"),
             (self.time - self.moved_at > STANDSTILL_S, "the car stands"),
         ):  # fmt: skip

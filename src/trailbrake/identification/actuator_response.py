@@ -1,7 +1,8 @@
 """Delay, rate limit and lag of an actuator, from what was asked for and what the wire says that is applied.
 
-A model of the actuator (a transport delay, then a first-order lag, then a limit of its rate) is run over the commands in
-steps much shorter than the wire's, and fitted to what was told. So a delay is found to a fraction of the wire's period.
+A model of the actuator (a transport delay, then a first-order lag, then a limit of its rate) is run over the commands
+in steps much shorter than the wire's, and fitted to what was told. So a delay is found to a fraction of the wire's
+period.
 """
 
 import math
@@ -67,7 +68,7 @@ def run_actuator(time: Array, asked: Array, told: Array, parameters: Array, rest
             at = k
             continue
         span = time[k] - time[k - 1]
-        steps = max(int(round(span / 0.001)), 1)
+        steps = max(round(span / 0.001), 1)
         h = span / steps
         for i in range(steps):
             # The command in force at the middle of the step, a delay ago; a part of a step counts in proportion.
@@ -143,7 +144,7 @@ def find_response(
 def _lively_rows(time: Array, asked: Array) -> NDArray[np.int64]:
     """Return the rows of the windows in which most was asked for, in order of time."""
     window = np.floor(time / WINDOW_S).astype(np.int64)
-    numbers, which = np.unique(window, return_inverse=True)
+    _, which = np.unique(window, return_inverse=True)
     change = np.abs(np.diff(asked, prepend=asked[0]))
     activity = np.bincount(which, change)
     best = np.argsort(-activity)[: int(MOST_SECONDS / WINDOW_S)]

@@ -10,13 +10,18 @@ from trailbrake.identification.learned_car import LearnedCar
 from trailbrake.identification.learned_value import LearnedValue
 
 
-def format_car(learned: LearnedCar) -> str:
+def format_car(learned: LearnedCar, car: CarParams | None = None) -> str:
     """Return the text of a car file that `trailbrake.cars.car_library.load_car` takes.
+
+    Args:
+        learned: what was learned.
+        car: the car to write, where it is not that of `learned`.
 
     Behind a number that was learned, a comment has its standard deviation; the same numbers stand in a comment at the
     end, with all those that have no key of their own.
     """
-    values = msgspec.to_builtins(learned.car)
+    car = car or learned.car
+    values = msgspec.to_builtins(car, enc_hook=float)
     lines = [f"# {learned.car.title}.", "# Numbers with +- were identified (standard deviation); all others are those",
              f"# of the class of cars ({learned.kind.name})."]  # fmt: skip
     lines += [f"# Not learned: {text}" for text in learned.missing]
@@ -24,7 +29,7 @@ def format_car(learned: LearnedCar) -> str:
     for name, section in values.items():
         if isinstance(section, dict):
             lines += ["", *_section(name, section, learned.values)]
-    others = [key for key in learned.values if not _has_key(learned.car, key)]
+    others = [key for key in learned.values if not _has_key(car, key)]
     lines += ["", "# Besides:"] + [f"# {key} = {_number_with_sigma(learned.values[key])}" for key in others]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""`DriveTable`: what a wire has told of a drive, in SI columns at an even rate, with forces where it gave accelerations.
+"""`DriveTable`: what a wire has told of a drive, in SI columns at an even rate, and forces instead of accelerations.
 
 Accelerations become forces over mass (specific forces): along the road by the climb of the path, across it by the bank
 of the road. The bank is told from the body's own roll by driving the same place at different speeds.
@@ -164,7 +164,13 @@ def make_table(state: Mapping[str, Array], controls: Mapping[str, Array], number
         place_y=place_y,
     )  # fmt: skip
     usual = np.diff(time, prepend=time[0] - step) < GAP
-    good = usual & np.isfinite(table.vx) & np.isfinite(table.fx) & np.isfinite(table.fy) & (np.nan_to_num(raw["contact_depth"]) <= 0.0)
+    good = (
+        usual
+        & np.isfinite(table.vx)
+        & np.isfinite(table.fx)
+        & np.isfinite(table.fy)
+        & (np.nan_to_num(raw["contact_depth"]) <= 0.0)
+    )
     every = max(round(1.0 / (step * MAX_RATE)), 1)
     return table.take(np.flatnonzero(good)[::every])
 

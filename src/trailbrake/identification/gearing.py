@@ -94,7 +94,7 @@ def _shift_speeds(table: DriveTable) -> tuple[LearnedValue | None, LearnedValue 
     # While it changes, the engine is already on its way to the speed of the next gear: of an up-shift the highest speed
     # before counts, of a down-shift the highest one behind.
     for rows, side, note in ((up, (-0.5, 0.02), "up-shifts at full throttle"), (down, (0.0, 0.5), "down-shifts")):
-        speeds = np.array([_highest(table, k, side) for k in rows])
+        speeds = np.array([_highest(table, int(k), side) for k in rows])
         if len(speeds) < 2:
             found.append(None)
             continue

@@ -80,7 +80,7 @@ def _rolling_radius(table: DriveTable, axle: int) -> tuple[LearnedValue | None, 
     return radius, slip
 
 
-def _places(table: DriveTable) -> tuple[LearnedValue, ...]:
+def _places(table: DriveTable) -> tuple[LearnedValue, LearnedValue, LearnedValue, LearnedValue]:
     """Return wheelbase, centre of mass to front axle, and the tracks: means of the contact points' places."""
     x, y = np.median(table.place_x, axis=0), np.median(table.place_y, axis=0)
     front, rear = 0.5 * (x[0] + x[1]), 0.5 * (x[2] + x[3])
@@ -158,7 +158,6 @@ def _front_arm(table: DriveTable, radii: tuple[LearnedValue | None, ...]) -> Lea
         across = t.vy + p[0] * matrix_of
         speed = np.sqrt(t.vx**2 + across**2)
         return np.asarray((rolled * (1.0 + p[1]) - speed) / 0.01)
-
 
     fit = fit_residuals(residuals, np.array([1.2, 0.0]), (np.array([1.25, 0.0]), np.array([0.4, 0.004])), t.blocks)
     return identified(fit.value[0], fit.sigma[0], "front wheels' speed in tight bends", floor=0.02, prior_sigma=0.4)

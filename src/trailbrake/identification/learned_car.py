@@ -1,4 +1,4 @@
-"""A car from its drives: each estimator in turn, and a car file's numbers out of what they found and the class's priors.
+"""A car from its drives: each estimator in turn, and a car file's numbers out of what they found and of priors.
 
 Only the motion over the wire enters. A mass is known where the wire tells wheel loads; elsewhere every force is known
 over the mass alone, and the car file has the mass of the class: its plans, which are accelerations, do not change.
@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 
 RPM = math.pi / 30.0
 LEARNED = "learned from recordings"
+LOW_TORQUE = 0.55  # torque at idle, over that at the lowest engine speed that was driven
+MOST_RATE = 3.0  # of the class's steering rate: what is faster is no rack
 REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear is the last
 SEEN_GRIP = 99.0  # percentile of the force over weight that tells the class
 
@@ -138,8 +140,10 @@ def _put_geometry(draft: _Draft, found: Geometry) -> None:
     if not 0.25 < body.cg_to_front / body.wheelbase < 0.75:
         body = replace(body, cg_to_front=0.5 * body.wheelbase)
     yaw = usual.yaw_inertia * (body.wheelbase / usual.wheelbase) ** 2
-    body = replace(body, length=max(body.length, 1.3 * body.wheelbase), width=1.18 * max(body.track_front, body.track_rear),
-                   yaw_inertia=yaw, pitch_inertia=body.pitch_inertia * yaw / body.yaw_inertia)  # fmt: skip
+    body = replace(
+        body, length=max(body.length, 1.3 * body.wheelbase), width=1.18 * max(body.track_front, body.track_rear),
+        yaw_inertia=yaw, pitch_inertia=body.pitch_inertia * yaw / body.yaw_inertia,
+    )  # fmt: skip
     draft.car = replace(draft.car, body=body)
     for axle, radius in (("tyre_front", found.radius_front), ("tyre_rear", found.radius_rear)):
         draft.put(axle, radius=radius)
@@ -149,7 +153,9 @@ def _put_geometry(draft: _Draft, found: Geometry) -> None:
 
 def _put_loads(draft: _Draft, loads: LoadModel | None) -> None:
     if loads is None:
-        draft.values["body.mass"] = prior(draft.car.body.mass, 0.25, "of the class: forces are known over the mass alone")
+        draft.values["body.mass"] = prior(
+            draft.car.body.mass, 0.25, "of the class: forces are known over the mass alone"
+        )
         return
     usual, body = draft.car, draft.car.body
     scale = loads.mass.value / body.mass
@@ -180,8 +186,10 @@ def _scale_mass(car: CarParams, usual: CarParams, scale: float) -> CarParams:
         )})  # fmt: skip
 
     def tyre(own: Tyre) -> Tyre:
-        return replace(own, nominal_load=own.nominal_load * scale, inertia=own.inertia * scale,
-                       vertical_stiffness=own.vertical_stiffness * scale, vertical_damping=own.vertical_damping * scale)  # fmt: skip
+        return replace(
+            own, nominal_load=own.nominal_load * scale, inertia=own.inertia * scale,
+            vertical_stiffness=own.vertical_stiffness * scale, vertical_damping=own.vertical_damping * scale,
+        )  # fmt: skip
 
     body, engine, brakes = car.body, car.engine, car.brakes
     return replace(
@@ -224,7 +232,9 @@ def _put_roll_stiffness(draft: _Draft, loads: LoadModel) -> None:
         bar = 0.5 * (wheel - links.spring_rate)
         if bar < 0.0:  # softer springs in place of a bar that would be negative
             links = replace(links, spring_rate=max(wheel, 1.0))
-        sections[f"suspension_{axle}"] = replace(links, anti_roll_rate=max(bar, 0.0), source=f"{SOURCE}; roll stiffness {LEARNED}")
+        sections[f"suspension_{axle}"] = replace(
+            links, anti_roll_rate=max(bar, 0.0), source=f"{SOURCE}; roll stiffness {LEARNED}"
+        )
     draft.car = replace(car, **sections)
 
 
@@ -283,24 +293,37 @@ def _put_powertrain(draft: _Draft, found: Powertrain | None) -> None:
     # Beyond what was driven: as at its ends.
     torque[: inside[0]], torque[inside[-1] + 1 :] = torque[inside[0]], torque[inside[-1]]
     rpm = found.speeds / RPM
+    # Below the lowest speed that was driven the torque falls as the class's does.
+    low, first = min(engine_floor(car), 0.8 * rpm[inside[0]]), inside[0]
+    rpm, torque = np.append(low, rpm[first:]), np.append(LOW_TORQUE * torque[first], torque[first:])
     half = 0.5 * car.aero.air_density
     drag, sigma = max(found.air[0], 0.0) * mass / half, found.air[1] * mass / half
-    sloped = (found.drag_limiter - found.drag_idle) / max(rpm[-1] - rpm[0], 1.0)
-    idle = max(found.drag_idle + sloped * (car.engine.idle_rpm - rpm[0]), 0.0) * mass
-    limiter = max(found.drag_idle + sloped * (car.engine.limiter_rpm - rpm[0]), 0.0) * mass
-    for speed, value, s, covered in zip(rpm, torque, found.torque_sigma * mass, found.covered, strict=True):
+    ends = found.speeds[[0, -1]] / RPM
+    sloped = (found.drag_limiter - found.drag_idle) / max(ends[1] - ends[0], 1.0)
+    idle = max(found.drag_idle + sloped * (car.engine.idle_rpm - ends[0]), 0.0) * mass
+    limiter = max(found.drag_idle + sloped * (car.engine.limiter_rpm - ends[0]), 0.0) * mass
+    known = zip(found.speeds / RPM, found.torque * mass, found.torque_sigma * mass, found.covered, strict=True)
+    for speed, value, s, covered in known:
         if covered:
             draft.values[f"engine.torque.{speed:.0f}"] = identified(value, s, "full throttle")
     draft.values["engine.braking_torque_limiter"] = identified(limiter, found.drag_sigma * mass, "coasting")
     draft.put("aero", drag_area=identified(drag, sigma, "coasting and pulls", prior_sigma=1.0 * car.aero.drag_area))
     for axle in ("tyre_front", "tyre_rear"):
-        draft.put(axle, rolling_resistance=identified(min(found.rolling[0], 0.1), found.rolling[1], "coasting", prior_sigma=0.007))
+        draft.put(
+            axle,
+            rolling_resistance=identified(min(found.rolling[0], 0.1), found.rolling[1], "coasting", prior_sigma=0.007),
+        )
     engine = replace(
         draft.car.engine, source=LEARNED, rpm=tuple(map(float, rpm)), torque=tuple(map(float, torque)),
         braking_torque_idle=idle, braking_torque_limiter=limiter, inertia=max(found.engine_inertia[0], 1e-5) * mass,
     )  # fmt: skip
     box = replace(draft.car.gearbox, clutch_torque=2.0 * max(float(torque.max()), 1.0))
     draft.car = replace(draft.car, engine=engine, gearbox=box)
+
+
+def engine_floor(car: CarParams) -> float:
+    """Return the engine speed (rpm) from which a torque curve is told: idle, or a part of the limiter's."""
+    return min(car.engine.idle_rpm, 0.4 * car.engine.limiter_rpm)
 
 
 def _put_brakes(draft: _Draft, found: Braking | None) -> None:
@@ -336,20 +359,22 @@ def _put_tyres(draft: _Draft, found: TyreFit | None, *, known_lift: bool) -> Non
 
     across, along, deviation = "motion in bends", "motion under power and braking", found.deviation
     mu, angle, ratio = car.tyre_front.mu_y, car.tyre_front.peak_slip_angle, car.tyre_front.peak_slip_ratio
-    for axle, name in enumerate(("tyre_front", "tyre_rear")):
+    for a, name in enumerate(("tyre_front", "tyre_rear")):
         # A rear tyre's or a longitudinal value is tied to the front's, so little of the drive may be in it.
         draft.put(
             name,
-            mu_y=of(lambda p, a=axle: tyre_numbers(p).mu_y[a], 0.01, across, 0.06 * mu if axle else deviation[P.MU]),
-            mu_x=of(lambda p, a=axle: tyre_numbers(p).mu_x[a], 0.015, along, 0.08 * mu),
-            peak_slip_angle=of(lambda p, a=axle: tyre_numbers(p).peak_slip_angle[a], 0.03, across,
-                               0.1 * angle if axle else deviation[P.ANGLE]),
-            peak_slip_ratio=of(lambda p, a=axle: tyre_numbers(p).peak_slip_ratio[a], 0.03, along,
-                               0.1 * ratio if axle else deviation[P.RATIO]),
+            mu_y=of(_axle_number("mu_y", a), 0.01, across, 0.06 * mu if a else deviation[P.MU]),
+            mu_x=of(_axle_number("mu_x", a), 0.015, along, 0.08 * mu),
+            peak_slip_angle=of(
+                _axle_number("peak_slip_angle", a), 0.03, across, 0.1 * angle if a else deviation[P.ANGLE]
+            ),
+            peak_slip_ratio=of(
+                _axle_number("peak_slip_ratio", a), 0.03, along, 0.1 * ratio if a else deviation[P.RATIO]
+            ),
             mu_y_load=of(lambda p: p[P.MU_LOAD], 0.0, across, deviation[P.MU_LOAD]),
             shape=of(lambda p: p[P.SHAPE], 0.0, across, deviation[P.SHAPE]),
             curvature=of(lambda p: p[P.CURVATURE], 0.0, across, deviation[P.CURVATURE]),
-        )  # fmt: skip
+        )
     car = draft.car
     tyres = {
         axle: replace(getattr(car, axle), mu_x_load=0.7 * fit.value[P.MU_LOAD]) for axle in ("tyre_front", "tyre_rear")
@@ -359,14 +384,20 @@ def _put_tyres(draft: _Draft, found: TyreFit | None, *, known_lift: bool) -> Non
     draft.car = replace(car, body=body, **tyres)
     if not known_lift:
         half = 0.5 * car.aero.air_density / car.body.mass
-        for axle, name in enumerate(("front", "rear")):
-            draft.put("aero", **{
-                f"lift_area_{name}": of(lambda p, a=axle: tyre_numbers(p).lift[a] / half, 0.03, "grip over speed",
-                                        0.5 * deviation[P.LIFT] / half)
-            })  # fmt: skip
+        for a, name in enumerate(("front", "rear")):
+            lift = of(_axle_number("lift", a), 0.03, "grip over speed", 0.5 * deviation[P.LIFT])
+            area = LearnedValue(lift.value / half, lift.sigma / half, lift.source, lift.note)
+            draft.put("aero", **{f"lift_area_{name}": area})
     for axle, used in (("front", found.used_front), ("rear", found.used_rear)):
         if used < 0.8:
-            draft.missing.append(f"limit of the {axle} tyres: driven up to {100.0 * used:.0f} % of the slip of their peak")
+            draft.missing.append(
+                f"limit of the {axle} tyres: driven up to {100.0 * used:.0f} % of the slip of their peak"
+            )
+
+
+def _axle_number(name: str, axle: int) -> Callable[[Array], float]:
+    """Return the function of the fit's parameters that gives a number of one axle."""
+    return lambda p: float(getattr(tyre_numbers(p), name)[axle])
 
 
 def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> ActuatorResponse | None:
@@ -387,7 +418,8 @@ def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> A
     if tyres.signal == "wheel_angle":
         found["ratio"] = identified(1.0 / gain, sigma / gain**2, "curvature over steering wheel")
     rate = response.rate if response else None
-    if rate is not None and rate.source == "identified":
+    # A wire that echoes the command shows no rate: then it is much faster than any rack.
+    if rate is not None and rate.source == "identified" and rate.value * gain < MOST_RATE * car.steering.max_rate:
         found["max_rate"] = LearnedValue(rate.value * gain, rate.sigma * gain, rate.source, rate.note)
     draft.put("steering", **found)
     return response
@@ -410,5 +442,10 @@ def _find_loop_delay(table: DriveTable, draft: _Draft, braking: Braking | None, 
     if response is None:
         draft.missing.append("delay: too little was braked in a straight line")
         return
-    draft.values["loop_delay"] = response.delay
+    period = float(np.median(np.diff(table.time)))
+    # Commands change with the samples: within a period a delay shows by the actuator's lag alone.
+    delay = identified(
+        response.delay.value, math.hypot(min(response.delay.sigma, period), 0.15 * period), "brake steps"
+    )
+    draft.put("actuation", delay=delay)
     draft.values["brake_lag"] = response.lag

@@ -31,7 +31,9 @@ class LearnedValue:
         return self.value - NORMAL_95 * self.sigma, self.value + NORMAL_95 * self.sigma
 
 
-def identified(value: float, sigma: float, note: str, *, floor: float = 0.0, prior_sigma: float = math.inf) -> LearnedValue:
+def identified(
+    value: float, sigma: float, note: str, *, floor: float = 0.0, prior_sigma: float = math.inf
+) -> LearnedValue:
     """Return a value of a fit.
 
     Args:

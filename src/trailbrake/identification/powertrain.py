@@ -75,7 +75,8 @@ def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
 def _driven_speed(table: DriveTable, car: CarParams) -> Array:
     front = car.drive.front_share
     speed: Array = front * table.spin[:, :2].mean(axis=1) * car.tyre_front.radius
-    return speed + (1.0 - front) * table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius
+    speed = speed + (1.0 - front) * table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius
+    return speed
 
 
 def _overall_ratios(table: DriveTable, car: CarParams) -> Array:
@@ -105,7 +106,7 @@ def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
     hold = (1.0 - table.throttle) * lever * loss
     along = place / (len(speeds) - 1.0)
     matrix[:, -5], matrix[:, -4] = -hold * (1.0 - along), -hold * along
-    matrix[:, -3] = -table.vx**2
+    matrix[:, -3] = -(table.vx**2)
     lift = 0.5 * car.aero.air_density * (car.aero.lift_area_front + car.aero.lift_area_rear) / car.body.mass
     matrix[:, -2] = -(G + lift * table.vx**2)
     matrix[:, -1] = -(lever**2) * table.ax
@@ -151,13 +152,16 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
     for k in range(KNOTS - 2):
         smooth[k, k : k + 3] = np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual) * 0.05
     blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
-    fit = fit_linear(np.vstack([matrix, smooth]), np.concatenate([target, np.zeros(KNOTS - 2)]), (mean, deviation), blocks)
+    fit = fit_linear(
+        np.vstack([matrix, smooth]), np.concatenate([target, np.zeros(KNOTS - 2)]), (mean, deviation), blocks
+    )
     driven = t.engine[t.throttle > MIN_PULL]
     gap = speeds[1] - speeds[0]
     covered = np.array([np.sum(np.abs(driven - s) < 0.75 * gap) > 5 for s in speeds])
     v, s = fit.value, fit.sigma
     return Powertrain(
         speeds, v[:KNOTS], np.hypot(s[:KNOTS], DRIVE_FLOOR * v[:KNOTS]), covered, max(v[KNOTS], 0.0),
-        max(v[KNOTS + 1], 0.0), float(np.hypot(s[KNOTS], s[KNOTS + 1])), (v[-3], float(np.hypot(s[-3], DRAG_FLOOR * v[-3]))),
+        max(v[KNOTS + 1], 0.0), float(np.hypot(s[KNOTS], s[KNOTS + 1])),
+        (v[-3], float(np.hypot(s[-3], DRAG_FLOOR * v[-3]))),
         (max(v[-2], 0.0), s[-2]), (v[-1], s[-1]), fit, (int((t.throttle > 0.9).sum()), int((t.throttle < 0.05).sum())),
     )  # fmt: skip

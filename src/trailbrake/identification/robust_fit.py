@@ -1,10 +1,11 @@
 """Least squares with robust weights and priors, and the covariance of what they find.
 
 Levenberg and Marquardt with Huber's weights by iteration (Huber and Ronchetti, Robust Statistics, 2nd ed. 2009, chapter
-7). Priors are further residuals. Neighbouring samples of a drive repeat each other's errors, so the covariance is that of
-residuals which are independent between blocks of time alone (Liang and Zeger, Biometrika 73:1, 1986).
+7). Priors are further residuals. Neighbouring samples of a drive repeat each other's errors, so the covariance is that
+of residuals which are independent between blocks of time alone (Liang and Zeger, Biometrika 73:1, 1986).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ HUBER = 1.5  # residual over its scale from which its weight falls
 ROUNDS = 40  # iterations, at most
 STEP_SHARE = 1e-6  # of a parameter's prior sigma, or of itself: the step of the numerical Jacobian
 CONVERGED = 1e-6  # relative change of the cost below which a fit is done
+LEAST_SCALE = 0.01  # of the root mean square
 MAX_DAMPING = 1e8
 
 
@@ -41,14 +43,14 @@ class Fit:
 
     def derive(self, function: Callable[[Array], float]) -> tuple[float, float]:
         """Return a function of the parameters and its standard deviation, by its slope."""
-        value = function(self.value)
-        slope = np.zeros(len(self.value))
+        value = float(function(self.value))
+        slope: Array = np.zeros(len(self.value))
         for k, sigma in enumerate(self.sigma):
             step = max(1e-3 * sigma, 1e-9)
             beside = self.value.copy()
             beside[k] += step
             slope[k] = (function(beside) - value) / step
-        return value, float(np.sqrt(max(slope @ self.covariance @ slope, 0.0)))
+        return value, math.sqrt(max(float(slope @ self.covariance @ slope), 0.0))
 
 
 def fit_linear(matrix: Array, target: Array, prior: tuple[Array, Array], blocks: Ints | None = None) -> Fit:
@@ -142,7 +144,10 @@ def _finish(
 
 
 def _robust_scale(r: Array) -> float:
-    return max(1.4826 * float(np.median(np.abs(r))) if len(r) else 1.0, 1e-9)
+    """Return the scale of residuals by their median; of those that are mostly 0, a share of their mean square."""
+    if not len(r):
+        return 1.0
+    return max(1.4826 * float(np.median(np.abs(r))), LEAST_SCALE * float(np.sqrt(np.mean(r**2))), 1e-9)
 
 
 def _cost(r: Array, scale: float, repeats: float, x: Array, mean: Array, pull: Array) -> float:

@@ -143,7 +143,9 @@ def _make_flow(table: DriveTable, car: CarParams, signal: str) -> _Flow:
 
 def _choose_rows(table: DriveTable) -> NDArray[np.int64]:
     """Return rows, spread over the forces across and along so that the limit counts as much as the straights."""
-    good = np.flatnonzero((table.vx > MIN_SPEED) & np.isfinite(table.spin).all(axis=1) & (np.abs(table.vy) < 0.3 * table.vx))
+    good = np.flatnonzero(
+        (table.vx > MIN_SPEED) & np.isfinite(table.spin).all(axis=1) & (np.abs(table.vy) < 0.3 * table.vx)
+    )
     key = np.floor(np.abs(table.fy[good]) * 1.5) + 1000.0 * np.floor(table.fx[good] / 1.5)
     order = np.argsort(key, kind="stable")
     _, starts, counts = np.unique(key[order], return_index=True, return_counts=True)
@@ -201,7 +203,9 @@ class AxleModel:
         tangent = np.tan(np.clip(flow, -1.2, 1.2))
         # Speed along the wheel's own plane.
         along = self._flow.u * (np.cos(angles) + self._flow.across * np.sin(angles))
-        radius = np.array([car.tyre_front.radius * p[P.RADIUS_FRONT]] * 2 + [car.tyre_rear.radius * p[P.RADIUS_REAR]] * 2)
+        radius = np.array(
+            [car.tyre_front.radius * p[P.RADIUS_FRONT]] * 2 + [car.tyre_rear.radius * p[P.RADIUS_REAR]] * 2
+        )
         ratio = t.spin * radius / np.maximum(along, 1.0) - 1.0
         numbers = tyre_numbers(p)
         tyre = replace(car.tyre_front, shape=float(p[P.SHAPE]), curvature=float(p[P.CURVATURE]))
@@ -232,7 +236,8 @@ class AxleModel:
         model, told = self.forces(p), self.measured(p)
         weights = (1.0, 1.0, LONGITUDINAL_WEIGHT)
         parts = [
-            w * (m - f) / (FORCE_ERROR + FORCE_SHARE * np.abs(f)) for m, f, w in zip(model[:3], told, weights, strict=True)
+            w * (m - f) / (FORCE_ERROR + FORCE_SHARE * np.abs(f))
+            for m, f, w in zip(model[:3], told, weights, strict=True)
         ]
         return np.concatenate(parts)
 
@@ -286,7 +291,7 @@ def _kinematic_gain(flow: _Flow, car: CarParams, usual: float) -> float:
 
 
 def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Array, tuple[Array, Array]]:
-    front, rear, mass = car.tyre_front, car.tyre_rear, car.body.mass
+    front, mass = car.tyre_front, car.body.mass
     half = 0.5 * car.aero.air_density / mass
     gain = 1.0 / car.steering.ratio if signal == "wheel_angle" else car.steering.max_angle
     lift = (half * car.aero.lift_area_front, half * car.aero.lift_area_rear)

@@ -1,11 +1,9 @@
 """Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads."""
 
 import math
-from contextlib import nullcontext
 from pathlib import Path
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.survey import SurveyGains
 from trailbrake.errors import SimulatorError, UsageError
@@ -13,24 +11,15 @@ from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.planning.road_survey import CLOSING_DISTANCE, survey_road
 from trailbrake.record.file_names import safe_name
-from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
-from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import HasGains
-from trailbrake.run.loop.drive_loop import CarLoop, run_loop
-from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions, LearnOptions
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_protection import protect_cars
+from trailbrake.run.recorded_drive import DriveEnd, record_drive
 from trailbrake.run.session.drive_session import INTERRUPTED
-from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.run.session.progress import ProgressListener, SilentListener
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls
-from trailbrake.system import steady_clock
-from trailbrake.system.breakable_call import BreakableCall
-from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tracks import road_file
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
@@ -139,29 +128,17 @@ def _drive_survey(simulator: AnySimulator, options: LearnOptions, live: object, 
     # The world's own road says only where it ends: an embedded open road has nothing beyond.
     road = None if options.live else load_track(options.track).road
     ends = road if road is not None and not road.closed else None
-    supervisor, odometer = Supervisor(), _Odometer(options.metres or math.inf, ends)
-    breakable = BreakableCall()
-    with (
-        handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
-        open_connection(make_setup(simulator, drive, live, driver), lambda: supervisor.stop_reason != "") as connection,
-    ):
-        plain = Recorder(recordings_folder() / f"{_road_name(options)}_survey_{steady_clock.filename_timestamp()}.mcap")
-        recorder = ThreadedRecorder(plain) if options.live else plain
-        recorder.start({"sim": options.sim, "driver": options.driver, "track": options.track, "car": options.car})
-        try:
-            seat = CarLoop(
-                connection.link, driver, supervisor, [recorder, odometer], lambda: "" if odometer.ended else None
-            )
-            say = listener.show_message
-            with (
-                protect_cars([seat], say, lambda text: None, recorder.close, breakable, guard=connection.guard)
-                if options.live
-                else nullcontext()
-            ):
-                result = run_loop(seat, connection.pacer, say=say)
-        finally:
-            recorder.close()
-    listener.show_message(f"drove {odometer.driven:.0f} m in {result.simulated_s:.0f} s")
-    if result.reason not in ("", INTERRUPTED):
-        raise SimulatorError(f"the drive broke off: {result.reason}", where=str(recorder.path))
-    return Path(recorder.path)
+    odometer = _Odometer(options.metres or math.inf, ends)
+    recorded = record_drive(
+        simulator,
+        drive,
+        live,
+        driver,
+        DriveEnd(odometer, lambda: odometer.ended),
+        f"{_road_name(options)}_survey",
+        listener,
+    )
+    listener.show_message(f"drove {odometer.driven:.0f} m in {recorded.seconds:.0f} s")
+    if recorded.reason not in ("", INTERRUPTED):
+        raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))
+    return recorded.path

@@ -170,6 +170,45 @@ class LearnOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LearnCarOptions:
+    """A car to learn.
+
+    Attributes:
+        source: recordings to learn from instead of driving: by anybody, of one car; repeatable.
+        sim: whose wire to drive through.
+        track: the embedded world's track; not named: pinegrove. Live, the game's own.
+        map: the road as the drivers know it, a track file as `learn track` makes one; left out: the track itself.
+        car: the embedded world's car, which nothing of this reads; not named: hatchback.
+        seconds: of driving, at most.
+        programme: s of it for the test programme, before the laps.
+        laps: stages of laps with what was learned so far, 0 to 4.
+        live: drive the real game instead of the embedded world.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        world: properties of the embedded world, KEY=VALUE as `drive` takes them.
+        out: the car file to write; the report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
+    """
+
+    source: tuple[Path, ...] = ()
+    sim: str = "forza"
+    track: str = ""
+    map: Path | None = None
+    car: str = ""
+    seconds: float = 600.0
+    programme: float = 270.0
+    laps: int = 4
+    live: bool = False
+    host: tuple[str, ...] = ()
+    world: tuple[str, ...] = ()
+    out: Path | None = None
+
+    def with_defaults(self) -> "LearnCarOptions":
+        """Return the options with a track and a car: those of the embedded world where none are named, live none."""
+        if self.live or self.source:
+            return self
+        return replace(self, track=self.track or "pinegrove", car=self.car or "hatchback")
+
+
+@dataclass(frozen=True, kw_only=True)
 class TuneOptions:
     """A search for gains.
 

@@ -43,7 +43,9 @@ class PedalProgramme:
         self._braking, self._released = False, 0.0
         self._throttle = self._brake = 0.0
 
-    def pedals(self, speed: float, limit: float, bending: float, slips: tuple[float, float], dt: float) -> tuple[float, float]:
+    def pedals(
+        self, speed: float, limit: float, bending: float, slips: tuple[float, float], dt: float
+    ) -> tuple[float, float]:
         """Return throttle and brake.
 
         Args:

@@ -1,0 +1,105 @@
+"""A drive that is only recorded, for the verbs that learn from it: no scoring, no report, a driver of the caller's."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.config import recordings_folder
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.roles import Driver, Tap
+from trailbrake.run.loop.drive_loop import CarLoop, run_loop
+from trailbrake.run.loop.standstill import brake_to_standstill
+from trailbrake.run.loop.supervisor import Supervisor
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session.connection import open_connection
+from trailbrake.run.session.drive_protection import protect_cars
+from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.run.session.drive_setup import make_setup
+from trailbrake.run.session.progress import ProgressListener
+from trailbrake.simulator import AnySimulator
+from trailbrake.system import steady_clock
+from trailbrake.system.breakable_call import BreakableCall
+from trailbrake.system.signals import handle_stop_signals
+
+
+class DriveEnd(NamedTuple):
+    """When a drive is over.
+
+    Attributes:
+        tap: watches it.
+        ended: whether it is over.
+    """
+
+    tap: Tap
+    ended: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class RecordedDrive:
+    """A drive that was recorded.
+
+    Attributes:
+        path: the recording.
+        seconds: of simulator time.
+        reason: why it ended early; empty where it did not.
+    """
+
+    path: Path
+    seconds: float
+    reason: str
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user has ended it."""
+        return self.reason == INTERRUPTED
+
+
+def record_drive(
+    simulator: AnySimulator,
+    drive: DriveOptions,
+    live: object,
+    driver: Driver,
+    end: DriveEnd,
+    name: str,
+    listener: ProgressListener,
+) -> RecordedDrive:
+    """Drive until it is over, and return the recording.
+
+    Args:
+        simulator: whose wire to drive through.
+        drive: the world and its options.
+        live: the simulator's live options; None for their defaults.
+        driver: after its reset.
+        end: when the drive is over.
+        name: of the recording's file; the time follows.
+        listener: receives messages.
+
+    Raises:
+        TrailbrakeError: the simulator cannot be reached, or a file cannot be written.
+    """
+    supervisor, breakable = Supervisor(), BreakableCall()
+    with (
+        handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
+        open_connection(make_setup(simulator, drive, live, driver), lambda: supervisor.stop_reason != "") as connection,
+    ):
+        plain = Recorder(recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap")
+        recorder = ThreadedRecorder(plain) if drive.live else plain
+        recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car})
+        say = listener.show_message
+        try:
+            seat = CarLoop(
+                connection.link, driver, supervisor, [recorder, end.tap], lambda: "" if end.ended() else None
+            )
+            guard = (
+                protect_cars([seat], say, lambda text: None, recorder.close, breakable) if drive.live else nullcontext()
+            )
+            with guard:
+                result = run_loop(seat, connection.pacer, say=say)
+                if drive.live and not result.reason and not brake_to_standstill([seat], connection.pacer):
+                    say("the car was given back rolling: it did not come to a stand")
+        finally:
+            recorder.close()
+    return RecordedDrive(Path(recorder.path), result.simulated_s, result.reason)

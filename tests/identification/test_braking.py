@@ -1,0 +1,50 @@
+"""Brake force and its split, of braking by known forces."""
+
+import numpy as np
+import pytest
+from helpers.known_drives import make_table
+from msgspec.structs import replace
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.identification.braking import bound_front_share, find_braking
+from trailbrake.units import G
+
+CAR = load_car("gt3")
+SHARE, FORCE = 0.62, 22.0
+
+
+def braking(pedal, most=None):
+    """Return a table of straight braking at pedals (n,), with slips in proportion to force over load."""
+    n, body = len(pedal), CAR.body
+    v = np.full(n, 25.0)
+    held = np.minimum(FORCE * pedal, np.inf if most is None else most)
+    air = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / body.mass * v**2
+    fx = -held - air - 0.015 * G
+    half = 0.5 * CAR.aero.air_density / body.mass * v**2
+    pitch = fx * body.cg_height / body.wheelbase
+    front = G * body.front_share + half * CAR.aero.lift_area_front - pitch
+    rear = G * (1.0 - body.front_share) + half * CAR.aero.lift_area_rear + pitch
+    slip = -0.03 * np.column_stack([held * SHARE / front, held * (1.0 - SHARE) / rear])
+    spin = np.repeat((1.0 + slip) * v[:, None] / [CAR.tyre_front.radius, CAR.tyre_rear.radius], 2, axis=1)
+    return make_table(n, vx=v, fx=fx, ax=0.0, brake=pedal, spin=spin)
+
+
+def test_force_and_split_follow_from_gentle_braking():
+    found = find_braking(braking(np.repeat([0.2, 0.3, 0.4], 60)), CAR, None)
+    assert found.force.value == pytest.approx(FORCE, rel=0.02)
+    assert found.front_share.value == pytest.approx(SHARE, abs=0.02)
+
+
+def test_the_hardest_braking_bounds_the_split():
+    hard = braking(np.full(300, 1.0), most=15.0)
+    car = replace(CAR, brakes=replace(CAR.brakes, torque_front=30000.0, torque_rear=10000.0))
+    share = bound_front_share(hard, car, 0.9)
+    front = CAR.tyre_front.mu_x
+    loads = car.body.front_share * G + (15.0 + 0.4) * car.body.cg_height / car.body.wheelbase
+    assert share < 0.9  # a front axle with so much of it could not have braked as hard
+    assert share * 15.0 == pytest.approx(front * loads, rel=0.12)
+
+
+def test_no_braking_tells_nothing():
+    assert find_braking(make_table(500, vx=20.0), CAR, None) is None
+    assert bound_front_share(make_table(500, vx=20.0), CAR, 0.6) == 0.6

@@ -1,0 +1,61 @@
+"""Torque, drag and engine braking of a made-up car on a straight, by the formulas of the car file."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.known_drives import make_table
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.identification.powertrain import drive_matrix, find_powertrain, wheel_inertia_share
+
+CAR = load_car("gt3")
+
+
+def straight_drive(throttle_of):
+    """Return the table of pulls and coasting in three gears, with the force that the car file gives."""
+    rng = np.random.default_rng(1)
+    parts = []
+    for gear in (2, 3, 4):
+        for throttle in throttle_of:
+            engine = rng.permutation(np.linspace(400.0, 860.0, 120)) if throttle < 0.5 else np.linspace(400.0, 860.0, 120)
+            parts.append((np.full(120, float(gear)), engine, np.full(120, throttle)))
+    gear, engine, throttle = (np.concatenate(column) for column in zip(*parts, strict=True))
+    ratio = np.array([CAR.gearbox.overall_ratio(int(g)) for g in gear])
+    vx = engine / ratio * CAR.driven_radius
+    speeds = np.linspace(400.0, 860.0, 12)
+    radius = np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    table = make_table(len(gear), vx=vx, gear=gear, engine=engine, throttle=throttle, spin=vx[:, None] / radius)
+    mass, aero, rolling = CAR.body.mass, CAR.aero, CAR.tyre_front.rolling_resistance
+    truth = np.concatenate([
+        [CAR.engine.full_torque(s * 30.0 / np.pi) / mass for s in speeds],
+        [CAR.engine.drag_torque(s * 30.0 / np.pi) / mass for s in speeds[[0, -1]]],
+        [0.5 * aero.air_density * aero.drag_area / mass, rolling, CAR.engine.inertia / mass],
+    ])  # fmt: skip
+    inertia = wheel_inertia_share(CAR)
+    # The acceleration appears on both sides: of the body, and of what turns.
+    still = drive_matrix(replace(table, ax=np.zeros(len(gear))), CAR, speeds) @ truth
+    lever = (ratio / CAR.driven_radius) ** 2 * CAR.engine.inertia / mass
+    ax = still / (1.0 + inertia + lever)
+    return replace(table, ax=ax, fx=ax), truth, speeds
+
+
+def test_torque_drag_and_engine_braking_follow_from_pulls_and_coasting():
+    table, truth, speeds = straight_drive((1.0, 0.0))
+    found = find_powertrain(table, CAR)
+    torque = np.interp(speeds[1:-1], found.speeds, found.torque)
+    assert torque == pytest.approx(truth[1:11], rel=0.02)
+    assert found.drag_limiter == pytest.approx(truth[13], rel=0.1)
+    assert found.air[0] == pytest.approx(truth[14], rel=0.05)
+    assert found.covered[2:].all()  # before that the pedal was not yet steady
+
+
+def test_coasting_alone_tells_no_torque():
+    table, *_ = straight_drive((0.0,))
+    assert not find_powertrain(table, CAR).covered.any()
+
+
+def test_too_little_is_nothing():
+    table, *_ = straight_drive((1.0,))
+    assert find_powertrain(table.take(np.arange(20)), CAR) is None
+

@@ -1,0 +1,76 @@
+"""Tyres of a car whose axles obey the tyre law exactly: the same law is found again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.known_drives import make_table
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.identification import tyre_forces
+from trailbrake.identification.tyre_forces import AxleModel, P, find_tyres, steer_signal, tyre_numbers
+
+CAR = load_car("gt3")
+
+
+def bends(peak_steer, rows=4000):
+    """Return a table of weaves at rising steer, and the parameters by which its forces were made."""
+    time = np.arange(rows) / 50.0
+    rng = np.random.default_rng(1)
+    speed = 15.0 + 15.0 * (0.5 + 0.5 * np.sin(time / 7.0))
+    steer = np.sin(2.0 * np.pi * time / 6.0) * np.linspace(0.02, peak_steer, rows)
+    drift = np.sin(2.0 * np.pi * time / 6.0 - 0.4) * np.linspace(0.01, 0.11, rows)  # rad, slip of the rear axle
+    yaw_rate = 0.5 * steer * speed / CAR.body.wheelbase
+    vy = CAR.body.cg_to_rear * yaw_rate - drift * speed
+    radius = np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    slip = 0.02 * np.sin(time / 1.7)[:, None]
+    ys = 0.5 * np.array([1.0, -1.0, 1.0, -1.0]) * np.repeat([CAR.body.track_front, CAR.body.track_rear], 2)
+    spin = (speed[:, None] - yaw_rate[:, None] * ys) / radius * (1.0 + slip)
+    table = make_table(
+        rows, vx=speed, vy=vy, yaw_rate=yaw_rate, steer=steer, wheel_angle=steer * 4.0, spin=spin, load=3300.0
+    )
+    mean, _, _ = tyre_forces._priors(CAR, "wheel_angle", known_lift=True)
+    truth = mean.copy()
+    truth[[P.STEER, P.MU, P.MU_REAR, P.ANGLE, P.LIFT]] = 0.12, 1.5, 1.04, 0.13, mean[P.LIFT]
+    flow = tyre_forces._make_flow(table, CAR, "wheel_angle")
+    front, rear, along, _ = AxleModel(flow, CAR).forces(truth)
+    air = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / CAR.body.mass * speed**2
+    moment = (CAR.body.cg_to_front * front - CAR.body.cg_to_rear * rear) * CAR.body.mass
+    noise = 0.1 * rng.standard_normal((2, rows))
+    made = replace(
+        table, fy=front + rear + noise[0], fx=along - air + noise[1], yaw_acceleration=moment / CAR.body.yaw_inertia
+    )
+    return made, truth
+
+
+def test_the_law_that_made_the_forces_is_found():
+    table, truth = bends(0.5)
+    found = find_tyres(table, CAR, known_lift=True)
+    assert found.fit.value[P.STEER] == pytest.approx(truth[P.STEER], rel=0.02)
+    numbers, made = tyre_numbers(found.fit.value), tyre_numbers(truth)
+    assert numbers.mu_y == pytest.approx(made.mu_y, rel=0.03)
+    assert numbers.peak_slip_angle == pytest.approx(made.peak_slip_angle, rel=0.06)
+    assert found.used_front > 0.75  # the tyres were driven near their peak
+
+
+def test_gentle_bends_leave_the_limit_to_the_class():
+    table, _ = bends(0.06)
+    table = table.take(np.abs(table.fy) < 3.0)
+    found = find_tyres(table, CAR, known_lift=True)
+    assert found.used_front < 0.8
+    assert found.fit.sigma[P.MU] > 0.1  # m/s^2 of force say little about its peak
+
+
+def test_what_tells_best_where_the_wheels_point():
+    table = make_table(50, steer=np.linspace(0.0, 1.0, 50))
+    assert steer_signal(table) == "steer"
+    assert steer_signal(replace(table, steer_told=table.steer)) == "steer_told"
+    assert steer_signal(replace(table, wheel_angle=table.steer)) == "wheel_angle"
+    assert find_tyres(table, CAR, known_lift=True) is None
+
+
+def test_a_tyre_follows_over_its_relaxation_length():
+    table = make_table(200, vx=10.0)
+    step = tyre_forces._lag(table, np.where(np.arange(200) < 50, 0.0, 1.0)[:, None], 0.5)[:, 0]
+    assert 0.55 < step[50 + 2] < 0.75  # 0.06 s at 0.5 m over 10 m/s, in steps of 0.02 s
+    assert step[-1] == pytest.approx(1.0)

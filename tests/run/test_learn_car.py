@@ -1,0 +1,81 @@
+"""A car learned over the wire: the file can be driven, and numbers are near those of the world's car."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import DataError, UsageError
+from trailbrake.run.learn_car import LapWatch, car_options, learn_car_file
+from trailbrake.run.options import LearnCarOptions, LearnOptions
+from trailbrake.sims.registry import find
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks.track_library import load_track
+
+
+def ride(watch, places, dt=0.1, speed=20.0):
+    for k, (x, y) in enumerate(places):
+        watch.tick(CarState(time=k * dt, x=float(x), y=float(y), speed=speed), Controls())
+        if watch.ended:
+            return k
+    return None
+
+
+def test_a_stage_ends_after_its_laps_off_the_road_or_at_a_stand():
+    road = load_track("kartwerk").road
+    centre = road.table[:, :2]
+    lap = ride(LapWatch(road, 1.0, math.inf), np.vstack([centre, centre[:50]]))
+    assert lap == pytest.approx(len(centre), abs=2)
+    off = LapWatch(road, 2.0, math.inf)
+    beside = [road.point(float(s), 12.0)[:2] for s in range(0, 40, 2)]
+    assert ride(off, beside) is not None
+    assert off.left_road
+    still = LapWatch(road, 2.0, math.inf)
+    assert ride(still, [centre[0]] * 200, speed=0.0) == pytest.approx(121, abs=2)
+    assert still.stood
+
+
+@pytest.mark.slow
+def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    out = tmp_path / "mine.toml"
+    options = LearnCarOptions(sim="forza", track="pinegrove", car="gt3", seconds=100.0, programme=100.0, laps=0, out=out)
+    result = learn_car_file(find("forza"), options)
+    learned, truth = load_car(out), load_car("gt3")
+    assert learned.steering.max_angle / learned.body.wheelbase == pytest.approx(
+        truth.steering.max_angle / truth.body.wheelbase, rel=0.06
+    )
+    assert learned.body.wheelbase == pytest.approx(truth.body.wheelbase, rel=0.05)
+    assert learned.tyre_rear.radius == pytest.approx(truth.tyre_rear.radius, rel=0.01)
+    assert learned.gearbox.overall_ratio(1) == pytest.approx(truth.gearbox.overall_ratio(1), rel=0.01)
+    assert learned.drive.layout == "rwd"
+    # Nobody tells Forza's wire a mass: it is the class's, and forces are true over it.
+    force = result["values"]["brakes.force_over_mass"]["value"]
+    assert force == pytest.approx(truth.full_brake_force / truth.body.mass, rel=0.08)
+    assert result["values"]["body.mass"]["source"] == "prior"
+    page = (tmp_path / "mine.html").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 4
+    assert "steering.max_angle" in page
+    again = learn_car_file(
+        find("forza"), LearnCarOptions(source=tuple(map(Path, result["recordings"])), out=tmp_path / "again.toml")
+    )
+    assert load_car(again["car"]).tyre_front == learned.tyre_front
+
+
+def test_what_cannot_be_learned_is_said(tmp_path):
+    with pytest.raises(UsageError, match="cannot read the recording"):
+        learn_car_file(find("forza"), LearnCarOptions(source=(tmp_path / "none.mcap",)))
+    other = tmp_path / "other.mcap"
+    other.write_text("no recording")
+    with pytest.raises(DataError, match="not a recording"):
+        learn_car_file(find("forza"), LearnCarOptions(source=(other,)))
+    with pytest.raises(UsageError, match="driver car_test needs what udacity_pid does not supply"):
+        learn_car_file(find("udacity_pid"), LearnCarOptions(sim="udacity_pid").with_defaults())
+
+
+def test_the_car_after_a_map_is_driven_on_the_map(tmp_path):
+    made = car_options(LearnOptions(sim="forza", out=tmp_path / "road.csv"), "road.csv")
+    assert (made.track, made.car, made.out.name) == ("serpent_pass", "hatchback", "road.toml")
+    assert str(made.map) == "road.csv"
