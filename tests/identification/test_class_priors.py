@@ -15,7 +15,9 @@ def test_every_class_makes_a_car(kind, layout):
     check_car(make_prior_car(kind, layout), kind.name)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("hatchback", "road"), ("gt3", "touring"), ("f1", "formula"), ("kart", "kart")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("hatchback", "road"), ("gt3", "touring"), ("f1", "formula"), ("kart", "kart")]
+)
 def test_a_car_is_of_its_class(name, kind):
     car = load_car(name)
     found = find_class(car.tyre_front.radius, car.body.track_front, car.tyre_front.mu_y, car.engine.limiter_rpm)

@@ -26,7 +26,14 @@ def two_gears():
     change = int(np.argmax(gear == 2))
     engine[change - 5 : change] = np.linspace(690.0, 430.0, 5)
     age = np.where(np.arange(n) < change, np.arange(n) / RATE, (np.arange(n) - change) / RATE)
-    columns = {"vx": spin * 0.3, "spin": spin[:, None], "gear": gear, "engine": engine, "throttle": 1.0, "gear_age": age}
+    columns = {
+        "vx": spin * 0.3,
+        "spin": spin[:, None],
+        "gear": gear,
+        "engine": engine,
+        "throttle": 1.0,
+        "gear_age": age,
+    }
     return make_table(n, **columns)
 
 

@@ -50,6 +50,8 @@ def test_a_drive_without_bends_tells_no_axles():
 
 def test_contact_points_are_taken_at_their_word():
     places = np.array([1.2, 1.2, -1.4, -1.4]), np.array([0.8, -0.8, 0.75, -0.75])
-    found = find_geometry(make_table(300, vx=10.0, place_x=np.tile(places[0], (300, 1)), place_y=np.tile(places[1], (300, 1))))
+    found = find_geometry(
+        make_table(300, vx=10.0, place_x=np.tile(places[0], (300, 1)), place_y=np.tile(places[1], (300, 1)))
+    )
     assert found.wheelbase.value == pytest.approx(2.6)
     assert found.track_rear.value == pytest.approx(1.5)

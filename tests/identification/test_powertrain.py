@@ -18,7 +18,9 @@ def straight_drive(throttle_of):
     parts = []
     for gear in (2, 3, 4):
         for throttle in throttle_of:
-            engine = rng.permutation(np.linspace(400.0, 860.0, 120)) if throttle < 0.5 else np.linspace(400.0, 860.0, 120)
+            engine = (
+                rng.permutation(np.linspace(400.0, 860.0, 120)) if throttle < 0.5 else np.linspace(400.0, 860.0, 120)
+            )
             parts.append((np.full(120, float(gear)), engine, np.full(120, throttle)))
     gear, engine, throttle = (np.concatenate(column) for column in zip(*parts, strict=True))
     ratio = np.array([CAR.gearbox.overall_ratio(int(g)) for g in gear])
@@ -58,4 +60,3 @@ def test_coasting_alone_tells_no_torque():
 def test_too_little_is_nothing():
     table, *_ = straight_drive((1.0,))
     assert find_powertrain(table.take(np.arange(20)), CAR) is None
-

@@ -37,7 +37,9 @@ def test_samples_that_repeat_each_other_teach_no_more_than_their_blocks():
 def test_a_prior_holds_what_the_data_do_not_tell():
     x = np.ones((50, 1))
     both = np.hstack([x, x])  # only the sum is told
-    fit = fit_linear(both, 5.0 + 0.01 * np.random.default_rng(5).standard_normal(50), (np.array([0.0, 2.0]), np.array([np.inf, 0.1])))
+    fit = fit_linear(
+        both, 5.0 + 0.01 * np.random.default_rng(5).standard_normal(50), (np.array([0.0, 2.0]), np.array([np.inf, 0.1]))
+    )
     assert fit.value == pytest.approx([3.0, 2.0], abs=0.02)
     assert fit.sigma[1] == pytest.approx(0.1, rel=0.01)
 

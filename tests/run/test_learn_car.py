@@ -41,7 +41,9 @@ def test_a_stage_ends_after_its_laps_off_the_road_or_at_a_stand():
 def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
     out = tmp_path / "mine.toml"
-    options = LearnCarOptions(sim="forza", track="pinegrove", car="gt3", seconds=100.0, programme=100.0, laps=0, out=out)
+    options = LearnCarOptions(
+        sim="forza", track="pinegrove", car="gt3", seconds=100.0, programme=100.0, laps=0, out=out
+    )
     result = learn_car_file(find("forza"), options)
     learned, truth = load_car(out), load_car("gt3")
     assert learned.steering.max_angle / learned.body.wheelbase == pytest.approx(

@@ -295,7 +295,7 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
     half = 0.5 * car.aero.air_density / mass
     gain = 1.0 / car.steering.ratio if signal == "wheel_angle" else car.steering.max_angle
     lift = (half * car.aero.lift_area_front, half * car.aero.lift_area_rear)
-    spread = 1e-9 if known_lift else max(sum(lift), 4e-4)
+    spread = 1e-9 if known_lift else max(sum(lift), 2e-4)
     # Where it is not known, the air presses on the axles about as the weight does.
     share = lift[0] / sum(lift) if known_lift and sum(lift) > 0.0 else car.body.front_share - 0.02
     # By parameter: mean, deviation, least, most.
@@ -313,7 +313,7 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.MU_LOAD: (front.mu_y_load, 0.06, 0.0, 0.4),
         P.SHAPE: (front.shape, 0.08, 1.05, 1.95),
         P.CURVATURE: (front.curvature, 0.3, -3.0, 0.9),
-        P.LIFT: (sum(lift), spread, -0.01, 0.1),
+        P.LIFT: (sum(lift), spread, sum(lift) - 1.0 if known_lift else -2e-4, 0.1),
         P.LIFT_FRONT: (share, 1e-6 if known_lift else 0.05, 0.0, 1.0),
         P.INERTIA: (1.0, 0.12, 0.5, 1.8),
         P.RADIUS_FRONT: (1.0, 0.002, 0.97, 1.03),
