@@ -11,7 +11,7 @@ RATE = 50.0  # Hz
 
 def make_table(rows, **columns):
     """Return a table of `rows` rows: 0 where nothing is given, NaN for what a wire may not tell."""
-    silent = ("steer_told", "wheel_angle", "limiter")
+    silent = ("steer_applied", "wheel_angle", "limiter")
     wheels = ("spin", "load", "slip_ratio", "slip_angle", "place_x", "place_y")
     values = {}
     for field in fields(DriveTable):

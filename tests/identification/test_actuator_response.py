@@ -13,34 +13,34 @@ def square_waves(seconds, period=1 / 60):
     return time, 0.5 * np.sign(np.sin(2.0 * np.pi * time / 1.3) + 1e-9)
 
 
-def rack(time, asked, delay, rate):
+def rack(time, commanded, delay, rate):
     """Return where a rack is that follows its command of `delay` s ago at a limited rate: in steps of 0.1 ms."""
     fine = np.arange(0.0, time[-1] + 1e-4, 1e-4)
-    goal = asked[np.maximum(np.searchsorted(time, fine - delay + 1e-9, side="right") - 1, 0)]
-    now, path = asked[0], np.empty(len(fine))
+    goal = commanded[np.maximum(np.searchsorted(time, fine - delay + 1e-9, side="right") - 1, 0)]
+    now, path = commanded[0], np.empty(len(fine))
     for k, wanted in enumerate(goal):
         now += min(max(wanted - now, -rate * 1e-4), rate * 1e-4)
         path[k] = now
-    told = np.interp(time, fine, path)
-    return np.round(told * 500.0) / 500.0  # as wires count
+    applied = np.interp(time, fine, path)
+    return np.round(applied * 500.0) / 500.0  # as wires count
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.007, 0.041])
 def test_a_delay_is_found_far_below_the_period(delay):
-    time, asked = square_waves(6.0)
-    found = find_response(time, asked, rack(time, asked, delay, 3.0), usual_rate=2.5)
+    time, commanded = square_waves(6.0)
+    found = find_response(time, commanded, rack(time, commanded, delay, 3.0), usual_rate=2.5)
     assert found.delay.value == pytest.approx(delay, abs=0.002)
     assert found.rate.value == pytest.approx(3.0, rel=0.03)
     assert found.gain.value == pytest.approx(1.0, rel=0.02)
 
 
 def test_an_echo_has_no_rate():
-    time, asked = square_waves(6.0)
-    found = find_response(time, asked, np.concatenate([asked[:1], asked[:-1]]), usual_rate=math.inf)
+    time, commanded = square_waves(6.0)
+    found = find_response(time, commanded, np.concatenate([commanded[:1], commanded[:-1]]), usual_rate=math.inf)
     assert found.delay.value < 1 / 60
     assert found.error < 0.02
 
 
 def test_a_stick_that_rests_tells_nothing():
-    time, asked = square_waves(6.0)
-    assert find_response(time, 0.0 * asked, 0.0 * asked, usual_rate=3.0) is None
+    time, commanded = square_waves(6.0)
+    assert find_response(time, 0.0 * commanded, 0.0 * commanded, usual_rate=3.0) is None

@@ -36,7 +36,7 @@ def test_samples_that_repeat_each_other_teach_no_more_than_their_blocks():
 
 def test_a_prior_holds_what_the_data_do_not_tell():
     x = np.ones((50, 1))
-    both = np.hstack([x, x])  # only the sum is told
+    both = np.hstack([x, x])  # only the sum is applied
     fit = fit_linear(
         both, 5.0 + 0.01 * np.random.default_rng(5).standard_normal(50), (np.array([0.0, 2.0]), np.array([np.inf, 0.1]))
     )

@@ -64,7 +64,7 @@ def test_gentle_bends_leave_the_limit_to_the_class():
 def test_what_tells_best_where_the_wheels_point():
     table = make_table(50, steer=np.linspace(0.0, 1.0, 50))
     assert steer_signal(table) == "steer"
-    assert steer_signal(replace(table, steer_told=table.steer)) == "steer_told"
+    assert steer_signal(replace(table, steer_applied=table.steer)) == "steer_applied"
     assert steer_signal(replace(table, wheel_angle=table.steer)) == "wheel_angle"
     assert find_tyres(table, CAR, known_lift=True) is None
 

@@ -12,7 +12,7 @@ from trailbrake.simulator import AnySimulator
 
 def build_learn_app(simulator: AnySimulator) -> App:
     """Return the verb with its parts and the live flags of `simulator`."""
-    made = App(name="learn", help="Learn a road and a car that nobody has described, by driving them.")
+    made = App(name="learn", help="Learn a road and a car without a description, by driving them.")
 
     def learn(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
         _learn_both(simulator, options or LearnOptions(), live_doors, json=json)

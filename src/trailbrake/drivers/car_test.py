@@ -1,4 +1,4 @@
-"""A test drive in a car that nobody has described, for `trailbrake learn car`.
+"""A test drive in a car without a description, for `trailbrake learn car`.
 
 Along a mapped road, in this order: a slow weave near full lock (geometry of the car, speed of its steering); then laps
 whose lateral acceleration rises from stage to stage, with pulls, coasting, part throttle and braking of many strengths

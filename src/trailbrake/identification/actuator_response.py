@@ -1,7 +1,7 @@
-"""Delay, rate limit and lag of an actuator, from what was asked for and what the wire says that is applied.
+"""Delay, rate limit and lag of an actuator, from the commands and what the wire says that is applied.
 
 A model of the actuator (a transport delay, then a first-order lag, then a limit of its rate) is run over the commands
-in steps much shorter than the wire's, and fitted to what was told. So a delay is found to a fraction of the wire's
+in steps much shorter than the wire's, and fitted to what was applied. So a delay is found to a fraction of the wire's
 period.
 """
 
@@ -32,9 +32,9 @@ class ActuatorResponse:
     Attributes:
         delay: s, from the sample that was answered to the actuator's first move.
         lag: s, time constant.
-        rate: told units per s, the fastest change; infinite sigma where it was never reached.
-        gain: told units per unit that was asked for, in steady state.
-        error: told units, standard deviation of what is left.
+        rate: applied units per s, the fastest change; infinite sigma where it was never reached.
+        gain: applied units per unit that was commanded, in steady state.
+        error: applied units, standard deviation of what is left.
     """
 
     delay: LearnedValue
@@ -45,25 +45,23 @@ class ActuatorResponse:
 
 
 @jit
-def run_actuator(time: Array, asked: Array, told: Array, parameters: Array, restarts: Array, out: Array) -> None:
+def run_actuator(drive: Array, parameters: Array, out: Array) -> None:
     """Write what an actuator does.
 
     Args:
-        time: (n,) s.
-        asked: (n,) held from each time to the next.
-        told: (n,) where it is at the restarts.
-        parameters: delay (s), lag (s), rate (told/s), gain, offset.
-        restarts: (n,) 1 where the model begins anew.
+        drive: (4, n) time (s), command (held until the next), where the actuator is, and 1 where the model begins anew.
+        parameters: delay (s), lag (s), rate (applied/s), gain, offset.
         out: (n,) written.
     """
+    time, commanded, applied, restarts = drive[0], drive[1], drive[2], drive[3]
     delay, lag, rate, gain, offset = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
-    now = told[0]
-    filtered = told[0]
+    now = applied[0]
+    filtered = applied[0]
     at = 0
     for k in range(time.shape[0]):
         if k == 0 or restarts[k] > 0.0:
-            now = told[k]
-            filtered = told[k]
+            now = applied[k]
+            filtered = applied[k]
             out[k] = now
             at = k
             continue
@@ -77,10 +75,10 @@ def run_actuator(time: Array, asked: Array, told: Array, parameters: Array, rest
                 at += 1
             while at > 0 and time[at] > moment - 0.5 * h:
                 at -= 1
-            goal = asked[at]
+            goal = commanded[at]
             if at + 1 < time.shape[0] and time[at + 1] < moment + 0.5 * h:
                 late = (moment + 0.5 * h - time[at + 1]) / h
-                goal += late * (asked[at + 1] - goal)
+                goal += late * (commanded[at + 1] - goal)
             goal = gain * goal + offset
             filtered += (goal - filtered) * (h / (lag + h) if lag > 0.0 else 1.0)
             now += min(max(filtered - now, -rate * h), rate * h)
@@ -88,21 +86,21 @@ def run_actuator(time: Array, asked: Array, told: Array, parameters: Array, rest
 
 
 def find_response(
-    time: Array, asked: Array, told: Array, *, usual_rate: float, counted: NDArray[np.bool_] | None = None
+    time: Array, commanded: Array, applied: Array, *, usual_rate: float, counted: NDArray[np.bool_] | None = None
 ) -> ActuatorResponse | None:
     """Return the response of an actuator; None where it was not moved enough.
 
     Args:
         time: (n,) s, rising.
-        asked: (n,) commands.
-        told: (n,) what the wire says; no NaN.
-        usual_rate: of the class of cars, told units per s; infinite: none.
+        commanded: (n,) commands.
+        applied: (n,) what the wire says; no NaN.
+        usual_rate: of the class of cars, applied units per s; infinite: none.
         counted: (n,) rows that the actuator alone explains; None: all.
     """
-    rows = _lively_rows(time, asked)
+    rows = _lively_rows(time, commanded)
     if len(rows) < 100:
         return None
-    t, u, y = time[rows], asked[rows], told[rows]
+    t, u, y = time[rows], commanded[rows], applied[rows]
     limited = math.isfinite(usual_rate)
     usual_rate = usual_rate if limited else 1e3 * float(np.ptp(y))
     restarts = (np.diff(t, prepend=t[0] - 1.0) > 0.1).astype(np.float64)
@@ -113,10 +111,10 @@ def find_response(
     if use.sum() < 100:
         return None
     spread = max(float(np.std(y[use])), 1e-9)
-    out = np.empty(len(t))
+    drive, out = np.stack([t, u, y, restarts]), np.empty(len(t))
 
     def residuals(p: Array) -> Array:
-        run_actuator(t, u, y, p, restarts, out)
+        run_actuator(drive, p, out)
         return np.asarray((out[use] - y[use]) / spread)
 
     gain0 = float(u[use] @ y[use]) / max(float(u[use] @ u[use]), 1e-12)
@@ -131,21 +129,21 @@ def find_response(
     steps = np.array([5e-4, 5e-4, 0.01 * usual_rate, 1e-3 * abs(gain0), 1e-3 * spread])
     fit = fit_residuals(residuals, start, (mean, deviation), blocks, limits=limits, steps=steps)
     delay, lag, rate, gain, _ = fit.value
-    run_actuator(t, u, y, fit.value, restarts, out)
+    run_actuator(drive, fit.value, out)
     return ActuatorResponse(
-        delay=identified(delay, float(np.hypot(fit.sigma[0], DELAY_FLOOR_S)), "told against asked"),
-        lag=identified(lag, float(np.hypot(fit.sigma[1], DELAY_FLOOR_S)), "told against asked"),
-        rate=identified(rate, fit.sigma[2], "told against asked", floor=0.02, prior_sigma=2.0 * usual_rate),
-        gain=identified(gain, fit.sigma[3], "told against asked", floor=0.005),
+        delay=identified(delay, float(np.hypot(fit.sigma[0], DELAY_FLOOR_S)), "applied against commanded"),
+        lag=identified(lag, float(np.hypot(fit.sigma[1], DELAY_FLOOR_S)), "applied against commanded"),
+        rate=identified(rate, fit.sigma[2], "applied against commanded", floor=0.02, prior_sigma=2.0 * usual_rate),
+        gain=identified(gain, fit.sigma[3], "applied against commanded", floor=0.005),
         error=float(np.std(out[use] - y[use])),
     )  # fmt: skip
 
 
-def _lively_rows(time: Array, asked: Array) -> NDArray[np.int64]:
-    """Return the rows of the windows in which most was asked for, in order of time."""
+def _lively_rows(time: Array, commanded: Array) -> NDArray[np.int64]:
+    """Return the rows of the windows in which most was commanded, in order of time."""
     window = np.floor(time / WINDOW_S).astype(np.int64)
     _, which = np.unique(window, return_inverse=True)
-    change = np.abs(np.diff(asked, prepend=asked[0]))
+    change = np.abs(np.diff(commanded, prepend=commanded[0]))
     activity = np.bincount(which, change)
     best = np.argsort(-activity)[: int(MOST_SECONDS / WINDOW_S)]
     best = best[activity[best] > MIN_ACTIVITY]

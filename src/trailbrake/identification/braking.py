@@ -18,7 +18,7 @@ MAX_SIDE = 2.0  # m/s^2
 MAX_SLIP = 0.05  # of any wheel
 MIN_PEDAL = 0.05
 MIN_ROWS = 40
-SATURATED = 1.25  # brake force asked for, over what came, from which an axle was at its limit
+SATURATED = 1.25  # brake force commanded, over what came, from which an axle was at its limit
 MIN_SHARE_PEDAL = 0.15  # from which the slips are large enough to be compared
 
 
@@ -92,9 +92,9 @@ def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
     most = np.argsort(use)[-max(len(use) // 50, 5) :]
     f = np.maximum(force[most], 1.0)
     high, low = float(np.median(caps[0][most] / f)), 1.0 - float(np.median(caps[1][most] / f))
-    asked = float(np.median(t.brake[most])) * car.full_brake_force
-    if asked > SATURATED * float(np.median(f)) and low < high:
-        # More was asked for than the tyres held: one of the axles was at its limit.
+    commanded = float(np.median(t.brake[most])) * car.full_brake_force
+    if commanded > SATURATED * float(np.median(f)) and low < high:
+        # More was commanded than the tyres held: one of the axles was at its limit.
         return min((low, high), key=lambda bound: abs(bound - share))
     return min(max(share, low), high) if low < high else 0.5 * (low + high)
 

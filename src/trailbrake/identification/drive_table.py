@@ -1,7 +1,7 @@
-"""`DriveTable`: what a wire has told of a drive, in SI columns at an even rate, and forces instead of accelerations.
+"""`DriveTable`: what a wire has applied of a drive, in SI columns at an even rate, and forces instead of accelerations.
 
 Accelerations become forces over mass (specific forces): along the road by the climb of the path, across it by the bank
-of the road. The bank is told from the body's own roll by driving the same place at different speeds.
+of the road. The bank is applied from the body's own roll by driving the same place at different speeds.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,10 +41,10 @@ class DriveTable:
         yaw_rate, yaw_acceleration: rad/s, rad/s^2.
         fx, fy: m/s^2, force of tyres and air over mass, forward and left.
         ax: m/s^2, acceleration forward (the road's climb is not in it).
-        throttle, brake: 0..1, as the wire says that they are applied, else as they were asked for.
-        throttle_asked, brake_asked: 0..1, as they were asked for.
-        steer: -1..1, as it was asked for.
-        steer_told: -1..1, as the wire says that it is applied; NaN where it does not.
+        throttle, brake: 0..1, as the wire says that they are applied, else as they were commanded.
+        throttle_command, brake_command: 0..1, as they were commanded.
+        steer: -1..1, as it was commanded.
+        steer_applied: -1..1, as the wire says that it is applied; NaN where it does not.
         wheel_angle: rad, of the steering wheel; NaN where the wire does not tell it.
         gear: forward gear; 0 where there is none or it is changing.
         gear_age: s since the gear last changed.
@@ -71,10 +71,10 @@ class DriveTable:
     ax: Array
     throttle: Array
     brake: Array
-    throttle_asked: Array
-    brake_asked: Array
+    throttle_command: Array
+    brake_command: Array
     steer: Array
-    steer_told: Array
+    steer_applied: Array
     wheel_angle: Array
     gear: Array
     gear_age: Array
@@ -138,7 +138,7 @@ def make_table(state: Mapping[str, Array], controls: Mapping[str, Array], number
     if len(order) < MIN_ROWS:
         raise DataError("too short a drive", where="recording", expected=f"{MIN_ROWS} samples", got=str(len(order)))
     raw = {name: np.asarray(state[name], np.float64)[order] for name in _STATE}
-    asked = {name: np.asarray(controls[name], np.float64)[order] for name in ("steer", "throttle", "brake")}
+    commanded = {name: np.asarray(controls[name], np.float64)[order] for name in ("steer", "throttle", "brake")}
     time = raw["time"]
     step = float(np.median(np.diff(time)))
     slope = _slope_filter(time, step)
@@ -154,10 +154,10 @@ def make_table(state: Mapping[str, Array], controls: Mapping[str, Array], number
         block=1e5 * number + np.floor((time - time[0]) / BLOCK_S),
         x=raw["x"], y=raw["y"], vx=raw["velocity_x"], vy=raw["velocity_y"], yaw_rate=raw["yaw_rate"],
         yaw_acceleration=slope(raw["yaw_rate"]), fx=fx, fy=fy, ax=raw["acceleration_x"],
-        throttle=np.where(np.isfinite(raw["throttle"]), raw["throttle"], asked["throttle"]),
-        brake=np.where(np.isfinite(raw["brake"]), raw["brake"], asked["brake"]),
-        throttle_asked=asked["throttle"], brake_asked=asked["brake"], steer=asked["steer"],
-        steer_told=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
+        throttle=np.where(np.isfinite(raw["throttle"]), raw["throttle"], commanded["throttle"]),
+        brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]),
+        throttle_command=commanded["throttle"], brake_command=commanded["brake"], steer=commanded["steer"],
+        steer_applied=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
         engine=raw["engine_speed"], limiter=raw["max_engine_speed"],
         assisted=np.nan_to_num(np.fmax(raw["abs_active"], raw["tc_active"])), spin=wheels["angular_velocity"],
         load=wheels["load"], slip_ratio=wheels["slip_ratio"], slip_angle=wheels["slip_angle"], place_x=place_x,

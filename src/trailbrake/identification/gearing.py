@@ -63,10 +63,10 @@ def find_gearing(table: DriveTable, geometry: Geometry) -> Gearing | None:
         spread = 1.4826 * float(np.median(np.abs(quotient - middle)))
         ratios.append(identified(middle, spread / np.sqrt(rows.sum() / 10.0), f"gear {gear}", floor=0.002))
     up, down = _shift_speeds(table)
-    told = table.limiter[np.isfinite(table.limiter)]
+    applied = table.limiter[np.isfinite(table.limiter)]
     most = float(np.nanpercentile(table.engine, 99.9))
-    if len(told):
-        limiter = identified(float(np.median(told)), 0.0, "the wire", floor=0.002)
+    if len(applied):
+        limiter = identified(float(np.median(applied)), 0.0, "the wire", floor=0.002)
     else:
         limiter = identified(most, 0.03 * most, "highest engine speed seen")
     return Gearing(layout, front, tuple(ratios), up, down, limiter, _idle(table), _shift_time(table), revs)

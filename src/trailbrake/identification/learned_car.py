@@ -322,7 +322,7 @@ def _put_powertrain(draft: _Draft, found: Powertrain | None) -> None:
 
 
 def engine_floor(car: CarParams) -> float:
-    """Return the engine speed (rpm) from which a torque curve is told: idle, or a part of the limiter's."""
+    """Return the engine speed (rpm) from which a torque curve is applied: idle, or a part of the limiter's."""
     return min(car.engine.idle_rpm, 0.4 * car.engine.limiter_rpm)
 
 
@@ -406,12 +406,12 @@ def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> A
         return None
     car, gain = draft.car, tyres.fit.value[P.STEER]
     sigma = float(np.hypot(tyres.fit.sigma[P.STEER], 0.01 * gain))
-    told = getattr(table, tyres.signal)
+    applied = getattr(table, tyres.signal)
     response = None
     if tyres.signal != "steer" and np.isfinite(table.steer).all():
         usual = car.steering
         scale = usual.ratio if tyres.signal == "wheel_angle" else 1.0 / usual.max_angle
-        response = find_response(table.time, table.steer, told, usual_rate=scale * usual.max_rate)
+        response = find_response(table.time, table.steer, applied, usual_rate=scale * usual.max_rate)
     lock = gain * (response.gain.value if response else 1.0)
     lock = min(max(lock, 0.02), 1.3)
     found = {"max_angle": identified(lock, sigma * lock / gain, "curvature over steer", floor=0.005)}
@@ -434,11 +434,11 @@ def _find_loop_delay(table: DriveTable, draft: _Draft, braking: Braking | None, 
     others = drive_matrix(table, car, powertrain.speeds) @ powertrain.fit.value
     held = others - (table.fx + wheel_inertia_share(car) * table.ax)
     gentle = (
-        (table.throttle_asked < 0.01) & (np.abs(table.fy) < 2.0) & (table.vx > 6.0) & (table.gear_age > 0.3)
-        & (held < 0.7 * braking.peak) & (table.brake_asked > 0.0) & (table.assisted < 0.5)
+        (table.throttle_command < 0.01) & (np.abs(table.fy) < 2.0) & (table.vx > 6.0) & (table.gear_age > 0.3)
+        & (held < 0.7 * braking.peak) & (table.brake_command > 0.0) & (table.assisted < 0.5)
     )  # fmt: skip
-    told = np.where(gentle, held, 0.0)
-    response = find_response(table.time, table.brake_asked, told, usual_rate=math.inf, counted=gentle)
+    applied = np.where(gentle, held, 0.0)
+    response = find_response(table.time, table.brake_command, applied, usual_rate=math.inf, counted=gentle)
     if response is None:
         draft.missing.append("delay: too little was braked in a straight line")
         return

@@ -16,7 +16,7 @@ class LearnedValue:
     Attributes:
         value: in the unit of the car file.
         sigma: standard deviation of the same unit; systematic errors of the method are included as far as known.
-        source: whether the drives have told it, or it is that of the class of cars.
+        source: whether the drives have applied it, or it is that of the class of cars.
         note: from what, in a few words.
     """
 

@@ -7,7 +7,7 @@ of residuals which are independent between blocks of time alone (Liang and Zeger
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ def fit_residuals(
         scale = _robust_scale(r) * repeats
         weight = 1.0 / np.maximum(np.abs(r) * repeats / (HUBER * scale), 1.0)
         matrix = jacobian(x) if jacobian else _differences(residuals, x, r, steps)
-        cost = _cost(r, scale, repeats, x, mean, pull)
+        cost = _cost(np.abs(r) * repeats / scale, pull * (x - mean), repeats)
         normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
         slope = matrix.T @ (weight * r) / scale**2 + pull**2 * (x - mean)
         moved = False
@@ -113,7 +113,7 @@ def fit_residuals(
             damped = normal / np.outer(size, size) + damping * np.eye(len(x))
             trial = np.clip(x - np.linalg.lstsq(damped, slope / size, rcond=None)[0] / size, low, high)
             r_trial = residuals(trial)
-            new = _cost(r_trial, scale, repeats, trial, mean, pull)
+            new = _cost(np.abs(r_trial) * repeats / scale, pull * (trial - mean), repeats)
             if new < cost:
                 moved = cost - new > CONVERGED * max(cost, 1.0)
                 x, r, damping = trial, r_trial, max(damping / 5.0, 1e-9)
@@ -121,26 +121,30 @@ def fit_residuals(
             damping *= 5.0
         if not moved:
             break
-    fit = _finish(x, r, matrix, weight, scale, pull, blocks)
-    return replace(fit, scale=scale / repeats)
-
-
-def _finish(
-    x: Array, r: Array, matrix: Array, weight: Array, scale: float, pull: Array, blocks: Ints | None
-) -> Fit:  # fmt: skip
     normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
+    covariance = _compute_covariance(normal, matrix * (weight * r / scale**2)[:, None], pull, blocks)
+    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return Fit(x, sigma, covariance, scale / repeats, len(r))
+
+
+def _compute_covariance(normal: Array, scores: Array, pull: Array, blocks: Ints | None) -> Array:
+    """Return the covariance (k, k) of a fit.
+
+    Args:
+        normal: (k, k) normal matrix, priors included.
+        scores: (n, k) slope of the cost by residual.
+        pull: (k,) one over the deviations of the priors.
+        blocks: as for `fit_residuals`.
+    """
     size = np.sqrt(np.maximum(np.diag(normal), 1e-300))
     inverse = np.linalg.pinv(normal / np.outer(size, size), hermitian=True) / np.outer(size, size)
-    scores = matrix * (weight * r / scale**2)[:, None]
     if blocks is not None:
         _, which = np.unique(blocks, return_inverse=True)
-        sums = np.zeros((int(which.max(initial=0)) + 1, len(x)))
+        sums = np.zeros((int(which.max(initial=0)) + 1, len(pull)))
         np.add.at(sums, which, scores)
-        few = len(sums) / max(len(sums) - 1.0, 1.0)
-        scores = sums * np.sqrt(few)
-    covariance = inverse @ (scores.T @ scores + np.diag(pull**2)) @ inverse
-    sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return Fit(x, sigma, covariance, scale, len(r))
+        scores = sums * np.sqrt(len(sums) / max(len(sums) - 1.0, 1.0))
+    covariance: Array = inverse @ (scores.T @ scores + np.diag(pull**2)) @ inverse
+    return covariance
 
 
 def _robust_scale(r: Array) -> float:
@@ -150,10 +154,10 @@ def _robust_scale(r: Array) -> float:
     return max(1.4826 * float(np.median(np.abs(r))), LEAST_SCALE * float(np.sqrt(np.mean(r**2))), 1e-9)
 
 
-def _cost(r: Array, scale: float, repeats: float, x: Array, mean: Array, pull: Array) -> float:
-    size = np.abs(r) * repeats / scale
+def _cost(size: Array, pulled: Array, repeats: float) -> float:
+    """Return Huber's cost of residuals over their scale (n,), a block's counting as one, and of priors (k,)."""
     robust = np.where(size < HUBER, 0.5 * size**2, HUBER * size - 0.5 * HUBER**2)
-    return float(robust.sum() / repeats**2 + 0.5 * np.sum((pull * (x - mean)) ** 2))
+    return float(robust.sum() / repeats**2 + 0.5 * np.sum(pulled**2))
 
 
 def _differences(residuals: Callable[[Array], Array], x: Array, r: Array, steps: Array) -> Array:

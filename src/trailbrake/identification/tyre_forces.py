@@ -86,7 +86,7 @@ class TyreFit:
     Attributes:
         fit: its values by `P`.
         deviation: (len(P),) of the priors.
-        signal: what STEER counts: `wheel_angle` (rad), `steer_told` or `steer`.
+        signal: what STEER counts: `wheel_angle` (rad), `steer_applied` or `steer`.
         used_front, used_rear: the most combined slip over its peak that was driven (a high percentile).
         friction: (2,) most lateral force over load that the axles gave.
         rows: (n, 6) of the plots: slip angle front and rear (rad), lateral force over load front and rear, speed, and
@@ -104,7 +104,7 @@ class TyreFit:
 
 def steer_signal(table: DriveTable) -> str:
     """Return the column that tells best where the road wheels point."""
-    for name in ("wheel_angle", "steer_told"):
+    for name in ("wheel_angle", "steer_applied"):
         if np.isfinite(getattr(table, name)).all() and np.ptp(getattr(table, name)) > 0.0:
             return name
     return "steer"
@@ -233,11 +233,11 @@ class AxleModel:
 
     def residuals(self, p: Array) -> Array:
         """Return (3 n,) differences over the error that a force has."""
-        model, told = self.forces(p), self.measured(p)
+        model, applied = self.forces(p), self.measured(p)
         weights = (1.0, 1.0, LONGITUDINAL_WEIGHT)
         parts = [
             w * (m - f) / (FORCE_ERROR + FORCE_SHARE * np.abs(f))
-            for m, f, w in zip(model[:3], told, weights, strict=True)
+            for m, f, w in zip(model[:3], applied, weights, strict=True)
         ]
         return np.concatenate(parts)
 

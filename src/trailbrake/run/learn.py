@@ -14,7 +14,7 @@ from trailbrake.record.file_names import safe_name
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions, LearnOptions
-from trailbrake.run.recorded_drive import DriveEnd, record_drive
+from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, record_drive
 from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.run.session.progress import ProgressListener, SilentListener
@@ -129,15 +129,9 @@ def _drive_survey(simulator: AnySimulator, options: LearnOptions, live: object, 
     road = None if options.live else load_track(options.track).road
     ends = road if road is not None and not road.closed else None
     odometer = _Odometer(options.metres or math.inf, ends)
-    recorded = record_drive(
-        simulator,
-        drive,
-        live,
-        driver,
-        DriveEnd(odometer, lambda: odometer.ended),
-        f"{_road_name(options)}_survey",
-        listener,
-    )
+    end = DriveEnd(odometer, lambda: odometer.ended)
+    target = DriveTarget(simulator, drive, live)
+    recorded = record_drive(target, driver, end, f"{_road_name(options)}_survey", listener)
     listener.show_message(f"drove {odometer.driven:.0f} m in {recorded.seconds:.0f} s")
     if recorded.reason not in ("", INTERRUPTED):
         raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))

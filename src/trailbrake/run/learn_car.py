@@ -1,4 +1,4 @@
-"""Learns a car that nobody has described: a test drive, or recordings of anybody, and from them a car file.
+"""Learns a car without a description: a test drive, or recordings of anybody, and from them a car file.
 
 After the programme of `car_test` the car is driven by `line_follow` with what has been learned so far, at a grip that
 rises from lap to lap up to what the car has shown; each lap is learned from as well.
@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace as replace_fields
 
-from trailbrake.cars.params import CarParams
+from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.tyre_fit import magic_formula_curve
+from trailbrake.drivers.car_test import Driver as CarTest
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.identification.car_file_writer import format_car
@@ -24,7 +25,7 @@ from trailbrake.planning.course import Course
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.options import DriveOptions, LearnCarOptions, LearnOptions
-from trailbrake.run.recorded_drive import DriveEnd, RecordedDrive, record_drive
+from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.run.session.progress import ProgressListener, SilentListener
 from trailbrake.run.session.session_detection import detect_track_and_car
@@ -42,6 +43,7 @@ SATURATED = 0.9  # slip over that of the peak from which the peak counts as show
 LEAST_GRIP = 0.6  # share of the learned grip that is planned with at least
 LEAVING_TIME = 0.5  # s beside the road that end a lap
 STANDSTILL_S = 12.0
+LEAST_STAGE_S = 20.0  # that a stage of laps takes
 END_MARGIN = 15.0  # m before the end of an open road
 LAP_MARGIN = 1.05  # laps of a stage: from rest to the start line, and round
 
@@ -146,27 +148,28 @@ def _drive_programme(
     simulator: AnySimulator, options: LearnCarOptions, live: object, listener: ProgressListener
 ) -> _Progress:
     """Drive the test programme, and laps at rising grip; return all recordings."""
-    driver = load_driver(PROGRAMME, None, (f"seconds={min(options.programme, options.seconds):g}",))
+    driver = CarTest(min(options.programme, options.seconds))
     check_driver_needs(driver, PROGRAMME, simulator, live)
     drive = DriveOptions(sim=options.sim, driver=PROGRAMME, track=options.track, car=options.car, live=options.live,
                          host=options.host, world=options.world)  # fmt: skip
-    drive, live, track = _find_road(simulator, drive, options, live, listener)
-    road = track.road
+    target, track = _find_road(DriveTarget(simulator, drive, live), options.map, listener)
     driver.reset(Course(track, None))
-    name = f"{safe_name(Path(drive.track or options.sim).stem)}_car"
-    watch = LapWatch(road, math.inf, options.seconds)
-    watch_end = DriveEnd(_Steady(watch), lambda: watch.stood or bool(getattr(driver, "finished", False)))
+    watch = LapWatch(track.road, math.inf, options.seconds)
+    end = DriveEnd(_Steady(watch), lambda: watch.stood or driver.finished)
     progress = _Progress([], [])
-    first = record_drive(simulator, drive, live, driver, watch_end, f"{name}_test", listener)
+    first = record_drive(target, driver, end, f"{_drive_name(target)}_test", listener)
     _keep(progress, first, listener)
-    if ended := getattr(driver, "ended", ""):
-        listener.show_message(f"test drive: {first.seconds:.0f} s, {ended}")
+    if driver.ended:
+        listener.show_message(f"test drive: {first.seconds:.0f} s, {driver.ended}")
     if not progress.tables:
         raise DataError("the test drive taught nothing", where=str(first.path), hint="a longer or wider road may help")
-    if first.interrupted or options.laps < 1:
-        return progress
-    _drive_laps(simulator, replace(drive, driver=LAPS_BY), live, Course(track, None), progress, options, listener, name)
+    if not first.interrupted and options.laps > 0:
+        _drive_laps(target, track, progress, options, listener)
     return progress
+
+
+def _drive_name(target: DriveTarget) -> str:
+    return f"{safe_name(Path(target.options.track or target.options.sim).stem)}_car"
 
 
 class _Steady:
@@ -186,61 +189,47 @@ class _Steady:
         """Nothing to end."""
 
 
-def _find_road(
-    simulator: AnySimulator, drive: DriveOptions, options: LearnCarOptions, live: object, listener: ProgressListener
-) -> tuple[DriveOptions, object, Track]:
-    """Return the drive and the live options, and the road that the drivers know."""
-    if options.map is not None:
-        track = load_track(options.map)
-        return (drive if options.live else drive.with_defaults(simulator.world)), live, track
-    if not options.live:
+def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListener) -> tuple[DriveTarget, Track]:
+    """Return the target with its track and car named, and the road that the drivers know: the file `road`, if any."""
+    simulator, drive, live = target
+    if not drive.live:
         drive = drive.with_defaults(simulator.world)
-        return drive, live, load_track(drive.track)
+        return DriveTarget(simulator, drive, live), load_track(road if road is not None else drive.track)
+    if road is not None:
+        return target, load_track(road)
     live = live or simulator.live_options()
     drive, live, found, _ = detect_track_and_car(simulator, drive, live, lambda: False, listener.show_message)
     if found is None:
         raise UsageError("the road is not known", where="learn car", expected="--map FILE",
                          hint="trailbrake learn track makes one")  # fmt: skip
-    return drive, live, found
+    return DriveTarget(simulator, drive, live), found
 
 
 def _drive_laps(
-    simulator: AnySimulator,
-    drive: DriveOptions,
-    live: object,
-    course: Course,
-    progress: _Progress,
-    options: LearnCarOptions,
-    listener: ProgressListener,
-    name: str,
+    target: DriveTarget, track: Track, progress: _Progress, options: LearnCarOptions, listener: ProgressListener
 ) -> None:
     """Drive laps by what has been learned, with more of the grip each time, and keep their recordings."""
-    allowed, road = 1.0, course.track.road
+    allowed, road = 1.0, track.road
+    target = target._replace(options=replace(target.options, driver=LAPS_BY))
     for number, share in enumerate(SHARES[: options.laps]):
         left = options.seconds - progress.seconds
-        if left < 20.0:
+        if left < LEAST_STAGE_S:
             return
         try:
             learned = learn_car(join_tables(progress.tables))
             driver = load_driver(LAPS_BY, None, ())
-            check_driver_needs(driver, LAPS_BY, simulator, live)
-            driver.reset(Course(course.track, plan_car(learned, min(share, allowed))))
+            check_driver_needs(driver, LAPS_BY, target.simulator, target.live)
+            driver.reset(Course(track, plan_car(learned, min(share, allowed))))
         except TrailbrakeError as error:
             listener.show_message(f"no laps with the learned car: {error}")
             return
         watch = LapWatch(road, 2.0 * LAP_MARGIN if road.closed else 1.0, left)
-        lap = record_drive(
-            simulator,
-            drive,
-            live,
-            driver,
-            _end_of(watch),
-            f"{name}_lap{number + 1}",
-            listener,
-        )
+        lap = record_drive(target, driver, _end_of(watch), f"{_drive_name(target)}_lap{number + 1}", listener)
         _keep(progress, lap, listener)
         outcome = "left the road" if watch.left_road else "stood" if watch.stood else "clean"
-        listener.show_message(f"lap at {100.0 * min(share, allowed):.0f} % of the grip: {lap.seconds:.0f} s, {outcome}")
+        listener.show_message(
+            f"laps at {100.0 * min(share, allowed):.0f} % of the grip: {lap.seconds:.0f} s, {outcome}"
+        )
         if lap.interrupted:
             return
         if watch.left_road or watch.stood:
@@ -268,15 +257,18 @@ def plan_car(learned: LearnedCar, share: float) -> CarParams:
         share: 0..1 of the grip.
     """
     car, fit = learned.car, learned.tyres
-    for axle, used in (("tyre_front", fit.used_front if fit else 0.0), ("tyre_rear", fit.used_rear if fit else 0.0)):
-        tyre = getattr(car, axle)
-        shown = 1.0
-        if used < SATURATED:
-            curve = magic_formula_curve(np.array([used]), tyre.stiffness_factor, tyre.shape, tyre.curvature)
-            shown = max(min(UNSHOWN_GROWTH * float(curve[0]), 1.0), LEAST_GRIP)
-        part = share * shown
-        car = replace_fields(car, **{axle: replace_fields(tyre, mu_x=part * tyre.mu_x, mu_y=part * tyre.mu_y)})
-    return car
+    used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
+    tyres = [_reduce_grip(tyre, share, slip) for tyre, slip in zip((car.tyre_front, car.tyre_rear), used, strict=True)]
+    return replace_fields(car, tyre_front=tyres[0], tyre_rear=tyres[1])
+
+
+def _reduce_grip(tyre: Tyre, share: float, used: float) -> Tyre:
+    """Return a tyre with a share of its grip; `used` is the most combined slip over its peak that it was driven at."""
+    shown = 1.0
+    if used < SATURATED:
+        curve = magic_formula_curve(np.array([used]), tyre.stiffness_factor, tyre.shape, tyre.curvature)
+        shown = max(min(UNSHOWN_GROWTH * float(curve[0]), 1.0), LEAST_GRIP)
+    return replace_fields(tyre, mu_x=share * shown * tyre.mu_x, mu_y=share * shown * tyre.mu_y)
 
 
 def _write_results(learned: LearnedCar, progress: _Progress, options: LearnCarOptions) -> JsonObject:

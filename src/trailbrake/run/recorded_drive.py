@@ -25,6 +25,20 @@ from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.signals import handle_stop_signals
 
 
+class DriveTarget(NamedTuple):
+    """What is driven.
+
+    Attributes:
+        simulator: whose wire to drive through.
+        options: the world and its options.
+        live: the simulator's live options; None for their defaults.
+    """
+
+    simulator: AnySimulator
+    options: DriveOptions
+    live: object
+
+
 class DriveEnd(NamedTuple):
     """When a drive is over.
 
@@ -58,20 +72,12 @@ class RecordedDrive:
 
 
 def record_drive(
-    simulator: AnySimulator,
-    drive: DriveOptions,
-    live: object,
-    driver: Driver,
-    end: DriveEnd,
-    name: str,
-    listener: ProgressListener,
+    target: DriveTarget, driver: Driver, end: DriveEnd, name: str, listener: ProgressListener
 ) -> RecordedDrive:
     """Drive until it is over, and return the recording.
 
     Args:
-        simulator: whose wire to drive through.
-        drive: the world and its options.
-        live: the simulator's live options; None for their defaults.
+        target: what is driven.
         driver: after its reset.
         end: when the drive is over.
         name: of the recording's file; the time follows.
@@ -81,6 +87,7 @@ def record_drive(
         TrailbrakeError: the simulator cannot be reached, or a file cannot be written.
     """
     supervisor, breakable = Supervisor(), BreakableCall()
+    simulator, drive, live = target
     with (
         handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
         open_connection(make_setup(simulator, drive, live, driver), lambda: supervisor.stop_reason != "") as connection,

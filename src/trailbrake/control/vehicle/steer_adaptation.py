@@ -1,4 +1,4 @@
-"""How much steer a curvature takes, learned while driving: for cars that nobody has described.
+"""How much steer a curvature takes, learned while driving: for cars without a description.
 
 steer = c (k + u a), with the curvature k (1/m) and the lateral acceleration a (m/s^2): the linear single-track model
 (Milliken and Milliken, Race Car Vehicle Dynamics, 1995, chapter 5). Recursive least squares with forgetting (Ljung,
