@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from trailbrake.control.vehicle.pedal_programme import PedalProgramme
-from trailbrake.control.vehicle.recovery import SpinRecovery
 from trailbrake.control.vehicle.steer_adaptation import SteerAdaptation
+from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.state import CarState, Controls
@@ -49,7 +49,8 @@ class Driver:
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate"})
     COURSE_NEEDS = frozenset({"track"})
-    USES = frozenset({"wheels.angular_velocity"})
+    USES = RoadReturn.USES - NEEDS
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
     def __init__(self, seconds: float = 240.0, stage: float = 800.0, most: float = 15.5) -> None:
         self.seconds, self.stage_length, self.most = seconds, stage, most
@@ -60,7 +61,8 @@ class Driver:
         self.stages = [side for side in STAGES if side <= self.most] or [self.most]
         self.limits = [_speed_limits(self.line, side) for side in self.stages]
         self.row = -1
-        self.steering, self.pedals_of, self.recovery = SteerAdaptation(FIRST_GUESS), PedalProgramme(), SpinRecovery()
+        self.steering, self.pedals_of = SteerAdaptation(FIRST_GUESS), PedalProgramme()
+        self.road_return = RoadReturn(course)
         self.time = self.driven = self.moved_at = self.stage_start = 0.0
         self.stage, self.ceiling, self.offs = 0, len(self.stages) - 1, 0
         self.steer = self.sliding = 0.0
@@ -76,12 +78,11 @@ class Driver:
         s, offset, self.row = line.locate(state.x, state.y, self.row)
         heading = wrap_angle(state.yaw - line.value_at(s, RoadColumn.YAW))
         self._judge(state, s, offset, dt)
-        rescue = self.recovery.rescue_controls(heading, offset, state.speed, dt)
-        if rescue is not None:
-            steer, throttle, brake, gear = rescue
-            return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
         if self.finished:
             return Controls(steer=self.steer, brake=0.5)
+        rescue = self.road_return.rescue(state, dt, heading)
+        if rescue is not None:
+            return rescue
         speed = max(state.speed, 1.0)
         self.steering.learn(self.steer, speed, state.yaw_rate, dt)
         curvature = self._pursue(state, s, speed)

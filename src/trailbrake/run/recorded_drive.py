@@ -101,7 +101,9 @@ def record_drive(
                 connection.link, driver, supervisor, [recorder, end.tap], lambda: "" if end.ended() else None
             )
             guard = (
-                protect_cars([seat], say, lambda text: None, recorder.close, breakable) if drive.live else nullcontext()
+                protect_cars([seat], say, lambda text: None, recorder.close, breakable, guard=connection.guard)
+                if drive.live
+                else nullcontext()
             )
             with guard:
                 result = run_loop(seat, connection.pacer, say=say)
