@@ -87,7 +87,7 @@ def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *,
 
 
 def _print_track(result: dict[str, Any]) -> None:
-    known = f"{100.0 * result['width_known']:.0f} % of its width told by the wire"
+    known = f"{100.0 * result['width_known']:.0f} % of its width supplied by the wire"
     kind = "circuit" if result["closed"] else "open road"
     print(f"{kind}, {result['length_m']:.0f} m long, {result['width_m']:.2f} m wide, {known}\ntrack {result['track']}")
 
