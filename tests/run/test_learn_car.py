@@ -55,7 +55,8 @@ def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch)
     assert learned.drive.layout == "rwd"
     # Nobody tells Forza's wire a mass: it is the class's, and forces are true over it.
     force = result["values"]["brakes.force_over_mass"]["value"]
-    assert force == pytest.approx(truth.full_brake_force / truth.body.mass, rel=0.08)
+    # A third of the usual programme has few brakings of each strength.
+    assert force == pytest.approx(truth.full_brake_force / truth.body.mass, rel=0.15)
     assert result["values"]["body.mass"]["source"] == "prior"
     page = (tmp_path / "mine.html").read_text(encoding="utf-8")
     assert page.count("<svg") >= 4
