@@ -82,7 +82,7 @@ def scan_file(file: BinaryIO) -> McapIndex:
             return found
         try:
             _index_record(found, file, opcode, start, length)
-        except (ValueError, struct.error, LookupError, EOFError):  # damaged inside: keep what is known
+        except (ValueError, struct.error, LookupError, EOFError, OverflowError):  # damaged inside: keep what is known
             return found
         except Exception as error:
             if type(error).__module__.startswith("mcap."):
