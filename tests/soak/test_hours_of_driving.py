@@ -98,7 +98,7 @@ def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
     assert (summary["recording_error"], summary["dropped"], summary["link"]["lost"]) == ("", 0, 0)
     assert len(parts) >= int(hours[-1] * 60.0 / (1.1 * PART_MINUTES + 1.0))
     assert files.max() - files.min() <= 3
-    assert max(map(abs, drift)) < 1e-3
+    assert max(map(abs, drift)) < 2e-3  # a clock of whole milliseconds is a sample's worth of both ends
     assert not growth >= MOST_GROWTH_MB
     assert count_rows(parts) == summary["loop"]["ticks"]
 

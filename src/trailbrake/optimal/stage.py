@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trailbrake.optimal.vehicle_model import AxleModel, Expression, VehicleModel, import_casadi
+from trailbrake.optimal.vehicle_model import AxleParameters, Expression, VehicleModel, import_casadi
 from trailbrake.units import G
 
 STATES = ("offset", "heading", "speed", "side_speed", "yaw_rate")
@@ -245,7 +245,7 @@ class _AxleWheels(NamedTuple):
     drive: Expression
 
 
-def _wheel_balances(axle: AxleModel, wheels: _AxleWheels, weight: float, lock_speed: float) -> list[Expression]:
+def _wheel_balances(axle: AxleParameters, wheels: _AxleWheels, weight: float, lock_speed: float) -> list[Expression]:
     """Return the two equations of an axle's wheels: the sum of their forces, and the difference.
 
     Args:

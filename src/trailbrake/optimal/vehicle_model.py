@@ -38,7 +38,7 @@ def import_casadi() -> Any:
 
 
 @dataclass(frozen=True)
-class AxleModel:
+class AxleParameters:
     """An axle of the optimal control problem.
 
     Attributes:
@@ -85,8 +85,8 @@ class VehicleModel:
     body: LoadParameters
     yaw_inertia: float
     drag: float
-    front: AxleModel
-    rear: AxleModel
+    front: AxleParameters
+    rear: AxleParameters
     drive_front: float
     brake_front: float
     drive_limits: tuple[Callable[[Expression], Expression], ...]
@@ -152,13 +152,13 @@ class CubicCurve:
         return value
 
 
-def _axle_from_car(tyre: Tyre, differential: Differential | None) -> AxleModel:
+def _axle_from_car(tyre: Tyre, differential: Differential | None) -> AxleParameters:
     coupling, preload, lock = "none", 0.0, 0.0
     if differential is not None:
         coupling = "rigid" if differential.is_rigid else "lock" if differential.kind == "lsd" else "open"
         if coupling == "lock":
             preload, lock = differential.preload / tyre.radius, differential.lock_power
-    return AxleModel(
+    return AxleParameters(
         tyre=magic_formula_tyre(tyre.tyre_law()),
         radius=tyre.radius,
         coupling=coupling,

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +89,13 @@ def test_a_clock_set_back_by_a_little_is_believed_after_five_packets():
 
 def test_late_ones_now_and_then_are_never_believed():
     assert kinds(1000, 990, 1016, 1010, 1033, 1020, 1050, 1040, 1066, 1060, 1083)[1::2] == [PacketKind.LATE] * 5
+
+
+def test_after_hours_the_race_clock_is_too_coarse_and_the_other_is_taken():
+    """A 32-bit float of 70 000 s has steps of 7.8 ms: by those every 15th packet would be missing."""
+    period, clock = 1.0 / 60.0, PacketClock()
+    seconds = [70_000.0 + i * period for i in range(600)]
+    got = [clock.step(int(1000.0 * t), float(np.float32(t))) for t in seconds][1:]
+    assert {step.kind for step in got} == {PacketKind.NEXT}
+    assert max(abs(step.dt - period) for step in got) < 0.00101
+    assert sum(step.dt for step in got) == pytest.approx(599 * period, abs=0.002)

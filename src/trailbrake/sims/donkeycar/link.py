@@ -19,7 +19,7 @@ from trailbrake.transport.json_values import parse_number
 from trailbrake.transport.tcp import TcpCaller
 from trailbrake.transport.udp import Address, parse_address
 
-_MAX_HANG_UPS = 20  # calls in a row that are hung up on without a word: the simulator is somebody else's
+_MAX_HANG_UPS = 20  # calls in a row that are hung up on without a word: the simulator has another client
 _RECALL_DELAY_S = 0.2  # between calls of a simulator that is not there
 _BRAKE_CONTROL = codec.DonkeycarControl(0.0, 0.0, 1.0)
 

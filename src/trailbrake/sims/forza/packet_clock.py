@@ -1,7 +1,8 @@
 """The time between two packets, by the packets' own clocks: this wire has no sequence number.
 
-Source: protocol page forza-data-out, sections 3.2 and 4. CurrentRaceTime has the finer resolution, and stops or jumps
-with the race; TimestampMS runs on, wraps, and in some titles advances in steps of 15.6 ms.
+Source: protocol page forza-data-out, sections 3.2 and 4. CurrentRaceTime has the finer resolution at first, and stops
+or jumps with the race; it is a 32-bit float, so that after hours it advances in steps of milliseconds. TimestampMS runs
+on, wraps, and in some titles advances in steps of 15.6 ms.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import NamedTuple
 GAP_S = 0.5  # s of packet time, forwards or backwards, above which a step is a jump
 _LATE_RUN_LENGTH = 5  # consecutive late packets in order that mean a clock set back by less than GAP_S
 _WRAP = 1 << 32
+_COARSE_RACE_TIME_S = 16384.0  # s of CurrentRaceTime from which its steps, 2 ms there, are coarser than TimestampMS's
 _LONGEST_JUMP_S = 3600.0  # a longer jump is not a time
 
 
@@ -70,7 +72,8 @@ class PacketClock:
         by_race = race_time - self._newest_race_time if race_time > 0.0 and self._newest_race_time > 0.0 else math.nan
         if by_race > 0.0 and math.isfinite(by_race):
             if by_race <= GAP_S:
-                return ClockStep(PacketKind.NEXT, by_race)
+                is_coarse = race_time >= _COARSE_RACE_TIME_S and 0.0 < session_dt <= GAP_S
+                return ClockStep(PacketKind.NEXT, session_dt if is_coarse else by_race)
             return ClockStep(PacketKind.JUMP, by_race if by_race <= _LONGEST_JUMP_S else 0.0)
         if by_race < 0.0:  # a packet that was overtaken is old by both clocks; else the race was rewound
             is_late = by_race >= -GAP_S and -GAP_S <= session_dt <= 0.0
