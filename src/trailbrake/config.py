@@ -10,3 +10,8 @@ def recordings_folder() -> Path:
     """Return the folder for recordings: TRAILBRAKE_RECORDINGS, else the user's data folder of the system."""
     chosen = os.environ.get("TRAILBRAKE_RECORDINGS")
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "recordings"
+
+
+def driver_memory_file() -> Path:
+    """Return the user's own file of what drivers have learned: in the user's data folder of the system."""
+    return Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "driver_memory.json"

@@ -110,6 +110,27 @@ class SendsCustomValues(Protocol):
 
 
 @runtime_checkable
+class KeepsMemory(Protocol):
+    """A driver that learns while it drives, and can take up in another drive what it has learned.
+
+    Attributes:
+        learns: whether it learns in this drive; if not, `--memory` is refused.
+    """
+
+    learns: bool
+
+    def export_memory(self) -> dict[str, Any]:
+        """Return what has been learned, as JSON values. Called once, at the end of a drive."""
+
+    def import_memory(self, content: dict[str, Any], where: str) -> None:
+        """Take up what `export_memory` returned; called after `reset`, for the same car and road.
+
+        Raises:
+            DataError: it does not fit; `where` names the file.
+        """
+
+
+@runtime_checkable
 class HasDebugValues(Protocol):
     """A driver that shows internal values on the live page; see `dashboard`."""
 

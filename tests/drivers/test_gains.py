@@ -131,7 +131,8 @@ def test_numbers_of_a_constructor_count_as_constants(tmp_path):
         ("speed_hold", "speed=fast", "--gain speed=fast: no constant"),
         ("speed_hold", "sped=3", "no gain sped; did you mean speed"),
         ("speed_hold", "speed=1e9", "speed cannot be, expected 1 .. 100 m/s, got"),
-        ("line_follow", "speed=3", "no constant speed; it has none"),
+        ("line_follow", "speed=3", "no constant speed; there are: learn, start_grip"),
+        ("wall_follow", "speed=3", "no constant speed; it has none"),
     ],
 )
 def test_constants_that_cannot_be_are_one_line(driver, text, said):

@@ -35,6 +35,7 @@ from trailbrake.drivers.policy_file import read_policy
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+from trailbrake.planning.lap_learning import read_plan_memory
 from trailbrake.planning.line_file import read_line
 from trailbrake.race.leaderboard_page import build_page
 from trailbrake.race.plan import read_plan
@@ -46,6 +47,7 @@ from trailbrake.record.format import ABOUT
 from trailbrake.record.mcap_scan import scan_file
 from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
+from trailbrake.run.session.driver_memory import read_memory
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
 from trailbrake.sims.assetto.install.installation import find_installation
@@ -81,6 +83,11 @@ INI = (b"[SURFACE_0]", b"[SURFACE_\xb2]", b"[", b"]", b"=", b";", b"\r\n", b"\t"
 def load_gains(path: Path) -> None:
     for table in read_gains(path).values():
         build_gains(Cruise.Gains, table, str(path))
+
+
+def load_memory(path: Path) -> None:
+    for entry in read_memory(path):
+        read_plan_memory(entry.memory, str(path))
 
 
 def change_ini(data: bytes) -> None:
@@ -281,6 +288,7 @@ def _file(
 FILE_TARGETS = [
     _file("car_file", "fuzz.toml", load_car, TOML, 12_000),
     _file("gains_file", "fuzz.toml", load_gains, TOML, 8192),
+    _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),

@@ -6,9 +6,11 @@ import pytest
 from trailbrake.planning.envelope import Envelope
 from trailbrake.planning.speed_profile import (
     COMPRESSION_EXPONENT,
+    ProfileSettings,
     compute_profile,
     interpolate_speed,
     interpolate_speed_share,
+    refill_profile,
 )
 from trailbrake.units import G
 
@@ -19,7 +21,8 @@ def _point_mass(mu: float, drive: float) -> Envelope:
     """Grip mu g in all directions, a constant drive, no downforce."""
     share = np.sqrt(1.0 - np.linspace(0.0, 1.0, 13) ** 2)
     brake = np.tile(mu * G * share, (32, 1))
-    return Envelope(SPEEDS, np.full(32, mu * G), np.minimum(np.full((32, 13), drive), brake), brake, np.ones(32))
+    pull = np.full((32, 13), drive)
+    return Envelope(SPEEDS, np.full(32, mu * G), np.minimum(pull, brake), brake, np.ones(32), brake, pull)
 
 
 def _rows(curvature: np.ndarray) -> np.ndarray:
@@ -91,3 +94,35 @@ def test_lookups_interpolate_and_hold_at_the_ends() -> None:
     assert interpolate_speed(table, SPEEDS, 500.0) == pytest.approx(162.0)
     grid = SPEEDS[:, None] + np.linspace(0.0, 1.0, 13)[None, :]
     assert interpolate_speed_share(grid, SPEEDS, 20.0, 0.35) == pytest.approx(20.35)
+
+
+def test_an_engine_s_limit_scales_with_neither_margin_nor_grip() -> None:
+    for margin, grip in ((0.9, 1.0), (1.0, 1.3), (1.0, 0.7)):
+        rows = _rows(np.zeros(400))
+        rows[:, 4] = grip
+        result = compute_profile(rows, 1.0, False, _point_mass(1.0, 3.0), start=10.0, margin=margin)
+        assert result.speed[200] == pytest.approx(np.sqrt(100.0 + 2 * 3.0 * 200.0), rel=1e-3)
+
+
+@pytest.mark.parametrize("first", [0, 250, 880])
+def test_a_part_planned_anew_is_the_whole_plan_s_part(first: int) -> None:
+    """Up to a braking distance before its end, and over the start of a circuit."""
+    along = np.arange(1000)
+    rows, limits = _rows(np.where(along % 300 > 240, 1 / 30, 0.0)), _point_mass(1.0, 5.0)
+    whole = compute_profile(rows, 1.0, True, limits, start=-1.0, margin=0.9)
+    speed, acceleration = np.full(1000, 77.0), np.full(1000, 77.0)
+    settings = ProfileSettings(1.0, True, float(whole.speed[first]), 0.9)
+    refill_profile(rows, settings, limits, (first, 500), (speed, acceleration))
+    part = (first + np.arange(300)) % 1000
+    assert speed[part] == pytest.approx(whole.speed[part], rel=1e-6)
+    assert acceleration[part] == pytest.approx(whole.acceleration[part], abs=1e-6)
+    assert (speed[(first + np.arange(510, 990)) % 1000] == 77.0).all()
+
+
+def test_a_part_ends_at_the_end_of_an_open_line() -> None:
+    rows, limits = _rows(np.zeros(100)), _point_mass(1.0, 5.0)
+    speed, acceleration = np.full(100, 77.0), np.zeros(100)
+    refill_profile(rows, ProfileSettings(1.0, False, 10.0, 1.0), limits, (60, 500), (speed, acceleration))
+    assert speed[60] == 10.0
+    assert speed[99] == pytest.approx(np.sqrt(100.0 + 2 * 5.0 * 39.0))
+    assert (speed[:60] == 77.0).all()

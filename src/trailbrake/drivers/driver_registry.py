@@ -20,8 +20,8 @@ from trailbrake.system.user_module import import_user_file, is_python_file, spli
 COURSE_PARTS = frozenset({"track", "car"})  # what COURSE_NEEDS may name
 _FOLDER = Path(__file__).parent
 _NOT_DRIVERS = {
-    "__init__", "driver_registry", "check", "course_probe", "gains", "field_reads", "fmu", "fmu_archive", "policy",
-    "policy_file", "probe_states", "rehearsal", "road_return",
+    "__init__", "adaptive_plan", "driver_registry", "check", "course_probe", "gains", "field_reads", "fmu",
+    "fmu_archive", "policy", "policy_file", "probe_states", "rehearsal", "road_return",
 }  # fmt: skip
 
 

@@ -7,20 +7,24 @@ stability at the limits of handling", Vehicle System Dynamics 53:12, 2015). Angl
 cornering but include the pedals and the change of curvature (`planning/handling.py`).
 Speed: the acceleration of the profile a little ahead, plus feedback on the speed error, limited to what the tyres have
 beside the cornering; the car model turns it into pedals.
+The profile is the course's. With the gain `learn`, what the tyres give for their slip lowers it at once and
+everywhere, and what a lap leaves of margin or of faults changes it at their place from lap to lap (`adaptive_plan.py`).
+That is off by default: its constants were tuned on few tracks.
 """
 
 import math
 from copy import copy
 
-import numpy as np
-
 from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import slip_limited_share
+from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course
 from trailbrake.planning.envelope import running_resistance
+from trailbrake.planning.grip_use import AxleSlips
 from trailbrake.planning.handling import car_attitude
 from trailbrake.planning.line_preview import LinePreview, preview_line
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, remaining_accelerations
@@ -41,21 +45,35 @@ REAR_SLIP_END = 1.05  # ... to 0 here: a rear axle beyond its grip makes the car
 WIDE_LINE_GAIN = 2.0  # 1/s, m/s below the plan per metre outside the line in a bend
 CREEP_SPEED = 5.0  # m/s, to which that slows at the most
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
+START_GRIP = 0.93  # of the grip of the car's file: planned with until the tyres have shown more
+MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 FULL_PEDAL_ERROR = 1.5  # m/s below the profile from which all the grip is used
 
 
 class Driver:
-    """Drives `Course.line` at `Course.profile`. Needs a car model."""
+    """Drives `Course.line` at `Course.profile`, if wanted adapted to the grip that the car has. Needs a car model.
+
+    Args:
+        learn: 1: the plan is adapted while driving; 0: it is driven as it is.
+        start_grip: the grip that learning begins with, as a share of that of the car's file.
+
+    Attributes:
+        learns: whether the plan is adapted.
+    """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
     COURSE_NEEDS = frozenset({"track", "car"})
-    USES = RoadReturn.USES - NEEDS | {"engine_speed"}
+    USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer"}
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
+
+    def __init__(self, learn: float = 0.0, start_grip: float = START_GRIP) -> None:
+        self.learns = learn > 0.0
+        self.start_grip = start_grip if self.learns else 1.0
 
     def reset(self, course: Course) -> None:
         """Plan the line and the speeds, and precompute what the pedals need."""
-        self.line, self.limits, self.profile = course.line, course.envelope, course.profile
-        self.handling = course.handling
+        self.line, self.limits, self.handling = course.line, course.envelope, course.handling
+        self.plan = AdaptivePlan(course, self.start_grip)
         self.car = car = course.known_car()
         road = self.line.kernel_table
         self.preview_line = bind_entry(preview_line, road, 0.0)
@@ -79,10 +97,6 @@ class Driver:
             for side in (1.0, -1.0)
         ]
         self.peak_slip = PEAK_SLIP_SHARE * car.tyre_front.peak_slip_angle
-        # Speeds and accelerations at the line's rows; one row more, so that interpolation needs no wrap.
-        last = 0 if self.line.closed else -1
-        self.speeds = np.append(self.profile.speed, self.profile.speed[last]).tolist()
-        self.accelerations = np.append(self.profile.acceleration, self.profile.acceleration[last]).tolist()
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
@@ -92,7 +106,16 @@ class Driver:
         rescue = self.road_return.rescue(state, dt, wrap_angle(state.yaw - here.yaw))
         if rescue is not None:
             return rescue
-        acceleration, grip = self._target_acceleration(state, s, offset, here)
+        off = self._measure_deviation(state, s, offset, here)
+        # The path that the car drives. Its measure is the lateral acceleration: speed times yaw rate overshoots while
+        # the car swings from bend to bend.
+        turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(state.speed, 1.0) ** 2
+        path = PathShape(turning, here.climb, here.climb_rate, here.bank, self.plan.road_grip(self.row))
+        slips = self._measure_slips(state)
+        if self.learns and state.speed > MIN_LEARNING_SPEED:
+            use = self.plan.measure_use(state.speed, state.acceleration_x, slips, path)
+            self.plan.adapt(s, state.acceleration_x, dt, use, off)
+        acceleration, grip = self._target_acceleration(state, s, off, path, slips)
         steer = self._compute_steer(state, s, offset, here, acceleration)
         throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip))
         gear = None if state.gear is None else choose_gear(state.speed, state.gear, self.upshifts)
@@ -101,14 +124,22 @@ class Driver:
     def rehearse(self, state: CarState, dt: float) -> Controls:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
-        rehearsed.road_return = self.road_return.copy()
+        rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
         return rehearsed.act(state, dt)
 
+    def export_memory(self) -> JsonObject:
+        """Return what has been learned of the road and the car."""
+        return self.plan.export_memory()
+
+    def import_memory(self, content: JsonObject, where: str) -> None:
+        """Take up what `export_memory` returned, after `reset`; DataError where it does not fit."""
+        self.plan.import_memory(content, where)
+
     def _compute_steer(self, state: CarState, s: float, offset: float, here: LinePreview, acceleration: float) -> float:
-        line, car = self.line, self.car
+        car = self.car
         speed = max(state.speed, 1.0)
         forward, sideslip, sideslip_rate = self.car_attitude(
-            self.handling, line.kernel_table, s + STEER_LEAD * speed, speed, acceleration
+            self.handling, self.plan.road, s + STEER_LEAD * speed, speed, acceleration
         )
         heading = wrap_angle(state.yaw - here.yaw)
         error = offset + LOOK_AHEAD * min(max(heading + sideslip, -1.0), 1.0)
@@ -120,27 +151,45 @@ class Driver:
         self.angle = min(max(angle, -car.steering.max_angle), car.steering.max_angle)
         return self.angle / car.steering.max_angle
 
-    def _target_acceleration(self, state: CarState, s: float, offset: float, here: LinePreview) -> tuple[float, float]:
+    def _measure_deviation(self, state: CarState, s: float, offset: float, here: LinePreview) -> Deviation:
+        wide = abs(offset) if here.curvature * offset < 0.0 else 0.0
+        row = self.line.table[self.row]
+        off_road = bool(offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT])
+        return Deviation(wide, state.speed - self.plan.speed_at(s), off_road)
+
+    def _measure_slips(self, state: CarState) -> AxleSlips:
+        """Return the slips of the axles; those along the wheels are 0 where their speeds are not known."""
+        body, forward = self.car.body, max(state.velocity_x, 1.0)
+        front = math.atan2(state.velocity_y + body.cg_to_front * state.yaw_rate, forward)
+        rear = math.atan2(state.velocity_y - body.cg_to_rear * state.yaw_rate, forward)
+        steer = self.angle if math.isnan(state.steer) else state.steer * self.car.steering.max_angle
+        ratios = [
+            0.5 * (left.angular_velocity + right.angular_velocity) * radius / forward - 1.0
+            for left, right, (_, radius, _, _) in (
+                (state.wheels[0], state.wheels[1], self.wheels[0]),
+                (state.wheels[2], state.wheels[3], self.wheels[2]),
+            )
+        ]
+        along_front, along_rear = (0.0 if math.isnan(ratio) else ratio for ratio in ratios)
+        return AxleSlips(steer - front, -rear, along_front, along_rear)
+
+    def _target_acceleration(
+        self, state: CarState, s: float, off: Deviation, path: PathShape, slips: AxleSlips
+    ) -> tuple[float, float]:
         """Return the target acceleration (m/s^2), and the share of the rear grip to use."""
         speed = state.speed
-        wide = abs(offset) if here.curvature * offset < 0.0 else 0.0  # m outside the line in a bend
-        planned = self._interpolate_rows(self.speeds, s)
-        target = max(planned - WIDE_LINE_GAIN * wide, min(planned, CREEP_SPEED))  # a car that stands stays wide
-        row = self.line.table[self.row]
-        if offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT]:
+        planned = self.plan.speed_at(s)
+        target = max(planned - WIDE_LINE_GAIN * off.wide, min(planned, CREEP_SPEED))  # a car that stands stays wide
+        if off.off_road:
             target *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         error = target - speed
-        acceleration = self._interpolate_rows(self.accelerations, s + SPEED_LEAD * speed) + SPEED_GAIN * error
-        # The limits beside the present cornering. Its measure is the lateral acceleration: speed times yaw rate
-        # overshoots while the car swings from bend to bend. Too fast in a bend the envelope leaves nothing; braking all
-        # the same makes the car run a little wide instead of a lot.
-        turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(speed, 1.0) ** 2
-        surface = float(row[RoadColumn.GRIP])
-        shape = PathShape(turning, here.climb, here.climb_rate, here.bank, surface)
+        acceleration = self.plan.acceleration_at(s + SPEED_LEAD * speed) + SPEED_GAIN * error
+        # The limits beside the present cornering. Too fast in a bend the envelope leaves nothing; braking all the same
+        # makes the car run a little wide instead of a lot.
+        shape = PathShape(*path[:4], self.plan.road.table.item(self.row, RoadColumn.GRIP))
         drive, brake = self.remaining_accelerations(speed, shape, self.limits, BRAKE_SHARE)
-        grip = self._rear_grip_left(state)
-        held = grip * surface
-        most, least = drive * held, -brake * held
+        grip = self._rear_grip_left(state, slips)
+        most, least = drive * grip, -brake * grip
         return most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most), grip
 
     def _compute_pedals(
@@ -165,18 +214,9 @@ class Driver:
             brake_kept = min(brake_kept, slip_limited_share(-slide, speed, peak))
         return throttle * throttle_kept, brake * brake_kept
 
-    def _rear_grip_left(self, state: CarState) -> float:
+    def _rear_grip_left(self, state: CarState, slips: AxleSlips) -> float:
         """Return the share of rear grip to use: 1 at small rear slip, falling to 0 where more would spin the car."""
         if state.speed < 5.0:
             return 1.0
-        car = self.car
-        slip = math.atan2(state.velocity_y - car.body.cg_to_rear * state.yaw_rate, max(state.velocity_x, 1.0))
-        use = abs(slip) / car.tyre_rear.peak_slip_angle
+        use = abs(slips.rear_angle) / self.car.tyre_rear.peak_slip_angle
         return min(max((REAR_SLIP_END - use) / (REAR_SLIP_END - REAR_SLIP_START), 0.0), 1.0)
-
-    def _interpolate_rows(self, values: list[float], s: float) -> float:
-        position = s / self.line.spacing
-        count = len(values) - 1
-        position = position % count if self.line.closed else min(max(position, 0.0), count - 1.0)
-        i = int(position)
-        return values[i] + (position - i) * (values[i + 1] - values[i])

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
@@ -66,14 +67,19 @@ class Course:
 
     def plan_speeds(self, line: Road, *, start: float, margin: float = GRIP_MARGIN) -> SpeedProfile:
         """Return the speeds along a line from `start` m/s at its first row; negative for a flying lap."""
-        grade = line.column(RoadColumn.GRADE)
-        bend = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * line.spacing)
-        if not line.closed:
-            bend[[0, -1]] = 0.0
-        rows = np.column_stack(
-            [line.column(RoadColumn.CURVATURE), grade, bend, line.column(RoadColumn.BANK), line.column(RoadColumn.GRIP)]
-        )
+        rows = path_shapes(line)
         return compute_profile(rows, line.spacing, line.closed, self.envelope, start=start, margin=margin)
+
+
+def path_shapes(line: Road) -> NDArray[np.float64]:
+    """Return the `PathShape` of each row of a line, (n, 5)."""
+    grade = line.column(RoadColumn.GRADE)
+    bend = (np.roll(grade, -1) - np.roll(grade, 1)) / (2.0 * line.spacing)
+    if not line.closed:
+        bend[[0, -1]] = 0.0
+    return np.column_stack(
+        [line.column(RoadColumn.CURVATURE), grade, bend, line.column(RoadColumn.BANK), line.column(RoadColumn.GRIP)]
+    )
 
 
 NO_POSITIONS = "this simulator's wire does not supply the car's position"

@@ -37,6 +37,7 @@ UNAIDED_BRAKING_RESERVE = (
     0.07  # share of all braking not used without ABS: a driver cannot hold the wheels at their peak
 )
 MIN_SPEED = 1.0  # m/s, first grid speed
+MAX_THRUST = 1e9  # N, of an engine without limit
 
 
 class Envelope(NamedTuple):
@@ -45,9 +46,12 @@ class Envelope(NamedTuple):
     Attributes:
         speeds: (SPEEDS,) m/s.
         lateral: (SPEEDS,) m/s^2, largest steady lateral acceleration at constant speed.
-        drive: (SPEEDS, SHARES) m/s^2, largest forward acceleration, air and rolling drag included; may be < 0.
+        drive: (SPEEDS, SHARES) m/s^2, largest forward acceleration, air and rolling drag included; may be < 0: the
+            smaller of `traction` and `pull`.
         brake: (SPEEDS, SHARES) m/s^2, largest deceleration, drag included, positive.
         load_factor: (SPEEDS,) 1, normal load over weight (downforce).
+        traction: (SPEEDS, SHARES) m/s^2, as `drive`, with an engine without limit: it scales with the tyres' grip.
+        pull: (SPEEDS, SHARES) m/s^2, as `drive`, with tyres without limit: it does not.
     """
 
     speeds: Array
@@ -55,6 +59,8 @@ class Envelope(NamedTuple):
     drive: Array
     brake: Array
     load_factor: Array
+    traction: Array
+    pull: Array
 
 
 @internal_jit
@@ -158,17 +164,17 @@ def _brake_limit(v: float, ay: float, car: PlanningCar, drag: float) -> float:
 
 
 @jit
-def _fill_tables(grid: Array, car: PlanningCar, lateral: Array, drive: Array, brake: Array) -> None:
+def _fill_tables(grid: Array, car: PlanningCar, lateral: Array, tables: Array) -> None:
     """Fill the tables of an envelope.
 
     Args:
         grid: (3, n) speed (m/s), thrust (N) and drag (N).
         car: the car.
         lateral: (n,) out, m/s^2.
-        drive: (n, m) out, m/s^2.
-        brake: (n, m) out, m/s^2.
+        tables: (3, n, m) out, m/s^2: traction, pull and brake.
     """
-    n, m = drive.shape
+    traction, pull, brake = tables[0], tables[1], tables[2]
+    n, m = traction.shape
     mass, base, to_front = car.body.mass, car.body.wheelbase, car.body.cg_to_front
     for i in range(n):
         v, thrust, drag = grid[0, i], grid[1, i], grid[2, i]
@@ -182,7 +188,8 @@ def _fill_tables(grid: Array, car: PlanningCar, lateral: Array, drive: Array, br
             rear_slip = required_slip_angle(rl, rr, side_rear, drag * (1.0 - car.drive_front), car.rear)
             scrub = side_front * math.sin(front_slip)
             scrub += side_rear * math.sin(rear_slip)
-            drive[i, j] = _drive_limit(v, ay, car, drag + scrub, thrust)
+            traction[i, j] = _drive_limit(v, ay, car, drag + scrub, MAX_THRUST)
+            pull[i, j] = (thrust - drag - scrub) / mass
             brake[i, j] = _brake_limit(v, ay, car, drag)
 
 
@@ -217,14 +224,15 @@ def compute_envelope(car: CarParams) -> Envelope:
     """Return the envelope of `car`."""
     speeds = np.linspace(MIN_SPEED, top_speed(car) + 2.0, SPEEDS)
     brakes, numbers = car.brakes, planning_car(car)
-    lateral, drive, brake = np.empty(SPEEDS), np.empty((SPEEDS, SHARES)), np.empty((SPEEDS, SHARES))
+    lateral, tables = np.empty(SPEEDS), np.empty((3, SPEEDS, SHARES))
     grid = np.stack([speeds, full_throttle_force(car, speeds), running_resistance(car, speeds)])
-    _fill_tables(grid, numbers, lateral, drive, brake)
+    _fill_tables(grid, numbers, lateral, tables)
+    traction, pull, brake = tables
     # Without driver aids a pedal can exceed the grip of one wheel, and a sliding wheel has no side force.
     kept = 1.0 - UNAIDED_RESERVE * np.linspace(0.0, 1.0, SHARES)
     if not brakes.tc:
-        drive = np.where(drive > 0.0, kept * drive, drive)
+        traction = np.where(traction > 0.0, kept * traction, traction)
     if not brakes.abs:
         brake *= (1.0 - UNAIDED_BRAKING_RESERVE) * kept
     load_factor = 1.0 + (numbers.body.lift_front + numbers.body.lift_rear) * speeds**2 / (car.body.mass * G)
-    return Envelope(speeds, lateral, drive, brake, load_factor)
+    return Envelope(speeds, lateral, np.minimum(traction, pull), brake, load_factor, traction, pull)

@@ -126,14 +126,26 @@ def lateral_demand(v: float, shape: PathShape, limits: Envelope) -> tuple[float,
 
 @jit
 def remaining_accelerations(v: float, shape: PathShape, limits: Envelope, most_used: float) -> tuple[float, float]:
-    """Return the envelope's drive and brake limits (m/s^2) beside the cornering at v (m/s) on a path.
+    """Return the drive and brake limits (m/s^2) beside the cornering at v (m/s) on a path with its grip.
 
     The brake limit is that beside no more than `most_used` (0..1) of the lateral limit.
     """
     need, factor = lateral_demand(v, shape, limits)
     used = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v))
-    drive = interpolate_speed_share(limits.drive, limits.speeds, v, used)
-    return drive, interpolate_speed_share(limits.brake, limits.speeds, v, most_used if most_used < used else used)
+    drive = scaled_drive_limit(v, used, limits, shape.grip)
+    brake = interpolate_speed_share(limits.brake, limits.speeds, v, most_used if most_used < used else used)
+    return drive, brake * shape.grip
+
+
+@internal_jit
+def scaled_drive_limit(v: float, share: float, limits: Envelope, factor: float) -> float:
+    """Return the drive limit (m/s^2) at v (m/s) and a share of the lateral limit, with `factor` times the tyres' grip.
+
+    Drag slows the car with any grip: a limit below 0 does not scale.
+    """
+    traction = interpolate_speed_share(limits.traction, limits.speeds, v, share)
+    pull = interpolate_speed_share(limits.pull, limits.speeds, v, share)
+    return min(traction * factor if traction > 0.0 else traction, pull)
 
 
 @internal_jit
@@ -177,11 +189,9 @@ def _reachable_speed(v: float, shape: PathShape, step: float, limits: Envelope, 
     share = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v))
     if step < 0.0:
         limit = interpolate_speed_share(limits.brake, limits.speeds, v, share / margin)
-        limit *= 1.0 - TRAIL_BRAKING_RESERVE * min(share, 1.0)
+        limit *= (1.0 - TRAIL_BRAKING_RESERVE * min(share, 1.0)) * factor * margin
     else:
-        limit = interpolate_speed_share(limits.drive, limits.speeds, v, share / margin)
-    # The drive limit may be below 0 (drag at top speed); only the tyres' forces scale with load and margin.
-    limit = limit * factor * margin if limit > 0.0 else limit
+        limit = scaled_drive_limit(v, share / margin, limits, factor * margin)
     gravity = G * math.sin(math.atan(shape.climb))
     a = limit + gravity if step < 0.0 else limit - gravity
     return math.sqrt(max(v * v + 2.0 * a * abs(step), 0.25))
@@ -228,6 +238,39 @@ def fill_profile(rows: Array, settings: ProfileSettings, limits: Envelope, v: Ar
     for i in range(n):
         need, factor = lateral_demand(v[i], _row_shape(rows, i), limits)
         grip[i] = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v[i]))
+
+
+@jit
+def refill_profile(
+    rows: Array, settings: ProfileSettings, limits: Envelope, window: tuple[int, int], profile: tuple[Array, Array]
+) -> None:
+    """Plan a part of a line anew.
+
+    Args:
+        rows: (n, 5) the `PathShape` of each row.
+        settings: as for `fill_profile`; the start speed is that at the part's first row.
+        limits: of the car.
+        window: first row of the part, and how many.
+        profile: (n,) speeds at the part's rows, m/s, and accelerations from them to the next, m/s^2: in and out.
+    """
+    v, a = profile
+    n = rows.shape[0]
+    spacing, closed, start, margin = settings
+    first, count = window
+    count = min(count, n if closed else n - first)
+    for k in range(count):
+        i = (first + k) % n
+        v[i] = _corner_speed(_row_shape(rows, i), limits, margin)
+    v[first] = min(v[first], start)
+    for k in range(count - 1):
+        i, j = (first + k) % n, (first + k + 1) % n
+        v[j] = min(v[j], _reachable_speed(v[i], _shape_between(rows, i, j), spacing, limits, margin))
+    for k in range(count - 1, 0, -1):
+        i, j = (first + k) % n, (first + k - 1) % n
+        v[j] = min(v[j], _reachable_speed(v[i], _shape_between(rows, i, j), -spacing, limits, margin))
+    for k in range(count - 1):
+        i, j = (first + k) % n, (first + k + 1) % n
+        a[i] = (v[j] * v[j] - v[i] * v[i]) / (2.0 * spacing)
 
 
 def compute_profile(

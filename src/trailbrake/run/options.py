@@ -55,6 +55,9 @@ class DriveOptions:
         config: a TOML file with gains for the driver, as `trailbrake tune` writes it.
         gain: constants of the driver, KEY=VALUE, over those of the file: --gain speed=15; repeatable. Without Gains of
             its own, the numbers that its constructor takes; of an FMU its parameters.
+        memory: a file that keeps what the driver learns of the car's grip and from lap to lap, for each driver,
+            simulator, car and track: taken up at the start, written at the end. Learning must be on: --gain learn=1.
+            `auto`: driver_memory.json in the user's data folder. Not named: what is learned is lost with the drive.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
         world: properties of the embedded world that no driver is informed of, KEY=VALUE; repeatable. car and track:
             what the world has, where it is not what --car and --track say to the driver. grip, grip_lap, rain_after,
@@ -86,6 +89,7 @@ class DriveOptions:
     camera: str = ""
     config: Path | None = None
     gain: tuple[str, ...] = ()
+    memory: str = ""
     host: tuple[str, ...] = ()
     world: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()

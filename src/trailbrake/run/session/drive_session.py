@@ -28,6 +28,7 @@ from trailbrake.run.session.car_session import CarSession, SessionPlan, has_plan
 from trailbrake.run.session.connection import open_connection
 from trailbrake.run.session.drive_protection import protect_cars
 from trailbrake.run.session.drive_setup import make_setup
+from trailbrake.run.session.driver_memory import DriverMemory
 from trailbrake.run.session.driver_needs import (
     check_course_needs,
     check_driver_needs,
@@ -88,6 +89,7 @@ class _PreparedDrive(NamedTuple):
     live: object
     course: Course
     drivers: list[Driver]
+    memory: DriverMemory | None
 
 
 class _DrivenCars(NamedTuple):
@@ -122,13 +124,14 @@ def _prepare_drive(
         usual = simulator.unmapped_driver if isinstance(course, UnmappedCourse) else ""
         options = replace(options, driver=options.driver or usual or simulator.default_driver)
         drivers = _prepare_drivers(simulator, options, live, course, listener)
+        memory = _recall_memory(options, course, drivers, listener)
     supplied = simulator.list_supplied(live)
     if isinstance(course, UnmappedCourse) and {"x", "y"} <= supplied:
         counted = "laps are those that the game counts" if "lap" in supplied else "no laps are counted"
         listener.show_message(f"the road is not known: nothing is planned or scored, {counted}; Ctrl-C ends the drive")
     if stopped():
         raise KeyboardInterrupt
-    return _PreparedDrive(simulator, options, live, course, drivers)
+    return _PreparedDrive(simulator, options, live, course, drivers, memory)
 
 
 def _plan_course(
@@ -162,7 +165,7 @@ def _drive_cars(
     breakable: BreakableCall,
 ) -> _DrivenCars:
     """Connect and drive until the goal is reached or the drive stops early; `supervisor` is the first car's."""
-    simulator, options, live, course, drivers = prepared
+    simulator, options, live, course, drivers, _ = prepared
     setup = make_setup(simulator, options, live, drivers[0])
     about = _describe_drive(prepared)
     if setup.signals:
@@ -239,6 +242,9 @@ def _finish_summary(prepared: _PreparedDrive, driven: _DrivenCars, listener: Pro
     path, moved = first.recorder.path, first.scorer.time > 0.0
     summary["report"] = _write_report(path, listener) if options.report and moved else None
     summary["driving_log"] = _write_driving_log(path, options.log, listener) if options.log is not None else None
+    if prepared.memory is not None and moved and (problem := prepared.memory.store()):
+        listener.show_message(problem)
+    summary["memory"] = str(prepared.memory.path) if prepared.memory is not None else None
     summary["others"] = [car.build_summary() for car in driven.cars[1:]]
     return summary
 
@@ -299,6 +305,18 @@ def _prepare_drivers(
         where = raised_at(error) or options.driver
         raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
     return drivers
+
+
+def _recall_memory(
+    options: DriveOptions, course: Course, drivers: Sequence[Driver], listener: ProgressListener
+) -> DriverMemory | None:
+    """Return the memory of the first driver, taken up; None where none is named."""
+    if not options.memory:
+        return None
+    memory = DriverMemory(options, course, drivers[0])
+    if said := memory.recall():
+        listener.show_message(said)
+    return memory
 
 
 def _describe_drive(prepared: _PreparedDrive) -> JsonObject:

@@ -1,0 +1,100 @@
+"""Friction estimated while driving: what the tyres give, against how far they slip for it.
+
+At a slip s, over that of its peak, a tyre gives the share f(s) of its grip (Magic Formula). A car that uses the share u
+of the envelope that is believed, and slips by s for it, has the capacity u / f(s): 1 where the belief is right. Below
+half of the peak slip the ratio says more about the tyre's stiffness than about its friction: such samples can only
+show that there is more grip than was estimated.
+"""
+
+import math
+
+FILTER_TIME = 0.1  # s, of the low-pass filters on use and slip: forces lag behind slips
+LEAST_USE = 0.6  # of the envelope with the estimated grip, below which a sample says nothing
+MARGIN_SLIP = 0.3  # over that of the peak, from which a sample counts that shows a higher grip, ...
+STIFFNESS_DOUBT = 1.10  # ... if by more than this factor: at such slips a stiffer tyre looks the same
+LEAST_SLIP = 0.5  # from which each sample counts; it counts fully ...
+FULL_SLIP = 0.8  # ... from here on
+MOST_SLIP = 1.3  # a wheel that spins or stands is beyond the curve
+AVERAGING_TIME = 2.5  # s of samples that count, over which the capacity is averaged
+PRIOR_TIME = 0.3  # s of samples that the first belief counts for
+SLIDING = 1.0  # slip angle over that of the peak: from here on ...
+BRAKED = 0.8  # ... or longitudinal slip over that of the peak ...
+SLIDING_TIME = 0.4  # s, ... the average is over this time
+BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
+TOLERANCE = 0.03  # by which the estimate may be low, for a car as believed, before it counts
+SURE_GRIP = 0.90  # at and below which an estimate is no such error
+LEAST_GRIP, MOST_GRIP = 0.4, 1.0
+_DOUBTFUL_RANGE = 1.0 - TOLERANCE - SURE_GRIP
+
+
+class GripEstimate:
+    """The grip of a car, as a factor on what is believed, from samples of its grip use and slip.
+
+    Args:
+        grip: the first estimate, a factor.
+        certainty: s of samples that it counts for.
+        curve: B, C and E of the tyres' Magic Formula.
+
+    Attributes:
+        use: of the believed envelope, filtered.
+        slip: by the slip angles, over that of the peak, filtered.
+        combined_slip: with the slip along the wheels, filtered.
+        certainty: s of samples so far.
+    """
+
+    def __init__(self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME) -> None:
+        self._curve = curve
+        self.use = self.slip = self.combined_slip = 0.0
+        self.certainty = certainty
+        self._share = _without_tolerance(min(grip, MOST_GRIP))  # of the believed capacity, averaged
+
+    @property
+    def grip(self) -> float:
+        """The factor on the grip that is believed, LEAST_GRIP to MOST_GRIP."""
+        doubt = min(max((self._share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
+        return min(max(self._share + TOLERANCE * doubt, LEAST_GRIP), MOST_GRIP)
+
+    def add_sample(self, use: float, slip: float, angle_slip: float, dt: float) -> None:
+        """Take one sample.
+
+        Args:
+            use: of the believed envelope, 1 at its limit.
+            slip: combined slip of the axle that slips more, over that of the peak.
+            angle_slip: the same by the slip angle alone.
+            dt: s since the last sample.
+        """
+        if not math.isfinite(use + slip + angle_slip):
+            return
+        share = min(dt / FILTER_TIME, 1.0)
+        self.use += share * (use - self.use)
+        self.slip += share * (angle_slip - self.slip)
+        self.combined_slip += share * (slip - self.combined_slip)
+        combined = self.combined_slip
+        if not (self.use > LEAST_USE * self.grip and MARGIN_SLIP < combined < MOST_SLIP):
+            return
+        capacity = self.use / self._share_of_peak(combined)
+        along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
+        sliding = self.slip > SLIDING or along > BRAKED
+        if combined > LEAST_SLIP:
+            weight = min((combined - LEAST_SLIP) / (FULL_SLIP - LEAST_SLIP), 1.0) * dt
+            capacity = capacity / BRAKED_CAPACITY if along > BRAKED else capacity
+        else:
+            weight = (combined - MARGIN_SLIP) / (LEAST_SLIP - MARGIN_SLIP) * dt
+            capacity = max(capacity / STIFFNESS_DOUBT, self._share)
+        if sliding:  # a slide shows how much grip there is at most
+            capacity = min(capacity, self._share)
+        horizon = SLIDING_TIME if sliding else min(self.certainty, AVERAGING_TIME)
+        self._share += min(weight / horizon, 1.0) * (capacity - self._share)
+        self.certainty = min(self.certainty + weight, AVERAGING_TIME)
+
+    def _share_of_peak(self, slip: float) -> float:
+        b, c, e = self._curve
+        x = b * slip
+        return math.sin(c * math.atan(x - e * (x - math.atan(x))))
+
+
+def _without_tolerance(grip: float) -> float:
+    """Return the share of the believed capacity for which `GripEstimate.grip` is `grip`."""
+    if grip <= SURE_GRIP:
+        return grip
+    return SURE_GRIP + (grip - SURE_GRIP) * _DOUBTFUL_RANGE / (_DOUBTFUL_RANGE + TOLERANCE)

@@ -1,0 +1,183 @@
+"""The speeds that `line_follow` drives: the course's profile, adapted to the grip that the car turns out to have.
+
+Two factors on the grip of the road: one that is estimated while driving (`GripEstimate`), for the whole road, and one
+along the line that laps have taught (`LapLearning`). Ahead of the car the profile is planned anew with their product,
+a braking distance and a little more at a time, so that no tick takes long.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from trailbrake.control.vehicle.grip_estimate import GripEstimate
+from trailbrake.errors import DataError
+from trailbrake.json_types import JsonObject
+from trailbrake.kernels import bind_entry
+from trailbrake.planning.axle_forces import planning_car
+from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
+from trailbrake.planning.lap_learning import LapLearning, PlanMemory, rate_fault, read_plan_memory
+from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
+from trailbrake.tracks.frenet import RoadTable
+from trailbrake.tracks.road_columns import RoadColumn
+
+REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
+REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
+BRAKING = -3.0  # m/s^2, below which a car counts as braked
+BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
+BRAKING_SHARE = 0.5  # of the braking limit, by which the braking distance is estimated
+LOOK_BEYOND = 120.0  # m planned beyond the braking distance
+REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
+GRIP_COLUMN = 4  # of the path shapes
+
+
+class Deviation(NamedTuple):
+    """How a car is off its plan.
+
+    Attributes:
+        wide: m outside the line in a bend, else 0.
+        fast: m/s above the plan.
+        off_road: whether it is beside the road.
+    """
+
+    wide: float
+    fast: float
+    off_road: bool
+
+
+class AdaptivePlan:
+    """Speeds and accelerations along the line, for the grip that is estimated.
+
+    Args:
+        course: with the plan to begin with.
+        start_grip: the first estimate of the grip, as a factor on what the car's file says.
+
+    Attributes:
+        road: the line with the grip that is planned with.
+        estimate: of the grip.
+        learning: from lap to lap.
+    """
+
+    def __init__(self, course: Course, start_grip: float) -> None:
+        self._line, self._limits = course.line, course.envelope
+        law = course.known_car().tyre_front.tyre_law()
+        self._curve = (law.b, law.c, law.e)
+        self.estimate = GripEstimate(start_grip, self._curve)
+        self.learning = LapLearning(self._line.length, closed=self._line.closed)
+        self._car = planning_car(course.known_car())
+        self._shapes = path_shapes(self._line)
+        self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
+        table = self._line.table.copy()
+        self.road = RoadTable(table, self._line.spacing, self._line.closed)
+        self._speed, self._acceleration = course.profile.speed.copy(), course.profile.acceleration.copy()
+        self._speeds, self._accelerations = self._speed.data, self._acceleration.data
+        self._factors = np.ones(len(table))
+        self._planned_grip, self._braked_slip = 1.0, 0.0
+        self._planned_at = -1.0  # m along the line
+        shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
+        self._measure = bind_entry(measure_grip_use, (0.0, 0.0), AxleSlips(0.0, 0.0, 0.0, 0.0), shape, self._limits,
+                                   self._car)  # fmt: skip
+        self._refill = bind_entry(refill_profile, self._shapes, self._settings(0.0), self._limits, (0, 1),
+                                  (self._speed, self._acceleration))  # fmt: skip
+
+    def adapt(self, s: float, forward: float, dt: float, use: tuple[float, float, float], off: Deviation) -> None:
+        """Take one sample, and plan anew where it is time.
+
+        Args:
+            s: m along the line.
+            forward: m/s^2, acceleration along the path.
+            dt: s since the last sample.
+            use: of the grip, as `measure_use` returns it.
+            off: how the car is off the plan.
+        """
+        estimate = self.estimate
+        if not off.off_road:
+            estimate.add_sample(*use, dt)
+        grip = estimate.grip
+        fault = rate_fault(off.wide, off.fast, off_road=off.off_road)
+        planned = grip * float(self._factors[self._row_at(s)])
+        # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
+        braked = estimate.combined_slip if forward < BRAKING else 0.0
+        self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
+        slip = max(estimate.slip, self._braked_slip)
+        if self.learning.observe(s, grip, estimate.use / planned, slip, fault):
+            self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+        ahead = self._ahead(self._planned_at, s)
+        if grip < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
+            self.replan(s)
+
+    def measure_use(
+        self, speed: float, forward: float, slips: AxleSlips, shape: PathShape
+    ) -> tuple[float, float, float]:
+        """Return what `measure_grip_use` returns, for the car that is believed."""
+        use: tuple[float, float, float] = self._measure((speed, forward), slips, shape, self._limits, self._car)
+        return use
+
+    def replan(self, s: float) -> None:
+        """Plan the part ahead of s (m) with the grip that is estimated now."""
+        self._planned_grip, self._planned_at = self.estimate.grip, s
+        grip = self._grip_of_road * self._factors * self._planned_grip
+        self._shapes[:, GRIP_COLUMN] = grip
+        self.road.table[:, RoadColumn.GRIP] = grip
+        first = self._row_at(s)
+        speed = self._speeds[first]
+        braking = BRAKING_SHARE * interpolate_speed(self._limits.brake[:, 0].copy(), self._limits.speeds, speed)
+        count = int((speed * speed / (2.0 * max(braking, 1.0)) + LOOK_BEYOND) / self._line.spacing) + 2
+        self._refill(
+            self._shapes, self._settings(speed), self._limits, (first, count), (self._speed, self._acceleration)
+        )
+
+    def speed_at(self, s: float) -> float:
+        """Return the planned speed (m/s) at s (m)."""
+        return self._interpolate_rows(self._speeds, s)
+
+    def acceleration_at(self, s: float) -> float:
+        """Return the planned acceleration (m/s^2) at s (m)."""
+        return self._interpolate_rows(self._accelerations, s)
+
+    def road_grip(self, row: int) -> float:
+        """Return the grip of the road at a row of the line, as the map says."""
+        return float(self._grip_of_road[row])
+
+    def export_memory(self) -> JsonObject:
+        """Return what has been learned, as `import_memory` takes it. On an open line this ends the lap."""
+        if not self._line.closed:
+            self.learning.finish_lap(self.estimate.grip)
+        factors = [round(factor, 4) for factor in self.learning.factors.tolist()]
+        memory = PlanMemory(round(self.estimate.grip, 4), self.learning.laps, factors)
+        content: JsonObject = msgspec.to_builtins(memory)
+        return content
+
+    def import_memory(self, content: JsonObject, where: str) -> None:
+        """Take up what `export_memory` returned on the same line; DataError, naming `where`, where it is not that."""
+        memory = read_plan_memory(content, where)
+        count = len(self.learning.factors)
+        if len(memory.factors) != count:
+            raise DataError("a memory of another road", where=where, expected=f"{count} factors",
+                            got=str(len(memory.factors)))  # fmt: skip
+        self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve)
+        self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
+        self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+
+    def _settings(self, start: float) -> ProfileSettings:
+        return ProfileSettings(self._line.spacing, self._line.closed, start, GRIP_MARGIN)
+
+    def _ahead(self, start: float, end: float) -> float:
+        """Return the distance (m) along the line from s = start to s = end; on an open line the size of it."""
+        return (end - start) % self._line.length if self._line.closed else abs(end - start)
+
+    def _row_at(self, s: float) -> int:
+        count = len(self._factors)
+        row = int(s / self._line.spacing)
+        return row % count if self._line.closed else min(max(row, 0), count - 1)
+
+    def _interpolate_rows(self, values: memoryview, s: float) -> float:
+        count = len(self._factors)
+        last = count if self._line.closed else count - 1
+        position = s / self._line.spacing
+        position = position % last if self._line.closed else min(max(position, 0.0), last - 1e-9)
+        i = int(position)
+        j = i + 1 if i + 1 < count else 0
+        value: float = values[i] + (position - i) * (values[j] - values[i])
+        return value

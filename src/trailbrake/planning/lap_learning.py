@@ -1,0 +1,145 @@
+"""Iterative learning of how much grip to plan with along a line: raised where a lap had margin, lowered where it slid.
+
+A lap leaves at each station of the line the largest slip of the tyres, the distance by which the car ran wide, and the
+speed by which it was faster than planned. The factor on the planned grip follows them from lap to lap, as in iterative
+learning control with a low-pass filter over the path. What goes wrong in a bend is the fault of the stations before it.
+"""
+
+import math
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.errors import DataError
+from trailbrake.json_types import JsonObject
+
+Array = NDArray[np.float64]
+
+STATION = 10.0  # m between stations
+TARGET_SLIP = 0.80  # slip angle over that of the peak which is aimed at
+SLIP_GAIN = 0.15  # of the factor, per slip beyond the target
+WIDE_LIMIT = 0.4  # m outside the line that a lap may run
+WIDE_GAIN = 0.04  # of the factor, per m beyond
+FAST_LIMIT = 1.0  # m/s above the plan that a lap may be
+FAST_GAIN = 0.02  # of the factor, per m/s beyond
+OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
+MOST_RAISE, MOST_LOWERING = 0.025, 0.12  # of the factor, in a lap
+LEAST_FACTOR, MOST_FACTOR = 0.7, 1.14
+ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
+LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
+BEHIND, AHEAD = 1, 5  # stations whose laps count for a station: what is wrong ahead was too fast here
+
+
+class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What has been learned of a line, as a file keeps it."""
+
+    grip: Annotated[float, msgspec.Meta(gt=0.0, le=1.0, description="1, factor on the grip that is believed")]
+    laps: Annotated[int, msgspec.Meta(ge=0, description="how many laps it comes from")]
+    factors: list[
+        Annotated[
+            float, msgspec.Meta(ge=LEAST_FACTOR, le=MOST_FACTOR, description="1, on the planned grip, by station")
+        ]
+    ]
+
+
+def read_plan_memory(content: JsonObject, where: str) -> PlanMemory:
+    """Return the memory in a file's values; DataError, naming the file by `where`, where they are none."""
+    try:
+        return msgspec.convert(content, PlanMemory)
+    except msgspec.ValidationError as error:
+        raise DataError(f"no memory of a line: {error}", where=where) from None
+
+
+class LapLearning:
+    """The factors on the planned grip along a line, and what the present lap leaves.
+
+    Args:
+        length: m, of the line.
+        closed: whether its end is its beginning.
+
+    Attributes:
+        factors: (n,) on the planned grip, at stations STATION apart.
+        laps: how many laps they come from.
+    """
+
+    def __init__(self, length: float, *, closed: bool) -> None:
+        count = max(math.ceil(length / STATION), 2)
+        self.factors = np.ones(count)
+        self.laps = 0
+        self._closed = closed
+        self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
+        self._grip = np.ones(count)  # the estimated grip with which that was driven
+        self._station = 0
+
+    def observe(self, s: float, grip: float, use: float, slip: float, fault: float) -> bool:
+        """Take one sample; return whether a lap has ended with it, so that `factors` are new.
+
+        Args:
+            s: m, along the line.
+            grip: that is estimated now: the plan is made with its product with the factors.
+            use: of the planned grip, 1 at its limit.
+            slip: by the slip angles, over that of the peak.
+            fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
+        """
+        station = min(int(s / STATION), len(self.factors) - 1)
+        jump, self._station = station - self._station, station
+        ended = self._closed and jump < -len(self.factors) // 2
+        if ended:
+            self.finish_lap(grip)
+        if use > LEAST_USE or slip > TARGET_SLIP or fault > 0.0:
+            wrong = SLIP_GAIN * (slip - TARGET_SLIP) + fault
+            if wrong > self._fault[station]:
+                self._fault[station], self._grip[station] = wrong, grip
+        return ended
+
+    def finish_lap(self, grip: float) -> None:
+        """Update the factors by the lap that has ended, and begin another; `grip` is the estimate now."""
+        # What was driven is the product of factor and estimate. Where the estimate has changed since, the factor makes
+        # up for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
+        before, room = self._grip / grip, np.maximum(-self._fault, 0.0)
+        proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
+        wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
+        wanted = np.minimum(wanted, 1.0 + room)
+        wanted = self._spread(np.clip(wanted, 1.0 - MOST_LOWERING, 1.0 + MOST_RAISE))
+        change = np.where(np.isfinite(self._spread(-self._fault)), wanted - 1.0, 0.0)
+        last, following = np.roll(change, 1), np.roll(change, -1)
+        if not self._closed:
+            last[0], following[-1] = change[0], change[-1]
+        # Never above what a station itself allows: smoothing must not raise where it went wrong.
+        smooth = np.minimum(0.25 * last + 0.5 * change + 0.25 * following, change)
+        self.factors = np.clip(self.factors * (1.0 + smooth), LEAST_FACTOR, MOST_FACTOR)
+        self._fault[:] = -np.inf
+        self.laps += 1
+
+    def _spread(self, values: Array) -> Array:
+        """Return the least of `values` at each station and those BEHIND and AHEAD of it."""
+        least = values.copy()
+        for k in range(-BEHIND, AHEAD + 1):
+            shifted = np.roll(values, -k)
+            if not self._closed and k > 0:
+                shifted[-k:] = np.inf
+            elif not self._closed and k < 0:
+                shifted[:-k] = np.inf
+            least = np.minimum(least, shifted)
+        return least
+
+    def factors_at(self, rows: int, spacing: float) -> Array:
+        """Return the factors (rows,) at the rows of the line, `spacing` m apart."""
+        stations = STATION * np.arange(len(self.factors))
+        period = STATION * len(self.factors) if self._closed else None
+        factors: Array = np.interp(spacing * np.arange(rows), stations, self.factors, period=period)
+        return factors
+
+
+def rate_fault(wide: float, fast: float, *, off_road: bool) -> float:
+    """Return by how much the planned grip has to be lowered where a lap went wrong.
+
+    Args:
+        wide: m outside the line in a bend.
+        fast: m/s above the plan.
+        off_road: whether the car is beside the road.
+    """
+    fault = WIDE_GAIN * max(wide - WIDE_LIMIT, 0.0) + FAST_GAIN * max(fast - FAST_LIMIT, 0.0)
+    return fault + OFF_ROAD_STEP if off_road else fault

@@ -1,0 +1,111 @@
+"""The estimate of grip from synthetic samples: a Magic Formula tyre with another friction than believed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.control.vehicle.grip_estimate import (
+    BRAKED_CAPACITY,
+    LEAST_GRIP,
+    SURE_GRIP,
+    TOLERANCE,
+    GripEstimate,
+)
+
+C, E = 1.45, -0.4
+B = 1.5873  # the peak is at slip 1: C atan(B - E (B - atan B)) = pi / 2
+DT = 0.01
+
+
+def share_of_peak(slip):
+    x = B * slip
+    return math.sin(C * math.atan(x - E * (x - math.atan(x))))
+
+
+def drive_bends(estimate, grip, seconds, *, peak_slip=0.75, noise=0.0, seed=1):
+    """Pass bend after bend of 3 s, 1 s of straight between; the tyres give `grip` of what is usual for their slip."""
+    random = np.random.default_rng(seed)
+    for k in range(round(seconds / DT)):
+        phase = (k * DT) % 4.0
+        slip = peak_slip * math.sin(math.pi * min(phase, 3.0) / 3.0)
+        use = grip * share_of_peak(slip)
+        estimate.add_sample(use * (1.0 + noise * random.standard_normal()), slip, slip, DT)
+    return estimate.grip
+
+
+def made(grip=1.0):
+    return GripEstimate(grip, (B, C, E))
+
+
+@pytest.mark.parametrize("true", [0.7, 0.85, 0.9, 0.95])
+def test_it_finds_the_grip_from_below_and_from_above(true):
+    """Within the tolerance for cars as believed, which is nothing where the grip is surely lower."""
+    for first in (0.93, 1.0, 0.6):
+        found = drive_bends(made(first), true, 30.0)
+        assert true - 0.012 < found < true + 0.012 + (TOLERANCE if true > SURE_GRIP else 0.0)
+
+
+def test_a_car_as_believed_is_planned_with_all_its_grip_within_a_few_bends():
+    estimate = made(0.93)
+    assert estimate.grip == pytest.approx(0.93)
+    assert drive_bends(estimate, 1.0, 8.0) == pytest.approx(1.0, abs=0.005)
+
+
+def test_driving_below_the_limit_shows_that_there_is_margin_but_never_a_lower_grip():
+    assert drive_bends(made(0.8), 1.0, 20.0, peak_slip=0.48) > 0.88
+    assert drive_bends(made(1.0), 0.8, 20.0, peak_slip=0.48) == 1.0
+
+
+def test_more_grip_than_believed_is_not_its_business():
+    assert drive_bends(made(), 1.3, 20.0) == 1.0
+
+
+def test_noise_does_not_move_it():
+    assert drive_bends(made(), 0.85, 30.0, noise=0.1) == pytest.approx(0.85, abs=0.02)
+
+
+def test_it_says_nothing_on_straights_and_while_a_wheel_spins():
+    estimate = made(0.93)
+    for _ in range(2000):
+        estimate.add_sample(0.2, 0.1, 0.1, DT)
+    for _ in range(200):
+        estimate.add_sample(0.7, 5.0, 0.1, DT)
+    assert estimate.grip == pytest.approx(0.93)
+
+
+def test_a_slide_lowers_it_within_half_a_second_and_use_without_one_does_not():
+    sliding, holding = made(), made()
+    drive_bends(sliding, 1.0, 20.0)
+    drive_bends(holding, 1.0, 20.0)
+    for _ in range(50):
+        sliding.add_sample(0.7, 1.1, 1.1, DT)
+        holding.add_sample(0.7, 0.3, 0.3, DT)
+    assert sliding.grip < 0.85
+    assert holding.grip == pytest.approx(1.0, abs=0.01)
+
+
+def test_braked_to_the_peak_it_is_lowered_within_a_second():
+    estimate = made()
+    drive_bends(estimate, 1.0, 20.0)
+    for _ in range(100):
+        estimate.add_sample(0.82, 0.9, 0.05, DT)
+    assert estimate.grip == pytest.approx(0.82 / BRAKED_CAPACITY / share_of_peak(0.9), abs=0.03)
+
+
+def test_values_that_are_none_change_nothing_and_it_is_bounded():
+    estimate = made(0.9)
+    for use, slip, angle in ((math.nan, 0.8, 0.8), (0.8, math.nan, 0.8), (math.inf, 0.8, 0.8), (0.8, 0.8, math.nan)):
+        for _ in range(100):
+            estimate.add_sample(use, slip, angle, DT)
+    assert estimate.grip == pytest.approx(0.9)
+    for _ in range(5000):
+        estimate.add_sample(LEAST_GRIP * estimate.grip + 0.21, 1.2, 1.2, DT)
+    assert estimate.grip >= LEAST_GRIP
+
+
+def test_a_slide_never_raises_it():
+    estimate = made(0.85)
+    for _ in range(500):
+        estimate.add_sample(1.02, 1.1, 1.1, DT)
+    assert estimate.grip < 0.86

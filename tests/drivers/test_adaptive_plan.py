@@ -1,0 +1,157 @@
+"""The plan that follows the grip: what it does ahead of the car, from lap to lap, and with a memory."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.line_follow import Driver
+from trailbrake.errors import DataError
+from trailbrake.planning.course import Course
+from trailbrake.planning.lap_learning import MOST_FACTOR
+from trailbrake.state import Controls
+from trailbrake.tracks.track_library import load_track
+from trailbrake.world.plant import World
+
+ON_PLAN = Deviation(0.0, 0.0, False)
+DT = 0.01
+
+
+@pytest.fixture(scope="module")
+def course():
+    return Course(load_track("kartwerk"), load_car("gt3"))
+
+
+def at_limit(plan, s, slip, use, seconds=3.0):
+    """Stay at s for so long with this slip and use: enough for the estimate."""
+    for _ in range(round(seconds / DT)):
+        plan.adapt(s, 0.0, DT, (use, slip, slip), ON_PLAN)
+
+
+def test_a_car_as_believed_gets_the_course_s_own_plan(course):
+    plan = AdaptivePlan(course, 1.0)
+    for s in np.arange(0.0, course.line.length, 30.0):
+        plan.replan(float(s))
+    rows = np.arange(300, len(course.profile.speed), 7)  # the last part's end is before these
+    now = [plan.speed_at(float(row * course.line.spacing)) for row in rows]
+    assert now == pytest.approx(course.profile.speed[rows].tolist(), rel=1e-3)
+
+
+def test_a_slide_lowers_the_plan_ahead_at_once(course):
+    plan = AdaptivePlan(course, 1.0)
+    plan.replan(0.0)
+    slowest = float(np.argmin(course.profile.speed[:150])) * course.line.spacing
+    before = plan.speed_at(slowest)
+    at_limit(plan, 1.0, 1.1, 0.8, seconds=1.0)
+    grip = plan.estimate.grip
+    assert grip < 0.9
+    assert plan.speed_at(slowest) == pytest.approx(before * grip**0.5, rel=0.01)  # slow: no downforce to speak of
+    assert plan.road.table[5, 11] == pytest.approx(grip, rel=0.02)
+
+
+def test_off_the_road_it_does_not_estimate(course):
+    plan = AdaptivePlan(course, 1.0)
+    for _ in range(300):
+        plan.adapt(1.0, 0.0, DT, (0.5, 1.1, 1.1), Deviation(3.0, 5.0, True))
+    assert plan.estimate.grip == 1.0
+
+
+def drive_lap(plan, slip, use):
+    length = plan.learning.factors.size * 10.0
+    for s in np.arange(1.0, length, 2.0):
+        plan.adapt(float(s), 0.0, DT, (use, slip, slip), ON_PLAN)
+
+
+def test_laps_with_margin_are_driven_faster_and_never_beyond_the_bound(course):
+    plan = AdaptivePlan(course, 1.0)
+    speeds = []
+    for _ in range(3):
+        drive_lap(plan, 0.55, 0.95)
+        speeds.append(plan.speed_at(130.0))
+    assert speeds[0] < speeds[1] < speeds[2]
+    for _ in range(12):
+        drive_lap(plan, 0.55, 0.95)
+    assert plan.learning.factors.max() == pytest.approx(MOST_FACTOR)
+
+
+def test_a_memory_is_taken_up_as_it_was_left(course):
+    first, second = AdaptivePlan(course, 1.0), AdaptivePlan(course, 1.0)
+    for _ in range(3):
+        drive_lap(first, 0.6, 0.95)
+    kept = msgspec.json.decode(msgspec.json.encode(first.export_memory()))
+    second.import_memory(kept, "file")
+    assert second.learning.laps == first.learning.laps == kept["laps"]
+    assert second.learning.factors == pytest.approx(first.learning.factors, abs=1e-4)
+    second.replan(100.0)
+    assert second.speed_at(130.0) > course.profile.speed[round(130.0 / course.line.spacing)]
+    assert second.estimate.grip < first.estimate.grip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"grip": 1.5},
+        {"grip": None},
+        {"factors": []},
+        {"factors": [9.0] * 109},
+        {"laps": -1},
+        {"more": 1},
+        {"grip": "a"},
+    ],
+)
+def test_a_memory_that_does_not_fit_is_refused_and_changes_nothing(course, change):
+    plan = AdaptivePlan(course, 1.0)
+    kept = plan.export_memory()
+    with pytest.raises(DataError, match=r"kept\.json"):
+        plan.import_memory({**kept, **change}, "kept.json")
+    assert plan.export_memory() == kept
+
+
+def test_without_learning_the_plan_stays_the_course_s(course):
+    driver = Driver()
+    driver.reset(course)
+    world, controls = World(course.track, [course.car]), Controls()
+    for _ in range(900):
+        world.step([controls])
+        controls = driver.act(world.car_state(0), world.period)
+    assert driver.plan.estimate.use == 0.0
+    assert [driver.plan.speed_at(float(s)) for s in range(0, 1000, 50)] == pytest.approx(
+        np.interp(np.arange(0, 1000, 50), course.line.stations(), course.profile.speed).tolist(), rel=1e-3
+    )
+
+
+def drive_true_car(course, grip, laps):
+    """Drive another car than believed, with `grip` times its friction; return the laps and the least grip planned."""
+    car = course.car
+    tyres = {
+        name: msgspec.structs.replace(tyre, mu_x=grip * tyre.mu_x, mu_y=grip * tyre.mu_y)
+        for name, tyre in (("tyre_front", car.tyre_front), ("tyre_rear", car.tyre_rear))
+    }
+    world = World(course.track, [msgspec.structs.replace(car, **tyres)])
+    driver, controls, least = Driver(learn=1.0), Controls(brake=1.0), 1.0
+    driver.reset(course)
+    for _ in range(round(70.0 * laps / world.period)):
+        world.step([controls])
+        controls = driver.act(world.car_state(0), world.period)
+        least = min(least, driver.plan.estimate.grip)
+        if len(world.laps(0)) == laps:
+            break
+    return world.laps(0), least
+
+
+@pytest.mark.slow
+def test_a_car_with_15_per_cent_less_grip_than_believed_stays_between_the_walls(course):
+    """With the plan as it is, the car touches the walls of this track with 10 % less."""
+    laps, least = drive_true_car(course, 0.85, 1)
+    assert [lap.valid for lap in laps] == [True]
+    assert 0.75 < least < 0.93
+
+
+@pytest.mark.slow
+def test_a_car_with_more_grip_than_believed_gets_faster_from_lap_to_lap(course):
+    laps, _ = drive_true_car(course, 1.1, 4)
+    assert all(lap.valid for lap in laps)
+    times = [lap.time_s for lap in laps]
+    assert times[1] > times[2] > times[3]
+    assert times[3] < course.profile.lap_time  # a lap that the plan as it is does not promise

@@ -1,0 +1,79 @@
+"""Use and slip of a car in known situations."""
+
+import math
+
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.planning.axle_forces import planning_car, wheel_loads
+from trailbrake.planning.envelope import SHARES, compute_envelope
+from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
+from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share
+
+SPEED = 40.0
+NO_SLIP = AxleSlips(0.0, 0.0, 0.0, 0.0)
+STRAIGHT = PathShape(0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def car():
+    return load_car("gt3")
+
+
+@pytest.fixture(scope="module")
+def limits(car):
+    return compute_envelope(car)
+
+
+def measure(car, limits, forward=0.0, slips=NO_SLIP, shape=STRAIGHT):
+    return measure_grip_use((SPEED, forward), slips, shape, limits, planning_car(car))
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_use_is_the_share_of_the_limit_in_each_direction(car, limits, share):
+    lateral = float(interpolate_speed(limits.lateral, limits.speeds, SPEED))
+    brake = float(interpolate_speed_share(limits.brake, limits.speeds, SPEED, 0.0))
+    traction = float(interpolate_speed_share(limits.traction, limits.speeds, SPEED, 0.0))
+    for side in (1.0, -1.0):
+        bend = STRAIGHT._replace(curvature=side * share * lateral / SPEED**2)
+        assert measure(car, limits, shape=bend)[0] == pytest.approx(share, rel=1e-3)
+        assert measure(car, limits, shape=bend._replace(grip=0.5))[0] == pytest.approx(2.0 * share, rel=1e-3)
+    assert measure(car, limits, -share * brake)[0] == pytest.approx(share, rel=1e-3)
+    assert measure(car, limits, share * traction)[0] == pytest.approx(share, rel=1e-3)
+
+
+@pytest.mark.parametrize("used", [3, 6, 9])
+@pytest.mark.parametrize("scale", [0.7, 1.0])
+def test_use_beside_the_bend_is_that_of_the_envelope_s_edge(car, limits, used, scale):
+    """A point on the edge of the envelope, and one as far inside in both directions."""
+    lateral = float(interpolate_speed(limits.lateral, limits.speeds, SPEED)) * used / (SHARES - 1)
+    for table, sign in ((limits.brake, -1.0), (limits.traction, 1.0)):
+        pull = sign * float(interpolate_speed_share(table, limits.speeds, SPEED, used / (SHARES - 1)))
+        bend = STRAIGHT._replace(curvature=scale * lateral / SPEED**2)
+        assert measure(car, limits, scale * pull, shape=bend)[0] == pytest.approx(scale, rel=2e-3)
+
+
+def test_uphill_braking_is_helped_by_the_hill(car, limits):
+    level = measure(car, limits, -10.0)[0]
+    assert measure(car, limits, -10.0, shape=STRAIGHT._replace(climb=0.05))[0] < level
+    assert measure(car, limits, -10.0, shape=STRAIGHT._replace(climb=-0.05))[0] > level
+
+
+def test_slips_are_over_those_of_the_peak_at_the_load_of_the_axle(car, limits):
+    loads = wheel_loads(0.0, 0.0, SPEED, planning_car(car).body)
+    front, rear = (
+        1.0 + tyre.slip_load * (load / tyre.nominal_load - 1.0)
+        for tyre, load in ((car.tyre_front, loads[0]), (car.tyre_rear, loads[2]))
+    )
+    # The inverse of the peak slip falls with load: `1 / peak` times (2 - growth).
+    per_front, per_rear = 2.0 - front, 2.0 - rear
+    angle, ratio = car.tyre_front.peak_slip_angle, car.tyre_front.peak_slip_ratio
+    assert measure(car, limits, slips=AxleSlips(-angle, 0.0, 0.0, 0.0))[1:] == pytest.approx((per_front, per_front))
+    both = measure(car, limits, slips=AxleSlips(angle, 0.0, ratio, 0.0))
+    assert both[1:] == pytest.approx((math.sqrt(2.0) * per_front, per_front))
+    behind = AxleSlips(0.01, car.tyre_rear.peak_slip_angle, 0.0, -car.tyre_rear.peak_slip_ratio)
+    assert measure(car, limits, slips=behind)[1:] == pytest.approx((math.sqrt(2.0) * per_rear, per_rear))
+
+
+def test_a_missing_acceleration_is_a_use_that_is_none(car, limits):
+    assert math.isnan(measure(car, limits, math.nan)[0])

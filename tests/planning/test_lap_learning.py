@@ -1,0 +1,123 @@
+"""Learning from lap to lap, on made-up laps."""
+
+import numpy as np
+import pytest
+
+from trailbrake.planning.lap_learning import (
+    AHEAD,
+    BEHIND,
+    LEAST_FACTOR,
+    MOST_FACTOR,
+    MOST_LOWERING,
+    MOST_RAISE,
+    OFF_ROAD_STEP,
+    STATION,
+    TARGET_SLIP,
+    LapLearning,
+    rate_fault,
+)
+
+LENGTH = 1000.0
+
+
+def drive_lap(learning, slip_at, grip=1.0, fault_at=lambda s: 0.0, use=0.95):
+    """Pass the line once and cross its start; return how often a lap ended."""
+    ended = 0
+    for s in np.arange(5.0, LENGTH, 2.0):
+        ended += learning.observe(s, grip, use, slip_at(s), fault_at(s))
+    return ended + learning.observe(1.0, grip, 0.0, 0.0, 0.0)
+
+
+def circuit():
+    return LapLearning(LENGTH, closed=True)
+
+
+def test_margin_raises_the_plan_by_a_step_a_lap_up_to_a_bound():
+    learning = circuit()
+    assert drive_lap(learning, lambda s: 0.5) == 1
+    assert learning.factors == pytest.approx(1.0 + MOST_RAISE)
+    for _ in range(20):
+        drive_lap(learning, lambda s: 0.5)
+    assert learning.factors == pytest.approx(MOST_FACTOR)
+    assert learning.laps == 21
+
+
+def test_it_settles_where_the_tyres_slip_as_far_as_aimed_at():
+    """A tyre whose slip grows by 4 per unit of grip: the factor comes to rest at the target."""
+    learning = circuit()
+    for _ in range(30):
+        factors = learning.factors.copy()
+        drive_lap(learning, lambda s, f=factors: TARGET_SLIP + 4.0 * (f[min(int(s / STATION), 99)] - 1.05))
+    assert learning.factors == pytest.approx(1.05, abs=0.003)
+
+
+def test_a_slide_lowers_the_way_to_it_and_a_little_behind_and_nothing_else():
+    learning = circuit()
+    drive_lap(learning, lambda s: 1.3 if 500.0 <= s < 510.0 else TARGET_SLIP)
+    lowered = np.flatnonzero(learning.factors < 0.999)
+    assert lowered.min() in (50 - AHEAD, 50 - AHEAD - 1)
+    assert lowered.max() in (50 + BEHIND, 50 + BEHIND + 1)
+    assert learning.factors.min() == pytest.approx(1.0 - 0.15 * (1.3 - TARGET_SLIP))
+
+
+def test_where_it_slides_nothing_is_raised_by_its_neighbours():
+    learning = circuit()
+    drive_lap(learning, lambda s: 0.9 if 500.0 <= s < 510.0 else 0.4)
+    assert learning.factors[50 - AHEAD : 51 + BEHIND].max() < 1.0
+    assert learning.factors[20] > 1.0
+
+
+def test_straights_say_nothing():
+    learning = circuit()
+    drive_lap(learning, lambda s: 0.2, use=0.5)
+    assert learning.factors == pytest.approx(1.0)
+
+
+def test_bounds_hold_whatever_a_lap_was_like():
+    learning = circuit()
+    drive_lap(learning, lambda s: 30.0)
+    assert learning.factors == pytest.approx(1.0 - MOST_LOWERING)
+    for _ in range(20):
+        drive_lap(learning, lambda s: 30.0)
+    assert learning.factors == pytest.approx(LEAST_FACTOR)
+
+
+def test_a_fault_before_the_grip_was_lowered_is_not_lowered_twice():
+    learning = circuit()
+    for s in np.arange(5.0, LENGTH, 2.0):
+        learning.observe(s, 1.0 if s < 600.0 else 0.9, 0.95, 1.2 if 500.0 <= s < 510.0 else 0.0, 0.0)
+    learning.observe(1.0, 0.9, 0.0, 0.0, 0.0)
+    assert learning.factors.min() >= 1.0  # the slide asked for 6 % less, the estimate has taken 10 %
+
+
+@pytest.mark.parametrize(("slip", "expected"), [(0.5, 0.9 * 1.09), (0.7, 0.9 * 1.03), (0.2, 1.0 + MOST_RAISE)])
+def test_a_cautious_lap_vouches_for_its_grip_and_what_its_slip_leaves(slip, expected):
+    learning = circuit()
+    for s in np.arange(5.0, LENGTH, 2.0):
+        learning.observe(s, 0.9 if s < 500.0 else 1.0, 0.95, slip, 0.0)
+    learning.observe(1.0, 1.0, 0.0, 0.0, 0.0)
+    assert learning.factors[10:40] == pytest.approx(expected, abs=0.002 if slip > 0.4 else 0.05)
+    assert learning.factors[60:90] == pytest.approx(1.0 + min(MOST_RAISE, 0.15 * (TARGET_SLIP - slip)))
+
+
+def test_an_open_line_learns_when_it_is_told_its_end():
+    learning = LapLearning(LENGTH, closed=False)
+    for s in np.arange(5.0, LENGTH, 2.0):
+        assert not learning.observe(s, 1.0, 0.95, 1.2 if s > 980.0 else 0.5, 0.0)
+    assert not learning.observe(1.0, 1.0, 0.0, 0.0, 0.0)  # put back to its beginning
+    learning.finish_lap(1.0)
+    assert learning.factors[-1] < 1.0 < learning.factors[0]
+
+
+def test_factors_are_interpolated_between_stations_and_over_the_start():
+    learning = circuit()
+    learning.factors[:] = 1.0
+    learning.factors[0] = 0.9
+    rows = learning.factors_at(1000, 1.0)
+    assert rows[[0, 5, 10, 995]] == pytest.approx([0.9, 0.95, 1.0, 0.95])
+
+
+def test_faults_add_up_beyond_what_every_lap_has():
+    assert rate_fault(0.3, 0.5, off_road=False) == 0.0
+    assert rate_fault(1.4, 0.0, off_road=False) == pytest.approx(0.04)
+    assert rate_fault(0.0, 3.0, off_road=True) == pytest.approx(0.04 + OFF_ROAD_STEP)
