@@ -252,6 +252,7 @@ def read_recording_records(data: bytes) -> None:
 def read_fmu(data: bytes) -> None:
     """The bytes are the modelDescription.xml of an archive, or the archive itself."""
     from trailbrake.drivers.fmu import FmuDriver
+    from trailbrake.drivers.fmu_archive import check_archive
 
     path = scratch_folder() / "fuzz.fmu"
     if data[:2] != b"PK":
@@ -260,6 +261,7 @@ def read_fmu(data: bytes) -> None:
             archive.writestr("modelDescription.xml", data)
         data = packed.getvalue()
     path.write_bytes(data)
+    check_archive(path)  # the driver does so too, where FMPy is installed
     FmuDriver(path)
 
 

@@ -10,7 +10,10 @@ from trailbrake.dashboard import server
 from trailbrake.pages.rendering import THEME, escape_html, read_text_asset, render_page
 
 ASSETS = files("trailbrake.pages") / "assets"
-TEMPLATES = ["report/report.html", "leaderboard/leaderboard.html", "training/training.html"]
+TEMPLATES = [
+    "report/report.html", "leaderboard/leaderboard.html", "training/training.html", "evaluation/evaluation.html",
+    "line/line.html", "learning/car.html",
+]  # fmt: skip
 
 
 def names(folder):
@@ -20,7 +23,7 @@ def names(folder):
 
 def test_every_asset_is_used_by_a_page():
     there = {str(item.relative_to(ASSETS)) for item in names(ASSETS) if item.suffix != ".LICENSE"}
-    styles = {THEME, "leaderboard/leaderboard.css", "training/training.css"}
+    styles = {THEME, *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "line"))}
     assert there == {*report.SCRIPTS, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *styles}
 
 

@@ -35,7 +35,7 @@ _HANDSHAKE_S = 10.0  # s that an agent may take for the handshake, if `patience`
 _MAX_COMMANDS = 256  # received and not yet processed; more of them wait in the system's buffers, and the agent too
 _MAX_COMMANDS_PER_TICK = 16  # in real time; each brings a telemetry
 _MAX_UNSENT_BYTES = 4 << 20  # bytes that may wait for an agent which does not read, before its commands wait too
-_SUSPENDED_S = 1.0  # s between two ticks after which this process, or its machine, counts as having been suspended
+_SUSPENDED_S = 2.0  # s between two ticks after which this process, or its machine, counts as having been suspended
 _LOCKSTEP_WAIT_S = 0.02  # s of wall time that a tick in lockstep sleeps for the agent's next message
 _CATCH_UP_S = 0.25  # s of an agent's delays that a world in lockstep at real speed makes up for with quicker steps
 
@@ -67,7 +67,7 @@ class EventHost(ABC, Generic[P]):
         self._channel: WebSocketChannel | None = None
         self._session: ClientSession | None = None
         self._engine_version = 3 if options.dialect == "legacy" else 4
-        self._next_call_at = self._called_at = self._received_at = self._ticked_at = 0.0
+        self._next_call_at = self._called_at = self._received_at = self._ticked_at = self._suspended_s = 0.0
         self._handshake_s = min(options.patience, _HANDSHAKE_S)
         self._stepped_at = self._next_step_at = 0.0  # the newest step in lockstep, and when real speed has the next
         self._has_started = self.is_done = False
@@ -103,7 +103,7 @@ class EventHost(ABC, Generic[P]):
         In lockstep the next command alone; without one it sleeps briefly for the agent's next message.
         """
         only_receives, self._only_receives = self._only_receives, False
-        self._forgive_suspension(now)
+        now = self._find_awake_time(now)
         if not self._has_started:
             self._notices.note_waiting(now)
         if self._channel is None and not self._call_agent(now):
@@ -122,12 +122,12 @@ class EventHost(ABC, Generic[P]):
             self._send_frames(channel, session)
         self._hang_up_if_ended(channel, session, now)
 
-    def _forgive_suspension(self, now: float) -> None:
-        """Count no silence while this process was suspended: the agent had nothing to answer, or was so too."""
+    def _find_awake_time(self, now: float) -> float:
+        """Return `now` less the time for which this process was suspended: that is no silence of the agent."""
         gap, self._ticked_at = now - self._ticked_at, now
         if gap > _SUSPENDED_S:
-            self._received_at += gap
-            self._called_at += gap
+            self._suspended_s += gap
+        return now - self._suspended_s
 
     @property
     def waits(self) -> bool:

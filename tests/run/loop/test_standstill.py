@@ -83,7 +83,7 @@ def test_a_car_that_does_not_brake_is_given_up(speed, stands):
     """After 12 s; slower than 0.5 m/s it counts as standing all the same."""
     car = CoarseCar(speed, brakes=0.0)
     assert brake_to_standstill([seat(car)], car) is stands
-    assert car.ticks * car.period == 12.0 + car.period
+    assert car.ticks * car.period == 20.0 + car.period
 
 
 def test_a_car_whose_clock_jumps_all_the_time_is_given_up_by_the_number_of_its_samples():
@@ -95,7 +95,7 @@ def test_a_car_whose_clock_jumps_all_the_time_is_given_up_by_the_number_of_its_s
 
     car = Jumping(30.0, brakes=0.0)
     assert brake_to_standstill([seat(car)], car) is False
-    assert car.ticks * car.period == 12.0 + car.period
+    assert car.ticks * car.period == 20.0 + car.period
 
 
 def test_a_game_that_is_gone_is_given_up():
