@@ -54,7 +54,7 @@ def measure_grip_use(
     need, factor = lateral_demand(speed, shape, limits)
     lateral = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, speed))
     pull = forward + G * shape.climb
-    use = _scale_to_contain(speed, lateral, pull / factor, limits)
+    use = math.nan if math.isnan(lateral + pull) else _scale_to_contain(speed, lateral, pull / factor, limits)
     fl, fr, rl, rr = wheel_loads(pull, need, speed, car.body)
     front, front_angle = _axle_slip(slips.front_angle, slips.front_ratio, 0.5 * (fl + fr), car.front)
     rear, rear_angle = _axle_slip(slips.rear_angle, slips.rear_ratio, 0.5 * (rl + rr), car.rear)

@@ -1,5 +1,7 @@
 """Both versions of SimState, as the game of either age finds them."""
 
+import sys
+
 import pytest
 from helpers.assetto.foreign_pages import let_go, pages
 
@@ -30,7 +32,8 @@ def test_the_old_version_is_the_first_half_of_the_new_one(folder, tmp_path):
     assert not (folder / spec.SIM_STATE_V1).exists()
     made.write_state(REQUEST)
     made.close(remove=False)
-    assert (folder / spec.SIM_STATE_V1).exists()
+    if sys.platform != "win32":  # a section ends with its last handle there
+        assert (folder / spec.SIM_STATE_V1).exists()
     made.write_state(REQUEST)
     made.close(remove=True)
     assert not (folder / spec.SIM_STATE_V1).exists()
