@@ -68,7 +68,8 @@ def test_hours_of_driving_by_wire(sim, tmp_path, capsys):
     track, period = WIRES[sim]
     samples = []  # (simulated hours, anonymous MB, descriptors)
     endless = [] if sim == "trend" else ENDLESS_TANK  # its world knows no fuel
-    command = [*DRIVE, *endless, "--sim", sim, "--track", track, "--out", str(tmp_path), "--part-minutes", str(PART_MINUTES)]
+    command = [*DRIVE, *endless, "--sim", sim, "--track", track, "--out", str(tmp_path),
+               f"--part-minutes={PART_MINUTES}"]  # fmt: skip
     with (tmp_path / "summary.json").open("wb") as out, (tmp_path / "words").open("wb") as words:
         process = subprocess.Popen(command, stdout=out, stderr=words)
         try:
