@@ -8,6 +8,7 @@ import pytest
 from trailbrake.analysis import report
 from trailbrake.dashboard import server
 from trailbrake.pages.rendering import THEME, escape_html, read_text_asset, render_page
+from trailbrake.pages.svg_chart import CHART_STYLE
 
 ASSETS = files("trailbrake.pages") / "assets"
 TEMPLATES = [
@@ -23,7 +24,7 @@ def names(folder):
 
 def test_every_asset_is_used_by_a_page():
     there = {str(item.relative_to(ASSETS)) for item in names(ASSETS) if item.suffix != ".LICENSE"}
-    styles = {THEME, *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "line"))}
+    styles = {THEME, CHART_STYLE, *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation"))}
     assert there == {*report.SCRIPTS, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *styles}
 
 

@@ -64,7 +64,7 @@ def test_the_page_has_curves_numbers_and_the_worst_pictures(tmp_path, held):
     checker = Checker()
     checker.feed(text)
     assert checker.open == []
-    assert checker.seen["polyline"] == 4
+    assert checker.seen["polyline"] == 5
     assert checker.seen["circle"] == (100 if held else 200)
     assert 5 <= checker.seen["image"] <= 24
     assert "7 rows standing" in text

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from trailbrake.errors import UsageError
 from trailbrake.optimal.minimum_time import MinimumTimeLine
 from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, draw_polyline, find_range
 from trailbrake.planning.course import Course
 from trailbrake.tracks.road import Road
+from trailbrake.units import G
 
 Array = NDArray[np.float64]
 Curve = tuple[str, Array, Array]  # style, x, y
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 920, 230, 56, 24  # pixels of a chart, and its margins
+WIDTH, HEIGHT = 920, 230  # pixels of a chart
 MAP_SIZE = 620  # pixels
-TICKS = 5
 
 
 def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result: dict[str, Any]) -> Path:
@@ -30,10 +31,9 @@ def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result:
         usual, course.line.stations(), plan.speed, period=course.line.length if line.closed else None
     )
     usual_place = road.locate_many(course.line.table[:, :2])
-    gravity = 9.81
     page = render_page(
         "line/line.html",
-        styles=(THEME, "line/line.css"),
+        styles=(THEME, CHART_STYLE),
         title=escape_html(f"{result['track']}, {result['car']}: minimum-time line"),
         summary=escape_html(
             f"{line.time:.3f} s in the optimal control model; the minimum-curvature line with its profile and margins "
@@ -71,7 +71,7 @@ def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result:
                 ),
                 _draw_chart(
                     "g-g: specific force along over across, g",
-                    [("dots", columns["accel_y_mps2"] / gravity, columns["accel_x_mps2"] / gravity)],
+                    [("dots", columns["accel_y_mps2"] / G, columns["accel_x_mps2"] / G)],
                 ),
             ]
         ),
@@ -88,40 +88,11 @@ def _sort_curve(x: Array, y: Array) -> tuple[Array, Array]:
     return x[order], y[order]
 
 
-def _format_points(x: Array, y: Array) -> str:
-    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-
-
 def _draw_chart(title: str, curves: Sequence[Curve]) -> str:
     """Return a chart of curves over the same axes."""
-    low_x, high_x = (float(bound([bound(curve[1]) for curve in curves])) for bound in (np.min, np.max))
-    low_y, high_y = (float(bound([bound(curve[2]) for curve in curves])) for bound in (np.min, np.max))
-    span_x, span_y = (high_x - low_x) or 1.0, (high_y - low_y) or 1.0
-    parts = []
-    for k in range(TICKS):
-        share = k / (TICKS - 1)
-        y = HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 10)
-        x = LEFT + share * (WIDTH - LEFT - 12)
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - 12}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{low_y + share * span_y:.3g}</text>'
-            f'<text x="{x:.1f}" y="{HEIGHT - 6}" text-anchor="middle">{low_x + share * span_x:.4g}</text>'
-        )
-    for style, x_values, y_values in curves:
-        px = LEFT + (x_values - low_x) / span_x * (WIDTH - LEFT - 12)
-        py = HEIGHT - BOTTOM - (y_values - low_y) / span_y * (HEIGHT - BOTTOM - 10)
-        if style == "dots":
-            dots = (
-                f'<circle cx="{a:.1f}" cy="{b:.1f}" r="1.6"/>' for a, b in zip(px.tolist(), py.tolist(), strict=True)
-            )
-            parts.append(f'<g class="dots">{"".join(dots)}</g>')
-        else:
-            parts.append(f'<polyline class="{style}" points="{_format_points(px, py)}"/>')
-    body, label = "".join(parts), escape_html(title)
-    return (
-        f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{body}</svg>'
-        f"<figcaption>{escape_html(title)}</figcaption></figure>"
-    )
+    frame = ChartFrame(find_range(x for _, x, _ in curves), find_range(y for _, _, y in curves), WIDTH, HEIGHT)
+    parts = (frame.draw_points(x, y) if style == "dots" else frame.draw_curve(style, x, y) for style, x, y in curves)
+    return frame.draw_figure(title, *parts)
 
 
 def _draw_map(road: Road, usual: Road, columns: dict[str, Array]) -> str:
@@ -136,7 +107,7 @@ def _draw_map(road: Road, usual: Road, columns: dict[str, Array]) -> str:
         if road.closed:
             x, y = np.append(x, x[0]), np.append(y, y[0])
         px, py = 4.0 + (x - low[0]) * scale, height - 4.0 - (y - low[1]) * scale
-        return f'<polyline class="{style}" points="{_format_points(px, py)}"/>'
+        return draw_polyline(style, px, py)
 
     body = "".join(draw_line("edge", edge[:, 0], edge[:, 1]) for edge in edges)
     body += draw_line("two", usual.table[:, 0], usual.table[:, 1])

@@ -13,6 +13,7 @@ from trailbrake.control.steer_distribution import elect_steer
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame
 from trailbrake.record.format import PNG
 from trailbrake.train.dataset import Dataset
 from trailbrake.train.learner import Epoch
@@ -24,7 +25,6 @@ WORST_COUNT = 24  # pictures shown
 MIN_ROWS_APART = 12  # rows: neighbours of a picture that is shown are nearly the same
 MAX_POINTS = 2500  # of the scatter, at most
 HISTOGRAM_BINS = 41
-_CHART_WIDTH, _CHART_HEIGHT, _CHART_MARGIN = 460, 250, 44  # pixels of a chart, and of its margin
 
 
 def write_report(
@@ -51,7 +51,7 @@ def write_report(
     which = "held out" if data.held.any() else "learned from (nothing was held out)"
     page = render_page(
         "training/training.html",
-        styles=(THEME, "training/training.css"),
+        styles=(THEME, CHART_STYLE, "training/training.css"),
         title=escape_html(f"{name}: how it learned"),
         name=escape_html(name),
         counts=f"{len(data)} pictures, {int(data.held.sum())} of them held out, {len(epochs)} epochs",
@@ -87,65 +87,29 @@ def _skipped_text(data: Dataset) -> str:
     return escape_html(", ".join(f"{count} rows {why}" for why, count in data.skipped.items()) or "Every row was used.")
 
 
-def _draw_chart(body: str, title: str, x: tuple[float, float], y: tuple[float, float]) -> str:
-    """Return a chart: `body` is drawn in pixels, the axes go from x[0] to x[1] and from y[0] to y[1]."""
-    right, bottom = _CHART_WIDTH - 12, _CHART_HEIGHT - 24
-    parts = []
-    for k in range(5):
-        share = k / 4
-        height, value = bottom - share * (bottom - 12), y[0] + share * (y[1] - y[0])
-        parts.append(
-            f'<line class="grid" x1="{_CHART_MARGIN}" x2="{right}" y1="{height:.1f}" y2="{height:.1f}"/>'
-            f'<text x="{_CHART_MARGIN - 6}" y="{height + 4:.1f}" text-anchor="end">{value:.4g}</text>'
-        )
-        across = _CHART_MARGIN + share * (right - _CHART_MARGIN)
-        parts.append(f'<text x="{across:.1f}" y="{_CHART_HEIGHT - 6}" text-anchor="middle">'
-                     f"{x[0] + share * (x[1] - x[0]):.3g}</text>")  # fmt: skip
-    return (f'<figure><svg viewBox="0 0 {_CHART_WIDTH} {_CHART_HEIGHT}" role="img" aria-label="{escape_html(title)}">'
-            f"{''.join(parts)}{body}</svg><figcaption>{escape_html(title)}</figcaption></figure>")  # fmt: skip
-
-
-def _pixel_x(value: float, lo: float, hi: float) -> float:
-    return _CHART_MARGIN + (value - lo) / ((hi - lo) or 1.0) * (_CHART_WIDTH - 12 - _CHART_MARGIN)
-
-
-def _pixel_y(value: float, lo: float, hi: float) -> float:
-    return _CHART_HEIGHT - 24 - (value - lo) / ((hi - lo) or 1.0) * (_CHART_HEIGHT - 36)
-
-
 def _curve_chart(title: str, learned: Sequence[float], held: Sequence[float]) -> str:
-    values = [v for v in (*learned, *held) if math.isfinite(v)]
-    top, last = max(values, default=1.0) * 1.05, max(len(learned), 2)
-    body = ""
-    for line, style in ((learned, "one"), (held, "two")):
-        points = " ".join(
-            f"{_pixel_x(i, 1, last):.1f},{_pixel_y(v, 0.0, top):.1f}" for i, v in enumerate(line, 1) if math.isfinite(v)
-        )
-        body += f'<polyline class="{style}" points="{points}"/>'
-    return _draw_chart(body, f"{title}, over epochs", (1, last), (0.0, top))
+    top = 1.05 * max((v for v in (*learned, *held) if math.isfinite(v)), default=1.0)
+    frame, epochs = ChartFrame((1.0, max(len(learned), 2)), (0.0, top)), range(1, len(learned) + 1)
+    return frame.draw_figure(
+        f"{title}, over epochs", frame.draw_curve("one", epochs, learned), frame.draw_curve("two", epochs, held)
+    )
 
 
 def _scatter_chart(recorded: Floats, answered: Floats, title: str) -> str:
-    step = max(len(recorded) // MAX_POINTS, 1)
-    dots = "".join(
-        f'<circle cx="{_pixel_x(a, -1, 1):.1f}" cy="{_pixel_y(b, -1, 1):.1f}" r="1.6"/>'
-        for a, b in zip(recorded[::step].tolist(), answered[::step].tolist(), strict=True)
-    )
-    left, right, bottom, top = _pixel_x(-1, -1, 1), _pixel_x(1, -1, 1), _pixel_y(-1, -1, 1), _pixel_y(1, -1, 1)
-    line = f'<line class="axis" x1="{left}" y1="{bottom}" x2="{right}" y2="{top}"/>'
-    return _draw_chart(f'{line}<g class="dots">{dots}</g>', title, (-1, 1), (-1, 1))
+    step, frame = max(len(recorded) // MAX_POINTS, 1), ChartFrame((-1.0, 1.0), (-1.0, 1.0))
+    diagonal = frame.draw_curve("axis", (-1.0, 1.0), (-1.0, 1.0))
+    return frame.draw_figure(title, diagonal, frame.draw_points(recorded[::step], answered[::step]))
 
 
 def _histogram_chart(steers: Floats, title: str) -> str:
     counts, edges = np.histogram(steers, HISTOGRAM_BINS, (-1.0, 1.0))
-    top = float(max(counts.max(initial=0), 1))
-    width = (_CHART_WIDTH - 12 - _CHART_MARGIN) / HISTOGRAM_BINS - 1
+    frame = ChartFrame((-1.0, 1.0), (0.0, float(max(counts.max(initial=0), 1))))
+    left, tops, bottom = frame.place_x(edges).tolist(), frame.place_y(counts).tolist(), float(frame.place_y(0.0))
     bars = "".join(
-        f'<rect x="{_pixel_x(lo, -1, 1):.1f}" y="{_pixel_y(n, 0, top):.1f}" '
-        f'width="{width:.1f}" height="{_pixel_y(0, 0, top) - _pixel_y(n, 0, top):.1f}"/>'
-        for n, lo in zip(counts.tolist(), edges[:-1].tolist(), strict=True)
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{left[1] - left[0] - 1.0:.1f}" height="{bottom - y:.1f}"/>'
+        for x, y in zip(left[:-1], tops, strict=True)
     )
-    return _draw_chart(f'<g class="bars">{bars}</g>', title, (-1, 1), (0, top))
+    return frame.draw_figure(title, f'<g class="bars">{bars}</g>')
 
 
 def find_worst(error: Floats, origins: Sequence[tuple[int, int]], judged: NDArray[np.int64]) -> list[int]:
