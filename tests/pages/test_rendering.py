@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from trailbrake.analysis import report
+from trailbrake.analysis import comparison_page, report
 from trailbrake.dashboard import server
 from trailbrake.pages.rendering import THEME, escape_html, read_text_asset, render_page
 from trailbrake.pages.svg_chart import CHART_STYLE
@@ -13,7 +13,7 @@ from trailbrake.pages.svg_chart import CHART_STYLE
 ASSETS = files("trailbrake.pages") / "assets"
 TEMPLATES = [
     "report/report.html", "leaderboard/leaderboard.html", "training/training.html", "evaluation/evaluation.html",
-    "line/line.html", "learning/car.html",
+    "line/line.html", "learning/car.html", "compare/compare.html",
 ]  # fmt: skip
 
 
@@ -24,8 +24,13 @@ def names(folder):
 
 def test_every_asset_is_used_by_a_page():
     there = {str(item.relative_to(ASSETS)) for item in names(ASSETS) if item.suffix != ".LICENSE"}
-    styles = {THEME, CHART_STYLE, *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation"))}
-    assert there == {*report.SCRIPTS, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *styles}
+    styles = {
+        THEME,
+        CHART_STYLE,
+        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare")),
+    }
+    scripts = {*report.SCRIPTS, *comparison_page.SCRIPTS}
+    assert there == {*scripts, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *styles}
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

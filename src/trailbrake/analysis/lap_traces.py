@@ -25,7 +25,7 @@ MAX_SIGNALS = 16  # of a recording that become channels
 MAX_ROWS = 1_000_000  # rows of one lap that are read; of a longer one, every second, third, ...: bounds the memory
 STEPPED_CHANNELS = ("gear",)  # channels that step: never interpolated
 _PLAIN_CHANNELS = ("x", "y", "speed", "throttle", "brake", "steer", "gear", "driving_line")
-_COLUMNS = (*_PLAIN_CHANNELS, "acceleration_x", "acceleration_y", "yaw_rate")
+TRACE_COLUMNS = (*_PLAIN_CHANNELS, "acceleration_x", "acceleration_y", "yaw_rate")
 
 
 @dataclass
@@ -63,7 +63,9 @@ class LapTraces:
 
 
 @dataclass
-class _LapRows:
+class LapRows:
+    """A finished lap, or the unfinished part after the last one, as rows of the recording."""
+
     number: int
     time_s: float
     valid: bool
@@ -71,7 +73,8 @@ class _LapRows:
     rows: slice
 
 
-def _filled_time(recording: Recording) -> Array:
+def fill_time(recording: Recording) -> Array:
+    """Return the simulator time of every row, s; where it is not known, interpolated."""
     time = recording.state["time"]
     good = np.isfinite(time)
     if good.all() or not good.any():
@@ -80,7 +83,8 @@ def _filled_time(recording: Recording) -> Array:
     return np.interp(index, index[good], time[good])
 
 
-def _split_laps(recording: Recording, time: Array) -> list[_LapRows]:
+def split_laps(recording: Recording, time: Array) -> list[LapRows]:
+    """Return the finished laps and the unfinished part after them; `time` is that of `fill_time`."""
     restarts = np.flatnonzero(np.diff(time) < 0.0) + 1
     found, end = [], 0
     for lap in recording.laps:
@@ -88,16 +92,16 @@ def _split_laps(recording: Recording, time: Array) -> list[_LapRows]:
         first += int(np.searchsorted(time[first : lap.row], lap.end - lap.time_s - 1e-9))
         end = lap.row
         if end - first >= 2:
-            found.append(_LapRows(lap.number, lap.time_s, lap.valid, True, slice(first, end)))
+            found.append(LapRows(lap.number, lap.time_s, lap.valid, True, slice(first, end)))
     first = max([end, *restarts.tolist()])
     lasted = float(time[-1] - time[first]) if first < len(time) else 0.0
     if len(time) - first >= 2 and (lasted >= MIN_UNFINISHED or not found):
         number = max((s.number for s in found), default=0) + 1
-        found.append(_LapRows(number, lasted, False, False, slice(first, len(time))))
+        found.append(LapRows(number, lasted, False, False, slice(first, len(time))))
     return found
 
 
-def _select_laps(stretches: list[_LapRows], most: int) -> list[_LapRows]:
+def select_laps(stretches: list[LapRows], most: int) -> list[LapRows]:
     """Keep the first, the last and the fastest where there are more than `most`."""
     if len(stretches) <= most:
         return stretches
@@ -120,13 +124,22 @@ def _time_derivative(values: Array, time: Array) -> Array:
     return np.gradient(values) / np.where(span > 0.0, span, np.nan)
 
 
-def _raw_channels(block: RecordedRows, at: Array) -> tuple[dict[str, Array], set[str]]:
-    """Return the channels of a stretch at the times `at`, and which of them are derived."""
+def read_raw_channels(
+    block: RecordedRows, at: Array, *, commands_first: bool = False
+) -> tuple[dict[str, Array], set[str]]:
+    """Return the channels of a stretch at the times `at`, and which of them are derived.
+
+    Args:
+        block: the rows.
+        at: their times, s.
+        commands_first: pedals, steer and gear are the driver's commands, as in an open-loop replay; else they are what
+            the car reports, if it does.
+    """
     state, controls, _ = block
     derived = set()
 
     def first_known(name: str) -> Array:
-        for columns in (state, controls):
+        for columns in (controls, state) if commands_first else (state, controls):
             if name in columns and np.isfinite(columns[name]).any():
                 return columns[name]
         return np.full(len(at), math.nan)
@@ -213,9 +226,9 @@ def _plan_on_grid(recording: Recording, origin: float, grid: Array, closed: bool
 
 def trace_laps(recording: Recording, most: int = 12) -> LapTraces:
     """Cut `recording` into laps and resample at most `most` of them on one grid. It must have rows."""
-    time = _filled_time(recording)
-    every = _split_laps(recording, time)
-    chosen = _select_laps(every, most)
+    time = fill_time(recording)
+    every = split_laps(recording, time)
+    chosen = select_laps(every, most)
     line, basis = _reference_line(recording)
     derived: set[str] = set()
     signals = [*recording.signals][:MAX_SIGNALS]
@@ -223,8 +236,8 @@ def trace_laps(recording: Recording, most: int = 12) -> LapTraces:
     for stretch in chosen:
         rows = stretch.rows
         rows = slice(rows.start, rows.stop, max(1, math.ceil((rows.stop - rows.start) / MAX_ROWS)))
-        block = recording.read_rows(rows, _COLUMNS, signals)
-        raw, missing = _raw_channels(block, time[rows])
+        block = recording.read_rows(rows, TRACE_COLUMNS, signals)
+        raw, missing = read_raw_channels(block, time[rows])
         derived |= missing
         raw |= block.signals
         kept = _select_rows(raw)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 LOOK_AHEAD = 40.0  # m beyond the distance driven since the last point
+_PROJECTION_STEPS = 6  # of Newton's method; it also walks to a neighbouring segment
 MAX_OFFSET = 60.0  # m from the line, above which the whole line is searched
 
 
@@ -67,6 +68,59 @@ def locate_points(line: ReferenceLine, x: Array, y: Array) -> tuple[Array, Array
     if line.closed:
         best_s = np.unwrap(best_s, period=line.length)
     return best_s, best_offset
+
+
+def project_points(line: ReferenceLine, x: Array, y: Array) -> tuple[Array, Array]:
+    """Return distance along `line` and lateral offset (m, positive left of it), both continuous, of consecutive points.
+
+    Between two points of the line its direction is interpolated, so that the distance has neither jumps nor dead zones
+    beside a bend, as the perpendicular on a polyline has. A gate across the line at distance 0 is thereby the line's
+    normal there. The distance of a closed line grows beyond its length instead of jumping back.
+    """
+    tangent_x, tangent_y = _point_tangents(line)
+    segments = len(line.s) - 1
+    nearest = _nearest_points(line, x, y)
+    i = nearest % segments if line.closed else np.minimum(nearest, segments - 1)
+    share = np.zeros_like(x)
+    for _ in range(_PROJECTION_STEPS):
+        size = line.s[i + 1] - line.s[i]
+        dx, dy = (line.x[i + 1] - line.x[i]) / size, (line.y[i + 1] - line.y[i]) / size
+        ux = tangent_x[i] + share * (tangent_x[i + 1] - tangent_x[i])
+        uy = tangent_y[i] + share * (tangent_y[i + 1] - tangent_y[i])
+        px, py = x - line.x[i] - share * size * dx, y - line.y[i] - share * size * dy
+        # Newton's step for (point - foot) . tangent = 0.
+        slope = (
+            px * (tangent_x[i + 1] - tangent_x[i]) + py * (tangent_y[i + 1] - tangent_y[i]) - size * (dx * ux + dy * uy)
+        )
+        change = np.where(np.abs(slope) > 1e-9, -(px * ux + py * uy) / slope, 0.0)
+        share = share + np.clip(np.nan_to_num(change), -1.0, 1.0)
+        over, under = share > 1.0, share < 0.0
+        if not line.closed:
+            over, under = over & (i < segments - 1), under & (i > 0)
+        i = (i + over.astype(np.int64) - under.astype(np.int64)) % segments
+        share = share - over + under
+    size = line.s[i + 1] - line.s[i]
+    dx, dy = (line.x[i + 1] - line.x[i]) / size, (line.y[i + 1] - line.y[i]) / size
+    px, py = x - line.x[i] - share * size * dx, y - line.y[i] - share * size * dy
+    distance = line.s[i] + share * size
+    distance = np.where(np.isfinite(x) & np.isfinite(y), distance, np.nan)
+    if line.closed:
+        known = np.isfinite(distance)
+        distance[known] = np.unwrap(distance[known], period=line.length)
+    return distance, dx * py - dy * px
+
+
+def _point_tangents(line: ReferenceLine) -> tuple[Array, Array]:
+    """Return the unit tangents at the points of `line`: along the chord of the neighbours."""
+    steps_x, steps_y = np.diff(line.x), np.diff(line.y)
+    size = np.hypot(steps_x, steps_y)
+    steps_x, steps_y = steps_x / size, steps_y / size
+    before_x, before_y = (steps_x[-1:], steps_y[-1:]) if line.closed else (steps_x[:1], steps_y[:1])
+    after_x, after_y = (steps_x[:1], steps_y[:1]) if line.closed else (steps_x[-1:], steps_y[-1:])
+    x = np.concatenate([before_x, steps_x]) + np.concatenate([steps_x, after_x])
+    y = np.concatenate([before_y, steps_y]) + np.concatenate([steps_y, after_y])
+    length = np.maximum(np.hypot(x, y), 1e-9)
+    return x / length, y / length
 
 
 def _nearest_points(line: ReferenceLine, x: Array, y: Array) -> NDArray[np.int64]:

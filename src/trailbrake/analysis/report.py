@@ -26,7 +26,7 @@ EVENTS_SHOWN = 200
 SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 ABOUT_FIRST = ("sim", "driver", "track", "car", "seed")
 SCRIPTS = ("shared/vendor/uPlot.iife.min.js", "shared/basics.js", "shared/map.js", "report/common.js",
-           "report/charts.js", "report/maps.js", "report/main.js")  # fmt: skip
+           "report/charts.js", "report/maps.js", "report/main.js", "report/player.js")  # fmt: skip
 STYLES = ("shared/vendor/uPlot.min.css", THEME, "report/report.css")
 
 
@@ -45,12 +45,17 @@ def write_report(recording: str | Path | Recording, out: str | Path | None = Non
     if out.resolve() in [path.resolve() for path in recording.paths]:
         raise UsageError("the report would overwrite the recording", where=str(out), hint="give another --out")
     page = render_report(recording)
+    write_page(page, out, "report")
+    return out
+
+
+def write_page(page: str, out: Path, what: str) -> None:
+    """Write a page to `out`; its folder is made. UsageError if that fails; `what` it is, for the message."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
-        raise UsageError("cannot write the report", where=str(out), got=error.strerror or str(error)) from error
-    return out
+        raise UsageError(f"cannot write the {what}", where=str(out), got=error.strerror or str(error)) from error
 
 
 def render_report(recording: Recording) -> str:
@@ -68,7 +73,7 @@ def render_report(recording: Recording) -> str:
         about=_session_details(recording),
         laps=_lap_table_html(table, shown),
         events=_events_html(recording),
-        data=_escape_script(json.dumps(chart_data(recording, shown, table), separators=(",", ":"), allow_nan=False)),
+        data=escape_script(json.dumps(chart_data(recording, shown, table), separators=(",", ":"), allow_nan=False)),
     )
 
 
@@ -85,10 +90,10 @@ def chart_data(recording: Recording, shown: LapTraces, table: LapTable) -> dict[
         "laps": [
             {
                 "number": lap.number,
-                "time_s": _round_finite(lap.time_s, 3),
+                "time_s": round_finite(lap.time_s, 3),
                 "valid": lap.valid,
                 "finished": lap.finished,
-                **{name: _json_numbers(lap.channels[name], decimals) for name, decimals in DECIMALS.items()},
+                **{name: round_numbers(lap.channels[name], decimals) for name, decimals in DECIMALS.items()},
                 "signals": {
                     name: _json_significant(values) for name, values in lap.channels.items() if name not in DECIMALS
                 },
@@ -97,10 +102,10 @@ def chart_data(recording: Recording, shown: LapTraces, table: LapTable) -> dict[
         ],
         "plan": None
         if shown.plan is None
-        else {name: _json_numbers(values, DECIMALS[name]) for name, values in shown.plan.items()},
+        else {name: round_numbers(values, DECIMALS[name]) for name, values in shown.plan.items()},
         "map": None
         if road is None
-        else {"closed": road.closed, "left": _thin_points(road.left), "right": _thin_points(road.right)},
+        else {"closed": road.closed, "left": thin_points(road.left), "right": thin_points(road.right)},
     }
 
 
@@ -113,7 +118,8 @@ def _list_charted_signals(described: Any) -> list[dict[str, str]]:
     ]
 
 
-def _round_finite(value: float, decimals: int) -> float | None:
+def round_finite(value: float, decimals: int) -> float | None:
+    """Return a number for JSON: rounded, None for NaN and infinity."""
     return round(value, decimals) if math.isfinite(value) else None
 
 
@@ -122,7 +128,8 @@ def _json_significant(values: Array) -> list[float | None]:
     return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values.tolist()]
 
 
-def _json_numbers(values: Array, decimals: int) -> list[float | int | None] | None:
+def round_numbers(values: Array, decimals: int) -> list[float | int | None] | None:
+    """Return numbers for JSON: rounded, None for those that are not finite; None where none is."""
     known = np.isfinite(values)
     if not known.any():
         return None  # the page omits channels without data
@@ -132,12 +139,14 @@ def _json_numbers(values: Array, decimals: int) -> list[float | int | None] | No
     return [v if k else None for v, k in zip(rounded, known.tolist(), strict=True)]
 
 
-def _thin_points(points: Array) -> dict[str, list[float | int | None] | None]:
+def thin_points(points: Array) -> dict[str, list[float | int | None] | None]:
+    """Return x and y of a line's points (n, 2) for JSON, at most MAP_POINTS of them."""
     stride = max(1, math.ceil(len(points) / MAP_POINTS))
-    return {"x": _json_numbers(points[::stride, 0], 2), "y": _json_numbers(points[::stride, 1], 2)}
+    return {"x": round_numbers(points[::stride, 0], 2), "y": round_numbers(points[::stride, 1], 2)}
 
 
-def _escape_script(text: str) -> str:
+def escape_script(text: str) -> str:
+    """Return JSON that can stand inside of a script element: no text in it can end the element."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

@@ -34,6 +34,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     """
     from trailbrake.cli import (
         bench,
+        compare,
         drive,
         evaluate,
         export,
@@ -68,6 +69,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     app.command(record.build_record_command(simulator, requested=verb == "record"), name="record")
     app.command(replay.replay)
     app.command(report.report)
+    app.command(compare.compare)
     app.command(export.export)
     app.command(watch.build_watch_command(simulator), name="watch")
     app.command(learn.build_learn_app(simulator))

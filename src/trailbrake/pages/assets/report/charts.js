@@ -39,6 +39,7 @@ function chartOptions(chart, width, last) {
     axes: [{ ...axis, size: last ? 34 : 8, values: last ? (u, ticks) => ticks.map((v) => `${v} m`) : () => [] }, y],
     cursor: { sync: { key: "distance" }, drag: { x: true, y: false, setScale: false }, y: false, points: { size: 6 } },
     hooks: {
+      drawClear: corners.length ? [(u) => drawCornerBands(u)] : [],
       setCursor: [(u) => { if (u.cursor.event) setCursor(u.cursor.idx); }],
       setSelect: [(u) => selected(u)],
       ready: [(u) => {
@@ -47,6 +48,21 @@ function chartOptions(chart, width, last) {
       }],
     },
   };
+}
+// The bends of a comparison as bands behind the curves, named where there is room.
+function drawCornerBands(u) {
+  const pen = u.ctx, { left, top, width, height } = u.bbox;
+  pen.save();
+  pen.beginPath(); pen.rect(left, top, width, height); pen.clip();
+  pen.font = `${Math.round(11 * devicePixelRatio)}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "top";
+  for (const corner of corners) {
+    if (!corner.number) continue;
+    const a = u.valToPos(corner.entry, "x", true), b = u.valToPos(corner.exit, "x", true);
+    pen.fillStyle = css("--panel"); pen.fillRect(a, top, Math.max(1, b - a), height);
+    pen.fillStyle = css("--quiet");
+    if (u === charts[0]?.plot) pen.fillText(corner.name, (a + b) / 2, top + 2 * devicePixelRatio);
+  }
+  pen.restore();
 }
 // A drag reaches every chart; the one it was made in decides, once all the others have heard of it.
 let dragged = null;

@@ -5,6 +5,11 @@ const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 
 function firstChoice() {
+  if (corners.length) {  // a comparison: the lap that is to become faster, and the reference
+    view.focus = report.laps.findIndex((lap, i) => i !== report.reference);
+    view.shown = new Set(report.laps.length <= 3 ? report.laps.keys() : [report.reference, view.focus]);
+    return;
+  }
   const finished = report.laps.map((lap, i) => i).filter((i) => report.laps[i].finished);
   const best = finished.find((i) => report.laps[i].number === report.best);
   view.focus = best !== undefined ? best : finished.length ? finished[0] : 0;
@@ -46,12 +51,14 @@ function markFocus() {
 }
 
 function buildLegend() {
-  const stops = Array.from({ length: 11 }, (_, i) => ramp(i / 10)).join(",");
+  const compared = corners.length > 0;
+  const stops = Array.from({ length: 11 }, (_, i) => (compared ? lossColour(i / 5 - 1) : ramp(i / 10))).join(",");
   const bar = element("span", { className: "ramp" });
   bar.style.background = `linear-gradient(to right,${stops})`;
   bar.style.printColorAdjust = "exact";
   const [lo, hi] = speedRange.map((v) => Math.round(v * KMH));
-  const parts = [element("span", {}, `${lapName(report.laps[view.focus])}: ${lo}`, bar, `${hi} km/h`)];
+  const name = lapName(report.laps[view.focus]);
+  const parts = [compared ? element("span", {}, `${name}: gains`, bar, "loses") : element("span", {}, `${name}: ${lo}`, bar, `${hi} km/h`)];
   if (report.plan) parts.push(element("span", {}, element("span", { className: "dash" }), "planned line"));
   byId("legend").replaceChildren(...parts);
 }
@@ -132,7 +139,7 @@ byId("charts").addEventListener("keydown", (event) => {
   setCursor(Math.max(0, Math.min(report.count - 1, next)));
   moveCharts();
 });
-byId("laps").addEventListener("click", (event) => {
+byId("laps")?.addEventListener("click", (event) => {
   const row = event.target.closest("tr[data-lap]");
   const index = row ? report.laps.findIndex((lap) => lap.finished && lap.number === Number(row.dataset.lap)) : -1;
   if (index >= 0) focusOn(index);

@@ -18,7 +18,34 @@ function drawPath(pen, xs, ys, to, colour, width, dash) {
   pen.stroke();
   pen.setLineDash([]);
 }
+// In a comparison, the lap in focus is coloured by the time that it gains or loses against the reference.
+function drawByLoss(pen, map, lap, width, first = 0, last = lap.x.length - 1) {
+  const levels = 12, rates = lossRate(lap);
+  strokeByLevel(pen, map, lap, {
+    first: first + 1, last, width,
+    level: (i) => Math.round(Math.min(1, Math.max(-1, rates[i - 1] / lossRange)) * levels),
+    colour: (level) => lossColour(level / levels),
+    gap: (i) => lap.x[i - 1] === null || lap.x[i] === null || rates[i - 1] === null,
+  });
+}
+function drawCornerNames(pen, map) {
+  if (!corners.length) return;
+  const lap = report.laps[report.reference];
+  if (!lap.x) return;
+  const [x0, x1, y0, y1] = extent, [mx, my] = map.to((x0 + x1) / 2, (y0 + y1) / 2);
+  pen.font = "600 12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle"; pen.fillStyle = css("--text");
+  for (const corner of corners) {
+    if (!corner.number) continue;
+    const i = Math.min(report.count - 1, Math.round(corner.apex / report.step));
+    if (lap.x[i] === null) continue;
+    const [px, py] = map.to(lap.x[i], lap.y[i]), away = Math.hypot(px - mx, py - my) || 1;
+    const tx = px + ((px - mx) / away) * 15, ty = py + ((py - my) / away) * 15;
+    pen.fillText(corner.name, Math.min(map.width - 10, Math.max(10, tx)), Math.min(map.height - 7, Math.max(7, ty)));
+  }
+  pen.textBaseline = "alphabetic";
+}
 function drawBySpeed(pen, view, lap, width, first = 0, last = lap.x.length - 1) {
+  if (corners.length) { drawByLoss(pen, view, lap, width, first, last); return; }
   const levels = 32, span = speedRange[1] - speedRange[0];
   strokeByLevel(pen, view, lap, {
     first: first + 1, last, width,
@@ -43,6 +70,7 @@ function drawMap(width) {
   else if (lap.x) drawPath(pen, lap.x, lap.y, mapView.to, lapColour(view.focus), 2);
   paintDashed(pen, mapView, plan, css("--text"), 1, [4, 5]);
   drawStart(pen, lap);
+  drawCornerNames(pen, mapView);
   mapPicture = copyCanvas(canvas);
 }
 function drawStart(pen, lap) {
@@ -68,12 +96,22 @@ function dot(pen, px, py, colour) {
 function shownLaps() {
   return report.laps.map((lap, index) => [lap, index]).filter(([, index]) => view.shown.has(index));
 }
+// Where a lap's dot stands: at the cursor, or, while the laps are played, where its car was at that time.
+function placeOf(lap) {
+  if (!lap.x) return null;
+  if (view.time === null || !lap.time) return view.cursor !== null && lap.x[view.cursor] !== null ? [lap.x[view.cursor], lap.y[view.cursor]] : null;
+  const i = indexAt(lap, view.time);
+  if (i < 0 || lap.x[i] === null) return null;
+  const next = Math.min(i + 1, lap.x.length - 1), span = lap.time[next] - lap.time[i];
+  const share = lap.x[next] === null || !(span > 0) ? 0 : Math.min(1, (view.time - lap.time[i]) / span);
+  return [lap.x[i] + share * ((lap.x[next] ?? lap.x[i]) - lap.x[i]), lap.y[i] + share * ((lap.y[next] ?? lap.y[i]) - lap.y[i])];
+}
 function drawMapCursor() {
   if (!mapPicture) return;
   const pen = restoreCanvas(document.getElementById("map"), mapPicture);
-  if (view.cursor === null) return;
   for (const [lap, index] of shownLaps()) {
-    if (lap.x && lap.x[view.cursor] !== null) dot(pen, ...mapView.to(lap.x[view.cursor], lap.y[view.cursor]), lapColour(index));
+    const place = placeOf(lap);
+    if (place) dot(pen, ...mapView.to(...place), lapColour(index));
   }
 }
 
@@ -93,7 +131,8 @@ function drawClose(width) {
   paintDashed(pen, close, plan, css("--plan"), 1.5, [6, 5]);
   for (const [other, index] of shownLaps()) if (other.x) drawPath(pen, other.x, other.y, to, lapColour(index), 2);
   for (const [other, index] of shownLaps()) {
-    if (view.cursor !== null && other.x && other.x[at] !== null) dot(pen, ...to(other.x[at], other.y[at]), lapColour(index));
+    const place = view.cursor === null ? null : placeOf(other);
+    if (place) dot(pen, ...to(...place), lapColour(index));
   }
   paintScaleBar(pen, close, width);
 }

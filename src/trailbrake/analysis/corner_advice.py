@@ -1,0 +1,116 @@
+"""One sentence for a corner: what to change, out of where the time is lost and how the two laps differ there."""
+
+import math
+from typing import NamedTuple
+
+from trailbrake.analysis.corner_figures import CornerFigures
+from trailbrake.units import KMH
+
+LEAST_LOSS = 0.005  # s below which a corner counts as equal
+LEAST_WAY = 2.0  # m of difference that is worth a word
+LEAST_SPEED = 0.3  # m/s
+LEAST_PEDAL = 0.08
+LEAST_OFFSET = 0.5  # m
+
+
+class PhaseLosses(NamedTuple):
+    """Time lost (s) before the turn-in, from there to the throttle point, and behind it; NaN where not known."""
+
+    entry: float
+    middle: float
+    exit: float
+
+
+def advise_corner(lap: CornerFigures, reference: CornerFigures, lost_s: float, phases: PhaseLosses) -> str:
+    """Return the sentence.
+
+    Args:
+        lap: the lap that is to become faster.
+        reference: the lap that it is compared with.
+        lost_s: s lost in the corner's zone.
+        phases: the same, by phase.
+    """
+    if not math.isfinite(lost_s):
+        return "Not driven by both laps."
+    if lost_s <= -LEAST_LOSS:
+        return f"Keep it: {-lost_s:.3f} s faster than the reference."
+    if lost_s < LEAST_LOSS:
+        return "As fast as the reference."
+    phase = max(PhaseLosses._fields, key=lambda name: _known_or(getattr(phases, name), -math.inf))
+    finders = {"entry": _advise_entry, "middle": _advise_middle, "exit": _advise_exit}
+    order = [phase, *(name for name in ("entry", "middle", "exit") if name != phase)]
+    change = next((text for name in order if (text := finders[name](lap, reference))), "")
+    if not change:
+        change = f"Carry more speed through the {phase} of the corner"
+    return f"{change}: {lost_s:.3f} s lost, most of it {_name_phase(phase)}."
+
+
+def advise_stretch(lap: CornerFigures, reference: CornerFigures, lost_s: float) -> str:
+    """Return the sentence for the stretch between the start line and the zone of the first corner."""
+    if not math.isfinite(lost_s):
+        return "Not driven by both laps."
+    if lost_s < LEAST_LOSS:
+        return "As fast as the reference." if lost_s > -LEAST_LOSS else f"{-lost_s:.3f} s faster than the reference."
+    slower = (reference.entry_speed - lap.entry_speed) / KMH
+    if slower >= 1.0:
+        return (f"Leave the last corner faster: {slower:.0f} km/h are missing at the start line, which costs"
+                f" {lost_s:.3f} s.")  # fmt: skip
+    return f"Accelerate earlier and harder from the start line: {lost_s:.3f} s lost."
+
+
+def _known_or(value: float, other: float) -> float:
+    return value if math.isfinite(value) else other
+
+
+def _name_phase(phase: str) -> str:
+    return {"entry": "before the turn-in", "middle": "between turn-in and throttle", "exit": "on the exit"}[phase]
+
+
+def _advise_entry(lap: CornerFigures, reference: CornerFigures) -> str:
+    earlier = reference.brake_point - lap.brake_point
+    if math.isnan(reference.brake_point) and math.isfinite(lap.brake_point) and lap.brake_peak >= LEAST_PEDAL:
+        return "Do not brake here, lift at most"
+    if earlier >= LEAST_WAY:
+        harder = reference.brake_peak - lap.brake_peak >= LEAST_PEDAL
+        return f"Brake {earlier:.0f} m later, at {reference.brake_point:.0f} m" + (", and harder" if harder else "")
+    if reference.brake_peak - lap.brake_peak >= LEAST_PEDAL and math.isfinite(earlier):
+        return f"Brake harder, to {reference.brake_peak:.0%} instead of {lap.brake_peak:.0%}"
+    longer = lap.brake_end - reference.brake_end
+    if longer >= LEAST_WAY:
+        return f"Release the brake {longer:.0f} m earlier, at {reference.brake_end:.0f} m"
+    return ""
+
+
+def _advise_middle(lap: CornerFigures, reference: CornerFigures) -> str:
+    missing = reference.min_speed - lap.min_speed
+    if missing >= LEAST_SPEED:
+        text = f"Carry {missing / KMH:.0f} km/h more, {reference.min_speed / KMH:.0f} km/h at the slowest place"
+        later = reference.brake_point - lap.brake_point
+        if later <= -LEAST_WAY:
+            text += f", by braking {-later:.0f} m earlier"
+        elif (early := reference.turn_in - lap.turn_in) >= LEAST_WAY:
+            text += f", by turning in {early:.0f} m later"
+        elif early <= -LEAST_WAY:
+            text += f", by turning in {-early:.0f} m earlier"
+        return text
+    aside = reference.apex_offset - lap.apex_offset
+    if abs(aside) >= LEAST_OFFSET:
+        return f"Drive {abs(aside):.1f} m further {'left' if aside > 0.0 else 'right'} at the apex"
+    return ""
+
+
+def _advise_exit(lap: CornerFigures, reference: CornerFigures) -> str:
+    later = lap.throttle_point - reference.throttle_point
+    if later >= LEAST_WAY:
+        return f"Open the throttle {later:.0f} m earlier, at {reference.throttle_point:.0f} m"
+    if math.isnan(reference.throttle_point) and math.isfinite(lap.throttle_point):
+        return "Stay on the throttle"
+    later = lap.full_throttle - reference.full_throttle
+    if later >= LEAST_WAY:
+        return f"Be at full throttle {later:.0f} m earlier, at {reference.full_throttle:.0f} m"
+    if math.isfinite(lap.gear) and lap.gear != reference.gear and math.isfinite(reference.gear):
+        return f"Drive the corner in gear {reference.gear:.0f} instead of {lap.gear:.0f}"
+    missing = reference.exit_speed - lap.exit_speed
+    if missing >= LEAST_SPEED:
+        return f"Leave the corner {missing / KMH:.0f} km/h faster, at {reference.exit_speed / KMH:.0f} km/h"
+    return ""

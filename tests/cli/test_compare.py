@@ -1,0 +1,35 @@
+import pytest
+from helpers.compared_drives import record_laps
+
+
+@pytest.fixture(scope="module")
+def drives(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("drives")
+    fast, _ = record_laps(folder / "fast.mcap", rate=50.0, laps=2)
+    slow, _ = record_laps(folder / "slow.mcap", rate=50.0, laps=2, early=(0.0, 25.0))
+    return fast, slow
+
+
+def test_the_table_and_the_page(cli, drives):
+    said = cli("compare", *drives)
+    assert (said.code, said.err) == (0, [])
+    lines = said.out.splitlines()
+    assert lines[0].startswith("reference fast, lap 2, ")
+    first = next(line for line in lines if line.strip().startswith("T"))
+    assert first.split()[0] == "T2"
+    page = drives[0].with_name("fast_compare.html")
+    assert lines[-1] == str(page)
+    assert "fast against slow on stadium" in page.read_text(encoding="utf-8")
+
+
+def test_json_without_a_page_and_a_lap_by_its_number(cli, drives, tmp_path):
+    said = cli("compare", f"{drives[0]}#1", drives[1], "--no-page", "--json")
+    assert [lap["number"] for lap in said.object["laps"]] == [1, 2]
+    assert (said.object["page"], said.object["png"]) == (None, None)
+    assert cli("compare", drives[1], drives[0], "--reference", "1", "--no-page", "--json").object["reference"] == 0
+
+
+def test_refusals(cli, drives, tmp_path):
+    assert "no such drive" in cli("compare", *drives, "--reference", "3").error
+    assert "no such lap" in cli("compare", f"{drives[0]}#8", drives[1]).error
+    assert "cannot read the recording" in cli("compare", tmp_path / "none.mcap").error
