@@ -55,8 +55,6 @@ PYTEST = [
     "-W", "ignore::pytest.PytestAssertRewriteWarning", "-o", "addopts=", "--import-mode=importlib",
     "--hypothesis-profile=mutants",
     "-m", "not slow and not rl and not train and not vm and not fmi and not wine",
-    # Its endless loop does not end while calls are counted.
-    "--deselect=tests/run/loop/test_driver_watchdog.py::test_a_real_thread_brakes_and_breaks_an_endless_loop_off",
 ]  # fmt: skip
 
 

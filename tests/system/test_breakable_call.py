@@ -3,6 +3,8 @@
 import contextlib
 import queue
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -85,6 +87,14 @@ def test_a_call_in_the_main_thread_is_broken_off(call):
         assert requests == [1]
 
 
+def test_windows_has_no_signals_of_threads(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delattr(signal, "pthread_kill", raising=False)
+    breakable = BreakableCall()
+    with handle_stop_signals(lambda: pytest.fail("a user's signal"), breakable):
+        assert break_until_over(loop, breakable)
+
+
 def test_a_call_in_another_thread_is_broken_off():
     broken = []
     thread = threading.Thread(target=lambda: broken.append(break_until_over(loop, BreakableCall())), daemon=True)
@@ -104,3 +114,75 @@ def test_a_signal_of_an_attempt_that_comes_too_late_does_nothing():
         time.sleep(0.0)
         breakable.clear_requests()
     assert requests == []
+
+
+BREAK_AND_PROFILE = """
+import faulthandler, sys
+from trailbrake.system.breakable_call import BreakableCall, CallBroken
+from trailbrake.system.signals import handle_stop_signals
+
+faulthandler.dump_traceback_later(60.0, exit=True)
+breakable, broken = BreakableCall(), 0
+with handle_stop_signals(lambda: None, breakable):
+    for _ in range(12):  # the last of them by an exception, too
+        try:
+            breakable.break_off()
+        except CallBroken:
+            broken += 1
+    breakable.clear_requests()
+sys.setprofile(lambda frame, event, argument: None)
+(lambda: None)()
+print("profiled after", broken)
+"""
+
+
+def test_a_profiler_works_after_a_call_that_was_hard_to_break_off():
+    run = subprocess.run([sys.executable, "-c", BREAK_AND_PROFILE], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "profiled after 4\n"), run.stderr
+
+
+def test_the_interpreter_s_own_way_is_used_after_eight_signals_in_vain():
+    breakable, broken = BreakableCall(), []
+    with handle_stop_signals(lambda: None, breakable):
+        for number in range(1, 13):
+            try:
+                breakable.break_off()
+            except CallBroken:
+                broken.append(number)
+        breakable.clear_requests()
+        try:
+            breakable.break_off()
+        except CallBroken:
+            broken.append("again")
+    assert broken == [9, 10, 11, 12]
+
+
+def test_one_request_is_enough_in_another_thread():
+    ready, broken = queue.Queue(), []
+
+    def work():
+        ready.put(BreakableCall())
+        try:
+            loop()
+        except CallBroken:
+            broken.append(1)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    ready.get().break_off()
+    thread.join(20.0)
+    assert broken == [1]
+
+
+def test_requests_are_forgotten_when_the_call_is_over():
+    requests = []
+    breakable = BreakableCall()
+    with handle_stop_signals(lambda: requests.append(1), breakable):
+        assert not breakable.handle_signal()
+        breakable.break_off()
+        assert breakable.handle_signal()
+        breakable.clear_requests()
+        assert not breakable.handle_signal()
+        breakable.is_active = True
+        signal.raise_signal(signal.SIGINT)  # a user's, during the next call
+        assert requests == [1]

@@ -1,5 +1,6 @@
 import base64
 import re
+import zlib
 from io import BytesIO
 
 import numpy as np
@@ -12,6 +13,7 @@ from PIL import Image
 from trailbrake.errors import WireError
 from trailbrake.transport import image_codec
 from trailbrake.transport.image_codec import ImageDecoder
+from trailbrake.transport.image_header import read_image_size
 
 GREY = np.full((120, 160, 3), 90, np.uint8)
 
@@ -57,22 +59,44 @@ def test_a_picture_bomb_is_refused_by_its_header(size, monkeypatch):
     assert damaged == [1]
 
 
-def test_a_picture_of_thousands_of_scans_is_refused():
+@pytest.mark.parametrize("size", [(4001, 1000), (1000, 4001)])
+def test_a_png_with_another_part_before_its_header_is_judged_by_its_header(size):
+    large = BytesIO()
+    Image.new("L", size).save(large, "PNG")
+    part = b"teXt" + (8).to_bytes(4, "big") * 2  # where a regular PNG has its size
+    part = (8).to_bytes(4, "big") + part + zlib.crc32(part).to_bytes(4, "big")
+    data = large.getvalue()[:8] + part + large.getvalue()[8:]
+    assert read_image_size(data) == (8, 8)
+    with Image.open(BytesIO(data)) as opened:
+        assert np.asarray(opened).shape == size[::-1]  # a decoder takes it for a good one
+    damaged = []
+    decoder = ImageDecoder(4, 4, lambda: damaged.append(1))
+    assert decoder.decode_image(data).shape == (4, 4, 3)
+    assert damaged == [1]
+
+
+@pytest.mark.parametrize(("scans", "is_damaged"), [(100, False), (101, True), (3000, True)])
+def test_a_picture_of_many_scans_is_refused(scans, is_damaged):
     out = BytesIO()
     Image.fromarray(GREY).save(out, "JPEG", progressive=True)
     data = out.getvalue()
     first = data.index(b"\xff\xda")
     second = data.index(b"\xff\xda", first + 2)
+    more = scans - data.count(b"\xff\xda")
     damaged = []
     decoder = ImageDecoder(8, 8, lambda: damaged.append(1))
-    assert decoder.decode_image(data).shape == (120, 160, 3)
-    decoder.decode_image(data[:second] + data[first:second] * 200 + data[second:])
-    assert damaged == [1]
+    seen = decoder.decode_image(data[:second] + data[first:second] * more + data[second:])
+    assert (seen.shape, damaged) == (((8, 8, 3), [1]) if is_damaged else ((120, 160, 3), []))
 
 
 def test_the_largest_picture_is_still_one():
     large = image_codec.encode_image(np.zeros((2000, 2000, 3), np.uint8))
     assert ImageDecoder(8, 8, lambda: pytest.fail("damaged")).decode_image(large).shape == (2000, 2000, 3)
+
+
+def test_the_smallest_picture_is_one_too():
+    pixel = image_codec.encode_image(np.full((1, 1, 3), 90, np.uint8), "PNG")
+    assert ImageDecoder(8, 8, lambda: pytest.fail("damaged")).decode_image(pixel).tolist() == [[[90, 90, 90]]]
 
 
 def test_a_jpeg_has_the_quality_of_the_simulator():
@@ -86,15 +110,26 @@ def test_a_jpeg_has_the_quality_of_the_simulator():
         assert tables == opened.quantization
 
 
-def test_a_picture_without_colours_is_rgb_too_and_other_formats_are_damaged():
-    spoilt = []
-    pictures = ImageDecoder(6, 8, lambda: spoilt.append(1))
-    grey, other = BytesIO(), BytesIO()
-    Image.new("L", (4, 3), 90).save(other, "GIF")
-    black = pictures.decode_image(other.getvalue())
-    assert (black.shape, black.dtype, spoilt) == ((6, 8, 3), np.uint8, [1])
+def test_a_picture_without_colours_is_rgb_too():
+    grey = BytesIO()
     Image.new("L", (4, 3), 90).save(grey, "PNG")
+    pictures = ImageDecoder(6, 8, lambda: pytest.fail("damaged"))
     assert pictures.decode_image(grey.getvalue()).tolist() == [[[90, 90, 90]] * 4] * 3
+
+
+def test_no_other_format_is_decoded():
+    other = BytesIO()
+    picture = Image.new("P", (4, 3), 0)
+    picture.putpalette([0, 4, 0] * 256)
+    picture.save(other, "GIF")
+    data = bytearray(other.getvalue())
+    data[12:16] = b"\x04\x00\x03\x00"  # aspect and first colour: read as a TGA, its size
+    assert read_image_size(bytes(data)) == (4, 3)
+    with Image.open(BytesIO(data)) as opened:
+        assert (opened.format, opened.size) == ("GIF", (4, 3))
+    damaged = []
+    black = ImageDecoder(6, 8, lambda: damaged.append(1)).decode_image(bytes(data))
+    assert (black.shape, black.dtype, black.any(), damaged) == ((6, 8, 3), np.uint8, False, [1])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import ctypes
 import signal
 import sys
 import threading
+from contextlib import suppress
 
 _ASYNC_AFTER = 8  # attempts by signal after which the interpreter's own way is used too: the code has its own handlers
 
@@ -42,14 +43,23 @@ class BreakableCall:
                 signal.raise_signal(signal.SIGINT)  # wakes the main thread's sleep, too
             else:
                 signal.pthread_kill(self._thread, signal.SIGINT)
-        if not self._in_main_thread or self._requests > _ASYNC_AFTER:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(CallBroken))
+        if self._uses_exception():
+            self._set_exception()
 
     def clear_requests(self) -> None:
-        """Forget requests: the call is over."""
-        if self._requests and (not self._in_main_thread or self._requests > _ASYNC_AFTER):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), None)
+        """Forget requests: the call is over. For the thread of the calls."""
+        if self._uses_exception():
+            # Takes the place of one that has not been raised yet. Setting none instead would leave CPython 3.11 looking
+            # for one in every function, and in the first one for ever if a profiler or a debugger is on.
+            with suppress(CallBroken):
+                self._set_exception()
         self._requests = 0
+
+    def _uses_exception(self) -> bool:
+        return self._requests > (_ASYNC_AFTER if self._in_main_thread else 0)
+
+    def _set_exception(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(CallBroken))
 
     def handle_signal(self) -> bool:
         """Raise CallBroken if a request is open and the call is under way; return whether a request is open.

@@ -22,8 +22,8 @@ def encode_image(pixels: Any, image_format: str = "JPEG") -> bytes:
     from PIL import Image as Picture
 
     out = BytesIO()
-    options: dict[str, Any] = {"quality": JPEG_QUALITY, "subsampling": "4:2:0"} if image_format == "JPEG" else {}
-    Picture.fromarray(pixels).save(out, image_format, **options)
+    # Pillow's other formats ignore what only a JPEG has.
+    Picture.fromarray(pixels).save(out, image_format, quality=JPEG_QUALITY, subsampling="4:2:0")
     return out.getvalue()
 
 
@@ -57,18 +57,29 @@ class ImageDecoder:
 
     def decode_image(self, data: bytes) -> Any:
         """Return the pixels (height, width, 3) uint8 RGB of a JPEG, PNG or TGA file."""
-        from PIL import Image as Picture
-
-        width, height = read_image_size(data)
-        many_scans = data.startswith(_JPEG_START) and data.count(_JPEG_SCAN) > _MAX_SCANS
-        if not 0 < width * height <= MAX_PIXELS or many_scans:
+        image = _decode_pixels(data)
+        if image is None:
             self._on_damaged()
-            return self._last_image
-        try:
-            with Picture.open(BytesIO(data), formats=("JPEG", "PNG", "TGA")) as picture:
-                if picture.size[0] * picture.size[1] > MAX_PIXELS:
-                    raise ValueError("the headers of the picture contradict each other")
-                self._last_image = np.asarray(picture.convert("RGB"))
-        except (OSError, ValueError, SyntaxError, Picture.DecompressionBombError):
-            self._on_damaged()
+        else:
+            self._last_image = image
         return self._last_image
+
+
+def _decode_pixels(data: bytes) -> Any | None:
+    """Return the pixels of a file; None where it is damaged, of another format, or takes too much to decode."""
+    from PIL import Image as Picture
+
+    if not _has_fair_size(read_image_size(data)):
+        return None
+    if data.startswith(_JPEG_START) and data.count(_JPEG_SCAN) > _MAX_SCANS:
+        return None
+    try:
+        with Picture.open(BytesIO(data), formats=("JPEG", "PNG", "TGA")) as picture:
+            # A PNG may have its header behind a part that looks like another one.
+            return np.asarray(picture.convert("RGB")) if _has_fair_size(picture.size) else None
+    except (OSError, ValueError, SyntaxError, Picture.DecompressionBombError):
+        return None
+
+
+def _has_fair_size(size: tuple[int, int]) -> bool:
+    return 0 < size[0] * size[1] <= MAX_PIXELS

@@ -77,3 +77,17 @@ def test_each_change_behind_the_axes_makes_a_new_page():
         message = codec.decode_controls(encoder.encode(Controls(clutch=clutch, gear=gear), 0))
         assert (message.autoclutch_on_start, message.autoclutch_on_change) == (clutch == 0.0, clutch == 0.0)
         assert message.autoshift_active == (gear is None)
+
+
+def test_what_stays_the_same_is_encoded_once(monkeypatch):
+    encoded = []
+    encode_controls = codec.encode_controls
+    monkeypatch.setattr(codec, "encode_controls", lambda message: encoded.append(message) or encode_controls(message))
+    encoder = ControlsEncoder(0, headlights=False)
+    for steer in (0.0, 0.1, 0.2):
+        encoder.encode(Controls(steer=steer), 0)
+    assert len(encoded) == 1
+    encoder.apply_command(SimCommand(headlights=True))
+    for steer in (0.0, 0.1):
+        assert codec.decode_controls(encoder.encode(Controls(steer=steer), 0)).headlights == 1
+    assert len(encoded) == 2

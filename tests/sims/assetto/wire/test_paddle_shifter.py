@@ -48,3 +48,15 @@ def test_a_paddle_is_held_for_three_steps_and_released_for_the_rest_of_a_tenth_o
     assert held == [1] * 3 + [0] * 30 + [1] * 3 + [0] * 4
     down = PaddleShifter()
     assert [down.choose_paddle(1, 2, step) for step in range(7, 12)] == [-1, -1, -1, 0, 0]
+
+
+def test_a_paddle_is_held_though_the_gear_comes_at_once():
+    shifter = PaddleShifter()
+    assert [shifter.choose_paddle(2, gear, step) for gear, step in ((1, 10), (2, 10), (2, 12), (2, 13))] == [1, 1, 1, 0]
+
+
+def test_a_clock_that_jumps_back_releases_the_paddle():
+    shifter = PaddleShifter()
+    assert shifter.choose_paddle(3, 2, 1000) == 1
+    assert shifter.choose_paddle(2, 2, 999) == 0
+    assert shifter.choose_paddle(1, 2, 1000) == -1

@@ -1,9 +1,16 @@
 """The CarControls page of a driver, encoded with little work per tick. Pure."""
 
+from typing import NamedTuple
+
 from trailbrake.sims.assetto import codec, convert
 from trailbrake.sims.assetto.wire.setting_buttons import ALL_RELEASED, Buttons
 from trailbrake.sims.assetto.wire.teleporter import NO_TELEPORT, TeleportRequest
 from trailbrake.state import Controls, SimCommand
+
+
+class _EncodedPage(NamedTuple):
+    data: bytes
+    fields: tuple[object, ...]  # what it was encoded for
 
 
 class ControlsEncoder:
@@ -16,8 +23,7 @@ class ControlsEncoder:
 
     def __init__(self, mguh_mode: int, headlights: bool) -> None:
         self._mguh_mode, self._headlights, self._autoblip = mguh_mode, headlights, True
-        self._page = b""
-        self._page_fields: tuple[object, ...] = ()  # what `_page` was encoded for
+        self._page: _EncodedPage | None = None
 
     def apply_command(self, command: SimCommand) -> None:
         """Change what `command` requests of lights, blips and the motor at the turbocharger; they stay so."""
@@ -27,7 +33,7 @@ class ControlsEncoder:
             self._mguh_mode = command.mguh_mode
         if command.autoblip is not None:
             self._autoblip = command.autoblip
-        self._page_fields = ()
+        self._page = None
 
     def encode(
         self,
@@ -45,10 +51,11 @@ class ControlsEncoder:
             teleport: what to request.
         """
         fields = controls.clutch <= 0.0, controls.gear is None, buttons, teleport
-        if fields != self._page_fields:
+        page = self._page
+        if page is None or fields != page.fields:
             message = convert.controls_to_wire(
                 controls, buttons=buttons, mguh_mode=self._mguh_mode, headlights=self._headlights,
                 autoblip=self._autoblip, teleport_to=teleport.teleport_to, teleport=teleport.pose,
             )  # fmt: skip
-            self._page_fields, self._page = fields, codec.encode_controls(message)
-        return codec.encode_driving(convert.driving_to_wire(controls, shift), self._page)
+            self._page = page = _EncodedPage(codec.encode_controls(message), fields)
+        return codec.encode_driving(convert.driving_to_wire(controls, shift), page.data)
