@@ -6,6 +6,8 @@ import pytest
 
 from trailbrake.dashboard import live_tap as module
 from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.dashboard.page_requests import PageRequest
+from trailbrake.laps import LapRecord
 from trailbrake.roles import LinkCounters, Tap
 from trailbrake.state import CarState, Controls, DebugLine, SimCommand
 
@@ -18,7 +20,7 @@ class Clock:
 
 
 def points(tap):
-    return np.frombuffer(tap.driven_path, "<f8").reshape(-1, 3)
+    return np.frombuffer(tap.encode_path(), "<f8").reshape(-1, 3)
 
 
 def test_it_is_a_tap_and_keeps_the_newest():
@@ -106,3 +108,40 @@ def test_lines_of_the_driver_stay_until_others_come():
     assert kept == (line,)
     tap.tick(CarState(time=0.3), Controls(command=SimCommand(lines=())))
     assert tap.lines == ()
+
+
+def drive_lap(tap, clock, start, seconds, speed):
+    """A straight lap at one speed, updated at 30 Hz as the server does."""
+    for k in range(round(30 * seconds)):
+        t = k / 30
+        tap.tick(CarState(time=start + t, x=speed * t, y=0.0, z=0.0, yaw=0.0, speed=speed, lap_time=t), Controls())
+        clock.now += 1 / 30
+        tap.update()
+    tap.mark_lap(LapRecord(1, seconds, True, (), "", 0.0, 0))
+
+
+def test_a_page_that_comes_late_gets_the_last_half_minute():
+    tap, clock = LiveTap(Clock()), Clock()
+    drive_lap(tap, clock, 0.0, 40.0, 5.0)
+    width = len(tap.make_frame(1, 0, 0.0).row)
+    rows = np.frombuffer(tap.encode_rows(), "<f8").reshape(-1, width)
+    assert rows[-1, 0] == pytest.approx(40.0, abs=0.1)
+    assert rows[0, 0] == pytest.approx(rows[-1, 0] - 30.0, abs=0.1)
+    assert np.diff(rows[:, 0]).max() < 0.08
+
+
+def test_the_second_lap_is_seen_beside_the_first():
+    tap, clock = LiveTap(Clock()), Clock()
+    drive_lap(tap, clock, 0.0, 20.0, 5.0)  # 100 m
+    drive_lap(tap, clock, 20.0, 10.0, 8.0)  # 80 m in 10 s, where the first took 16 s
+    frame = tap.make_frame(1, 0, 0.0)
+    assert frame.row[-1] == pytest.approx(-6.0, abs=0.1)
+    ghost = frame.others[0]
+    assert ghost.index == 1001
+    assert ghost.x == pytest.approx(5.0 * (10.0 - 1 / 30), abs=0.2)
+
+
+def test_a_drive_refuses_what_it_cannot_do():
+    tap = LiveTap(Clock())
+    assert tap.describe_controls() == {}
+    assert "fly" in tap.execute_request(PageRequest("fly"))

@@ -112,11 +112,11 @@ def test_a_whole_drive_is_attended(tmp_path):
         options = DriveOptions(track="pinegrove", seconds=3.0, out=tmp_path, report=False)
         summary = drive(options, None, page, page)
         header = json.loads(page._state.header)["header"]
-        tap = page._state.live_tap
+        tap = page._state.source
     assert summary["ended"] == "done"
     assert header["about"]["track"] == "pinegrove"
     assert len(header["map"]["left"]["x"]) > 100
     assert len(header["line"]["x"]) > 100
     assert tap.tick_count == pytest.approx(3.0 * 333, abs=15)
-    assert len(tap.driven_path) // 24 > 5
+    assert len(tap.encode_path()) // 24 > 5
     assert tap.newest[0].speed > 10.0

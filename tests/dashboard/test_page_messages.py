@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.lap_follower import LapPace
 from trailbrake.errors import WireError
+from trailbrake.observe.path_curvature import find_path_bend
 from trailbrake.state import CarState, Controls, DebugLine, OtherCar, SignalValues, WheelState
 from trailbrake.state.fields import declared_quantities
 from trailbrake.state.tables import STATE_COLUMNS
@@ -23,10 +25,18 @@ def header():
     )["header"]
 
 
+def encoded(state, controls=None, health=None, others=(), pace=None):
+    """One frame of a state."""
+    car = page_messages.car_values(state, controls or Controls())
+    bend = find_path_bend(state.speed, state.yaw_rate)
+    row = page_messages.frame_row(car, health or page_messages.ConnectionHealth(), bend, pace or LapPace())
+    return page_messages.encode_frame(row, others)
+
+
 def decoded(data, header):
     """Read a frame by nothing but the header, as a page does."""
     numbers = np.frombuffer(data, "<f8")
-    parts = [(part, c["name"]) for part in ("state", "controls", "health", "derived") for c in header[part]]
+    parts = [(part, c["name"]) for part in ("state", "controls", "health", "derived", "pace") for c in header[part]]
     rest = numbers[1 + len(parts) :].reshape(-1, len(header["other"]))
     others = [dict(zip(header["other"], row, strict=True)) for row in rest]
     return numbers[0], dict(zip(parts, numbers[1:], strict=False)), others
@@ -50,9 +60,8 @@ def test_a_frame_is_read_by_the_header_alone(header):
     state = CarState(time=12.5, speed=33.0, gear=None, yaw=-1.5, yaw_rate=-0.66)
     state.wheels[3].load = 4321.0
     others = [OtherCar(index=4, x=7.0), OtherCar(index=5, y=-8.0)]
-    data = page_messages.encode_frame(
-        state, Controls(steer=0.25, gear=3), page_messages.ConnectionHealth(frame=9.0, lost=2.0), others
-    )
+    health = page_messages.ConnectionHealth(frame=9.0, lost=2.0)
+    data = encoded(state, Controls(steer=0.25, gear=3), health, others, LapPace(120.0, -0.5))
     kind, values, found = decoded(data, header)
     assert kind == 0.0
     assert values["state", "time"] == 12.5
@@ -63,6 +72,7 @@ def test_a_frame_is_read_by_the_header_alone(header):
     assert math.isnan(values["state", "gear"])
     assert values["derived", "curvature"] == pytest.approx(-0.02)
     assert values["derived", "path_radius"] == pytest.approx(50.0)
+    assert (values["pace", "lap_distance"], values["pace", "delta"]) == (120.0, -0.5)
     assert [(o["index"], o["x"], o["y"]) for o in found][1][::2] == (5.0, -8.0)
     assert found[0]["x"] == 7.0
 
@@ -74,16 +84,13 @@ def test_selected_signals_follow_the_state():
     ]
     assert header["about"] == {"sim": "x"}
     state = CarState(speed=3.0, signals=SignalValues({"beamng.fuel": 0}, (0.25,)))
-    _, values, found = decoded(
-        page_messages.encode_frame(state, Controls(steer=0.5), page_messages.ConnectionHealth(), [OtherCar(index=4)]),
-        header,
-    )
+    _, values, found = decoded(encoded(state, Controls(steer=0.5), None, [OtherCar(index=4)]), header)
     assert (values["state", "beamng.fuel"], values["state", "speed"], values["controls", "steer"]) == (0.25, 3.0, 0.5)
     assert found[0]["index"] == 4.0
 
 
 def test_the_first_bytes_of_a_frame_are_little_endian():
-    data = page_messages.encode_frame(CarState(time=1.0), Controls(), page_messages.ConnectionHealth(), [])
+    data = encoded(CarState(time=1.0))
     assert data[:16].hex() == "0000000000000000" + "000000000000f03f"  # kind 0, then time 1
 
 

@@ -42,7 +42,7 @@ class Shown:
         self.server = PageServer(self.board)
 
     def begin(self):
-        self.board.start_drive(self.tap, page_messages.build_header({"sim": "test"}, None, None, self.by_hand))
+        self.board.start_drive(self.tap, page_messages.build_header({"sim": "test"}, None, None, self.by_hand), {})
 
     def tick(self, **state):
         self.tap.tick(CarState(**state), Controls())
@@ -117,7 +117,7 @@ def test_every_part_of_the_page_is_there_and_needs_no_network(shown):
     parts = [
         piece.split('"')[1] for piece in text.split() if piece.startswith(("src=", "href=")) and "data:" not in piece
     ]
-    assert len(parts) == 11
+    assert len(parts) == 14
     for part in parts:
         body, _ = get(shown.server.url + part)
         assert len(body) > 100

@@ -13,7 +13,7 @@ from websockets.server import ServerProtocol
 from fuzz.fuzz_target import FuzzTarget
 from fuzz.scratch import scratch_folder
 from fuzz.structure import mutate_json, mutate_json_lines, mutate_pieces, mutate_words
-from trailbrake.dashboard import page_messages
+from trailbrake.dashboard import page_messages, page_requests
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.options import EventLiveOptions
 from trailbrake.sims.assetto import codec as assetto
@@ -323,6 +323,10 @@ def run_page_answer(data: bytes) -> None:
     page_messages.decode_answer(data)
 
 
+def run_page_request(data: bytes) -> None:
+    page_requests.decode_request(data.decode("utf-8", "replace"))
+
+
 WIRE_TARGETS = [
     FuzzTarget("assetto_controls", run_assetto_controls, FLOATS, 200, mutator=mutate_words),
     FuzzTarget("assetto_car", run_assetto_car, FLOATS + INTEGERS, 1000, mutator=mutate_words),
@@ -366,4 +370,5 @@ WIRE_TARGETS = [
     FuzzTarget("camera_image", run_image, (b"\xff\xd8\xff", b"IHDR", b"IDAT", b"\xff\xda", b"\xff\xc4"), 4096),
     FuzzTarget("base64_text", run_base64, (b"=", b"-", b"_", b"\xff"), 400),
     FuzzTarget("page_answer", run_page_answer, DOUBLES, 80),
+    FuzzTarget("page_request", run_page_request, JSON, 1024),
 ]

@@ -1,22 +1,36 @@
-"""`replay`: a recorded session as the game that sent it."""
+"""`replay`: a recording on the live page, or a recorded session as the game that sent it."""
 
 import contextlib
 import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
-from trailbrake.cli.output import JsonFlag, print_json
+from cyclopts import Parameter
+
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.simulator_choice import find_session_simulator
+from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import load_part
 
 
-def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, rate: float = 0.0, json: JsonFlag = False) -> int:
-    """Send a recorded session by UDP, as the game did.
+def replay(
+    file: Path,
+    *,
+    page: Annotated[ReplayPageOptions | None, Parameter(name="*")] = None,
+    to: str = "",
+    pace: str = "1",
+    loops: int = 1,
+    rate: float = 0.0,
+    json: JsonFlag = False,
+) -> int:
+    """Show a recording on the live page (--watch), or send a recorded session by UDP, as the game did (--to).
 
     Args:
-        file: a raw recording or a table of a simulator that sends datagrams.
+        file: a recording (.mcap) to watch; a raw recording or a table of a simulator to send.
+        page: the live page.
         to: the receiver, HOST:PORT.
         pace: 1 as it was recorded, 2 twice as fast, and so on; max: as fast as a receiver on this machine can follow.
         loops: how often; 0 = until stopped.
@@ -26,6 +40,11 @@ def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, rate: float 
     from trailbrake.system.signals import handle_stop_signals
     from trailbrake.transport.udp import parse_address
 
+    page = page or ReplayPageOptions()
+    if bool(to) == page.watch:
+        raise UsageError("one of --watch and --to", where="replay", expected="--watch, or --to HOST:PORT")
+    if page.watch:
+        return _watch_recording(file, page, json)
     if loops < 0:
         raise UsageError("no number of loops", where="--loops", expected="0 or more", got=str(loops))
     if not file.is_file():
@@ -64,4 +83,13 @@ def replay(file: Path, *, to: str, pace: str = "1", loops: int = 1, rate: float 
         print_json(result)
     else:
         print(f"{total.datagrams} datagrams of {total.recorded_s:.1f} s sent to {to}; not taken {total.unsent}")
+    return 0
+
+
+def _watch_recording(file: Path, page: ReplayPageOptions, json: bool) -> int:
+    from trailbrake.dashboard.replay_session import replay_on_page
+
+    result = replay_on_page(file, page, print_notice)
+    if json:
+        print_json(result)
     return 0

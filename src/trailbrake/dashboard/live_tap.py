@@ -3,12 +3,20 @@
 import math
 import sys
 from array import array
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.frame_history import FrameHistory
+from trailbrake.dashboard.frame_source import Frame
+from trailbrake.dashboard.lap_follower import LapFollower
+from trailbrake.dashboard.page_requests import PageRequest
+from trailbrake.laps import LapRecord
+from trailbrake.observe.path_curvature import find_path_bend
 from trailbrake.roles import Driver, HasDebugValues, Link
 from trailbrake.state import CarState, Controls, DebugLine
+from trailbrake.tracks.road import Road
 
 PATH_SPACING = 2.0  # m driven between points of the path
 MAX_PATH_POINTS = 50_000  # points kept: 100 km
@@ -22,17 +30,32 @@ class LiveTap:
         clock: steady time, s.
         link: whose counters are shown; None without one.
         driver: its `debug` image is shown, where it has one.
+        road: the track; None where it is not known.
+        publish_corners: takes the corners of each finished lap, in the server's thread.
 
     Attributes:
         newest: the newest state and controls, and when they arrived; None before the first.
         tick_count: ticks so far.
         lap_start: simulator time at which the lap under way began, for wires without a lap time.
         restart_count: how often the simulator's time ran back.
+        history_count: 0; a page receives the history once.
         lines: what the driver draws in the world; replaced, never changed in place.
     """
 
-    def __init__(self, clock: Callable[[], float], link: Link | None = None, driver: Driver | None = None) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        link: Link | None = None,
+        driver: Driver | None = None,
+        road: Road | None = None,
+        publish_corners: Callable[[dict[str, Any]], None] = lambda corners: None,
+    ) -> None:
         self._clock, self._link, self._driver = clock, link, driver
+        self._publish_corners = publish_corners
+        # Of the server's thread alone:
+        self._history, self._follower = FrameHistory(), LapFollower(road)
+        self._finished_laps: deque[LapRecord] = deque()  # from the drive's thread to the server's
+        self.history_count = 0
         self.newest: tuple[CarState, Controls, float] | None = None
         self.tick_count = 0
         self.lap_start = math.nan
@@ -67,16 +90,61 @@ class LiveTap:
             self._path = self._path[3 * MAX_PATH_POINTS // 2 :]
         self._path.extend((x, y, speed))
 
-    def mark_lap(self) -> None:
-        """Start a lap at the newest state."""
+    def mark_lap(self, record: LapRecord | None = None) -> None:
+        """Start a lap at the newest state; `record` is the one that has ended."""
         self.lap_start = self._time
+        if record is not None:
+            self._finished_laps.append(record)
 
     def close(self) -> None:
         """Nothing to end."""
 
+    def update(self) -> None:
+        """Keep a frame for pages that are opened later, and follow the lap."""
+        newest = self.newest
+        if newest is None:
+            return
+        state, controls, _ = newest
+        health = self.measure_health()
+        self._history.add_row(self._frame_row(state, controls, health))
+        self._follower.add_sample(state, health.lap_clock)
+        while self._finished_laps:
+            record = self._finished_laps.popleft()
+            if corners := self._follower.finish_lap(record):
+                self._publish_corners({"lap": record.number, "corners": corners})
+
     @property
-    def driven_path(self) -> bytes:
-        """The points driven: x, y (m), speed (m/s) as little-endian doubles."""
+    def has_frames(self) -> bool:
+        """Whether a tick has come."""
+        return self.newest is not None
+
+    def make_frame(self, number: int, skipped: int, sent: float) -> Frame:
+        """Return the newest frame; the arguments are those of `FrameSource`."""
+        assert self.newest is not None
+        state, controls, _ = self.newest
+        health = self.measure_health()
+        health.frame, health.skipped, health.sent = float(number), float(skipped), sent
+        ghosts = self._follower.ghosts_at(health.lap_clock)
+        return Frame(self._frame_row(state, controls, health), [*state.others, *ghosts], state.image)
+
+    def _frame_row(self, state: CarState, controls: Controls, health: page_messages.ConnectionHealth) -> list[float]:
+        car = page_messages.car_values(state, controls)
+        return page_messages.frame_row(car, health, find_path_bend(state.speed, state.yaw_rate), self._follower.pace)
+
+    def encode_rows(self) -> bytes:
+        """Return the frames of the last half minute as rows of little-endian doubles."""
+        return self._history.encode_rows()
+
+    def describe_controls(self) -> dict[str, Any]:
+        """Return what a page can request: nothing."""
+        return {}
+
+    def execute_request(self, request: PageRequest) -> str:
+        """Refuse a page's request."""
+        return f"this drive takes no {request.action}"
+
+    def encode_path(self) -> bytes:
+        """Return the points driven: x, y (m), speed (m/s) as little-endian doubles."""
         points = self._path[:]  # a copy first: an array that exports its buffer cannot be extended
         if sys.byteorder == "big":
             points.byteswap()

@@ -4,12 +4,19 @@ import webbrowser
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
+from trailbrake.cars.params import CarParams
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.page_state import PageState
+from trailbrake.dashboard.replay_header import find_recorded_car, replay_header
+from trailbrake.dashboard.replay_player import ReplayPlayer
+from trailbrake.dashboard.scene_data import describe_scene
 from trailbrake.dashboard.server import PageServer
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver, HandDriven, Link, Tap
 from trailbrake.run.session.progress import ProgressListener
 from trailbrake.state import CarState
@@ -58,9 +65,12 @@ class LiveView:
     def show_lap(self, lap: LapRecord) -> None:
         """Show a finished lap."""
         if self._tap is not None:
-            self._tap.mark_lap()
+            self._tap.mark_lap(lap)
         self._state.publish_text("lap", page_messages.lap_summary(lap))
         self._listener.show_lap(lap)
+
+    def _publish_corners(self, corners: dict[str, Any]) -> None:
+        self._state.publish_text("corners", corners)
 
     def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
         """Show how far the drive is."""
@@ -69,12 +79,19 @@ class LiveView:
     def attach_drive(self, about: dict[str, Any], link: Link, driver: Driver, course: Course) -> Tap:
         """Start to show a drive; a HandDriven driver receives the inputs of the person at the page."""
         if isinstance(course, UnmappedCourse):
-            return self.start_view(about, link, driver, None, None)
+            return self.start_view(about, link, driver, None, None, car=course.car)
         line = course.line if course.car is not None else None
-        return self.start_view(about, link, driver, course.track.road, line)
+        return self.start_view(about, link, driver, course.track.road, line, car=course.car)
 
     def start_view(
-        self, about: dict[str, Any], link: Link, driver: Driver | None, road: Road | None, line: Road | None
+        self,
+        about: dict[str, Any],
+        link: Link,
+        driver: Driver | None,
+        road: Road | None,
+        line: Road | None,
+        *,
+        car: CarParams | None = None,
     ) -> LiveTap:
         """Start to show the samples of a link.
 
@@ -84,10 +101,22 @@ class LiveView:
             driver: None where another program or person drives.
             road: the track; None where it is not known.
             line: the planned line.
+            car: a model of the car; None where it is not known.
         """
         by_hand = isinstance(driver, HandDriven)
         if isinstance(driver, HandDriven):
             driver.hands = self._state.control_lease.newest_input
-        self._tap = LiveTap(steady_clock.now, link, driver)
-        self._state.start_drive(self._tap, page_messages.build_header(about, road, line, by_hand))
+        self._tap = LiveTap(steady_clock.now, link, driver, road, self._publish_corners)
+        header = page_messages.build_header(about, road, line, by_hand)
+        self._state.start_drive(
+            self._tap, header, describe_scene(road, None if line is None else line.table[:, :2], car)
+        )
         return self._tap
+
+    def start_replay(self, recording: Recording, player: ReplayPlayer, road: Road | None) -> None:
+        """Start to show a recording; `road` is its track, None where it is not known."""
+        plan, line = recording.plan, None
+        if plan is not None and len(plan.x) > 1:
+            line = np.column_stack([plan.x, plan.y])
+        scene = describe_scene(road, line, find_recorded_car(recording))
+        self._state.start_drive(player, replay_header(recording, player, road), scene)

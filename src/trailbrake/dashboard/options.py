@@ -40,3 +40,20 @@ class WatchOptions:
     open: bool = False
     camera: str = ""
     signals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayPageOptions:
+    """A recording on the live page.
+
+    Attributes:
+        watch: show the recording as a page in a browser on this machine.
+        watch_port: the page's port; 0 = any free one.
+        open: open the page in the browser.
+        seconds: of wall time; 0 = until stopped.
+    """
+
+    watch: bool = False
+    watch_port: int = 0
+    open: bool = False
+    seconds: float = 0.0

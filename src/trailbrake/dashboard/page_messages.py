@@ -1,9 +1,10 @@
 """The messages between server and page: a JSON header once, then little-endian doubles.
 
 Every binary message begins with one double, its kind. FRAME: the columns that the header names, in its order (state,
-controls, health, derived), then the columns of `other` for each other car. PATH: x, y, speed of each point driven so
-far. CAMERA and DEBUG: an encoded image. The page answers every frame with `ANSWER_FORMAT`, so the server knows which
-frame it has reached.
+controls, health, derived, pace), then the columns of `other` for each other car. PATH: x, y, speed of each point driven
+so far. CAMERA and DEBUG: an encoded image. HISTORY: the frames of the last half minute, without other cars. The page
+answers every frame with `ANSWER_FORMAT`, so the server knows which frame it has reached, and sends its requests
+(`page_requests`) as text.
 """
 
 import json
@@ -15,15 +16,16 @@ from operator import attrgetter
 from typing import Any
 
 from trailbrake.control.vehicle.manual_input import ManualInput
+from trailbrake.dashboard.lap_follower import LapPace
 from trailbrake.errors import WireError
 from trailbrake.laps import LapRecord
-from trailbrake.observe.path_curvature import PathBend, find_path_bend
+from trailbrake.observe.path_curvature import PathBend
 from trailbrake.state import CarState, Controls, DebugLine, OtherCar
 from trailbrake.state.fields import Quantity, declared_quantities, quantity
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row, state_row
 from trailbrake.tracks.road import Road, RoadColumn
 
-FRAME, PATH, CAMERA, DEBUG = 0.0, 1.0, 2.0, 3.0
+FRAME, PATH, CAMERA, DEBUG, HISTORY = 0.0, 1.0, 2.0, 3.0, 4.0
 # Which columns are charted until the viewer chooses others; of the state, or the command of the same name where the
 # simulator does not supply it.
 CHARTS = (("speed",), ("throttle", "brake"), ("steer",), ("gear",))
@@ -46,12 +48,14 @@ class ConnectionHealth:
     stale: float = quantity("1", "times the wire went silent")
     resyncs: float = quantity("1", "restarts at the other end")
     skipped: float = quantity("1", "frames that this page was too slow for", default=0.0)
+    position: float = quantity("s", "place in the recording that is replayed, from its start")
 
 
 OTHER_CAR_NAMES = tuple(OtherCar.__slots__)
 _other_car_row = attrgetter(*OTHER_CAR_NAMES)
 _health_row = attrgetter(*declared_quantities(ConnectionHealth))
 _derived_row = attrgetter(*declared_quantities(PathBend))
+_pace_row = attrgetter(*declared_quantities(LapPace))
 
 
 def _describe_columns(columns: Iterable[tuple[str, Quantity]]) -> list[dict[str, Any]]:
@@ -81,40 +85,50 @@ def build_header(about: dict[str, Any], road: Road | None, line: Road | None, by
         "controls": _describe_columns((c.name, c.quantity) for c in CONTROL_COLUMNS),
         "health": _describe_columns(declared_quantities(ConnectionHealth).items()),
         "derived": _describe_columns(declared_quantities(PathBend).items()),
+        "pace": _describe_columns(declared_quantities(LapPace).items()),
         "other": list(OTHER_CAR_NAMES),
         "strips": CHARTS,
         "by_hand": by_hand,
         "map": None if road is None else {"closed": road.closed, **_road_edges(road)},
         "line": None
         if line is None
-        else _thin_points(zip(line.column(RoadColumn.X), line.column(RoadColumn.Y), strict=True)),
+        else thin_points(zip(line.column(RoadColumn.X), line.column(RoadColumn.Y), strict=True)),
     }
 
 
 def _road_edges(road: Road) -> dict[str, Any]:
     left, right = road.edge_lines()
-    return {"left": _thin_points(left[:, :2]), "right": _thin_points(right[:, :2])}
+    return {"left": thin_points(left[:, :2]), "right": thin_points(right[:, :2])}
 
 
-def _thin_points(points: Iterable[Any]) -> dict[str, list[float]]:
+def thin_points(points: Iterable[Any]) -> dict[str, list[float]]:
+    """Return points of x and y (m) as a line of the map: {"x": [...], "y": [...]}, MAX_MAP_POINTS at most."""
     all_points = list(points)
     thinned = all_points[:: max(1, math.ceil(len(all_points) / MAX_MAP_POINTS))]
     return {"x": [round(float(p[0]), 2) for p in thinned], "y": [round(float(p[1]), 2) for p in thinned]}
 
 
-def encode_frame(state: CarState, controls: Controls, health: ConnectionHealth, others: Sequence[OtherCar]) -> bytes:
-    """Return one frame."""
-    row = [
-        FRAME,
-        *state_row(state),
-        *state.signals.values,
-        *controls_row(controls),
-        *_health_row(health),
-        *_derived_row(find_path_bend(state.speed, state.yaw_rate)),
-    ]
+def car_values(state: CarState, controls: Controls) -> tuple[float, ...]:
+    """Return the columns of state, signals and controls."""
+    return (*state_row(state), *state.signals.values, *controls_row(controls))
+
+
+def frame_row(car: Sequence[float], health: ConnectionHealth, bend: PathBend, pace: LapPace) -> list[float]:
+    """Return one frame without other cars; `car` is what `car_values` returns."""
+    return [*car, *_health_row(health), *_derived_row(bend), *_pace_row(pace)]
+
+
+def encode_frame(row: Sequence[float], others: Iterable[OtherCar]) -> bytes:
+    """Return the message of one frame, a row of `frame_row`."""
+    numbers = [FRAME, *row]
     for other in others:
-        row += _other_car_row(other)
-    return struct.pack(f"<{len(row)}d", *row)
+        numbers += _other_car_row(other)
+    return struct.pack(f"<{len(numbers)}d", *numbers)
+
+
+def encode_history(rows: bytes) -> bytes:
+    """Return the message with the frames of the last half minute; `rows` are encoded doubles."""
+    return _KIND_FORMAT.pack(HISTORY) + rows
 
 
 def encode_path(points: bytes) -> bytes:

@@ -1,11 +1,12 @@
 """`PageState`: what open pages show; the drive's thread writes it, the server's thread reads it."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.control_lease import ControlLease
-from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.dashboard.frame_source import FrameSource
 
 MAX_TEXTS = 500  # kept for pages that are opened later
 
@@ -18,7 +19,8 @@ class PageState:
 
     Attributes:
         control_lease: which page drives, where the driver is the person at the page.
-        live_tap: receives the drive's ticks; None before the start.
+        source: of the frames; None before the start.
+        scene: what `scene_data.describe_scene` returns, as JSON; "" before the start.
         header: the text message that a page needs before the first frame; "" before the start.
         texts: text messages since the start: laps, and lines for the user.
         is_driven_by_hand: the driver is the person at the page.
@@ -28,17 +30,18 @@ class PageState:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.control_lease = ControlLease(clock)
-        self.live_tap: LiveTap | None = None
-        self.header = ""
+        self.source: FrameSource | None = None
+        self.header = self.scene = ""
         self.texts: list[str] = []
         self.is_driven_by_hand = False
         self.end_reason: str | None = None
         self.open_pages = 0
 
-    def start_drive(self, tap: LiveTap, header: dict[str, Any]) -> None:
-        """Start to show a drive."""
+    def start_drive(self, source: FrameSource, header: dict[str, Any], scene: dict[str, Any]) -> None:
+        """Start to show a drive or a recording."""
         self.is_driven_by_hand = header["by_hand"]
-        self.live_tap = tap
+        self.source = source
+        self.scene = json.dumps(scene, allow_nan=False)
         self.header = page_messages.encode_text("header", header)
 
     def publish_text(self, kind: str, value: Any) -> None:

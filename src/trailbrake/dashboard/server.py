@@ -19,7 +19,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.frame_source import FrameSource
 from trailbrake.dashboard.page_connections import BACKLOG, MAX_PAGES, LimitedProtocol, SecurityHeaders
+from trailbrake.dashboard.page_requests import PageRequest, decode_request
 from trailbrake.dashboard.page_state import PageState
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.pages.rendering import read_asset
@@ -27,6 +29,7 @@ from trailbrake.state import DebugLine
 
 FRAME_RATE = 60.0  # Hz of frames, at most
 MAX_FRAMES_AHEAD = 3  # frames that may be on their way to a page; a slow page gets fewer frames
+UPDATE_INTERVAL = 1.0 / 30.0  # s between updates of the source
 DEBUG_INTERVAL = 3  # frames between a driver's debug pictures: they must be encoded first
 LISTEN_ADDRESS = "127.0.0.1"
 ALLOWED_HOSTS = (LISTEN_ADDRESS, "localhost")
@@ -34,8 +37,14 @@ FAREWELL_S = 1.0  # s for sending the end to the pages
 JOIN_TIMEOUT_S = 5.0  # s for which close() waits for the thread
 WRONG_DATA, FOREIGN_ORIGIN, DRIVE_ENDED, TOO_MANY_PAGES = 1007, 1008, 1001, 1013  # close codes, RFC 6455 section 7.4.1
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_PAGE_FILES = ("live.css", "wire.js", "maps.js", "strips.js", "hands.js", "main.js")
-_SHARED_FILES = ("theme.css", "basics.js", "map.js", "vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
+_PAGE_FILES = (
+    "live.css", "wire.js", "maps.js", "strips.js", "panels.js", "controls.js", "hands.js", "main.js", "scene.js",
+    "scene/main.js", "scene/road.js", "scene/cars.js", "scene/cameras.js",
+)  # fmt: skip
+_SHARED_FILES = (
+    "theme.css", "basics.js", "map.js", "vendor/uPlot.iife.min.js", "vendor/uPlot.min.css",
+    "vendor/three.module.min.js", "vendor/three.core.min.js",
+)  # fmt: skip
 _ROUTES = {  # URL -> asset
     "/": "live/index.html",
     **{f"/{name}": f"live/{name}" for name in _PAGE_FILES},
@@ -62,10 +71,13 @@ def build_application(state: PageState) -> Starlette:
         finally:
             state.open_pages -= 1
 
+    async def scene(request: Request) -> Response:
+        return Response(state.scene, media_type="application/json")
+
     routes = [Route(url, _file_endpoint(asset), methods=["GET"]) for url, asset in _ROUTES.items()]
     # A foreign host name for this address must not open the page either.
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(ALLOWED_HOSTS))
-    routes_and_live = [*routes, WebSocketRoute("/live", live)]
+    routes_and_live = [*routes, Route("/scene.json", scene, methods=["GET"]), WebSocketRoute("/live", live)]
     return Starlette(routes=routes_and_live, middleware=[Middleware(SecurityHeaders), guard])
 
 
@@ -87,7 +99,8 @@ class _PageConnection:
         self._frames_sent = self._frames_seen = 0
         self._frames_skipped = 0
         self._texts_sent = 0  # of `PageState.texts`
-        self._header, self._restarts = "", 0
+        self._header, self._restarts, self._histories = "", -1, -1  # none is sent yet
+        self._controls_text, self._refusal = "", ""
         self._pictures: list[Any] = [None, None]  # the last of each kind; kept alive: no other object gets its id
         self._lease_text = ""
         self._lines: tuple[DebugLine, ...] = ()  # the last that were sent; kept alive, as the pictures
@@ -111,6 +124,9 @@ class _PageConnection:
             if message["type"] == "websocket.disconnect":
                 return
             try:
+                if message.get("text"):
+                    self._execute_request(decode_request(message["text"]))
+                    continue
                 seen, manual_input = page_messages.decode_answer(message.get("bytes") or b"")
             except WireError:
                 await self._websocket.close(WRONG_DATA)
@@ -120,6 +136,10 @@ class _PageConnection:
                 self._state.control_lease.release_control(self._number)
             else:
                 self._state.control_lease.request_control(self._number, manual_input)
+
+    def _execute_request(self, request: PageRequest) -> None:
+        if self._state.source is not None:
+            self._refusal = self._state.source.execute_request(request) or self._refusal
 
     async def _send_updates(self) -> None:
         state, websocket = self._state, self._websocket
@@ -133,12 +153,9 @@ class _PageConnection:
                 await websocket.send_text(page_messages.encode_text("over", end_reason))
                 await websocket.close(DRIVE_ENDED)
                 return
-            if state.live_tap is not None and state.live_tap.newest is not None:
-                if state.live_tap.restart_count != self._restarts or not self._frames_sent:
-                    self._restarts = state.live_tap.restart_count
-                    await websocket.send_bytes(page_messages.encode_path(state.live_tap.driven_path))
+            if state.source is not None:
                 if self._frames_sent - self._frames_seen < MAX_FRAMES_AHEAD:
-                    for part in self._frame_parts():
+                    for part in self._frame_parts(state.source):
                         await websocket.send_bytes(part)
                 else:
                     self._frames_skipped += 1
@@ -158,25 +175,37 @@ class _PageConnection:
         if lease != self._lease_text:
             self._lease_text = lease
             yield page_messages.encode_text("seat", lease)
-        lines = self._lines if state.live_tap is None else state.live_tap.lines
-        if lines is not self._lines:
-            self._lines = lines
-            yield page_messages.encode_text("lines", page_messages.plan_lines(lines))
+        if state.source is None:
+            return
+        if state.source.lines is not self._lines:
+            self._lines = state.source.lines
+            yield page_messages.encode_text("lines", page_messages.plan_lines(self._lines))
+        controls = page_messages.encode_text("controls", state.source.describe_controls())
+        if controls != self._controls_text:
+            self._controls_text = controls
+            yield controls
+        if self._refusal:
+            yield page_messages.encode_text("refused", self._refusal)
+            self._refusal = ""
 
-    def _frame_parts(self) -> Iterator[bytes]:
-        tap = self._state.live_tap
-        assert tap is not None
-        assert tap.newest is not None
+    def _frame_parts(self, source: FrameSource) -> Iterator[bytes]:
+        if not source.has_frames:
+            return
+        if source.restart_count != self._restarts:
+            self._restarts = source.restart_count
+            yield page_messages.encode_path(source.encode_path())
+        if source.history_count != self._histories:
+            self._histories = source.history_count
+            yield page_messages.encode_history(source.encode_rows())
         self._frames_sent += 1
-        health = tap.measure_health()
-        state, controls, _ = tap.newest
-        health.frame, health.skipped, health.sent = float(self._frames_sent), float(self._frames_skipped), time.time()
-        yield page_messages.encode_frame(state, controls, health, state.others)
-        if state.image is not None and state.image is not self._pictures[0]:
-            self._pictures[0] = state.image
-            yield page_messages.encode_picture(page_messages.CAMERA, state.image.data)
+        # Made after the history: its clock must not be behind that.
+        frame = source.make_frame(self._frames_sent, self._frames_skipped, time.time())
+        yield page_messages.encode_frame(frame.row, frame.others)
+        if frame.image is not None and frame.image is not self._pictures[0]:
+            self._pictures[0] = frame.image
+            yield page_messages.encode_picture(page_messages.CAMERA, frame.image.data)
         if self._frames_sent % DEBUG_INTERVAL == 0:
-            debug = tap.debug_image
+            debug = source.debug_image
             if debug is not None and debug is not self._pictures[1]:
                 self._pictures[1] = debug
                 encoded = _encode_debug_image(debug)
@@ -244,7 +273,17 @@ class PageServer:
     async def _serve_until_closed(self) -> None:
         # Without a free descriptor the loop cannot accept, says so in a traceback, and tries again a second later.
         asyncio.get_running_loop().set_exception_handler(_ignore_system_limits)
-        await self._server.serve(sockets=[self._socket])
+        updates = asyncio.create_task(self._update_source())
+        try:
+            await self._server.serve(sockets=[self._socket])
+        finally:
+            updates.cancel()
+
+    async def _update_source(self) -> None:
+        while True:
+            if self._state.source is not None:
+                self._state.source.update()
+            await asyncio.sleep(UPDATE_INTERVAL)
 
     def close(self, reason: str = "") -> None:
         """Send the pages the reason of the end and stop serving."""

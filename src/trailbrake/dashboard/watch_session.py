@@ -82,4 +82,4 @@ def watch_simulator(
                 page.show_lap(LapRecord(int(number), clock, True, (), "", 0.0, 0))
             number, clock = state.lap, state.lap_time
             tap.tick(state, Controls())
-    return {"sim": simulator.name, "samples": samples, "points": len(tap.driven_path) // 24, "page": page.url}
+    return {"sim": simulator.name, "samples": samples, "points": len(tap.encode_path()) // 24, "page": page.url}

@@ -1,6 +1,6 @@
 "use strict";
 // Joins the parts: what is drawn, when, and the words around it.
-const byId = (id) => document.getElementById(id);
+
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const STRIPS_EVERY = 50, VALUES_EVERY = 200;  // ms
 const OLD = 0.25;  // s without a sample that are worth a warning: as long as the drive's own dead-man waits
@@ -16,22 +16,37 @@ heard.header = () => {
   clearPath();
   forgetValues();
   live.frames = 0;
+  if (about && live.header.replay) live.laps = live.header.replay.laps.map((lap) => ({ ...lap, reason: "" }));
+  if (live.header.replay) live.corners = live.header.replay.laps.map((lap) => ({ lap: lap.number, corners: lap.corners }));
+  forgetPanels();
+  buildControls();
   chosen = false;
   lastTime = NaN;
   drawWords();
 };
 heard.path = (doubles) => takePath(doubles);
+let waitingHistory = null;  // until it is known what is charted
+heard.history = (doubles) => {
+  takeAccelerations(doubles);
+  if (chosen) recordHistory(doubles); else waitingHistory = doubles;
+  lastTime = NaN;
+  fresh = true;
+};
+heard.controls = () => drawControls();
 heard.frame = () => {
   fresh = true;
   if (!chosen && (live.frames === 1 || live.frames === WARMING)) {
     firstStrips();
+    if (waitingHistory) recordHistory(waitingHistory);
     buildStrips();
     chosen = live.frames === WARMING;
+    if (chosen) waitingHistory = null;
   }
   const time = value("state", "time");
   if (time === lastTime) return;
   lastTime = time;
   record(time);
+  addAcceleration(time);
   const x = value("state", "x"), y = value("state", "y"), speed = value("state", "speed");
   if (Number.isFinite(x + y + speed)) addPoint(x, y, speed);
 };
@@ -59,13 +74,18 @@ function drawWords() {
   else if (!live.connected) { words = "no connection to the drive; trying again"; bad = true; }
   else if (!live.header) { words = live.log.length ? live.log[live.log.length - 1] : "the drive has not begun yet"; }
   else if (!live.frame) words = "waiting for the first sample";
+  else if (live.header.replay) words = live.controls.replay && live.controls.replay.playing ? "replay" : "replay, paused";
   else if (silent > OLD) { words = `the simulator has been silent for ${silent.toFixed(1)} s`; bad = true; }
   if (status.textContent !== words) status.textContent = words;
   status.classList.toggle("bad", bad);
   if (live.header) drawHands();
+  byId("refused").hidden = !live.refused;
+  byId("refused").textContent = live.refused;
+  drawCorners();
   const best = live.laps.filter((lap) => lap.valid).reduce((least, lap) => Math.min(least, lap.time_s), Infinity);
   const own = value("state", "best_lap_time");
-  byId("last-time").textContent = live.laps.length ? clock(live.laps[live.laps.length - 1].time_s) : "-";
+  const place = value("health", "position"), past = live.header && live.header.replay ? live.laps.filter((lap) => lap.end <= place) : live.laps;
+  byId("last-time").textContent = past.length ? clock(past[past.length - 1].time_s) : "-";
   byId("best-time").textContent = clock(best < Infinity ? best : own > 0 ? own : null);
   byId("laps-box").hidden = !live.laps.length;
   if (byId("laps").childElementCount !== live.laps.length) {
@@ -75,13 +95,15 @@ function drawWords() {
   }
   byId("log").textContent = live.log.join("\n");
 }
+const count = (name) => (Number.isFinite(value("health", name)) ? value("health", name).toFixed(0) : "-");
+const OF_RECORDINGS = ["to this page", "frames skipped"];  // the other rows tell of a wire
 const ROWS = [
   ["silent", () => `${(1000 * value("health", "silent")).toFixed(0)} ms`, () => value("health", "silent") > OLD],
   ["loop", () => (Number.isFinite(value("health", "loop_rate")) ? `${value("health", "loop_rate").toFixed(0)}/s` : "-")],
-  ["received", () => value("health", "received").toFixed(0)],
-  ["lost", () => value("health", "lost").toFixed(0)],
-  ["stale", () => value("health", "stale").toFixed(0), () => value("health", "stale") > 0],
-  ["restarts", () => value("health", "resyncs").toFixed(0)],
+  ["received", () => count("received")],
+  ["lost", () => count("lost")],
+  ["stale", () => count("stale"), () => value("health", "stale") > 0],
+  ["restarts", () => count("resyncs")],
   ["to this page", () => `${Math.max(0, 1000 * live.latency).toFixed(1)} ms`],
   ["frames skipped", () => value("health", "skipped").toFixed(0)],
 ];
@@ -94,14 +116,25 @@ function drawHealth() {
   ROWS.forEach(([, text, bad], i) => {
     outputs[i][1].textContent = text();
     outputs[i][0].classList.toggle("bad", bad !== undefined && bad());
+    outputs[i][0].hidden = Boolean(live.header.replay) && !OF_RECORDINGS.includes(ROWS[i][0]);
   });
+}
+function lapNumber(own) {
+  const place = value("health", "position");
+  if (!live.header.replay) return Number.isFinite(own) ? own : live.laps.length + 1;
+  const lap = live.laps.find(({ start, end }) => start <= place && place < end);
+  return lap ? lap.number : "-";
 }
 function drawNumbers() {
   const speed = value("state", "speed"), gear = value("state", "gear"), lap = value("state", "lap"), time = value("health", "lap_clock");
   byId("speed").textContent = Number.isFinite(speed) ? (speed * KMH).toFixed(0) : "-";
   byId("gear").textContent = gear === -1 ? "R" : gear === 0 ? "N" : Number.isFinite(gear) ? gear : "-";
-  byId("lap-number").textContent = Number.isFinite(lap) ? lap : live.laps.length + 1;
+  byId("lap-number").textContent = lapNumber(lap);
   byId("lap-time").textContent = clock(Number.isFinite(time) ? time : null);
+  const delta = value("pace", "delta");
+  byId("delta-box").hidden = !Number.isFinite(delta) && !byId("delta").textContent.includes(".");
+  byId("delta").textContent = Number.isFinite(delta) ? `${delta < 0 ? "\u2212" : "+"}${Math.abs(delta).toFixed(3)}` : "-";
+  byId("delta").className = delta > 0 ? "lost" : "best";
 }
 
 const inner = (box) => Math.max(120, Math.floor(box.clientWidth - 16));
@@ -109,10 +142,12 @@ function draw(at) {
   requestAnimationFrame(draw);
   if (!fresh || !live.frame || !live.header) return;
   fresh = false;
+  drawScene(at);
   drawMap(inner(byId("map-box")));
   if (!byId("close-box").hidden || value("state", "x") === value("state", "x")) drawClose(inner(byId("close-box")));
   drawNumbers();
-  if (at - stripsAt >= STRIPS_EVERY) { stripsAt = at; drawStrips(); }
+  drawReplay();
+  if (at - stripsAt >= STRIPS_EVERY) { stripsAt = at; drawStrips(); drawPanels(); }
   if (at - valuesAt >= VALUES_EVERY) { valuesAt = at; drawHealth(); drawValues(); drawWords(); }
   drawHands();
 }
@@ -122,9 +157,10 @@ function dress() {
   map.layer = null;
   fresh = true;
   if (strips.length) buildStrips();
+  if (sceneView.view) sceneView.view.setTheme(theme);
 }
 dark.addEventListener("change", dress);
-new ResizeObserver(() => { map.layer = null; resizeStrips(); }).observe(document.querySelector("main"));
+new ResizeObserver(() => { map.layer = null; resizeStrips(); resizeScene(); }).observe(document.querySelector("main"));
 dress();
 connect();
 requestAnimationFrame(draw);

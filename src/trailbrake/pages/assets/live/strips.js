@@ -44,6 +44,16 @@ function toggleStrip(key) {
   buildStrips();
 }
 
+// Frames from before this page was opened, or of another place in a recording: they replace what is charted.
+function recordHistory(rows) {
+  const width = live.columns.length, newest = live.frame;
+  forget();
+  for (let i = 0; i + width <= rows.length; i += width) {
+    live.frame = rows.subarray(i, i + width);
+    record(value("state", "time"));
+  }
+  live.frame = newest;
+}
 function record(time) {
   const times = history_.time, last = times[times.length - 1];
   if (!Number.isFinite(time) || time === last) return;

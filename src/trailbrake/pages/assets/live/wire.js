@@ -1,6 +1,7 @@
 "use strict";
 // The connection: the header once, then little-endian doubles. Every frame is answered with what the person here asks for.
-const FRAME = 0, PATH = 1, CAMERA = 2, DEBUG = 3, DOUBLE = 8;
+const FRAME = 0, PATH = 1, CAMERA = 2, DEBUG = 3, HISTORY = 4, DOUBLE = 8;
+const GHOSTS_FROM = 1000;  // `index` of an other car that is the ghost of a lap: this plus the lap's number
 const RETRY = 1000;  // ms
 
 const live = {
@@ -14,11 +15,19 @@ const live = {
   laps: [],
   log: [],
   lines: [],       // what the driver draws: [x, y, x, y, 0xRRGGBB] each
+  controls: {},    // what a page can request, and what is set
+  corners: [],     // { lap, corners: [{ number, apex_m, slowest, time_s, lost_s }] } of each finished lap
+  refused: "",     // why the last request was refused
   over: null,      // why the drive has ended; null while it goes on
   connected: false,
 };
 // What a frame or a message does elsewhere; filled in by main.js.
-const heard = { header() {}, frame() {}, path() {}, picture() {}, text() {} };
+const heard = { header() {}, frame() {}, path() {}, picture() {}, history() {}, controls() {}, text() {} };
+let wire = null;     // the open socket
+function request(action, values = [], name = "") {
+  live.refused = "";
+  if (wire && wire.readyState === WebSocket.OPEN) wire.send(JSON.stringify({ action, values, name }));
+}
 
 const value = (part, name) => {
   const index = live.at[`${part}.${name}`];
@@ -39,7 +48,7 @@ function otherCars() {
 
 function takeHeader(header) {
   live.header = header;
-  live.columns = ["state", "controls", "health", "derived"].flatMap((part) => header[part].map((column) => ({ ...column, part })));
+  live.columns = ["state", "controls", "health", "derived", "pace"].flatMap((part) => header[part].map((column) => ({ ...column, part })));
   live.at = Object.fromEntries(live.columns.map((column, i) => [`${column.part}.${column.name}`, i]));
   heard.header();
 }
@@ -49,6 +58,9 @@ function takeText(message) {
   if (message.lap) live.laps.push(message.lap);
   if (message.said) live.log.push(message.said);
   if (message.lines) live.lines = message.lines;
+  if (message.corners) live.corners.push(message.corners);
+  if (message.refused) live.refused = message.refused;
+  if (message.controls) { live.controls = message.controls; heard.controls(); }
   if (message.over !== undefined) live.over = message.over;
   heard.text();
 }
@@ -63,13 +75,15 @@ function takeBytes(socket, buffer) {
     socket.send(answer.buffer);
     heard.frame();
   } else if (kind === PATH) heard.path(new Float64Array(buffer, DOUBLE));
+  else if (kind === HISTORY) heard.history(new Float64Array(buffer, DOUBLE));
   else heard.picture(kind === CAMERA ? "camera" : "debug", new Blob([new Uint8Array(buffer, DOUBLE)]));
 }
 function connect() {
   const socket = new WebSocket(`ws://${location.host}/live`);
   socket.binaryType = "arraybuffer";
+  wire = socket;
   socket.onopen = () => {
-    Object.assign(live, { header: null, frame: null, laps: [], log: [], lines: [], seat: "free", connected: true });
+    Object.assign(live, { header: null, frame: null, laps: [], log: [], lines: [], corners: [], controls: {}, seat: "free", connected: true });
     heard.text();
   };
   socket.onmessage = (event) => {

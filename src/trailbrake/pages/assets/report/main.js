@@ -1,6 +1,5 @@
 "use strict";
 // Joins the parts: the lap picker, the readout, the colours, the sizes.
-const byId = (id) => document.getElementById(id);
 const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 

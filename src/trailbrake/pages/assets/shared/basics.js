@@ -11,6 +11,7 @@ const VIRIDIS = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38,
   [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]];
 const RAMP_RANGE = { light: [0.0, 0.88], dark: [0.22, 1.0] };
 
+const byId = (id) => document.getElementById(id);
 function css(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
