@@ -20,6 +20,7 @@ __all__ = [
     "check_simulator",
     "connect",
     "drive",
+    "load",
     "load_car",
     "load_track",
 ]
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from trailbrake.cars.car_library import load_car
     from trailbrake.drivers.check import check_driver
     from trailbrake.planning.course import Course
+    from trailbrake.record.run_frame import load
     from trailbrake.run.session.drive_session import drive
     from trailbrake.run.simulator_check import check_simulator
     from trailbrake.run.stepping import connect
@@ -47,6 +49,7 @@ _LAZY = {
     "check_simulator": ("trailbrake.run.simulator_check", "check_simulator"),
     "connect": ("trailbrake.run.stepping", "connect"),
     "drive": ("trailbrake.run.session.drive_session", "drive"),
+    "load": ("trailbrake.record.run_frame", "load"),
     "load_car": ("trailbrake.cars.car_library", "load_car"),
     "load_track": ("trailbrake.tracks.track_library", "load_track"),
 }

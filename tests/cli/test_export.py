@@ -71,3 +71,16 @@ def test_a_camera_drive_becomes_a_driving_log(cli, tmp_path):
     assert said.object["rows"] == 5
     log = (tmp_path / "log" / "driving_log.csv").read_text().splitlines()
     assert [line.split(",")[1] for line in log] == ["-10"] * 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "suffix", "module"),
+    [("parquet", ".parquet", "pyarrow"), ("motec", ".ld", ""), ("foxglove_layout", ".foxglove.json", "")],
+)
+def test_other_formats_go_beside_the_recording(cli, recording, kind, suffix, module):
+    if module:
+        pytest.importorskip(module, exc_type=ImportError)
+    wanted = recording.with_suffix(suffix)
+    assert cli("export", recording, "--format", kind).out.strip() == str(wanted)
+    assert wanted.stat().st_size > 1000
+    assert cli("export", recording, "--format", kind, "--json").object["out"] == str(wanted)

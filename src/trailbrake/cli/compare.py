@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_notice, print_table
+from trailbrake.cli.recording_choice import find_recording
 
 if TYPE_CHECKING:
     from trailbrake.analysis.comparison import Comparison, DriveChoice
@@ -67,7 +68,7 @@ def _choose_drive(text: str) -> "DriveChoice":
 
     match = None if Path(text).is_file() else _LAP.fullmatch(text)
     name, lap = (match[1], int(match[2])) if match else (text, 0)
-    path = Path(name)
+    path = find_recording(name)
     return DriveChoice(Recording.open(path), path.stem, lap)
 
 

@@ -2,43 +2,77 @@
 
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.recording_choice import find_recording
+
+if TYPE_CHECKING:
+    from trailbrake.record.recording_reader import Recording
+
+Format = Literal["csv", "driving_log", "parquet", "motec", "rerun", "foxglove_layout"]
+_SUFFIX = {"parquet": ".parquet", "motec": ".ld", "rerun": ".rrd", "foxglove_layout": ".foxglove.json"}
 
 
-def export(
-    recording: Path, *, format: Literal["csv", "driving_log"] = "csv", out: Path | None = None, json: JsonFlag = False
-) -> None:
+def export(recording: str, *, format: Format = "csv", out: Path | None = None, json: JsonFlag = False) -> None:
     """Convert a recording. CSV columns are time_s, x_m, y_m, ... as declared in the state tables.
 
     driving_log is a folder with driving_log.csv and IMG/, as camera simulators record; one that is there is added to.
+    parquet has the columns of the CSV, motec writes .ld and .ldx, rerun a .rrd file, foxglove_layout a layout for the
+    recording.
 
     Args:
-        recording: the recording, an .mcap file; the first one of a long drive stands for all its files.
+        recording: the recording, an .mcap file or a run by its id, `last` or `best`; the first file of a long drive
+            stands for all its files.
         format: the format to write.
-        out: the file or folder to write; default: CSV to standard output.
-        json: print one JSON object on stdout; needs --out.
+        out: the file or folder to write; default: CSV to standard output, files beside the recording.
+        json: print one JSON object on stdout; needs --out for CSV.
     """
     from trailbrake.errors import UsageError
-    from trailbrake.record.csv_export import export_csv
     from trailbrake.record.recording_reader import Recording
 
-    if json and out is None:
+    if format == "csv" and json and out is None:
         raise UsageError(
             "the CSV and the JSON cannot both go to standard output", where="--json", hint="give --out FILE"
         )
+    file = find_recording(recording)
     if format == "driving_log":
-        _export_driving_log(recording, out, json)
+        _export_driving_log(file, out, json)
         return
-    opened = Recording.open(recording)
+    opened = Recording.open(file)
+    if format in _SUFFIX and out is None:
+        out = file.with_suffix(_SUFFIX[format])
     if out is not None and out.resolve() in [path.resolve() for path in opened.paths]:
         raise UsageError("the export would overwrite the recording", where=str(out), hint="give another --out")
-    rows = export_csv(opened, out if out is not None else sys.stdout)
+    rows = _write_export(opened, format, out)
     if opened.truncated:
-        print(f"trailbrake: {recording}: the recording was cut off; this is what is left", file=sys.stderr)
+        print(f"trailbrake: {file}: the recording was cut off; this is what is left", file=sys.stderr)
     if json:
-        print_json({"recording": str(recording), "out": str(out), "rows": rows})
+        print_json({"recording": str(file), "out": str(out), "rows": rows})
+    elif format != "csv":
+        print(out)
+
+
+def _write_export(opened: "Recording", format: Format, out: Path | None) -> int:
+    """Write one file, or CSV to standard output where `out` is None; return the number of rows."""
+    if format == "csv" or out is None:
+        from trailbrake.record.csv_export import export_csv
+
+        return export_csv(opened, out if out is not None else sys.stdout)
+    if format == "parquet":
+        from trailbrake.record.run_frame import export_parquet
+
+        return export_parquet(opened, out)
+    if format == "motec":
+        from trailbrake.record.motec_export import export_motec
+
+        return export_motec(opened, out)
+    from trailbrake.record import viewer_exports
+
+    if format == "rerun":
+        return viewer_exports.export_rerun(opened, out)
+    viewer_exports.export_foxglove_layout(out)
+    return 0
 
 
 def _export_driving_log(recording: Path, out: Path | None, json: bool) -> None:
@@ -48,7 +82,7 @@ def _export_driving_log(recording: Path, out: Path | None, json: bool) -> None:
 
     if out is None:
         raise UsageError("a driving log is a folder", where="--format driving_log", hint="give --out FOLDER")
-    result = export_driving_log(Recording.open(recording), out)
+    result: dict[str, Any] = export_driving_log(Recording.open(recording), out)
     if json:
         print_json({"recording": str(recording), "out": str(out), **result})
     else:

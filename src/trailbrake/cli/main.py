@@ -48,6 +48,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
         record,
         replay,
         report,
+        runs,
         serve,
         simulator_tools,
         train,
@@ -70,6 +71,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     app.command(replay.replay)
     app.command(report.report)
     app.command(compare.compare)
+    app.command(runs.runs)
     app.command(export.export)
     app.command(watch.build_watch_command(simulator), name="watch")
     app.command(learn.build_learn_app(simulator))

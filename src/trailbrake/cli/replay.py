@@ -1,15 +1,16 @@
-"""`replay`: a recording on the live page, or a recorded session as the game that sent it."""
+"""`replay`: a recording on the live page, as a file that plays it, or as the simulator of a driver; a session by UDP."""
 
 import contextlib
 import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.recording_choice import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.errors import UsageError
@@ -17,34 +18,119 @@ from trailbrake.simulator import load_part
 
 
 def replay(
-    file: Path,
+    file: str,
     *,
     page: Annotated[ReplayPageOptions | None, Parameter(name="*")] = None,
     to: str = "",
     pace: str = "1",
     loops: int = 1,
     rate: float = 0.0,
+    driver: str = "",
+    config: Path | None = None,
+    gain: tuple[str, ...] = (),
+    track: str = "",
+    car: str = "",
+    out: Path | None = None,
     json: JsonFlag = False,
 ) -> int:
-    """Show a recording on the live page (--watch), or send a recorded session by UDP, as the game did (--to).
+    """Replay what was recorded.
+
+    A session of a simulator that sends datagrams goes to a receiver as the game sent it (--to). A recording is shown
+    on the live page (--watch), or written as a page that plays it: scrub, speed, loop, its laps together. With --driver a recording is the simulator of a
+    driver: it answers every recorded state, the car stays the recorded one, and `trailbrake compare` shows where the
+    answers differ.
 
     Args:
-        file: a recording (.mcap) to watch; a raw recording or a table of a simulator to send.
+        file: a raw recording or a table of a simulator that sends datagrams; or a recording: an .mcap file, or a run by
+            its id, `last` or `best`.
         page: the live page.
         to: the receiver, HOST:PORT.
         pace: 1 as it was recorded, 2 twice as fast, and so on; max: as fast as a receiver on this machine can follow.
         loops: how often; 0 = until stopped.
         rate: rows per second of a table without a column of time; 0 = 60.
+        driver: of the open-loop replay: a name, or FILE.py.
+        config: its file of gains.
+        gain: KEY=VALUE, one of its gains; repeatable.
+        track: the road that it plans on; default that of the recording.
+        car: the car that it plans with; default that of the recording.
+        out: the page, or the recording of the driver's answers; default beside the recording.
         json: print one JSON object on stdout.
     """
+    path = find_recording(file)
+    page = page or ReplayPageOptions()
+    if page.watch:
+        if to or driver or out is not None:
+            raise UsageError("one of --watch, --to and --driver", where="replay", expected="--watch alone")
+        return _watch_recording(path, page, json)
+    if page != ReplayPageOptions():
+        raise UsageError("flags of the live page without it", where="replay", hint="add --watch, or leave them out")
+    if path.suffix == ".mcap":
+        if to:
+            raise UsageError("a recording holds no datagrams", where="--to", hint="leave --to out")
+        if driver:
+            from trailbrake.run.open_loop import OpenLoopOptions
+
+            return _replay_open_loop(path, OpenLoopOptions(driver, config, gain, track, car, out), json)
+        return _write_player(path, out, json)
+    if driver or out is not None:
+        raise UsageError("only a recording can be driven by or shown", where=str(path), expected="an .mcap file")
+    if not to:
+        raise UsageError("datagrams need a receiver", where="--to", expected="HOST:PORT")
+    return _send_session(path, to, SessionPace(pace, loops, rate), json)
+
+
+def _watch_recording(file: Path, page: ReplayPageOptions, json: bool) -> int:
+    from trailbrake.dashboard.replay_session import replay_on_page
+
+    result = replay_on_page(file, page, print_notice)
+    if json:
+        print_json(result)
+    return 0
+
+
+def _write_player(path: Path, out: Path | None, json: bool) -> int:
+    from trailbrake.analysis.report import write_report
+
+    page = write_report(path, out)
+    if json:
+        print_json({"recording": str(path), "page": str(page)})
+    else:
+        print(page)
+    return 0
+
+
+def _replay_open_loop(path: Path, options: object, json: bool) -> int:
+    from trailbrake.record.recording_reader import Recording
+    from trailbrake.run.open_loop import OpenLoopOptions, replay_open_loop
+
+    assert isinstance(options, OpenLoopOptions)
+    with contextlib.redirect_stdout(sys.stderr):
+        done = replay_open_loop(Recording.open(path), options)
+    if json:
+        print_json({"recording": str(path), **asdict(done), "path": str(done.path)})
+    else:
+        print(f"{done.rows} answers; difference to what was driven, root mean square: steer {done.steer_rms:.4f},"
+              f" throttle {done.throttle_rms:.4f}, brake {done.brake_rms:.4f}")  # fmt: skip
+        print(done.path)
+    if done.ended:
+        print_notice(f"trailbrake: {done.ended}")
+    return 1 if done.ended else 0
+
+
+class SessionPace(NamedTuple):
+    """How a session is sent: its pace as the flag says it, how often, and the rows per second of a table."""
+
+    pace: str
+    loops: int
+    rate: float
+
+
+def _send_session(file: Path, to: str, session: SessionPace, json: bool) -> int:
+    from trailbrake.simulator_tools import ReplayResult
     from trailbrake.system.signals import handle_stop_signals
     from trailbrake.transport.udp import parse_address
 
-    page = page or ReplayPageOptions()
-    if bool(to) == page.watch:
-        raise UsageError("one of --watch and --to", where="replay", expected="--watch, or --to HOST:PORT")
-    if page.watch:
-        return _watch_recording(file, page, json)
+    pace, loops, rate = session
     if loops < 0:
         raise UsageError("no number of loops", where="--loops", expected="0 or more", got=str(loops))
     if not file.is_file():
@@ -62,8 +148,6 @@ def replay(
     def stop() -> None:
         nonlocal stopped
         stopped = True
-
-    from trailbrake.simulator_tools import ReplayResult
 
     total = ReplayResult()
     with handle_stop_signals(stop), contextlib.redirect_stdout(sys.stderr):
@@ -83,13 +167,4 @@ def replay(
         print_json(result)
     else:
         print(f"{total.datagrams} datagrams of {total.recorded_s:.1f} s sent to {to}; not taken {total.unsent}")
-    return 0
-
-
-def _watch_recording(file: Path, page: ReplayPageOptions, json: bool) -> int:
-    from trailbrake.dashboard.replay_session import replay_on_page
-
-    result = replay_on_page(file, page, print_notice)
-    if json:
-        print_json(result)
     return 0

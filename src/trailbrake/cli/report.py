@@ -3,16 +3,17 @@
 from pathlib import Path
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.recording_choice import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.errors import UsageError
 
 
-def report(recording: Path, *, out: Path | None = None, rate: float = 0.0, json: JsonFlag = False) -> None:
+def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: JsonFlag = False) -> None:
     """Write the report of a recording: one HTML file that needs no network.
 
     Args:
-        recording: the recording, an .mcap file; the first one of a long drive stands for all its files. Or a recorded
-            session of a simulator, such as a table of Forza packets.
+        recording: the recording, an .mcap file or a run by its id, `last` or `best`; the first file of a long drive
+            stands for all its files. Or a recorded session of a simulator, such as a table of Forza packets.
         out: where to write; default beside the recording.
         rate: rows per second of a table without a column of time; 0 = 60.
         json: print one JSON object on stdout.
@@ -20,20 +21,21 @@ def report(recording: Path, *, out: Path | None = None, rate: float = 0.0, json:
     from trailbrake.analysis.report import write_report
     from trailbrake.record.recording_reader import Recording
 
-    simulator = find_session_simulator(recording) if recording.suffix != ".mcap" else None
+    file = find_recording(recording)
+    simulator = find_session_simulator(file) if file.suffix != ".mcap" else None
     if simulator is not None:
         from trailbrake.run.record import report_session_file
 
-        path = report_session_file(simulator, recording, out, rate, print_notice)
-        _print_path(recording, path, json)
+        path = report_session_file(simulator, file, out, rate, print_notice)
+        _print_path(file, path, json)
         return
     if rate:
         raise UsageError("a recording has its own times", where="--rate", hint="it is for tables")
-    opened = Recording.open(recording)
+    opened = Recording.open(file)
     path = write_report(opened, out)
     if opened.truncated:
-        print_notice(f"trailbrake: {recording}: the recording was cut off; the report holds what is left")
-    _print_path(recording, path, json)
+        print_notice(f"trailbrake: {file}: the recording was cut off; the report holds what is left")
+    _print_path(file, path, json)
 
 
 def _print_path(recording: Path, path: Path, json: bool) -> None:

@@ -25,7 +25,9 @@ from trailbrake.record.format import MAGIC, MESSAGE_FIELDS, MESSAGE_HEAD, RECORD
 
 _RECORD_HEAD = struct.Struct("<BQ")
 _INDEX_CHANNEL = struct.Struct("<H")
-_MAX_CHUNK = 1 << 30  # bytes; a damaged size must not ask for all the memory there is
+# A damaged size must not ask for all the memory there is: a sparse file may claim, and have, any number of bytes.
+_MAX_CHUNK = 1 << 28  # bytes, packed or not; a chunk is half a second of a drive
+_MAX_RECORD = 1 << 26  # bytes of a schema, a channel or an attachment
 
 
 @dataclass
@@ -92,6 +94,8 @@ def scan_file(file: BinaryIO) -> McapIndex:
 
 
 def _index_record(found: McapIndex, file: BinaryIO, opcode: int, start: int, length: int) -> None:
+    if opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.ATTACHMENT) and length > _MAX_RECORD:
+        raise ValueError(f"a record of {length} bytes")
     if opcode == Opcode.CHUNK:
         found.chunks.append(ChunkLocation(start, length))
     elif opcode == Opcode.MESSAGE_INDEX and found.chunks:
@@ -115,6 +119,8 @@ def _index_declaration(found: McapIndex, opcode: int, data: bytes) -> None:
 
 def unpack_chunk(file: BinaryIO, location: ChunkLocation) -> bytes | None:
     """Return the records inside a chunk, None if it is damaged."""
+    if location.length > _MAX_CHUNK:
+        return None
     file.seek(location.offset)
     try:
         chunk = Chunk.read(_data_stream(file.read(location.length)))

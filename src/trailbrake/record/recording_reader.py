@@ -4,7 +4,7 @@ Opening reads the file's skeleton; rows and messages are unpacked on first use.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -287,19 +287,19 @@ class Recording:
         """The finished laps."""
         ticks = self._rows.ticks
         return [
-            RecordedLap(
-                number=v["number"],
-                time_s=v["time_s"],
-                valid=v["valid"],
-                sectors_s=tuple(v["sectors_s"].tolist()),
-                invalid_reason=v["invalid_reason"],
-                off_track_s=v["off_track_s"],
-                contacts=v["contacts"],
-                end=message.log_time / 1e9,
-                row=int(np.searchsorted(ticks, message.tick)),
-            )
-            for message, v in self._decode_topic(LAP)
+            RecordedLap(**record, end=message.log_time / 1e9, row=int(np.searchsorted(ticks, message.tick)))
+            for message, record in self._decode_laps()
         ]
+
+    def list_lap_records(self) -> list[LapRecord]:
+        """Return the finished laps without their rows: reads only the chunks that have something beside rows."""
+        return [LapRecord(**record) for _, record in self._decode_laps()]
+
+    def _decode_laps(self) -> Iterator[tuple[RecordedMessage, dict[str, Any]]]:
+        """Yield the message of each finished lap, and the fields of its LapRecord."""
+        for message, v in self._decode_topic(LAP):
+            values = {**v, "sectors_s": tuple(v["sectors_s"].tolist())}
+            yield message, {field.name: values[field.name] for field in fields(LapRecord)}
 
     @cached_property
     def events(self) -> list[RecordedEvent]:

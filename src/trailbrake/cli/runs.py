@@ -1,0 +1,100 @@
+"""`runs`: the catalogue of recordings."""
+
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.errors import UsageError
+
+if TYPE_CHECKING:
+    from trailbrake.record.run_index import RunEntry, RunIndex
+
+
+def runs(
+    *,
+    simulator: str = "",
+    track: str = "",
+    car: str = "",
+    driver: str = "",
+    tag: str = "",
+    run: str = "",
+    add_tag: tuple[str, ...] = (),
+    remove_tag: tuple[str, ...] = (),
+    limit: int = 30,
+    folder: Path | None = None,
+    rebuild: bool = False,
+    json: JsonFlag = False,
+) -> None:
+    """List the recordings: simulator, track, car, driver, best lap, tags. Their ids are accepted by other verbs.
+
+    Args:
+        simulator: only runs of this simulator.
+        track: only runs on this track.
+        car: only runs of this car.
+        driver: only runs whose driver has this in its name.
+        tag: only runs with this tag.
+        run: only this run: an id or a part of it, `last` or `best`.
+        add_tag: gives --run a tag; repeatable.
+        remove_tag: takes a tag from --run; repeatable.
+        limit: rows at most; 0 = all.
+        folder: of the recordings; default that of drives.
+        rebuild: read every recording again.
+        json: print one JSON object on stdout.
+    """
+    from trailbrake.config import recordings_folder
+    from trailbrake.record.run_index import RunIndex, choose_run
+
+    if limit < 0:
+        raise UsageError("no number of rows", where="--limit", expected="0 or more", got=str(limit))
+    if (add_tag or remove_tag) and not run:
+        raise UsageError("a tag belongs to a run", where="--add-tag, --remove-tag", hint="give --run ID")
+    place = folder or recordings_folder()
+    with closing(RunIndex(place, rebuild)) as index:
+        every = index.list_runs()
+        if run:
+            every = [choose_run(every, run, place)]
+            _change_tags(index, every[0], add_tag, remove_tag)
+        rows = [_describe_entry(index, entry) for entry in every if "later part" not in entry.problem]
+    wanted = {"sim": simulator, "track": track, "car": car}
+    rows = [
+        row
+        for row in rows
+        if all(not value or row[name] == value for name, value in wanted.items())
+        and driver in row["driver"]
+        and (not tag or tag in row["tags"])
+    ]
+    shown = rows[:limit] if limit else rows
+    if json:
+        print_json({"folder": str(place), "runs": shown, "more": len(rows) - len(shown)})
+        return
+    _print_runs(place, shown)
+    if len(shown) < len(rows):
+        print(f"and {len(rows) - len(shown)} more: --limit 0 shows all")
+
+
+def _change_tags(index: "RunIndex", entry: "RunEntry", added: tuple[str, ...], removed: tuple[str, ...]) -> None:
+    from trailbrake.record.run_index import read_tags, write_tags
+
+    if added or removed:
+        path = index.locate_run(entry)
+        write_tags(path, (set(read_tags(path)) | set(added)) - set(removed))
+
+
+def _describe_entry(index: "RunIndex", entry: "RunEntry") -> dict[str, Any]:
+    from trailbrake.record.run_index import read_tags
+
+    path = index.locate_run(entry)
+    row = asdict(entry)
+    del row["modified"]
+    return row | {"path": str(path), "tags": read_tags(path)}
+
+
+def _print_runs(folder: Path, rows: list[dict[str, Any]]) -> None:
+    print_table(
+        f"Runs in {folder}",
+        ["run", "sim", "track", "car", "driver", "laps", "best", "tags"],
+        [[row["id"], row["sim"], row["track"], row["car"], row["driver"], str(row["laps"]),
+          format_lap_time(row["best_s"]), row["problem"] or ", ".join(row["tags"])] for row in rows],
+    )  # fmt: skip

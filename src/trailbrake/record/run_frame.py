@@ -1,0 +1,131 @@
+"""`load`: a recording as a table of pandas or Polars; `export_parquet`: the same table as a Parquet file.
+
+The columns are those of the CSV export, units in their names: the state, the commands, the signals; and `lap`, the
+number of the lap that the row belongs to, 0 behind the last finished one. They need the extra `frames`.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.config import recordings_folder
+from trailbrake.errors import UsageError
+from trailbrake.record.csv_export import COMMAND_PREFIX
+from trailbrake.record.recording_reader import Recording
+from trailbrake.record.row_reader import RecordedRows
+from trailbrake.record.run_index import resolve_recording
+from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
+
+BLOCK_ROWS = 50_000  # rows at a time: bounds the memory of an export
+_INSTALL = 'pip install "trailbrake[frames]"'
+
+
+def load(run: str | Path | Recording, library: Literal["pandas", "polars"] = "pandas") -> Any:
+    """Return a recording as a DataFrame, one row for each tick.
+
+    Args:
+        run: a file, an open recording, a run's id or a part of it, `last` or `best`.
+        library: whose DataFrame.
+
+    Columns that were not supplied are left out. Text about the drive is in `Recording.open(...).about`.
+
+    Raises:
+        UsageError: there is no such run, or the library is missing.
+        DataError: it is not a recording.
+    """
+    if library not in ("pandas", "polars"):
+        raise UsageError("no such library", where="library", expected="pandas or polars", got=str(library))
+    if not isinstance(run, Recording):
+        run = Recording.open(resolve_recording(str(run), recordings_folder()))
+    columns = {name: values for name, values in _name_columns(run, slice(None)).items() if np.isfinite(values).any()}
+    try:
+        if library == "pandas":
+            import pandas
+
+            return pandas.DataFrame(columns)
+        import polars
+
+        return polars.DataFrame(columns)
+    except ImportError as error:
+        raise UsageError(f"a DataFrame needs {library}", where="load", hint=_INSTALL) from error
+
+
+def export_parquet(recording: Recording, out: str | Path) -> int:
+    """Write a recording as a Parquet file and return the number of rows. The file's metadata has `about` as JSON.
+
+    Raises:
+        UsageError: PyArrow is missing, or `out` cannot be written.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UsageError("Parquet needs PyArrow", where="--format parquet", hint=_INSTALL) from error
+    names = list(_name_columns(recording, slice(0, 0)))
+    about = json.dumps(recording.about, ensure_ascii=False)
+    schema = pyarrow.schema([(name, pyarrow.float64()) for name in names], metadata={"trailbrake": about})
+    rows = 0
+    try:
+        with pyarrow.parquet.ParquetWriter(str(out), schema, compression="zstd") as writer:
+            for block in _iterate_blocks(recording):
+                writer.write_table(pyarrow.table(block, schema=schema))
+                rows += len(block["lap"])
+    except OSError as error:
+        raise UsageError("cannot write the export", where=str(out), got=error.strerror or str(error)) from error
+    return rows
+
+
+def _iterate_blocks(recording: Recording) -> Iterator[dict[str, NDArray[np.float64]]]:
+    for start in range(0, len(recording), BLOCK_ROWS):
+        yield _name_columns(recording, slice(start, min(start + BLOCK_ROWS, len(recording))))
+
+
+def _name_columns(recording: Recording, rows: slice) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of some rows by the names of the CSV export."""
+    block: RecordedRows = recording.read_rows(rows)
+    columns = {column.csv_name: block.state[column.name] for column in STATE_COLUMNS}
+    columns |= {COMMAND_PREFIX + column.csv_name: block.controls[column.name] for column in CONTROL_COLUMNS}
+    columns |= {name: block.signals[name] for name in recording.signals}
+    first, stop, _ = rows.indices(len(recording))
+    columns["lap"] = number_laps(recording, first, stop)
+    return columns
+
+
+def number_laps(recording: Recording, first: int, stop: int) -> NDArray[np.float64]:
+    """Return the number of the lap that each row from `first` to before `stop` belongs to; 0: no finished one."""
+    numbers = np.zeros(max(stop - first, 0))
+    before = 0
+    for lap in recording.laps:
+        numbers[max(before - first, 0) : max(min(lap.row, stop) - first, 0)] = lap.number
+        before = lap.row
+    return numbers
+
+
+def sample_evenly(recording: Recording, rate: float, columns: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+    """Return columns of the state, else of the controls, at even times from the first row on; "time" is among them.
+
+    Args:
+        recording: with rows.
+        rate: samples per second.
+        columns: which; gears are not interpolated.
+    """
+    time = recording.state["time"]
+    good = np.flatnonzero(np.isfinite(time) & (time >= np.maximum.accumulate(np.nan_to_num(time, nan=-math.inf))))
+    count = int((time[good[-1]] - time[good[0]]) * rate) + 1
+    at = time[good[0]] + np.arange(count) / rate
+    sampled = {"time": at}
+    for name in columns:
+        source = recording.state if name in recording.state else recording.controls
+        values = source[name]
+        if not np.isfinite(values).any() and name in recording.controls:
+            values = recording.controls[name]
+        if name == "gear":
+            sampled[name] = values[good[np.clip(np.searchsorted(time[good], at, side="right") - 1, 0, len(good) - 1)]]
+        else:
+            sampled[name] = np.interp(at, time[good], values[good])
+    return sampled

@@ -1,0 +1,74 @@
+import json
+
+import numpy as np
+import pytest
+from helpers.synthetic_drives import record_drive
+
+import trailbrake
+from trailbrake.errors import UsageError
+from trailbrake.record import Recording
+from trailbrake.record.run_frame import export_parquet, number_laps, sample_evenly
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return Recording.open(record_drive(tmp_path_factory.mktemp("drive") / "a.mcap", rate=40.0).path)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_recording_as_a_table(recording, library, monkeypatch):
+    pytest.importorskip(library, exc_type=ImportError)
+    frame = trailbrake.load(recording.path, library)
+    assert type(frame).__module__.startswith(library)
+    assert len(frame) == len(recording)
+    assert np.array_equal(np.asarray(frame["speed_mps"]), recording.state["speed"])
+    assert np.array_equal(np.asarray(frame["command_throttle"]), recording.controls["throttle"])
+    assert set(np.asarray(frame["lap"])) == {0.0, 1.0, 2.0}
+    assert "tyre_wear" not in frame.columns, "nothing was supplied"
+
+
+def test_a_run_of_the_catalogue_is_loaded_by_its_id(recording, monkeypatch):
+    pytest.importorskip("pandas", exc_type=ImportError)
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(recording.path.parent))
+    assert len(trailbrake.load("last")) == len(recording)
+
+
+def test_refusals(recording, monkeypatch, tmp_path):
+    with pytest.raises(UsageError, match="pandas or polars"):
+        trailbrake.load(recording, "excel")
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"trailbrake\[frames\]"):
+        trailbrake.load(recording)
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(UsageError, match=r"trailbrake\[frames\]"):
+        export_parquet(recording, tmp_path / "a.parquet")
+
+
+def test_parquet_has_every_column_and_the_description(recording, tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet", exc_type=ImportError)
+    monkeypatch.setattr("trailbrake.record.run_frame.BLOCK_ROWS", 1000)
+    assert export_parquet(recording, tmp_path / "a.parquet") == len(recording)
+    table = parquet.read_table(tmp_path / "a.parquet")
+    assert np.array_equal(table["x_m"].to_numpy(), recording.state["x"])
+    assert np.array_equal(table["lap"].to_numpy(), number_laps(recording, 0, len(recording)))
+    assert json.loads(table.schema.metadata[b"trailbrake"])["track"] == "stadium"
+    with pytest.raises(UsageError, match="cannot write"):
+        export_parquet(recording, tmp_path / "none" / "a.parquet")
+
+
+def test_rows_belong_to_laps(recording):
+    numbers = number_laps(recording, 0, len(recording))
+    first, second = recording.laps
+    assert (numbers[: first.row] == 1).all()
+    assert (numbers[first.row : second.row] == 2).all()
+    assert (numbers[second.row :] == 0).all()
+    assert np.array_equal(number_laps(recording, 100, 2500), numbers[100:2500])
+
+
+def test_even_samples(recording):
+    sampled = sample_evenly(recording, 100.0, ("speed", "gear"))
+    assert np.diff(sampled["time"]) == pytest.approx(np.full(len(sampled["time"]) - 1, 0.01))
+    assert sampled["speed"] == pytest.approx(
+        np.interp(sampled["time"], recording.state["time"], recording.state["speed"])
+    )
+    assert set(sampled["gear"]) <= set(recording.state["gear"])
