@@ -1,4 +1,4 @@
-"""`replay`: a recording on the live page, as a file that plays it, or as the simulator of a driver; a session by UDP."""
+"""`replay`: a recording on the live page, as a page in a file, or as the simulator of a driver; a session by UDP."""
 
 import contextlib
 import math
@@ -36,9 +36,9 @@ def replay(
     """Replay what was recorded.
 
     A session of a simulator that sends datagrams goes to a receiver as the game sent it (--to). A recording is shown
-    on the live page (--watch), or written as a page that plays it: scrub, speed, loop, its laps together. With --driver a recording is the simulator of a
-    driver: it answers every recorded state, the car stays the recorded one, and `trailbrake compare` shows where the
-    answers differ.
+    on the live page (--watch), or written as a page that plays it: scrub, speed, loop, its laps together. With
+    --driver a recording is the simulator of a driver: it answers every recorded state, the car stays the recorded one,
+    and `trailbrake compare` shows where the answers differ.
 
     Args:
         file: a raw recording or a table of a simulator that sends datagrams; or a recording: an .mcap file, or a run by
