@@ -64,7 +64,8 @@ def test_hours_of_driving_stay_small(monkeypatch):
 
 def test_health():
     clock = Clock()
-    link = SimpleNamespace(counters=LinkCounters(received=7, lost=2, stale=1, resyncs=3))
+    counters = LinkCounters(received=7, lost=2, stale=1, resyncs=3)
+    link = SimpleNamespace(counters=counters, ACCEPTS=frozenset())
     tap = LiveTap(clock, link)
     assert math.isnan(tap.measure_health().silent)
     for k in range(200):
@@ -143,5 +144,5 @@ def test_the_second_lap_is_seen_beside_the_first():
 
 def test_a_drive_refuses_what_it_cannot_do():
     tap = LiveTap(Clock())
-    assert tap.describe_controls() == {}
+    assert tap.describe_controls()["drive"]["offered"] == []
     assert "fly" in tap.execute_request(PageRequest("fly"))

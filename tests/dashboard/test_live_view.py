@@ -16,7 +16,7 @@ from trailbrake.run.session.progress import SilentListener
 from trailbrake.state import CarState, Controls
 
 LAP = LapRecord(1, 61.5, True, (20.0, 20.0, 21.5), "", 0.0, 0)
-LINK = SimpleNamespace(counters=LinkCounters())
+LINK = SimpleNamespace(counters=LinkCounters(), ACCEPTS=frozenset())
 
 
 class Notes(SilentListener):

@@ -224,3 +224,15 @@ def test_frames_arrive_soon(tab):
     late = sorted(tab.evaluate("window.seen"))
     assert -0.002 < late[0] < 0.02, "the page's clock and the server's are the same machine's"
     assert tab.complaints == []
+
+
+def test_the_road_is_drawn_in_three_dimensions_or_the_map_remains(tab):
+    tab.evaluate("chooseView('chase')")
+    tab.wait("sceneView.error || (sceneView.view && sceneView.view.drawn > 2)", 60)
+    if tab.evaluate("sceneView.error"):  # a browser without WebGL
+        assert tab.evaluate("byId('scene-box').hidden && sceneView.kind === 'map'")
+    else:
+        assert tab.evaluate("!byId('scene-box').hidden && sceneView.view.renderer.info.render.triangles > 10000")
+        assert tab.evaluate("sceneView.view.cars.size") == 2
+        tab.evaluate("chooseView('map')")
+    assert tab.complaints == []

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.drive_controls import DriveControls
 from trailbrake.dashboard.frame_history import FrameHistory
 from trailbrake.dashboard.frame_source import Frame
 from trailbrake.dashboard.lap_follower import LapFollower
@@ -52,6 +53,7 @@ class LiveTap:
     ) -> None:
         self._clock, self._link, self._driver = clock, link, driver
         self._publish_corners = publish_corners
+        self._controls = DriveControls(link, driver, road)
         # Of the server's thread alone:
         self._history, self._follower = FrameHistory(), LapFollower(road)
         self._finished_laps: deque[LapRecord] = deque()  # from the drive's thread to the server's
@@ -136,12 +138,16 @@ class LiveTap:
         return self._history.encode_rows()
 
     def describe_controls(self) -> dict[str, Any]:
-        """Return what a page can request: nothing."""
-        return {}
+        """Return what a page can request, and what is set, as JSON values."""
+        return self._controls.describe()
 
     def execute_request(self, request: PageRequest) -> str:
-        """Refuse a page's request."""
-        return f"this drive takes no {request.action}"
+        """Have the drive carry out what a page requests; return why not, "" if it will."""
+        return self._controls.execute_request(request, math.nan if self.newest is None else self.newest[0].yaw)
+
+    def execute_pending(self, say: Callable[[str], None]) -> None:
+        """Carry out what pages have requested. In the drive's thread; `say` takes a line for the log."""
+        self._controls.execute_pending(say)
 
     def encode_path(self) -> bytes:
         """Return the points driven: x, y (m), speed (m/s) as little-endian doubles."""

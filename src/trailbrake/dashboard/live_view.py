@@ -83,6 +83,14 @@ class LiveView:
         line = course.line if course.car is not None else None
         return self.start_view(about, link, driver, course.track.road, line, car=course.car)
 
+    def execute_requests(self) -> None:
+        """Carry out what pages have requested of simulator and driver; called by the drive between ticks."""
+        if self._tap is not None:
+            self._tap.execute_pending(self._log_request)
+
+    def _log_request(self, text: str) -> None:
+        self._state.publish_text("said", text)
+
     def start_view(
         self,
         about: dict[str, Any],

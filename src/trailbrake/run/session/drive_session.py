@@ -20,6 +20,7 @@ from trailbrake.planning.line_file import load_racing_line
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import Driver, HandDriven, Tap
 from trailbrake.run.loop.drive_loop import LoopResult, run_loop
+from trailbrake.run.loop.request_pacer import RequestPacer
 from trailbrake.run.loop.standstill import brake_to_standstill
 from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions
@@ -190,7 +191,8 @@ def _drive_cars(
         seats = [car.seat for car in cars]
         recorder = cars[0].recorder
         with _protect_drive(cars, options, listener, breakable, connection.guard):
-            result = run_loop(seats[0], connection.pacer, seats[1:], listener.show_message)
+            pacer = connection.pacer if view is None else RequestPacer(connection.pacer, view.execute_requests)
+            result = run_loop(seats[0], pacer, seats[1:], listener.show_message)
             if result.reason:
                 recorder.store_event(cars[0].scorer.time, result.reason)
             # The embedded world ends with the drive; the game goes on.

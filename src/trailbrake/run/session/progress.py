@@ -28,6 +28,9 @@ class DriveView(Protocol):
     def attach_drive(self, about: JsonObject, link: Link, driver: Driver, course: Course) -> Tap:
         """Return the tap of the first car. A driver with an attribute `hands` gets what answers for the person."""
 
+    def execute_requests(self) -> None:
+        """Carry out what people have requested meanwhile; called between ticks, also while no sample comes."""
+
 
 class SilentListener:
     """A ProgressListener that prints nothing."""

@@ -11,7 +11,49 @@ function buildControls() {
 }
 function drawControls() {
   if (live.controls.replay) drawReplayState(live.controls.replay);
+  if (live.controls.drive) drawDriveState(live.controls.drive);
 }
+
+// --- a drive: its simulator and its driver's gains
+const TIME_SCALES = [0.1, 0.25, 0.5, 1, 2, 4];
+let placing = false;  // the next click on the map puts the car there
+function drawDriveState({ offered, paused, time_scale: scale, gains, undo }) {
+  const box = byId("commands"), has = (name) => offered.includes(name), parts = [];
+  if (has("pause")) parts.push(button(paused ? "go on" : "pause", () => request("pause", [paused ? 0 : 1])), button("step", () => request("step"), "one sample, then pause"));
+  if (has("time_scale")) {
+    const choice = element("select", { onchange: () => request("time_scale", [Number(choice.value)]) }, ...TIME_SCALES.map((value) => (
+      element("option", { value, textContent: `${value}×`, selected: value === scale }))));
+    parts.push(element("label", {}, "time ", choice));
+  }
+  if (has("restart")) parts.push(button("restart", () => request("restart")));
+  if (has("to_pits")) parts.push(button("to the pits", () => request("to_pits")));
+  if (has("teleport")) parts.push(button(placing ? "click on the map" : "put the car", () => { placing = !placing; drawControls(); }, "puts the car where you click on the map"));
+  box.replaceChildren(...parts);
+  box.hidden = !parts.length;
+  drawGains(gains, undo);
+}
+function drawGains(gains, undo) {
+  byId("gains-box").hidden = !gains.length;
+  const box = byId("gains");
+  if (box.childElementCount !== gains.length + 1) {
+    box.replaceChildren(button("undo", () => request("undo")), ...gains.map((gain) => {
+      const field = element("input", { type: "number", step: "any", onchange: () => request("gain", [Number(field.value)], gain.name) });
+      return element("label", { title: gain.meaning }, element("span", { textContent: gain.name.replaceAll("_", " ") }), field, element("small", { textContent: gain.unit === "1" ? "" : gain.unit }));
+    }));
+  }
+  box.firstChild.disabled = !undo;
+  gains.forEach((gain, i) => {
+    const field = box.children[i + 1].querySelector("input");
+    if (document.activeElement !== field) field.value = Number(gain.value.toPrecision(6));
+  });
+}
+byId("map").addEventListener("click", (event) => {
+  if (!placing || !map.view) return;
+  const [ax, , , dy, ox, oy] = map.view.matrix;  // north up: no rotation
+  request("teleport", [(event.offsetX - ox) / ax, (event.offsetY - oy) / dy]);
+  placing = false;
+  drawControls();
+});
 
 function buildReplay(replay) {
   byId("scrub").max = replay.duration;

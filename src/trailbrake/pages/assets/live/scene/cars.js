@@ -34,6 +34,7 @@ export class Car {
     this.group = new THREE.Group();
     this.group.rotation.order = "ZYX";
     this.body = new THREE.Group();
+    this.cabin = new THREE.Group();  // what a camera inside of the car must not see
     this.wheels = [];
     this.rolled = 0;
     const solid = (hex) => new THREE.MeshLambertMaterial(ghost ? { color: hex, transparent: true, opacity: 0.38, depthWrite: false } : { color: hex });
@@ -55,20 +56,22 @@ export class Car {
     ];
     const paint = solid(colour), part = (shape, material) => { const mesh = new THREE.Mesh(shape, material); this.body.add(mesh); return mesh; };
     part(hull(outline, width * 0.97, 0.86), paint);
-    part(hull(cabin, width * 0.8, 0.78), solid(GLASS));
-    const roof = part(new THREE.BoxGeometry(1.0, width * 0.6, 0.03), paint);
+    const above = (shape, material) => { const mesh = new THREE.Mesh(shape, material); this.cabin.add(mesh); return mesh; };
+    this.body.add(this.cabin);
+    above(hull(cabin, width * 0.8, 0.78), solid(GLASS));
+    const roof = above(new THREE.BoxGeometry(1.0, width * 0.6, 0.03), paint);
     roof.position.set(-0.28, 0, floor + 1.105);
-    const wing = part(new THREE.BoxGeometry(0.3, width * 0.92, 0.035), solid(GLASS));
+    const wing = above(new THREE.BoxGeometry(0.3, width * 0.92, 0.035), solid(GLASS));
     wing.position.set(tail + 0.2, 0, floor + 1.0);
     for (const side of [-1, 1]) {
-      const strut = part(new THREE.BoxGeometry(0.12, 0.04, 0.3), solid(GLASS));
+      const strut = above(new THREE.BoxGeometry(0.12, 0.04, 0.3), solid(GLASS));
       strut.position.set(tail + 0.24, side * width * 0.28, floor + 0.85);
       const lamp = part(new THREE.BoxGeometry(0.05, 0.36, 0.09), solid(0xfff4d0));
       lamp.position.set(nose - 0.13, side * width * 0.33, floor + 0.4);
     }
     this.brakeLight = new THREE.MeshBasicMaterial({ color: 0x5a0d0d });
     for (const side of [-1, 1]) part(new THREE.BoxGeometry(0.05, 0.42, 0.08), this.brakeLight).position.set(tail + 0.0, side * width * 0.3, floor + 0.55);
-    this.eye = new THREE.Vector3(0.1, width * 0.18, floor + 0.92);
+    this.eye = new THREE.Vector3(-0.25, width * 0.16, floor + 1.0);
     this.floor = -height;
     this.wheelHeight = radius - height;
   }

@@ -6,14 +6,25 @@ import { buildRoad } from "./road.js";
 
 const SKY = { light: { top: 0x4d86c4, low: 0xcfe0ee, sun: 2.4, fill: 1.5 }, dark: { top: 0x0e1a30, low: 0x4a4f63, sun: 1.1, fill: 0.75 } };
 const OWN = 0xd8402f, GHOST = 0x6fe0ff, OTHERS = [0x2f6fb0, 0xe2b23c, 0x3d9a5f, 0x8a5bb0, 0xd97a2b, 0x4ab3b8, 0xb0b4ba];
-const SLOW_FRAME = 1 / 31, QUICK_FRAME = 1 / 58, JUDGED = 24;  // s: more and it draws fewer pixels, less and more of them
+const SLOW_FRAME = 1 / 31, JUDGED = 24;  // s: more and it draws fewer pixels; frames of one judgement
 const SCALES = [1, 0.8, 0.65, 0.5];
+
+// Whether a processor does the work of a graphics chip; throws where there is no WebGL.
+function drawsInSoftware() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  if (!gl) throw new Error("this browser has no WebGL 2");
+  const names = gl.getExtension("WEBGL_debug_renderer_info"), name = names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+  const lose = gl.getExtension("WEBGL_lose_context");
+  if (lose) lose.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
 
 export class SceneView {
   // Throws where there is no WebGL.
   constructor(canvas) {
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: window.devicePixelRatio < 1.5, powerPreference: "low-power" });
+    const slow = drawsInSoftware();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !slow && window.devicePixelRatio < 1.5, powerPreference: "low-power" });
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(60, 16 / 9, 0.25, 1800);
     this.fill = new THREE.HemisphereLight(0xffffff, 0x5c6b4a, 1.5);
@@ -26,7 +37,7 @@ export class SceneView {
     this.measures = null;
     this.last = null;
     this.drawn = 0;      // frames
-    this.scale = 0;      // index into SCALES
+    this.scale = slow ? 2 : 0;  // index into SCALES
     this.durations = [];
   }
   setRoad(description) {
@@ -88,7 +99,7 @@ export class SceneView {
     });
     for (const [key, { car }] of this.cars) if (!seen.has(key)) { this.scene.remove(car.group); this.cars.delete(key); }
     const mine = this.cars.get(own.key).car;
-    mine.body.visible = kind !== "cockpit";
+    mine.cabin.visible = kind !== "cockpit";
     this.placer.place(kind, mine, own.yaw, dt);
     this.renderer.render(this.scene, this.camera);
     this.drawn += 1;
