@@ -1,8 +1,10 @@
 import ast
+import runpy
 import socket
 from pathlib import Path
 
 import pytest
+from helpers.compared_drives import record_laps
 
 from trailbrake import Controls, check_driver, check_simulator, drive
 from trailbrake.cars.car_library import load_car
@@ -139,3 +141,44 @@ def test_a_lap_in_the_example_simulator_is_driven_recorded_and_reported(tmp_path
     assert [lap["valid"] for lap in summary["laps"]] == [True]
     assert Recording.open(summary["recording"]).about["sim"] == "newline_json"
     assert "newline_json" in Path(summary["report"]).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def recorded_drives(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("drives")
+    fast, _ = record_laps(folder / "fast.mcap", rate=30.0, laps=2)
+    slow, _ = record_laps(folder / "slow.mcap", rate=30.0, laps=2, early=(0.0, 25.0))
+    return fast, slow
+
+
+def run_example(name, *words):
+    names = runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+    names["main"](*map(str, words))
+
+
+def test_the_examples_of_recordings_print_what_they_promise(recorded_drives, tmp_path, capsys):
+    pytest.importorskip("pandas", exc_type=ImportError)
+    pytest.importorskip("polars", exc_type=ImportError)
+    pytest.importorskip("pyarrow", exc_type=ImportError)
+    fast, slow = recorded_drives
+    run_example("where_time_is_lost", fast, slow)
+    assert ": T2 +" in capsys.readouterr().out.splitlines()[0]
+    run_example("lap_statistics", fast)
+    assert "top km/h" in capsys.readouterr().out
+    run_example("friction_use", fast)
+    # The synthetic bends are driven at 38 m/s on 118.5 m: 1.2 g.
+    assert "125 km/h: 1." in capsys.readouterr().out
+    run_example("second_opinion", fast, write_still_driver(tmp_path))
+    assert "brake by 0." in capsys.readouterr().out
+    run_example("export_best_lap", fast.parent, tmp_path / "out")
+    assert capsys.readouterr().out.startswith("fast: best lap")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"best.ld", "best.ldx", "best.parquet", "best.html"}
+
+
+def write_still_driver(folder):
+    path = folder / "still.py"
+    path.write_text(
+        "from trailbrake import Controls\n\n\nclass Driver:\n    NEEDS = frozenset()\n\n    def reset(self, course):\n"
+        "        pass\n\n    def act(self, state, dt):\n        return Controls(brake=1.0)\n"
+    )
+    return path

@@ -1,0 +1,21 @@
+"""Print how much of the largest acceleration a drive uses, by speed, with Polars: friction_use.py RUN."""
+
+import sys
+
+import polars
+
+import trailbrake
+from trailbrake.units import G
+
+
+def main(run: str) -> None:
+    frame = trailbrake.load(run, "polars")
+    total = (polars.col("acceleration_x_mps2") ** 2 + polars.col("acceleration_y_mps2") ** 2).sqrt() / G
+    bands = ((polars.col("speed_mps") * 3.6 / 25).floor() * 25).alias("from km/h")
+    by_speed = frame.select(bands, total.alias("g")).group_by("from km/h")
+    for speed, used in by_speed.agg(polars.col("g").quantile(0.95)).sort("from km/h").iter_rows():
+        print(f"{speed:4.0f} km/h: {used:.2f} g")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,16 @@
+"""Ask a driver what it would have done in a recorded drive: second_opinion.py DRIVE.mcap DRIVER."""
+
+import sys
+
+from trailbrake.record import Recording
+from trailbrake.run.open_loop import OpenLoopOptions, replay_open_loop
+
+
+def main(drive: str, driver: str) -> None:
+    done = replay_open_loop(Recording.open(drive), OpenLoopOptions(driver))
+    print(f"steer differs by {done.steer_rms:.3f}, throttle by {done.throttle_rms:.3f}, brake by {done.brake_rms:.3f}")
+    print(done.path)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
