@@ -25,7 +25,7 @@ def judged(monkeypatch, tmp_path):
         calls.append((options, running))
         row = dict(ROW, outcome="error" if options.drivers == "broken" else "clean")
         return {"folder": str(tmp_path), "drove": 1, "kept": 0, "wall_s": 1.0, "cells": [row],
-                "summary": summarize_rows([row], evaluation.GROUP_KEYS), "car_files": []}  # fmt: skip
+                "summary": summarize_rows([row], evaluation.GROUP_KEYS), "car_files": [], "coverage": {}}  # fmt: skip
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
     return calls

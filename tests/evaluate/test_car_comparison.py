@@ -2,8 +2,9 @@ import pytest
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.random_car import CarFactors, build_random_car
-from trailbrake.evaluate.car_comparison import compare_cars
+from trailbrake.evaluate.car_comparison import FIGURES, compare_cars, summarize_coverage
 from trailbrake.units import G
 
 SAME = CarFactors("gt3", 1.0, 1.0, "rwd", 0.4, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
@@ -14,7 +15,9 @@ def changed(**values):
 
 
 def test_a_true_file_has_no_errors():
-    assert all(abs(value) < 1e-9 for value in compare_cars(changed(), load_car("gt3")).values())
+    errors = compare_cars(changed(), load_car("gt3"))
+    assert all(abs(errors[name]) < 1e-9 for name in FIGURES)
+    assert (errors["within"], errors["numbers"], errors["planned_share"]) == ({}, 0, 1.0)
 
 
 def test_each_figure_shows_what_is_wrong_in_the_file():
@@ -38,3 +41,39 @@ def test_forces_count_per_mass():
     errors = compare_cars(heavy, truth)
     assert abs(errors["lateral_grip"]) < 0.02
     assert errors["drive_force"] < 0.15  # the gears are others
+
+
+def doubtful(car, deviation=None, **shares):
+    zero = dict.fromkeys(("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay"), 0.01)
+    return replace(car, uncertainty=Uncertainty(**{**zero, **shares}, deviation=deviation or {}))
+
+
+def test_intervals_are_those_of_the_file():
+    truth = load_car("gt3")
+    file = doubtful(changed(lock=0.9), {"steering.max_angle": 0.03, "body.mass": 1.0, "gearbox.overall_ratio.2": 0.1})
+    errors = compare_cars(file, truth)
+    assert errors["within"] == {**dict.fromkeys(FIGURES, True), "steer_angle": False}
+    assert (errors["numbers_within"], errors["numbers"]) == (3, 3)
+    narrow = compare_cars(doubtful(changed(lock=0.9), {"steering.max_angle": 0.01}), truth)
+    assert (narrow["numbers_within"], narrow["numbers"]) == (0, 1)
+    coverage = summarize_coverage([errors, narrow, compare_cars(truth, truth)])
+    assert (coverage["files"], coverage["steer_angle"], coverage["braking"]) == (2, 0.0, 1.0)
+    assert coverage["numbers"] == 0.75
+    assert summarize_coverage([]) == {}
+
+
+def test_grip_that_a_file_holds_back_was_found_all_the_same():
+    truth = load_car("gt3")
+    errors = compare_cars(doubtful(changed(grip=0.9), planned_share=0.9), truth)
+    assert abs(errors["lateral_grip"]) < 0.02
+    assert compare_cars(changed(grip=0.9), truth)["lateral_grip"] < -0.08
+
+
+def test_friction_is_compared_at_the_weight_of_each_car():
+    truth = load_car("gt3")
+    tyre = truth.tyre_front
+    share = 0.25 * truth.body.mass * G / tyre.nominal_load
+    mu = tyre.mu_y * (1.0 - tyre.mu_y_load * (share - 1.0)) / (1.0 - tyre.mu_y_load * (0.5 * share - 1.0))
+    other = replace(tyre, nominal_load=2.0 * tyre.nominal_load, mu_y=mu)
+    file = doubtful(replace(truth, tyre_front=other), {"tyre_front.mu_y": 0.01})
+    assert compare_cars(file, truth)["numbers_within"] == 1

@@ -8,7 +8,7 @@ from trailbrake.evaluate.plan import list_cells
 from trailbrake.evaluate.statistics import summarize_rows
 
 ERRORS = {"file": "<i>.toml", "car": "random:1", "lateral_grip": 0.031, "braking": -0.02, "drive_force": 0.01,
-          "downforce": 0.0, "steer_angle": 0.0, "delay_s": 0.004}  # fmt: skip
+          "downforce": 0.0, "steer_angle": 0.0, "delay_s": 0.004, "within": {"braking": False}}  # fmt: skip
 
 
 def test_a_page_shows_every_cell_and_escapes_names(tmp_path):
@@ -23,6 +23,7 @@ def test_a_page_shows_every_cell_and_escapes_names(tmp_path):
     assert text.count("stuck &lt;here&gt;") == len(planned)
     assert "<b>.toml" not in text
     assert "<i>.toml" not in text
-    assert "+3.1 %" in text
+    assert "+3.1 %<" in text
+    assert "-2.0 %*" in text  # outside of the file's interval
     assert "55.500" in text
     assert "http" not in text.replace("http-equiv", "")

@@ -12,7 +12,7 @@ RATE = 50.0  # Hz
 def make_table(rows, **columns):
     """Return a table of `rows` rows: 0 where nothing is given, NaN for what a wire may not tell."""
     silent = ("steer_applied", "wheel_angle", "limiter")
-    wheels = ("spin", "load", "slip_ratio", "slip_angle", "place_x", "place_y")
+    wheels = ("spin", "load", "slip_ratio", "slip_angle", "combined_slip", "place_x", "place_y")
     values = {}
     for field in fields(DriveTable):
         shape = (rows, 4) if field.name in wheels else (rows,)

@@ -37,12 +37,19 @@ def test_force_and_split_follow_from_gentle_braking():
 
 def test_the_hardest_braking_bounds_the_split():
     hard = braking(np.full(300, 1.0), most=15.0)
-    car = replace(CAR, brakes=replace(CAR.brakes, torque_front=30000.0, torque_rear=10000.0))
+    torque = 15.0 * CAR.body.mass * CAR.tyre_front.radius  # all of it is held
+    car = replace(CAR, brakes=replace(CAR.brakes, torque_front=0.9 * torque, torque_rear=0.1 * torque))
     share = bound_front_share(hard, car, 0.9)
     front = CAR.tyre_front.mu_x
     loads = car.body.front_share * G + (15.0 + 0.4) * car.body.cg_height / car.body.wheelbase
     assert share < 0.9  # a front axle with so much of it could not have braked as hard
     assert share * 15.0 == pytest.approx(front * loads, rel=0.12)
+
+
+def test_brakes_that_lock_a_wheel_bound_no_split():
+    hard = braking(np.full(300, 1.0), most=15.0)
+    car = replace(CAR, brakes=replace(CAR.brakes, torque_front=30000.0, torque_rear=10000.0))
+    assert bound_front_share(hard, car, 0.9) == 0.9  # the front axle gave less than its share
 
 
 def test_no_braking_tells_nothing():

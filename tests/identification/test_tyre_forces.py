@@ -8,7 +8,16 @@ from helpers.known_drives import make_table
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.identification import tyre_forces
-from trailbrake.identification.tyre_forces import AxleModel, P, find_tyres, steer_signal, tyre_numbers
+from trailbrake.identification.drive_table import join_tables
+from trailbrake.identification.tyre_forces import (
+    STEER_SPEEDS,
+    AxleModel,
+    P,
+    find_tyres,
+    steer_shares,
+    steer_signal,
+    tyre_numbers,
+)
 
 CAR = load_car("gt3")
 
@@ -32,6 +41,7 @@ def bends(peak_steer, rows=4000):
     mean, _, _ = tyre_forces._priors(CAR, "wheel_angle", known_lift=True)
     truth = mean.copy()
     truth[[P.STEER, P.MU, P.MU_REAR, P.ANGLE, P.LIFT]] = 0.12, 1.5, 1.04, 0.13, mean[P.LIFT]
+    truth[[P.ROLL_FRONT, P.ROLL_REAR]] = 0.0  # the forces are made of the motion alone
     flow = tyre_forces._make_flow(table, CAR, "wheel_angle")
     front, rear, along, _ = AxleModel(flow, CAR).forces(truth)
     air = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / CAR.body.mass * speed**2
@@ -51,6 +61,46 @@ def test_the_law_that_made_the_forces_is_found():
     assert numbers.mu_y == pytest.approx(made.mu_y, rel=0.03)
     assert numbers.peak_slip_angle == pytest.approx(made.peak_slip_angle, rel=0.06)
     assert found.used_front > 0.75  # the tyres were driven near their peak
+
+
+def test_slips_that_the_wire_supplies_make_the_peak_surer():
+    table, truth = bends(0.12)
+    alone = find_tyres(table, CAR, known_lift=True)
+    flow = tyre_forces._make_flow(table, CAR, "wheel_angle")
+    slip = AxleModel(flow, CAR).forces(truth)[3]
+    told = find_tyres(replace(table, combined_slip=slip), CAR, known_lift=True)
+    assert told.fit.value[P.ANGLE] == pytest.approx(truth[P.ANGLE], rel=0.03)
+    assert told.fit.sigma[P.ANGLE] < alone.fit.sigma[P.ANGLE]
+
+
+def limit_steer(table, truth):
+    """Return the table as of a wire that supplies only the stick, of a game that turns the wheels less at speed."""
+    share = np.interp(table.vx, [0.0, 15.0, 32.0], [1.0, 1.0, 0.08])
+    stick = truth[P.STEER] * table.wheel_angle / (0.6 * share)
+    return replace(table, steer_applied=stick, wheel_angle=np.full(len(table), np.nan)), share
+
+
+def slow_weave(rows=1500):
+    """Return a weave at walking pace without slip, with the steer of a lock of 0.6 rad."""
+    time = np.arange(rows) / 50.0
+    steer = 0.3 * np.sin(2.0 * np.pi * time / 5.0)
+    yaw_rate = 0.6 * steer * 7.0 / CAR.body.wheelbase
+    spin = np.full((rows, 4), 7.0) / np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    return make_table(rows, vx=7.0, yaw_rate=yaw_rate, vy=CAR.body.cg_to_rear * yaw_rate, fy=7.0 * yaw_rate, spin=spin,
+                      steer_applied=steer, steer=steer, load=3300.0, drive=1.0)  # fmt: skip
+
+
+def test_a_steer_that_a_game_limits_with_speed_is_found():
+    table, truth = bends(0.5)
+    plain = replace(table, steer_applied=truth[P.STEER] * table.wheel_angle / 0.6,
+                    wheel_angle=np.full(len(table), np.nan))  # fmt: skip
+    assert not find_tyres(join_tables([plain, slow_weave()]), CAR, known_lift=True).limited_steer
+    limited, _ = limit_steer(table, truth)
+    found = find_tyres(join_tables([limited, slow_weave()]), CAR, known_lift=True)
+    assert found.limited_steer
+    # Nothing was driven between 7 and 15 m/s; a gain of few speeds is a straight line between them.
+    shares = np.interp([22.0, 28.0], STEER_SPEEDS, steer_shares(found.fit.value))
+    assert shares == pytest.approx(np.interp([22.0, 28.0], [0.0, 15.0, 32.0], [1.0, 1.0, 0.08]), abs=0.12)
 
 
 def test_gentle_bends_leave_the_limit_to_the_class():

@@ -11,6 +11,7 @@ import msgspec
 
 from trailbrake.cars.chassis import Actuation, Aero, Body, Brakes, ScannerMount, SteeringGear, Suspension
 from trailbrake.cars.drivetrain import Differential, Driveline, Engine, Fuel, Gearbox, Hybrid, interpolate_table
+from trailbrake.cars.learned import SteerRange, Uncertainty
 from trailbrake.cars.tyre_params import Thermal, Tyre
 
 __all__ = [
@@ -26,10 +27,12 @@ __all__ = [
     "Gearbox",
     "Hybrid",
     "ScannerMount",
+    "SteerRange",
     "SteeringGear",
     "Suspension",
     "Thermal",
     "Tyre",
+    "Uncertainty",
     "interpolate_table",
 ]
 
@@ -54,6 +57,8 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     hybrid: Hybrid | None = None
     actuation: Actuation = msgspec.field(default_factory=Actuation)
     scanner: ScannerMount = msgspec.field(default_factory=ScannerMount)
+    steer_range: SteerRange | None = None
+    uncertainty: Uncertainty | None = None
 
     @property
     def roll_stiffness_front(self) -> float:
@@ -105,6 +110,11 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     def full_brake_force(self) -> float:
         """Force of all brakes at full pedal, were the tyres to hold it (N)."""
         return self.brakes.torque_front / self.tyre_front.radius + self.brakes.torque_rear / self.tyre_rear.radius
+
+    def full_steer_angle(self, speed: float) -> float:
+        """Return the road-wheel angle (rad) of full steer at `speed` (m/s): the lock, or less if a game limits it."""
+        share = 1.0 if self.steer_range is None else self.steer_range.share_at(speed)
+        return self.steering.max_angle * share
 
     def engine_speed(self, speed: float, gear: int) -> float:
         """Return the crankshaft speed (rad/s) with the clutch closed at car speed `speed` (m/s) without slip."""

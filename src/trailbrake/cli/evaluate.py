@@ -52,18 +52,30 @@ def _print_result(result: dict[str, Any]) -> None:
           _format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
     )  # fmt: skip
     if result["car_files"]:
-        _print_files(result["car_files"])
+        _print_files(result["car_files"], result["coverage"])
     print(f"{result['drove']} cells driven, {result['kept']} kept\nfolder {result['folder']}\npage   {result['page']}")
 
 
-def _print_files(files: list[dict[str, Any]]) -> None:
+def _print_files(files: list[dict[str, Any]], coverage: dict[str, Any]) -> None:
+    """Print errors, with a star where the truth is outside of the file's 95 % interval, and how often it is inside."""
     shares = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle")
     print_table(
         "Believed car files against the truth",
-        ["file", "car", *(name.replace("_", " ") for name in shares), "delay"],
-        [[row["file"], row["car"], *(_format_number(100.0 * row[name], "+.1f", " %") for name in shares),
-          f"{1e3 * row['delay_s']:+.0f} ms"] for row in files],
+        ["file", "car", *(name.replace("_", " ") for name in shares), "delay", "numbers within", "planned grip"],
+        [[row["file"], row["car"],
+          *(_format_number(100.0 * row[name], "+.1f", " %") + _mark_outside(row, name) for name in shares),
+          f"{1e3 * row['delay_s']:+.1f} ms" + _mark_outside(row, "delay_s"),
+          f"{row['numbers_within']} of {row['numbers']}", f"{100.0 * row['planned_share']:.0f} %"] for row in files],
     )  # fmt: skip
+    if coverage:
+        inside = ", ".join(
+            f"{name.replace('_', ' ')} {100.0 * share:.0f} %" for name, share in coverage.items() if name != "files"
+        )
+        print(f"truth in the 95 % intervals of {coverage['files']} files: {inside}")
+
+
+def _mark_outside(row: dict[str, Any], name: str) -> str:
+    return "*" if row["within"].get(name) is False else ""
 
 
 def _format_number(value: float | None, form: str, unit: str) -> str:

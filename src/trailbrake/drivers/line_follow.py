@@ -148,8 +148,9 @@ class Driver:
             # The velocity angle at the front axle: beyond the peak slip from it, more steer only makes the tyres slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
             angle = min(max(angle, flow - self.peak_slip), flow + self.peak_slip)
-        self.angle = min(max(angle, -car.steering.max_angle), car.steering.max_angle)
-        return self.angle / car.steering.max_angle
+        lock = car.full_steer_angle(state.speed)
+        self.angle = min(max(angle, -lock), lock)
+        return self.angle / lock
 
     def _measure_deviation(self, state: CarState, s: float, offset: float, here: LinePreview) -> Deviation:
         wide = abs(offset) if here.curvature * offset < 0.0 else 0.0
@@ -162,7 +163,7 @@ class Driver:
         body, forward = self.car.body, max(state.velocity_x, 1.0)
         front = math.atan2(state.velocity_y + body.cg_to_front * state.yaw_rate, forward)
         rear = math.atan2(state.velocity_y - body.cg_to_rear * state.yaw_rate, forward)
-        steer = self.angle if math.isnan(state.steer) else state.steer * self.car.steering.max_angle
+        steer = self.angle if math.isnan(state.steer) else state.steer * self.car.full_steer_angle(state.speed)
         ratios = [
             0.5 * (left.angular_velocity + right.angular_velocity) * radius / forward - 1.0
             for left, right, (_, radius, _, _) in (

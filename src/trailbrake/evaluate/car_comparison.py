@@ -1,63 +1,123 @@
 """Compares a car file with the car that it describes, in what decides a lap. Pure functions of car files.
 
-Forces count per mass: from a drive alone, mass and forces cannot be separated.
+Forces count per mass: from a drive alone, mass and forces cannot be separated. Where the file has uncertainties, the
+truth is looked for in the 95 % intervals that they make.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.envelope import Envelope, compute_envelope
+from trailbrake.planning.car_figures import CarFigures, compute_figures
 from trailbrake.units import G
 
-GRIP_SPEED = 20.0  # m/s, at which grip and braking are compared: downforce has its own figure
-DRIVE_SPEEDS = tuple(float(v) for v in range(8, 81, 4))  # m/s, at which the drive forces are
-DOWNFORCE_SPEED = 50.0  # m/s
+FIGURES = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay_s")
+NORMAL_95 = 1.96
+OWN_FORCES = ("aero.drag_area", "aero.lift_area_front", "aero.lift_area_rear")  # that count per mass
 
 
 def compare_cars(file: CarParams, truth: CarParams) -> JsonObject:
     """Return how far a car file is from the truth; shares are (file - truth) / truth.
 
     Returns:
-        lateral_grip, braking: shares, of the steady limits at GRIP_SPEED.
-        drive_force: share, mean over DRIVE_SPEEDS below the truth's top speed, of the best gear at full throttle per
-            mass; by absolute value.
-        downforce: share of the truth's weight, difference at DOWNFORCE_SPEED, per mass.
+        lateral_grip, braking: shares, of the steady limits at `car_figures.GRIP_SPEED`. Grip that the file holds back
+            because it is not sure counts as found.
+        drive_force: share, mean over `car_figures.DRIVE_SPEEDS` below the truth's top speed, of the best gear at full
+            throttle per mass; by absolute value.
+        downforce: share of the truth's weight, difference at `car_figures.DOWNFORCE_SPEED`, per mass.
         steer_angle: share, of the road wheels at full lock.
         delay_s: s, difference of the controls' delays.
+        within: by figure, whether the truth lies in the file's 95 % interval; empty where the file has none.
+        numbers_within, numbers: how many single numbers do, and how many could be compared.
+        planned_share: of the grip that was found, in the file.
     """
-    own, real = compute_envelope(file), compute_envelope(truth)
-    return {
-        "lateral_grip": _limit_at(own, own.lateral) / _limit_at(real, real.lateral) - 1.0,
-        "braking": _limit_at(own, own.brake[:, 0]) / _limit_at(real, real.brake[:, 0]) - 1.0,
-        "drive_force": _compare_drive(file, truth),
-        "downforce": _downforce_share(file) - _downforce_share(truth),
-        "steer_angle": file.steering.max_angle / truth.steering.max_angle - 1.0,
-        "delay_s": file.actuation.delay - truth.actuation.delay,
+    own, real = compute_figures(file), compute_figures(truth)
+    doubt = file.uncertainty
+    share = doubt.planned_share if doubt is not None else 1.0
+    errors: JsonObject = {
+        "lateral_grip": own.lateral_grip / share / real.lateral_grip - 1.0,
+        "braking": own.braking / share / real.braking - 1.0,
+        "drive_force": _compare_drive(own, real),
+        "downforce": own.downforce - real.downforce,
+        "steer_angle": own.steer_angle / real.steer_angle - 1.0,
+        "delay_s": own.delay - real.delay,
     }
+    within: JsonObject = {}
+    inside: list[bool] = []
+    if doubt is not None:
+        sizes = (doubt.lateral_grip, doubt.braking, doubt.drive_force, doubt.downforce, doubt.steer_angle, doubt.delay)
+        # The errors are shares of the truth; the deviations are shares of what was found.
+        within = {
+            name: abs(errors[name]) <= NORMAL_95 * size * (1.0 + errors[name] if name in FIGURES[:2] else 1.0)
+            for name, size in zip(FIGURES, sizes, strict=True)
+        }
+        inside = _compare_numbers(file, truth, doubt.deviation)
+    return {
+        **errors, "within": within, "numbers_within": sum(inside), "numbers": len(inside), "planned_share": share,
+    }  # fmt: skip
 
 
-def _limit_at(envelope: Envelope, limits: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> float:
-    return float(np.interp(GRIP_SPEED, envelope.speeds, limits))
+def summarize_coverage(rows: Sequence[JsonObject]) -> JsonObject:
+    """Return the share of files in whose 95 % intervals the truth lies, by figure, of all figures, and of all numbers.
+
+    Args:
+        rows: of `compare_cars`; those of files without intervals do not count.
+    """
+    known = [row for row in rows if row["within"]]
+    if not known:
+        return {}
+    shares: JsonObject = {name: float(np.mean([row["within"][name] for row in known])) for name in FIGURES}
+    numbers = sum(row["numbers"] for row in known)
+    return {
+        "files": len(known), **shares, "figures": float(np.mean([shares[name] for name in FIGURES])),
+        "numbers": sum(row["numbers_within"] for row in known) / numbers if numbers else math.nan,
+    }  # fmt: skip
 
 
-def _compare_drive(file: CarParams, truth: CarParams) -> float:
-    differences = []
-    for speed in DRIVE_SPEEDS:
-        real = _drive_acceleration(truth, speed)
-        if real > 0.0:
-            differences.append(abs(_drive_acceleration(file, speed) / real - 1.0))
-    return sum(differences) / len(differences) if differences else math.nan
+def _compare_drive(own: CarFigures, real: CarFigures) -> float:
+    driven = real.drive > 0.0
+    return float(np.mean(np.abs(own.drive[driven] / real.drive[driven] - 1.0))) if driven.any() else math.nan
 
 
-def _drive_acceleration(car: CarParams, speed: float) -> float:
-    """Return the largest drive force of all gears over the mass, m/s^2."""
-    return max(car.drive_force(speed, gear) for gear in range(1, car.gearbox.top_gear + 1)) / car.body.mass
+def _compare_numbers(file: CarParams, truth: CarParams, deviation: Mapping[str, float]) -> list[bool]:
+    """Return for each number of the file with a deviation whether the truth is in its interval.
+
+    Friction and peak slips of tyres are compared at a quarter of each car's own weight: their nominal loads differ.
+    """
+    inside = []
+    scale = file.body.mass / truth.body.mass
+    for key, sigma in deviation.items():
+        own, real = _number_at(file, key), _number_at(truth, key)
+        if own is None or real is None:
+            continue
+        if key in OWN_FORCES:
+            real *= scale
+        inside.append(abs(own - real) <= NORMAL_95 * sigma)
+    return inside
 
 
-def _downforce_share(car: CarParams) -> float:
-    """Return the downforce at DOWNFORCE_SPEED over the weight."""
-    area = car.aero.lift_area_front + car.aero.lift_area_rear
-    return 0.5 * car.aero.air_density * area * DOWNFORCE_SPEED**2 / (car.body.mass * G)
+def _number_at(car: CarParams, key: str) -> float | None:
+    """Return a number of a car by its key, tyre numbers at a quarter of its weight; None where there is none."""
+    section, _, name = key.partition(".")
+    if section == "gearbox" and name.startswith("overall_ratio."):
+        gear = int(name.rpartition(".")[2])
+        return car.gearbox.overall_ratio(gear) if gear <= car.gearbox.top_gear else None
+    if key == "brakes.force_over_mass":
+        return car.full_brake_force / car.body.mass
+    value = getattr(getattr(car, section, None), name, None)
+    if not isinstance(value, (int, float)):
+        return None
+    if section.startswith("tyre_"):
+        tyre = getattr(car, section)
+        more = 0.25 * car.body.mass * G / tyre.nominal_load - 1.0
+        share = car.uncertainty.planned_share if car.uncertainty is not None else 1.0
+        if name in ("mu_x", "mu_y"):
+            return float(value * (1.0 - getattr(tyre, f"{name}_load") * more) / share)
+        if name in ("peak_slip_angle", "peak_slip_ratio"):
+            return float(value / (1.0 - tyre.slip_load * more))
+        if name == "mu_y_load":
+            return float(value * (0.25 * car.body.mass * G / tyre.nominal_load))
+    return float(value)

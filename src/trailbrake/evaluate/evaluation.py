@@ -15,7 +15,7 @@ from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics
-from trailbrake.evaluate.car_comparison import compare_cars
+from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
@@ -64,7 +64,7 @@ def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Cal
         known = None if running.again else folder.read_result(item.cell)
         if known is not None and known.outcome != "error":  # an error may be one of the machine
             results[item.cell] = known
-    to_drive = [item.cell for item in planned if item.cell not in results]
+    to_drive = [item.cell for item in planned if item.cell not in results and not running.files_only]
     say(f"{len(planned)} cells, {len(to_drive)} to drive, results in {folder.path}")
 
     def finished(cell: Cell, result: CellResult) -> None:
@@ -85,9 +85,9 @@ def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Cal
     judged = [row for row in rows if row["role"] == "judged"]
     errors = compare_files([item.cell for item in planned if item.role == "judged"])
     return {
-        "folder": str(folder.path), "drove": len(to_drive), "kept": len(planned) - len(to_drive),
+        "folder": str(folder.path), "drove": len(to_drive), "kept": len(results) - len(to_drive),
         "wall_s": steady_clock.now() - began, "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
-        "car_files": errors,
+        "car_files": errors, "coverage": summarize_coverage(errors),
     }  # fmt: skip
 
 

@@ -108,11 +108,18 @@ def _file_section(files: list[JsonValues]) -> str:
     heads = [("file", "name"), ("car", "name"), *((name.replace("_", " "), "") for name in shares), ("delay", "")]
     rows = [
         f"<tr><td class='name'>{escape_html(row['file'])}</td><td class='name'>{escape_html(row['car'])}</td>"
-        + "".join(f"<td>{_format_number(100.0 * row[name], '+.1f', ' %')}</td>" for name in shares)
-        + f"<td>{1e3 * row['delay_s']:+.0f} ms</td></tr>"
+        + "".join(
+            f"<td>{_format_number(100.0 * row[name], '+.1f', ' %')}{_mark_outside(row, name)}</td>" for name in shares
+        )
+        + f"<td>{1e3 * row['delay_s']:+.1f} ms{_mark_outside(row, 'delay_s')}</td></tr>"
         for row in files
     ]
-    return f"<section><h2>Believed car files against the truth</h2>{_build_table(heads, rows)}</section>"
+    note = "<p class='quiet'>* the truth is outside of the file's own 95 % interval</p>"
+    return f"<section><h2>Believed car files against the truth</h2>{_build_table(heads, rows)}{note}</section>"
+
+
+def _mark_outside(row: JsonValues, name: str) -> str:
+    return "*" if row["within"].get(name) is False else ""
 
 
 def _ratio_bar(ratio: float) -> str:

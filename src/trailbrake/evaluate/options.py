@@ -57,6 +57,7 @@ class EvaluationRunOptions:
         again: drive cells again whose results are there.
         any_version: take results that another version of trailbrake has driven; else its cells are driven again.
         record: keep a recording of each cell.
+        files_only: drive nothing; compare the believed car files with the cars.
         patience: wall time after which a cell that does not end is given up, s.
     """
 
@@ -65,4 +66,5 @@ class EvaluationRunOptions:
     again: bool = False
     any_version: bool = False
     record: bool = False
+    files_only: bool = False
     patience: float = 3600.0

@@ -45,12 +45,13 @@ class ActuatorResponse:
 
 
 @jit
-def run_actuator(drive: Array, parameters: Array, out: Array) -> None:
+def run_actuator(drive: Array, parameters: Array, averaged: bool, out: Array) -> None:
     """Write what an actuator does.
 
     Args:
         drive: (4, n) time (s), command (held until the next), where the actuator is, and 1 where the model begins anew.
         parameters: delay (s), lag (s), rate (applied/s), gain, offset.
+        averaged: whether a value counts as the mean since the one before; else as that of its moment.
         out: (n,) written.
     """
     time, commanded, applied, restarts = drive[0], drive[1], drive[2], drive[3]
@@ -68,6 +69,7 @@ def run_actuator(drive: Array, parameters: Array, out: Array) -> None:
         span = time[k] - time[k - 1]
         steps = max(round(span / 0.001), 1)
         h = span / steps
+        total = 0.0
         for i in range(steps):
             # The command in force at the middle of the step, a delay ago; a part of a step counts in proportion.
             moment = time[k - 1] + (i + 0.5) * h - delay
@@ -82,11 +84,19 @@ def run_actuator(drive: Array, parameters: Array, out: Array) -> None:
             goal = gain * goal + offset
             filtered += (goal - filtered) * (h / (lag + h) if lag > 0.0 else 1.0)
             now += min(max(filtered - now, -rate * h), rate * h)
-        out[k] = now
+            total += now
+        out[k] = total / steps if averaged else now
 
 
 def find_response(
-    time: Array, commanded: Array, applied: Array, *, usual_rate: float, counted: NDArray[np.bool_] | None = None
+    time: Array,
+    commanded: Array,
+    applied: Array,
+    *,
+    usual_rate: float,
+    counted: NDArray[np.bool_] | None = None,
+    averaged: bool = False,
+    usual_lag: tuple[float, float] = (0.01, 0.02),
 ) -> ActuatorResponse | None:
     """Return the response of an actuator; None where it was not moved enough.
 
@@ -96,6 +106,8 @@ def find_response(
         applied: (n,) what the wire says; no NaN.
         usual_rate: of the class of cars, applied units per s; infinite: none.
         counted: (n,) rows that the actuator alone explains; None: all.
+        averaged: whether a row of `applied` is the mean since the row before.
+        usual_lag: s, what the lag is before anything is measured, and its standard deviation.
     """
     rows = _lively_rows(time, commanded)
     if len(rows) < 100:
@@ -114,22 +126,25 @@ def find_response(
     drive, out = np.stack([t, u, y, restarts]), np.empty(len(t))
 
     def residuals(p: Array) -> Array:
-        run_actuator(drive, p, out)
+        run_actuator(drive, p, averaged, out)
         return np.asarray((out[use] - y[use]) / spread)
 
     gain0 = float(u[use] @ y[use]) / max(float(u[use] @ u[use]), 1e-12)
-    mean = np.array([0.03, 0.01, usual_rate, gain0, 0.0])
-    deviation = np.array([0.2, 0.02, 2.0 * usual_rate if limited else 1e-3, np.inf, 0.1 * spread])
+    mean = np.array([0.03, usual_lag[0], usual_rate, gain0, 0.0])
+    deviation = np.array([0.2, usual_lag[1], 2.0 * usual_rate if limited else 1e-3, np.inf, 0.1 * spread])
     limits = (np.array([0.0, 0.0, 0.05 * usual_rate, -np.inf, -spread]),
               np.array([MAX_DELAY, 0.5, 20.0 * usual_rate, np.inf, spread]))  # fmt: skip
-    starts = [0.005 * k for k in range(0, 41, 2)]
-    costs = [float(np.mean(np.abs(residuals(np.array([d, 0.0, usual_rate, gain0, 0.0]))))) for d in starts]
-    start = np.array([starts[int(np.argmin(costs))], 0.0, usual_rate, gain0, 0.0])
+    # The cost has kinks where a command's change meets a sample: begin near the best.
+    apart = 0.004 if averaged else 0.01  # s
+    starts = [apart * k for k in range(round(0.2 / apart) + 1)]
+    lag0 = usual_lag[0] if averaged else 0.0
+    costs = [float(np.mean(np.abs(residuals(np.array([d, lag0, usual_rate, gain0, 0.0]))))) for d in starts]
+    start = np.array([starts[int(np.argmin(costs))], lag0, usual_rate, gain0, 0.0])
     blocks = np.floor(t[use]).astype(np.int64)
     steps = np.array([5e-4, 5e-4, 0.01 * usual_rate, 1e-3 * abs(gain0), 1e-3 * spread])
     fit = fit_residuals(residuals, start, (mean, deviation), blocks, limits=limits, steps=steps)
     delay, lag, rate, gain, _ = fit.value
-    run_actuator(drive, fit.value, out)
+    run_actuator(drive, fit.value, averaged, out)
     return ActuatorResponse(
         delay=identified(delay, float(np.hypot(fit.sigma[0], DELAY_FLOOR_S)), "applied against commanded"),
         lag=identified(lag, float(np.hypot(fit.sigma[1], DELAY_FLOOR_S)), "applied against commanded"),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.params import CarParams
+from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.learned_value import LearnedValue, identified
 from trailbrake.identification.powertrain import Powertrain, drive_matrix, wheel_inertia_share
@@ -18,7 +19,8 @@ MAX_SIDE = 2.0  # m/s^2
 MAX_SLIP = 0.05  # of any wheel
 MIN_PEDAL = 0.05
 MIN_ROWS = 40
-SATURATED = 1.25  # brake force commanded, over what came, from which an axle was at its limit
+SATURATED = 1.1  # brake force commanded, over what came, from which an axle was at its limit
+MOST_LOAD_CHANGE = 0.9  # of the nominal load, in the tyre law
 MIN_SHARE_PEDAL = 0.15  # from which the slips are large enough to be compared
 
 
@@ -93,16 +95,15 @@ def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
     f = np.maximum(force[most], 1.0)
     high, low = float(np.median(caps[0][most] / f)), 1.0 - float(np.median(caps[1][most] / f))
     commanded = float(np.median(t.brake[most])) * car.full_brake_force
-    if commanded > SATURATED * float(np.median(f)) and low < high:
-        # More was commanded than the tyres held: one of the axles was at its limit.
-        return min((low, high), key=lambda bound: abs(bound - share))
+    if commanded > SATURATED * float(np.median(f)):
+        return share  # more was commanded than the tyres held: an axle gave less than its share
     return min(max(share, low), high) if low < high else 0.5 * (low + high)
 
 
 def _front_share(
     t: DriveTable, car: CarParams, slips: tuple[Array, Array], held: Array, engine: Array
 ) -> LearnedValue | None:
-    """Return the front share by the slips: the force of an axle is its stiffness, which goes with its load, times slip.
+    """Return the front share by the slips: the force of an axle is that of the tyre law at its slip and load.
 
     Args:
         t: rows of straight braking.
@@ -117,8 +118,9 @@ def _front_share(
     load_front = G * body.front_share + half * car.aero.lift_area_front - pitch
     load_rear = G * (1.0 - body.front_share) + half * car.aero.lift_area_rear + pitch
     if np.isfinite(t.load).all():
-        load_front, load_rear = t.load[:, :2].sum(axis=1), t.load[:, 2:].sum(axis=1)
-    a, b = -slips[0] * load_front, -slips[1] * load_rear
+        load_front, load_rear = t.load[:, :2].sum(axis=1) / body.mass, t.load[:, 2:].sum(axis=1) / body.mass
+    a = _tyre_force(car.tyre_front, -slips[0], 0.5 * load_front * body.mass)
+    b = _tyre_force(car.tyre_rear, -slips[1], 0.5 * load_rear * body.mass)
     hard = (t.brake > MIN_SHARE_PEDAL) & (a + b > 0.0) & (held > 1.0)
     if hard.sum() < MIN_ROWS:
         return None
@@ -130,3 +132,11 @@ def _front_share(
     return identified(
         middle, max(spread / np.sqrt(max(blocks, 1)), 0.03), "slips in straight braking", prior_sigma=0.15
     )
+
+
+def _tyre_force(tyre: Tyre, slip: Array, load: Array) -> Array:
+    """Return the longitudinal force (N) of a tyre's law at slip ratios and loads (N), (n,) each."""
+    more = np.clip(load / tyre.nominal_load - 1.0, -MOST_LOAD_CHANGE, MOST_LOAD_CHANGE)
+    per_peak = np.maximum(slip, 0.0) / tyre.peak_slip_ratio * (1.0 - tyre.slip_load * more)
+    curve = magic_formula_curve(per_peak, tyre.stiffness_factor, tyre.shape, tyre.curvature)
+    return np.asarray(tyre.mu_x * (1.0 - tyre.mu_x_load * more) * load * curve)

@@ -52,9 +52,10 @@ def _scalars(section: dict[str, Any], prefix: str, learned: Mapping[str, Learned
     for key, value in section.items():
         if value is None or isinstance(value, dict):
             continue
+        name = key if key.isidentifier() else f'"{key}"'
         found = learned.get(prefix + key)
         behind = f"  # +- {found.sigma:.2g}, {found.note}" if found is not None and found.source == "identified" else ""
-        lines.append(f"{key} = {_toml(value)}{behind}")
+        lines.append(f"{name} = {_toml(value)}{behind}")
     return lines
 
 

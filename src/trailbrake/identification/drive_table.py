@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
+from trailbrake.identification.road_bounds import RoadBounds, find_rows_on_road
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
@@ -24,6 +25,7 @@ PLACE = 4.0  # m, cells by which equal places of the road are found
 BLOCK_S = 1.0  # s, of the blocks whose residuals count as independent
 MIN_ROWS = 200
 BETWEEN_DRIVES = 10.0  # s
+DIRT_S = 0.5  # s after the return to the road that are not used
 
 WHEELS = ("fl", "fr", "rl", "rr")
 
@@ -54,6 +56,7 @@ class DriveTable:
         spin: rad/s.
         load: N; NaN where the wire does not tell it.
         slip_ratio, slip_angle: 1, rad; NaN where the wire does not tell them.
+        combined_slip: 1, slip over that of the peak; NaN likewise.
         place_x, place_y: m, of the contact points from the centre of mass, forward and left; NaN likewise.
     """
 
@@ -85,6 +88,7 @@ class DriveTable:
     load: Array
     slip_ratio: Array
     slip_angle: Array
+    combined_slip: Array
     place_x: Array
     place_y: Array
 
@@ -119,13 +123,16 @@ class DriveTable:
         return np.asarray(np.ptp(windows, axis=1) <= tolerance)
 
 
-def make_table(state: Mapping[str, Array], controls: Mapping[str, Array], number: int = 0) -> DriveTable:
-    """Return the table of one recorded drive.
+def make_table(
+    state: Mapping[str, Array], controls: Mapping[str, Array], number: int = 0, bounds: RoadBounds | None = None
+) -> DriveTable:
+    """Return the table of one recorded drive, without the rows beside the road.
 
     Args:
         state: columns of `state.tables.STATE_COLUMNS`; NaN where not supplied.
         controls: columns of `state.tables.CONTROL_COLUMNS`.
         number: of the drive.
+        bounds: of its road; None: not known. Wires that supply the ground under the wheels need none.
 
     Raises:
         DataError: the drive does not tell what no car can be identified without, or is too short.
@@ -160,7 +167,8 @@ def make_table(state: Mapping[str, Array], controls: Mapping[str, Array], number
         steer_applied=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
         engine=raw["engine_speed"], limiter=raw["max_engine_speed"],
         assisted=np.nan_to_num(np.fmax(raw["abs_active"], raw["tc_active"])), spin=wheels["angular_velocity"],
-        load=wheels["load"], slip_ratio=wheels["slip_ratio"], slip_angle=wheels["slip_angle"], place_x=place_x,
+        load=wheels["load"], slip_ratio=wheels["slip_ratio"], slip_angle=wheels["slip_angle"],
+        combined_slip=wheels["combined_slip"], place_x=place_x,
         place_y=place_y,
     )  # fmt: skip
     usual = np.diff(time, prepend=time[0] - step) < GAP
@@ -170,9 +178,20 @@ def make_table(state: Mapping[str, Array], controls: Mapping[str, Array], number
         & np.isfinite(table.fx)
         & np.isfinite(table.fy)
         & (np.nan_to_num(raw["contact_depth"]) <= 0.0)
+        & _on_road(raw, wheels, bounds)
     )
     every = max(round(1.0 / (step * MAX_RATE)), 1)
     return table.take(np.flatnonzero(good)[::every])
+
+
+def _on_road(raw: Mapping[str, Array], wheels: Mapping[str, Array], bounds: RoadBounds | None) -> NDArray[np.bool_]:
+    """Return whether all wheels are on the road, and were for the last DIRT_S; what is not known counts as on it."""
+    on_road = ~(wheels["on_track"] < 0.5).any(axis=1)
+    if bounds is not None:
+        on_road &= find_rows_on_road(raw["x"], raw["y"], bounds)
+    time = raw["time"]
+    left_at = np.maximum.accumulate(np.where(on_road, -np.inf, time))
+    return np.asarray(time - left_at > DIRT_S)
 
 
 def join_tables(tables: list[DriveTable]) -> DriveTable:
@@ -188,7 +207,7 @@ def join_tables(tables: list[DriveTable]) -> DriveTable:
 _STATE = ("time", "x", "y", "z", "yaw", "roll", "pitch", "speed", "velocity_x", "velocity_y", "acceleration_x",
           "acceleration_y", "yaw_rate", "steer", "steering_wheel_angle", "throttle", "brake", "gear", "engine_speed",
           "max_engine_speed", "abs_active", "tc_active", "contact_depth")  # fmt: skip
-_WHEEL = ("angular_velocity", "load", "slip_ratio", "slip_angle", "x", "y", "z")
+_WHEEL = ("angular_velocity", "load", "slip_ratio", "slip_angle", "combined_slip", "on_track", "x", "y", "z")
 
 
 def _stack(state: Mapping[str, Array], name: str, order: Ints) -> Array:

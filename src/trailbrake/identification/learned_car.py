@@ -7,6 +7,7 @@ over the mass alone, and the car file has the mass of the class: its plans, whic
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -14,27 +15,43 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_checks import check_car
-from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.cars.params import CarParams, SteerRange, Tyre
 from trailbrake.identification.actuator_response import ActuatorResponse, find_response
 from trailbrake.identification.braking import Braking, bound_front_share, find_braking
 from trailbrake.identification.class_priors import SOURCE, CarClass, find_class, make_prior_car
 from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.figure_uncertainty import find_uncertainty
 from trailbrake.identification.gearing import Gearing, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
 from trailbrake.identification.learned_value import LearnedValue, identified, prior
-from trailbrake.identification.powertrain import Powertrain, drive_matrix, find_powertrain, wheel_inertia_share
-from trailbrake.identification.tyre_forces import P, TyreFit, find_tyres, tyre_numbers
+from trailbrake.identification.loop_delay import find_loop_delay
+from trailbrake.identification.powertrain import Powertrain, find_powertrain
+from trailbrake.identification.tyre_forces import (
+    STEER_SPEEDS,
+    P,
+    TyreFit,
+    find_tyres,
+    steer_shares,
+    tyre_numbers,
+)
 from trailbrake.identification.wheel_loads import LoadModel, find_load_model
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
 
 RPM = math.pi / 30.0
+USUAL_DELAY = 0.02  # s
 LEARNED = "learned from recordings"
+# Relative errors of single tyre numbers: they trade against each other, and roll and camber are in none of them.
+PEAK_FLOOR, LIFT_FLOOR = 0.1, 0.2
+LOAD_ALONG = 0.7  # loss of friction with load along the tyre, over that across it
 LOW_TORQUE = 0.55  # torque at idle, over that at the lowest engine speed that was driven
 MOST_RATE = 3.0  # of the class's steering rate: what is faster is no rack
 REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear is the last
-SEEN_GRIP = 99.0  # percentile of the force over weight that tells the class
+TOP_SPEED_SHARE = 1.1  # of the speed at which drag takes all power, that the last gear reaches at least
+MOST_GEARS = 8
+MOST_STEP = 1.45  # from a gear to the next, of those that are guessed
+SEEN_GRIP = 98.5  # percentile of the force over weight that tells the class
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +122,28 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     _put_gearing(draft, gearing)
     powertrain = find_powertrain(table, draft.car) if gearing else None
     _put_powertrain(draft, powertrain)
+    _append_gears(draft, gearing)
     braking = find_braking(table, draft.car, powertrain)
     _put_brakes(draft, braking)
     tyres = find_tyres(table, draft.car, known_lift=loads is not None)
     _put_tyres(draft, tyres, known_lift=loads is not None)
     if braking is not None:
+        braking = find_braking(table, draft.car, powertrain) or braking  # with the tyres that were found
+        _put_brakes(draft, braking)
         share = bound_front_share(table, draft.car, draft.car.brakes.front_share)
         draft.car = _split_brakes(draft.car, braking.force.value, share)
     steering = _find_steering(table, draft, tyres)
-    _find_loop_delay(table, draft, braking, powertrain)
-    car = replace(draft.car, name=name, title=f"learned in {table.seconds():.0f} s of driving, class {kind.name}")
+    _put_delay(table, draft, braking, powertrain)
+    doubt = find_uncertainty(
+        draft.car, tyres.fit if tyres else None, partial(replace_tyres, known_lift=loads is not None), powertrain,
+        draft.values,
+    )  # fmt: skip
+    car = replace(
+        draft.car,
+        uncertainty=doubt,
+        name=name,
+        title=f"learned in {table.seconds():.0f} s of driving, class {kind.name}",
+    )
     car = msgspec.convert(msgspec.to_builtins(car, enc_hook=float), CarParams)  # numbers of NumPy become Python's
     check_car(car, name)
     return LearnedCar(car, kind, draft.values, tuple(draft.missing), table.seconds(), geometry, gearing, loads,
@@ -122,7 +151,8 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
 
 
 def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None) -> CarClass:
-    radius = geometry.radius_front.value if geometry.radius_front else math.nan
+    radii = [radius.value for radius in (geometry.radius_front, geometry.radius_rear) if radius]
+    radius = sum(radii) / len(radii) if radii else math.nan
     track = geometry.track_front.value if geometry.track_front else math.nan
     grip = float(np.percentile(np.hypot(table.fx, table.fy), SEEN_GRIP)) / G
     limiter = gearing.limiter.value / RPM if gearing else math.nan
@@ -255,11 +285,6 @@ def _put_gearing(draft: _Draft, found: Gearing | None) -> None:
     unseen = [g for g in range(1, top + 1) if g not in known]
     if unseen:
         draft.missing.append(f"ratio of gear {', '.join(map(str, unseen))}: not driven for long enough")
-    if top > 1 and found.revs.get(top, 0.0) < REVVED_OUT * (found.upshift.value if found.upshift else math.inf):
-        # It was never revved out in its highest gear, so there may be another: as far on as the last step.
-        overall = np.append(overall, overall[-1] * (overall[-1] / overall[-2]) ** 0.9)
-        top += 1
-        draft.missing.append(f"gear {top} and above: never reached; gear {top} is a guess")
     for a in range(1, top):  # a gear is shorter than the next
         overall[a] = min(overall[a], 0.999 * overall[a - 1])
     limiter = found.limiter.value / RPM
@@ -278,6 +303,26 @@ def _put_gearing(draft: _Draft, found: Gearing | None) -> None:
         engine=replace(engine, limiter_rpm=limiter, idle_rpm=idle),
         drive=replace(car.drive, awd_front_share=min(max(found.front_drive, 0.0), 1.0), source=LEARNED),
     )  # fmt: skip
+
+
+def _append_gears(draft: _Draft, found: Gearing | None) -> None:
+    """Append gears beyond the highest that was driven, if it was not the last: a box reaches the car's top speed."""
+    car, box = draft.car, draft.car.gearbox
+    top = box.top_gear
+    if found is None or top < 2 or found.revs.get(top, 0.0) > REVVED_OUT * box.upshift_rpm * RPM:
+        return
+    half = 0.5 * car.aero.air_density * max(car.aero.drag_area, 0.1)
+    fastest = TOP_SPEED_SHARE * math.cbrt(car.engine.peak_power * box.efficiency / half)  # where drag takes all power
+    ratios = list(box.ratios)
+    while len(ratios) < MOST_GEARS:
+        speed = box.upshift_rpm * RPM * car.driven_radius / (ratios[-1] * box.final_drive)
+        if speed > fastest:
+            break
+        step = (ratios[-1] / ratios[-2]) ** 0.9  # the steps of a gearbox get smaller
+        ratios.append(ratios[-1] * max(step, 1.0 / MOST_STEP))
+    if len(ratios) > top:
+        draft.car = replace(car, gearbox=replace(box, ratios=tuple(ratios)))
+        draft.missing.append(f"gears above {top}: never reached; those in the file are guesses by the car's top speed")
 
 
 def _put_powertrain(draft: _Draft, found: Powertrain | None) -> None:
@@ -347,6 +392,24 @@ def _split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
     ))  # fmt: skip
 
 
+def replace_tyres(car: CarParams, p: Array, *, known_lift: bool) -> CarParams:
+    """Return a car with the tyres, and unless it is known the downforce, of parameters `P` of the tyres' fit."""
+    numbers = tyre_numbers(p)
+    tyres = [
+        replace(
+            tyre, mu_y=numbers.mu_y[a], mu_x=numbers.mu_x[a], peak_slip_angle=numbers.peak_slip_angle[a],
+            peak_slip_ratio=numbers.peak_slip_ratio[a], mu_y_load=max(p[P.MU_LOAD], 0.0),
+            mu_x_load=max(LOAD_ALONG * p[P.MU_LOAD], 0.0), shape=p[P.SHAPE], curvature=p[P.CURVATURE],
+        )
+        for a, tyre in enumerate((car.tyre_front, car.tyre_rear))
+    ]  # fmt: skip
+    aero = car.aero
+    if not known_lift:
+        half = 0.5 * aero.air_density / car.body.mass
+        aero = replace(aero, lift_area_front=numbers.lift[0] / half, lift_area_rear=numbers.lift[1] / half)
+    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
+
+
 def _put_tyres(draft: _Draft, found: TyreFit | None, *, known_lift: bool) -> None:
     if found is None:
         draft.missing.append("tyres: too little was driven")
@@ -363,29 +426,26 @@ def _put_tyres(draft: _Draft, found: TyreFit | None, *, known_lift: bool) -> Non
         # A rear tyre's or a longitudinal value is tied to the front's, so little of the drive may be in it.
         draft.put(
             name,
-            mu_y=of(_axle_number("mu_y", a), 0.01, across, 0.06 * mu if a else deviation[P.MU]),
-            mu_x=of(_axle_number("mu_x", a), 0.015, along, 0.08 * mu),
+            mu_y=of(_axle_number("mu_y", a), 0.04, across, 0.06 * mu if a else deviation[P.MU]),
+            mu_x=of(_axle_number("mu_x", a), 0.06, along, 0.08 * mu),
             peak_slip_angle=of(
-                _axle_number("peak_slip_angle", a), 0.03, across, 0.1 * angle if a else deviation[P.ANGLE]
+                _axle_number("peak_slip_angle", a), PEAK_FLOOR, across, 0.1 * angle if a else deviation[P.ANGLE]
             ),
             peak_slip_ratio=of(
-                _axle_number("peak_slip_ratio", a), 0.03, along, 0.1 * ratio if a else deviation[P.RATIO]
+                _axle_number("peak_slip_ratio", a), PEAK_FLOOR, along, 0.1 * ratio if a else deviation[P.RATIO]
             ),
-            mu_y_load=of(lambda p: p[P.MU_LOAD], 0.0, across, deviation[P.MU_LOAD]),
-            shape=of(lambda p: p[P.SHAPE], 0.0, across, deviation[P.SHAPE]),
+            mu_y_load=of(lambda p: p[P.MU_LOAD], 0.3, across, deviation[P.MU_LOAD]),
+            shape=of(lambda p: p[P.SHAPE], 0.08, across, deviation[P.SHAPE]),
             curvature=of(lambda p: p[P.CURVATURE], 0.0, across, deviation[P.CURVATURE]),
         )
-    car = draft.car
-    tyres = {
-        axle: replace(getattr(car, axle), mu_x_load=0.7 * fit.value[P.MU_LOAD]) for axle in ("tyre_front", "tyre_rear")
-    }
+    car = replace_tyres(draft.car, fit.value, known_lift=known_lift)
     scale = fit.value[P.INERTIA]
     body = replace(car.body, yaw_inertia=car.body.yaw_inertia * scale, pitch_inertia=car.body.pitch_inertia * scale)
-    draft.car = replace(car, body=body, **tyres)
+    draft.car = replace(car, body=body)
     if not known_lift:
         half = 0.5 * car.aero.air_density / car.body.mass
         for a, name in enumerate(("front", "rear")):
-            lift = of(_axle_number("lift", a), 0.03, "grip over speed", 0.5 * deviation[P.LIFT])
+            lift = of(_axle_number("lift", a), LIFT_FLOOR, "grip over speed", 0.5 * deviation[P.LIFT])
             area = LearnedValue(lift.value / half, lift.sigma / half, lift.source, lift.note)
             draft.put("aero", **{f"lift_area_{name}": area})
     for axle, used in (("front", found.used_front), ("rear", found.used_rear)):
@@ -404,8 +464,9 @@ def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> A
     """Put the steering's lock, ratio and rate, and return its response; needs the tyres' fit for the gain."""
     if tyres is None:
         return None
-    car, gain = draft.car, tyres.fit.value[P.STEER]
-    sigma = float(np.hypot(tyres.fit.sigma[P.STEER], 0.01 * gain))
+    car, fit_value = draft.car, tyres.fit.value
+    gain = fit_value[P.STEER]
+    sigma = float(np.hypot(tyres.fit.sigma[P.STEER], 0.015 * gain))
     applied = getattr(table, tyres.signal)
     response = None
     if tyres.signal != "steer" and np.isfinite(table.steer).all():
@@ -422,30 +483,17 @@ def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> A
     if rate is not None and rate.source == "identified" and rate.value * gain < MOST_RATE * car.steering.max_rate:
         found["max_rate"] = LearnedValue(rate.value * gain, rate.sigma * gain, rate.source, rate.note)
     draft.put("steering", **found)
+    if tyres.limited_steer:
+        shares = tuple(float(share) for share in steer_shares(fit_value))
+        draft.car = replace(draft.car, steer_range=SteerRange(source=LEARNED, speeds=STEER_SPEEDS, shares=shares))
     return response
 
 
-def _find_loop_delay(table: DriveTable, draft: _Draft, braking: Braking | None, powertrain: Powertrain | None) -> None:
-    """Put the delay from a brake command to the deceleration: forces cannot be echoed by a wire as a pedal can."""
-    if braking is None or powertrain is None:
+def _put_delay(table: DriveTable, draft: _Draft, braking: Braking | None, powertrain: Powertrain | None) -> None:
+    found = find_loop_delay(table, draft.car, braking, powertrain)
+    if found is None:
         draft.missing.append("delay: too little was braked in a straight line")
+        usual = LearnedValue(USUAL_DELAY, USUAL_DELAY, "prior", "of games with a pad")
+        draft.put("actuation", delay=usual)
         return
-    car = draft.car
-    others = drive_matrix(table, car, powertrain.speeds) @ powertrain.fit.value
-    held = others - (table.fx + wheel_inertia_share(car) * table.ax)
-    gentle = (
-        (table.throttle_command < 0.01) & (np.abs(table.fy) < 2.0) & (table.vx > 6.0) & (table.gear_age > 0.3)
-        & (held < 0.7 * braking.peak) & (table.brake_command > 0.0) & (table.assisted < 0.5)
-    )  # fmt: skip
-    applied = np.where(gentle, held, 0.0)
-    response = find_response(table.time, table.brake_command, applied, usual_rate=math.inf, counted=gentle)
-    if response is None:
-        draft.missing.append("delay: too little was braked in a straight line")
-        return
-    period = float(np.median(np.diff(table.time)))
-    # Commands change with the samples: within a period a delay shows by the actuator's lag alone.
-    delay = identified(
-        response.delay.value, math.hypot(min(response.delay.sigma, period), 0.15 * period), "brake steps"
-    )
-    draft.put("actuation", delay=delay)
-    draft.values["brake_lag"] = response.lag
+    draft.put("actuation", delay=found)

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 KNOTS = 12  # of the torque curve
 MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the car
 MAX_SLIP = 0.06  # of the driven wheels
+MAX_DRIVE_SLIP = 0.03  # of them at full throttle: beyond it traction control or the tyres may hold the engine back
 STEADY_S = 0.5  # of the pedal: turbochargers lag
 SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
 MIN_ROWS = 150
@@ -118,6 +119,24 @@ def wheel_inertia_share(car: CarParams) -> float:
     return sum(2.0 * tyre.inertia / tyre.radius**2 for tyre in (car.tyre_front, car.tyre_rear)) / car.body.mass
 
 
+def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows that tell the powertrain: at full throttle and coasting, if the tyres carry the whole of it.
+
+    Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
+    where traction control or the tyres hold the engine back at full throttle, it is all that there is.
+    """
+    steady = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
+    slip = np.abs(_driven_speed(table, car) / table.speed - 1.0)
+    free = steady & ((slip < MAX_DRIVE_SLIP) | (table.throttle < MIN_PULL))
+    full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
+    enough = MIN_ROWS // 3
+    if (free & full).sum() > enough:
+        return free & (full | shut)
+    if (free & (table.throttle > MIN_PULL)).sum() > enough:
+        return free
+    return steady
+
+
 def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
     """Return the powertrain of the car of a drive; None where too little was driven in a straight line.
 
@@ -125,12 +144,7 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
         table: the drive.
         car: what is known of it: gears and radii found before, the rest of its class.
     """
-    # Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole.
-    # But for cars whose tyres hardly ever carry all of it.
-    rows = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
-    full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
-    if (rows & full).sum() > 0.5 * MIN_ROWS:
-        rows &= full | shut
+    rows = _choose_rows(table, car)
     if rows.sum() < MIN_ROWS:
         return None
     t = table.take(rows)

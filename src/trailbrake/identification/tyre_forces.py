@@ -27,11 +27,21 @@ Array = NDArray[np.float64]
 
 MIN_SPEED = 5.0  # m/s
 MIN_ROWS = 150
-MOST_ROWS = 5000
+MOST_ROWS = 1800
 FORCE_BINS = 24  # of the forces across and along: rows are spread over them
 FORCE_ERROR, FORCE_SHARE = 0.15, 0.02  # m/s^2, and of the force: what the residuals are measured by
 LONGITUDINAL_WEIGHT = 0.5
+GENTLE_SIDE = 3.0  # m/s^2
+MIN_GAIN_ROWS = 15
+GAIN_SPREAD = 0.5  # of the logarithm of a gain, about that of gentle driving
+SLIP_ERROR, SLIP_SHARE = 0.05, 0.1  # of the slip over that of its peak, as the wire supplies it: what it is known to
+SLIP_WEIGHT = 0.5  # of a wheel's: four of them are no more than a force
 PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
+
+
+STEER_SPEEDS = (5.0, 10.0, 15.0, 22.0, 32.0, 47.0, 70.0)  # m/s, of the gains where a game limits the steer
+LIMITED_BELOW = 0.3  # gain of gentle driving at speed, over that of slow driving: no car understeers so much
+SLOW, FAST = 9.0, 25.0  # m/s, of the two
 
 
 class P(IntEnum):
@@ -57,6 +67,14 @@ class P(IntEnum):
     RADIUS_REAR = 17
     TOE_FRONT = 18  # rad, by which each wheel is turned inwards; what camber does counts as such
     TOE_REAR = 19
+    ROLL_FRONT = 20  # rad per m/s^2 across, by which roll lowers the slip angle: camber thrust and roll steer
+    ROLL_REAR = 21
+    STEER_1 = 22  # logarithm of the steering's gain at STEER_SPEEDS[1] over that at STEER_SPEEDS[0], and so on
+    STEER_2 = 23
+    STEER_3 = 24
+    STEER_4 = 25
+    STEER_5 = 26
+    STEER_6 = 27
 
 
 class TyreNumbers(NamedTuple):
@@ -79,6 +97,11 @@ def tyre_numbers(p: Array) -> TyreNumbers:
     )  # fmt: skip
 
 
+def steer_shares(p: Array) -> Array:
+    """Return the steering's gain at STEER_SPEEDS over that at the lowest of them."""
+    return np.asarray(np.exp(np.concatenate([[0.0], p[P.STEER_1 : P.STEER_6 + 1]])))
+
+
 @dataclass(frozen=True, eq=False)
 class TyreFit:
     """What was found.
@@ -89,6 +112,7 @@ class TyreFit:
         signal: what STEER counts: `wheel_angle` (rad), `steer_applied` or `steer`.
         used_front, used_rear: the most combined slip over its peak that was driven (a high percentile).
         friction: (2,) most lateral force over load that the axles gave.
+        limited_steer: whether the steering's gain falls with speed, as games with a pad have it.
         rows: (n, 6) of the plots: slip angle front and rear (rad), lateral force over load front and rear, speed, and
             the force along over weight.
     """
@@ -99,6 +123,7 @@ class TyreFit:
     used_front: float
     used_rear: float
     friction: tuple[float, float]
+    limited_steer: bool
     rows: Array
 
 
@@ -174,6 +199,13 @@ class AxleModel:
         self._front_force = (car.body.cg_to_rear * t.fy) / base
         self._rear_force = (car.body.cg_to_front * t.fy) / base
         self._moment = car.body.yaw_inertia / mass * t.yaw_acceleration / base
+        self._ackermann = car.steering.ackermann * 0.5 * car.body.track_front / base
+        self._slip = t.combined_slip if np.isfinite(t.combined_slip).all() else None
+
+    def steer_angle(self, p: Array) -> Array:
+        """Return (n,) angle of the road wheels, rad."""
+        gain = np.interp(self._flow.table.vx, STEER_SPEEDS, np.concatenate([[0.0], p[P.STEER_1 : P.STEER_6 + 1]]))
+        return np.asarray(p[P.STEER] * np.exp(gain) * self._flow.steer + p[P.STEER_OFFSET])
 
     def loads(self, p: Array) -> Array:
         """Return (n, 4) loads over mass, m/s^2."""
@@ -196,9 +228,11 @@ class AxleModel:
         """Return forces over mass of the body: across at the front and rear, along in all; and (n, 4) combined slip."""
         t, car = self._flow.table, self._car
         loads = self.loads(p)
-        delta = p[P.STEER] * self._flow.steer + p[P.STEER_OFFSET]
+        delta = self.steer_angle(p)
+        apart = self._ackermann * delta**2  # the inner wheel is turned further
+        roll_front, roll_rear = -p[P.ROLL_FRONT] * t.fy, -p[P.ROLL_REAR] * t.fy
         toe = np.array([-p[P.TOE_FRONT], p[P.TOE_FRONT], -p[P.TOE_REAR], p[P.TOE_REAR]])
-        angles = np.column_stack([delta, delta, np.zeros_like(delta), np.zeros_like(delta)]) + toe
+        angles = toe + np.column_stack([delta + apart + roll_front, delta - apart + roll_front, roll_rear, roll_rear])
         flow = np.arctan(self._flow.across) - angles
         tangent = np.tan(np.clip(flow, -1.2, 1.2))
         # Speed along the wheel's own plane.
@@ -232,13 +266,16 @@ class AxleModel:
         return self._front_force + moment, self._rear_force - moment, t.fx + air
 
     def residuals(self, p: Array) -> Array:
-        """Return (3 n,) differences over the error that a force has."""
+        """Return (3 n,) differences over the error that a force has; (7 n,) where the wire supplies combined slips."""
         model, applied = self.forces(p), self.measured(p)
         weights = (1.0, 1.0, LONGITUDINAL_WEIGHT)
         parts = [
             w * (m - f) / (FORCE_ERROR + FORCE_SHARE * np.abs(f))
             for m, f, w in zip(model[:3], applied, weights, strict=True)
         ]
+        if self._slip is not None:
+            apart = SLIP_WEIGHT * (model[3] - self._slip) / (SLIP_ERROR + SLIP_SHARE * self._slip)
+            parts += list(apart.T)
         return np.concatenate(parts)
 
 
@@ -260,9 +297,12 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     flow = _Flow(table.take(rows), flow.u[rows], flow.across[rows], flow.steer[rows])
     model = AxleModel(flow, car)
     mean, deviation, limits = _priors(car, signal, known_lift=known_lift)
+    falling = _falling_gain(flow, car) if signal != "wheel_angle" else None
+    if falling is not None:
+        mean[P.STEER_1 : P.STEER_6 + 1], deviation[P.STEER_1 : P.STEER_6 + 1] = falling, GAIN_SPREAD
     start = mean.copy()
-    start[P.STEER] = _kinematic_gain(flow, car, mean[P.STEER])
-    blocks = np.tile(flow.table.blocks, 3)
+    start[P.STEER] = _kinematic_gain(flow, car, mean[P.STEER], SLOW if falling is not None else math.inf)
+    blocks = np.tile(flow.table.blocks, len(model.residuals(start)) // len(flow.table))
     fit = fit_residuals(model.residuals, start, (mean, deviation), blocks, limits=limits)
     _, _, _, slip = model.forces(fit.value)
     loads = model.loads(fit.value)
@@ -270,18 +310,42 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     use = np.column_stack([front / loads[:, :2].sum(axis=1).clip(0.5), rear / loads[:, 2:].sum(axis=1).clip(0.5)])
     used = [float(np.percentile(slip[:, k : k + 2].max(axis=1), PEAK_SHARE)) for k in (0, 2)]
     friction = tuple(float(np.percentile(np.abs(use[:, k]), PEAK_SHARE)) for k in (0, 1))
-    delta = fit.value[P.STEER] * flow.steer + fit.value[P.STEER_OFFSET]
+    delta = model.steer_angle(fit.value)
     plot = np.column_stack([
         np.arctan(flow.across[:, :2].mean(axis=1)) - delta, np.arctan(flow.across[:, 2:].mean(axis=1)), use,
         flow.table.vx, flow.table.fx / G,
     ])  # fmt: skip
-    return TyreFit(fit, deviation, signal, used[0], used[1], (friction[0], friction[1]), plot)
+    return TyreFit(fit, deviation, signal, used[0], used[1], (friction[0], friction[1]), falling is not None, plot)
 
 
-def _kinematic_gain(flow: _Flow, car: CarParams, usual: float) -> float:
-    """Return the gain of the steering by the curvature of gentle driving, as a start for the fit."""
+def _falling_gain(flow: _Flow, car: CarParams) -> Array | None:
+    """Return the logarithms of the gain at STEER_SPEEDS[1:] over the lowest, where it falls more than a car's can.
+
+    They are those of the curvature of gentle driving, held level where nothing was driven. None: it does not fall so.
+    """
     t = flow.table
-    gentle = (np.abs(t.fy) < 3.0) & (np.abs(flow.steer) > 1e-3)
+    slow = _kinematic_gain(flow, car, 0.0, SLOW)
+    fast = (t.vx > FAST) & (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 0.01)
+    if slow <= 0.0 or fast.sum() < MIN_GAIN_ROWS:
+        return None
+    ratio = car.body.wheelbase * t.yaw_rate / t.speed / np.where(np.abs(flow.steer) > 0.01, flow.steer, np.nan) / slow
+    if float(np.median(ratio[fast])) > LIMITED_BELOW:
+        return None
+    gentle = (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 0.01) & (ratio > 0.0)
+    edges = np.sqrt(np.array(STEER_SPEEDS[:-1]) * np.array(STEER_SPEEDS[1:]))
+    place = np.searchsorted(edges, t.vx)
+    gains, last = [], 0.0
+    for k in range(1, len(STEER_SPEEDS)):
+        rows = gentle & (place == k)
+        last = min(float(np.log(np.median(ratio[rows]))), 0.0) if rows.sum() >= MIN_GAIN_ROWS else last
+        gains.append(last)
+    return np.array(gains)
+
+
+def _kinematic_gain(flow: _Flow, car: CarParams, usual: float, fastest: float) -> float:
+    """Return the gain of the steering by the curvature of gentle driving up to `fastest` (m/s), to begin with."""
+    t = flow.table
+    gentle = (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 1e-3) & (t.vx < fastest)
     if gentle.sum() < 20:
         return usual
     wanted = car.body.wheelbase * t.yaw_rate[gentle] / t.speed[gentle]
@@ -295,7 +359,7 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
     half = 0.5 * car.aero.air_density / mass
     gain = 1.0 / car.steering.ratio if signal == "wheel_angle" else car.steering.max_angle
     lift = (half * car.aero.lift_area_front, half * car.aero.lift_area_rear)
-    spread = 1e-9 if known_lift else max(sum(lift), 2e-4)
+    spread = 1e-9 if known_lift else max(0.6 * sum(lift), 2e-4)
     # Where it is not known, the air presses on the axles about as the weight does.
     share = lift[0] / sum(lift) if known_lift and sum(lift) > 0.0 else car.body.front_share - 0.02
     # By parameter: mean, deviation, least, most.
@@ -310,16 +374,19 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.ANGLE_REAR: (0.97, 0.1, 0.5, 2.0),
         P.RATIO: (front.peak_slip_ratio, 0.03, 0.03, 0.3),
         P.RATIO_REAR: (1.0, 0.1, 0.5, 2.0),
-        P.MU_LOAD: (front.mu_y_load, 0.06, 0.0, 0.4),
+        P.MU_LOAD: (front.mu_y_load, 0.03, 0.0, 0.4),
         P.SHAPE: (front.shape, 0.08, 1.05, 1.95),
         P.CURVATURE: (front.curvature, 0.3, -3.0, 0.9),
         P.LIFT: (sum(lift), spread, sum(lift) - 1.0 if known_lift else -2e-4, 0.1),
         P.LIFT_FRONT: (share, 1e-6 if known_lift else 0.05, 0.0, 1.0),
-        P.INERTIA: (1.0, 0.12, 0.5, 1.8),
+        P.INERTIA: (1.0, 0.25, 0.25, 2.0),
         P.RADIUS_FRONT: (1.0, 0.002, 0.97, 1.03),
         P.RADIUS_REAR: (1.0, 0.002, 0.97, 1.03),
         P.TOE_FRONT: (0.0, 0.004, -0.03, 0.03),
         P.TOE_REAR: (0.002, 0.004, -0.03, 0.03),
+        P.ROLL_FRONT: (0.0003, 0.0003, -0.001, 0.002),
+        P.ROLL_REAR: (0.0003, 0.0003, -0.001, 0.002),
+        **{p: (0.0, 1e-9, -6.0, 1.0) for p in P if p >= P.STEER_1},
     }
     columns = np.array([table[p] for p in P])
     return columns[:, 0], columns[:, 1], (columns[:, 2], columns[:, 3])

@@ -18,12 +18,13 @@ from trailbrake.drivers.car_test import Driver as CarTest
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.identification.car_file_writer import format_car
-from trailbrake.identification.drive_table import DriveTable, join_tables, make_table
+from trailbrake.identification.drive_table import DriveTable, join_tables
+from trailbrake.identification.figure_uncertainty import plan_share
 from trailbrake.identification.learned_car import LearnedCar, learn_car
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.record.file_names import safe_name
-from trailbrake.record.recording_reader import Recording
+from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.options import DriveOptions, LearnCarOptions, LearnOptions
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.run.session.driver_needs import check_driver_needs
@@ -93,6 +94,7 @@ class _Progress:
     paths: list[Path]
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    allowed: float = 1.0  # share of the grip with which the car has not left the road
 
 
 def learn_car_file(
@@ -123,21 +125,6 @@ def _name_of(options: LearnCarOptions) -> str:
     if options.out is not None:
         return safe_name(options.out.stem)
     return "learned" if options.live or options.source else f"{safe_name(Path(options.track).stem)}_learned"
-
-
-def read_drive(path: Path, number: int) -> DriveTable:
-    """Return a recording as a table.
-
-    Raises:
-        TrailbrakeError: it cannot be read, or does not tell how a car moves.
-    """
-    recording = Recording.open(path)
-    state = {name: recording.state[name] for name in recording.state}
-    controls = {name: recording.controls[name] for name in recording.controls}
-    try:
-        return make_table(state, controls, number)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
 
 
 def _read_recordings(paths: Sequence[Path]) -> tuple[list[DriveTable], list[Path]]:
@@ -191,18 +178,20 @@ class _Steady:
 
 def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListener) -> tuple[DriveTarget, Track]:
     """Return the target with its track and car named, and the road that the drivers know: the file `road`, if any."""
-    simulator, drive, live = target
+    simulator, drive, live, _ = target
     if not drive.live:
         drive = drive.with_defaults(simulator.world)
-        return DriveTarget(simulator, drive, live), load_track(road if road is not None else drive.track)
+        found = load_track(road if road is not None else drive.track)
+        return DriveTarget(simulator, drive, live, found.road), found
     if road is not None:
-        return target, load_track(road)
+        found = load_track(road)
+        return target._replace(road=found.road), found
     live = live or simulator.live_options()
     drive, live, found, _ = detect_track_and_car(simulator, drive, live, lambda: False, listener.show_message)
     if found is None:
         raise UsageError("the road is not known", where="learn car", expected="--map FILE",
                          hint="trailbrake learn track makes one")  # fmt: skip
-    return DriveTarget(simulator, drive, live), found
+    return DriveTarget(simulator, drive, live, found.road), found
 
 
 def _drive_laps(
@@ -233,7 +222,7 @@ def _drive_laps(
         if lap.interrupted:
             return
         if watch.left_road or watch.stood:
-            allowed = min(share, allowed) * AFTER_LEAVING
+            progress.allowed = allowed = min(share, allowed) * AFTER_LEAVING
 
 
 def _end_of(watch: LapWatch) -> DriveEnd:
@@ -250,13 +239,16 @@ def _keep(progress: _Progress, drive: RecordedDrive, listener: ProgressListener)
 
 
 def plan_car(learned: LearnedCar, share: float) -> CarParams:
-    """Return the learned car with a share of its grip, and no more than it has shown where its tyres never slid.
+    """Return the learned car with the grip that a plan may use: what is all but certain, and what it has shown.
 
     Args:
         learned: the car.
-        share: 0..1 of the grip.
+        share: 0..1 of that grip.
     """
     car, fit = learned.car, learned.tyres
+    if car.uncertainty is not None:
+        share *= plan_share(car.uncertainty)
+        car = replace_fields(car, uncertainty=replace_fields(car.uncertainty, planned_share=share))
     used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
     tyres = [_reduce_grip(tyre, share, slip) for tyre, slip in zip((car.tyre_front, car.tyre_rear), used, strict=True)]
     return replace_fields(car, tyre_front=tyres[0], tyre_rear=tyres[1])
@@ -275,7 +267,7 @@ def _write_results(learned: LearnedCar, progress: _Progress, options: LearnCarOp
     from trailbrake.analysis.car_report import write_car_report
 
     out = options.out or Path(f"{learned.car.name}.toml")
-    car = replace_fields(plan_car(learned, 1.0), name=safe_name(out.stem))
+    car = replace_fields(plan_car(learned, progress.allowed), name=safe_name(out.stem))
     try:
         out.write_text(format_car(learned, car), encoding="utf-8")
     except OSError as error:
@@ -288,6 +280,7 @@ def _write_results(learned: LearnedCar, progress: _Progress, options: LearnCarOp
     return {
         "car": str(out), "report": str(report), "class": learned.kind.name,
         "recordings": list(map(str, progress.paths)), "driven_s": learned.seconds, "values": values,
+        "planned_share": car.uncertainty.planned_share if car.uncertainty is not None else 1.0,
         "missing": list(learned.missing),
     }  # fmt: skip
 

@@ -14,6 +14,7 @@ from trailbrake.run.loop.drive_loop import CarLoop, run_loop
 from trailbrake.run.loop.standstill import brake_to_standstill
 from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions
+from trailbrake.run.session.car_session import store_road
 from trailbrake.run.session.connection import open_connection
 from trailbrake.run.session.drive_protection import protect_cars
 from trailbrake.run.session.drive_session import INTERRUPTED
@@ -23,6 +24,7 @@ from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tracks.road import Road
 
 
 class DriveTarget(NamedTuple):
@@ -32,11 +34,13 @@ class DriveTarget(NamedTuple):
         simulator: whose wire to drive through.
         options: the world and its options.
         live: the simulator's live options; None for their defaults.
+        road: as the driver knows it, for the recording; None: it does not.
     """
 
     simulator: AnySimulator
     options: DriveOptions
     live: object
+    road: Road | None = None
 
 
 class DriveEnd(NamedTuple):
@@ -87,7 +91,7 @@ def record_drive(
         TrailbrakeError: the simulator cannot be reached, or a file cannot be written.
     """
     supervisor, breakable = Supervisor(), BreakableCall()
-    simulator, drive, live = target
+    simulator, drive, live, road = target
     with (
         handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
         open_connection(make_setup(simulator, drive, live, driver), lambda: supervisor.stop_reason != "") as connection,
@@ -95,6 +99,8 @@ def record_drive(
         plain = Recorder(recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap")
         recorder = ThreadedRecorder(plain) if drive.live else plain
         recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car})
+        if road is not None:
+            store_road(recorder, road)
         say = listener.show_message
         try:
             seat = CarLoop(

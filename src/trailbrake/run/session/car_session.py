@@ -26,7 +26,7 @@ from trailbrake.run.session.track_scoring import DriveScore, TrackScorer, lap_su
 from trailbrake.run.session.wire_scoring import WireLapScorer
 from trailbrake.state import CarState, Controls, Signal
 from trailbrake.system import steady_clock
-from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.road import Road, RoadColumn
 
 
 class _ProgressTap:
@@ -197,10 +197,14 @@ def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorde
     recorder = ThreadedRecorder(plain) if options.live or options.speed == "real" else plain
     if not mapped:
         return recorder
-    road = course.track.road
-    left, right = road.edge_lines()
-    recorder.store_map(road.table[:, [RoadColumn.X, RoadColumn.Y]], left[:, :2], right[:, :2], road.closed)
+    store_road(recorder, course.track.road)
     if has_plan(course):
         line = course.line
         recorder.store_plan(line.stations(), line.column(RoadColumn.X), line.column(RoadColumn.Y), course.profile.speed)
     return recorder
+
+
+def store_road(recorder: Recorder | ThreadedRecorder, road: Road) -> None:
+    """Store the outline of a road in a recording."""
+    left, right = road.edge_lines()
+    recorder.store_map(road.table[:, [RoadColumn.X, RoadColumn.Y]], left[:, :2], right[:, :2], road.closed)

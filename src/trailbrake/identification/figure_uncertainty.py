@@ -1,0 +1,108 @@
+"""How sure a learned car's figures are, and how much of its grip a plan may use.
+
+The deviations of the tyres' fit are carried through the planner's limits along the axes of its covariance; what the
+method itself may be wrong by is added. A plan that believes in a little too much grip stays on the road, one that
+believes in a tenth too much leaves it (docs/decisions/0036): the grip of a car file is lowered until the first is as
+good as certain.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from trailbrake.cars.learned import Uncertainty
+from trailbrake.cars.params import CarParams
+from trailbrake.identification.learned_value import NORMAL_95, LearnedValue
+from trailbrake.identification.powertrain import Powertrain
+from trailbrake.identification.robust_fit import Fit
+from trailbrake.planning.car_figures import compute_figures
+from trailbrake.units import G
+
+Array = NDArray[np.float64]
+
+LATERAL_FLOOR, BRAKING_FLOOR = 0.03, 0.035  # relative: camber, heat and the suspension of the class
+DRIVE_FLOOR, UNSEEN_DRIVE = 0.015, 0.15  # relative: of what was driven, and of engine speeds and gears that were not
+DOWNFORCE_FLOOR = 0.03  # of the weight
+UNLEARNED_GRIP = 0.12  # relative, of the limits of tyres that are all of the class of cars
+TOLERATED = 0.05  # of the grip that a plan may believe in too much
+LEAST_SHARE = 0.6  # of the grip that was found, that is planned with at least
+
+
+def find_uncertainty(
+    car: CarParams,
+    fit: Fit | None,
+    tyres_of: Callable[[CarParams, Array], CarParams],
+    powertrain: Powertrain | None,
+    values: Mapping[str, LearnedValue],
+) -> Uncertainty:
+    """Return the uncertainty of a learned car.
+
+    Args:
+        car: the car.
+        fit: of its tyres; None: they are those of the class.
+        tyres_of: returns a car with the tyres of other parameters of the fit.
+        powertrain: its powertrain; None: of the class.
+        values: what was learned, by the keys of the car file.
+    """
+    lateral, braking, downforce = _limit_deviations(car, fit, tyres_of)
+    brakes = values.get("brakes.force_over_mass")
+    if brakes is not None:
+        braking = math.hypot(braking, 0.3 * brakes.sigma / max(brakes.value, 1e-9))
+    lock, delay = values.get("steering.max_angle"), values.get("actuation.delay")
+    half = 0.5 * car.aero.air_density * 50.0**2 / (car.body.mass * G)
+    lifts = [values[key].sigma for key in ("aero.lift_area_front", "aero.lift_area_rear") if key in values]
+    return Uncertainty(
+        source="standard deviations, of the fits and of the method",
+        lateral_grip=lateral,
+        braking=braking,
+        drive_force=_drive_deviation(powertrain),
+        downforce=math.hypot(downforce, half * math.hypot(*lifts) if lifts else 0.0),
+        steer_angle=lock.sigma / lock.value if lock is not None else 0.3,
+        delay=delay.sigma if delay is not None else 0.03,
+        deviation={key: value.sigma for key, value in values.items() if value.source == "identified"},
+    )
+
+
+def plan_share(uncertainty: Uncertainty) -> float:
+    """Return the share of the learned grip at which 97.5 % of cars have no less than TOLERATED under the plan."""
+    worst = max(uncertainty.lateral_grip, uncertainty.braking)
+    return min(max((1.0 + TOLERATED) * (1.0 - NORMAL_95 * worst), LEAST_SHARE), 1.0)
+
+
+def _limit_deviations(
+    car: CarParams, fit: Fit | None, tyres_of: Callable[[CarParams, Array], CarParams]
+) -> tuple[float, float, float]:
+    """Return relative deviations of lateral grip and braking, and that of the downforce over the weight."""
+    if fit is None:
+        return UNLEARNED_GRIP, UNLEARNED_GRIP, 0.3
+    middle = compute_figures(car)
+    sizes, axes = np.linalg.eigh(fit.covariance)
+    lateral = braking = downforce = 0.0
+    for size, axis in zip(sizes, axes.T, strict=True):
+        if size <= 0.0:
+            continue
+        beside = compute_figures(tyres_of(car, fit.value + math.sqrt(size) * axis))
+        lateral += (beside.lateral_grip / middle.lateral_grip - 1.0) ** 2
+        braking += (beside.braking / max(middle.braking, 1e-9) - 1.0) ** 2
+        downforce += (beside.downforce - middle.downforce) ** 2
+    return (math.sqrt(lateral + LATERAL_FLOOR**2), math.sqrt(braking + BRAKING_FLOOR**2),
+            math.sqrt(downforce + DOWNFORCE_FLOOR**2))  # fmt: skip
+
+
+def _drive_deviation(powertrain: Powertrain | None) -> float:
+    """Return the relative deviation of the drive force over all speeds."""
+    if powertrain is None or not powertrain.covered.any():
+        return 0.4
+    k = powertrain.covered & (powertrain.torque > 0.0)
+    known = float(np.mean(powertrain.torque_sigma[k] / powertrain.torque[k])) if k.any() else 0.4
+    unseen = 1.0 - float(np.mean(powertrain.covered))
+    return math.sqrt(known**2 + DRIVE_FLOOR**2 + (unseen * UNSEEN_DRIVE) ** 2)
+
+
+def replace_grip(car: CarParams, share: float) -> CarParams:
+    """Return a car with a share of its tyres' friction."""
+    tyres = [replace(t, mu_x=share * t.mu_x, mu_y=share * t.mu_y) for t in (car.tyre_front, car.tyre_rear)]
+    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1])

@@ -1,0 +1,61 @@
+"""Uncertainty of a car's figures, and the grip that a plan may use."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.cars.learned import Uncertainty
+from trailbrake.identification.figure_uncertainty import (
+    BRAKING_FLOOR,
+    LATERAL_FLOOR,
+    LEAST_SHARE,
+    TOLERATED,
+    find_uncertainty,
+    plan_share,
+)
+from trailbrake.identification.learned_value import identified
+from trailbrake.identification.robust_fit import Fit
+
+CAR = load_car("gt3")
+
+
+def fit_of(sigma):
+    """Return a fit of one parameter, the friction of all tyres over the car's."""
+    return Fit(np.array([1.0]), np.array([sigma]), np.array([[sigma**2]]), 1.0, 100)
+
+
+def tyres_of(car, p):
+    tyres = [replace(t, mu_y=float(p[0]) * t.mu_y, mu_x=float(p[0]) * t.mu_x) for t in (car.tyre_front, car.tyre_rear)]
+    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1])
+
+
+def doubt(**shares):
+    zero = dict.fromkeys(("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay"), 0.0)
+    return Uncertainty(**{**zero, **shares})
+
+
+def test_a_deviation_of_the_friction_is_one_of_the_limits():
+    found = find_uncertainty(CAR, fit_of(0.1), tyres_of, None, {"steering.max_angle": identified(0.4, 0.02, "")})
+    assert found.lateral_grip == pytest.approx(np.hypot(0.1, LATERAL_FLOOR), rel=0.15)
+    assert found.braking > BRAKING_FLOOR
+    assert found.steer_angle == pytest.approx(0.05)
+    assert found.deviation == {"steering.max_angle": 0.02}
+
+
+def test_tyres_of_the_class_alone_are_hardly_known():
+    sure = find_uncertainty(CAR, fit_of(0.001), tyres_of, None, {})
+    unknown = find_uncertainty(CAR, None, tyres_of, None, {})
+    assert unknown.lateral_grip > 3.0 * sure.lateral_grip
+    assert plan_share(unknown) < 0.85 < plan_share(sure)
+
+
+def test_a_plan_uses_grip_that_the_car_has_but_for_what_does_no_harm():
+    assert plan_share(doubt()) == 1.0
+    assert plan_share(doubt(lateral_grip=0.02)) == 1.0
+    for sigma in (0.04, 0.08, 0.15):
+        share = plan_share(doubt(braking=sigma))
+        assert share < 1.0
+        # The worst car of 97.5 % has 1 - 1.96 sigma of the grip that was found.
+        assert share <= (1.0 + TOLERATED) * (1.0 - 1.96 * sigma) + 1e-12
+    assert plan_share(doubt(braking=1.0)) == LEAST_SHARE

@@ -1,0 +1,55 @@
+"""The delay of braking whose deceleration follows the pedal after a known time."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.known_drives import RATE, make_table
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.identification.braking import Braking
+from trailbrake.identification.learned_value import identified
+from trailbrake.identification.loop_delay import find_loop_delay
+from trailbrake.identification.powertrain import KNOTS, wheel_inertia_share
+
+CAR = load_car("gt3")
+BRAKES = Braking(identified(20.0, 0.2, ""), None, 18.0)
+ENGINE = SimpleNamespace(speeds=np.linspace(100.0, 800.0, KNOTS), fit=SimpleNamespace(value=np.zeros(KNOTS + 5)))
+FINE = 20  # steps of the motion per sample
+
+
+def stops(delay, rows=3000):
+    """Return a drive that brakes in steps; its force follows each command after `delay` s and the tyres' lag.
+
+    Something else drives it: its speed stays near 30 m/s, and the force of that is not in the table.
+    """
+    rng = np.random.default_rng(2)
+    pedal = np.repeat(rng.choice([0.0, 0.3, 0.5], rows // 25 + 1), 25)[:rows]
+    step = 1.0 / RATE / FINE
+    fine = np.repeat(pedal, FINE)
+    late = np.concatenate([np.zeros(round(delay / step)), fine])[: len(fine)]
+    lag = 0.5 * (CAR.tyre_front.relaxation_x + CAR.tyre_rear.relaxation_x) / 30.0
+    held = np.empty_like(late)
+    now = 0.0
+    for k, goal in enumerate(late):
+        now += (20.0 * goal - now) * step / lag
+        held[k] = now
+    # Sample k has the motion of its moment: a command acts from the next one on. A wave drowns in no brake step.
+    mean = np.concatenate([[0.0], held.reshape(rows, FINE).mean(axis=1)[:-1]]) / (1.0 + wheel_inertia_share(CAR))
+    speed = 2000.0 - np.cumsum(mean) / RATE
+    return make_table(rows, vx=speed, ax=-mean, fx=-mean, brake_command=pedal, brake=pedal), ENGINE
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.013, 0.030])
+def test_a_delay_is_found_to_a_part_of_the_period(delay):
+    table, engine = stops(delay)
+    found = find_loop_delay(table, CAR, BRAKES, engine)
+    assert found.value == pytest.approx(delay, abs=0.004)
+    assert found.sigma < 0.01
+
+
+def test_without_brakes_there_is_no_delay():
+    table, engine = stops(0.01)
+    assert find_loop_delay(table, CAR, None, engine) is None
+    still = make_table(400, vx=20.0)
+    assert find_loop_delay(still, CAR, BRAKES, engine) is None

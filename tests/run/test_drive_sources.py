@@ -1,0 +1,59 @@
+"""Drives to learn from, of each kind of file."""
+
+import numpy as np
+import pytest
+
+from trailbrake.errors import DataError, UsageError
+from trailbrake.record.csv_export import export_csv
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.recording_reader import Recording
+from trailbrake.run.drive_sources import read_drive
+from trailbrake.state import CarState, Controls
+
+
+def record(path, rows=400):
+    """Write a recording of a straight drive on a road 8 m wide; from row 300 on the car is beside it."""
+    recorder = Recorder(path)
+    recorder.start({"sim": "forza"})
+    x = np.arange(-20.0, 300.0, 5.0)
+    centre = np.column_stack([x, 0.0 * x])
+    half = np.array([0.0, 4.0])
+    recorder.store_map(centre, centre + half, centre - half, False)
+    for k in range(rows):
+        state = CarState(
+            time=0.02 * k, x=0.4 * k, y=8.0 if k >= 300 else 0.0, velocity_x=20.0, velocity_y=0.0, yaw_rate=0.0,
+            acceleration_x=0.1, acceleration_y=0.0, speed=20.0,
+        )  # fmt: skip
+        recorder.tick(state, Controls(steer=0.01, throttle=0.5))
+    recorder.close()
+    return path
+
+
+def test_rows_beside_the_recorded_road_are_left_out(tmp_path):
+    table = read_drive(record(tmp_path / "a.mcap"), 0)
+    assert len(table) == pytest.approx(300, abs=2)
+    assert (table.y == 0.0).all()
+
+
+def test_an_export_teaches_what_its_recording_does(tmp_path):
+    path = record(tmp_path / "a.mcap")
+    export_csv(Recording.open(path), tmp_path / "a.csv")
+    table = read_drive(tmp_path / "a.csv", 3)
+    assert len(table) == 400  # a table has no road
+    assert (table.drive == 3.0).all()
+    assert table.steer.tolist() == [0.01] * 400
+    assert table.fx == pytest.approx(np.full(400, 0.1))
+
+
+def test_what_is_no_drive_is_one_line(tmp_path):
+    with pytest.raises(UsageError, match="cannot read the recording"):
+        read_drive(tmp_path / "none.csv", 0)
+    (tmp_path / "a.csv").write_text("hello\n")
+    with pytest.raises(DataError, match=r"a\.csv"):
+        read_drive(tmp_path / "a.csv", 0)
+    short = tmp_path / "short.csv"
+    short.write_text(
+        "time_s,velocity_x_mps,velocity_y_mps,yaw_rate_radps,acceleration_x_mps2,acceleration_y_mps2\n0,1,0,0,0,0\n"
+    )
+    with pytest.raises(DataError, match="too short a drive"):
+        read_drive(short, 0)
