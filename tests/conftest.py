@@ -2,6 +2,7 @@
 
 import gc
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from hypothesis import HealthCheck, settings
 
 # Several processes run tests: threads of the linear algebra library would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# No line that a user keeps takes part in a test.
+os.environ["TRAILBRAKE_LINES"] = str(Path(tempfile.gettempdir()) / f"trailbrake-lines-{os.getpid()}")
 
 # Seeded, and nothing is asked of the clock: a machine that does something else beside is no failure.
 settings.register_profile(

@@ -15,3 +15,12 @@ def recordings_folder() -> Path:
 def driver_memory_file() -> Path:
     """Return the user's own file of what drivers have learned: in the user's data folder of the system."""
     return Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "driver_memory.json"
+
+
+def lines_folder() -> Path:
+    """Return the folder of kept minimum-time lines: TRAILBRAKE_LINES, else `lines` in the user's cache folder."""
+    chosen = os.environ.get("TRAILBRAKE_LINES")
+    if chosen:
+        return Path(chosen)
+    cache = os.environ.get("TRAILBRAKE_CACHE") or platformdirs.user_cache_dir("trailbrake", appauthor=False)
+    return Path(cache) / "lines"

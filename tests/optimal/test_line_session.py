@@ -8,6 +8,7 @@ from trailbrake.cli.main import run_command_line
 from trailbrake.errors import UsageError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
+from trailbrake.planning.line_cache import cached_line_path
 from trailbrake.planning.line_file import COLUMN_MEANINGS, load_racing_line, read_line
 from trailbrake.tracks.track_library import load_track
 
@@ -15,21 +16,29 @@ pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trai
 
 
 @pytest.mark.slow
-def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys):
+def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path / "kept"))
     path = tmp_path / "line.csv"
-    tokens = ["line", "--track", "kartwerk", "--car", "kart", "--step", "12", "--out", str(path), "--json"]
+    tokens = ["line", "--track", "lakeside", "--car", "gt3", "--step", "6", "--check", "--out", str(path), "--json"]
     assert run_command_line(tokens) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["time_s"] < result["plan_time_s"]
     assert result["worth"]["percent_grip_s"] > 0.0
+    assert result["replay"]["completed"]
+    assert result["replay"]["time"] == pytest.approx(result["time_s"], rel=0.01)  # coarse steps
+    assert result["time_s"] <= result["curvature_line_s"]
+    assert result["worth_most"][0]["saved_s"] > 0.0
     page = (tmp_path / "line.html").read_text("utf-8")
     assert page.count("<polyline") > 10
     assert "nan" not in page
     line = read_line(path)
     known = {name.replace("_fl", wheel) for name in COLUMN_MEANINGS for wheel in ("_fl", "_fr", "_rl", "_rr")}
     assert set(line.columns) <= known
-    followed = load_racing_line(path, load_track("kartwerk").road, load_car("kart"))
+    followed = load_racing_line(path, load_track("lakeside").road, load_car("gt3"))
     assert np.isfinite(followed.table).all()
+    assert cached_line_path(load_track("lakeside").road, load_car("gt3")).read_bytes() == path.read_bytes()
+    assert run_command_line(tokens) == 0
+    assert json.loads(capsys.readouterr().out)["cached"]
 
 
 @pytest.mark.parametrize(("name", "value"), [("step", 0.1), ("margin", -1.0), ("starts", 4)])

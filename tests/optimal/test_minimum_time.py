@@ -60,5 +60,5 @@ def test_worth_of_grip_is_the_lap_time_s_derivative(line):
 
 def test_a_failure_has_a_reason(monkeypatch):
     monkeypatch.setattr(interior_point, "MAX_ITERATIONS", 2)
-    with pytest.raises(DataError, match=r"start 1: Maximum_Iterations_Exceeded.*start 3"):
+    with pytest.raises(DataError, match=r"start 1, steps of .*: Maximum_Iterations_Exceeded.*start 3"):
         plan_minimum_time(build_stadium(), CAR, step=40.0, levels=QUICK)

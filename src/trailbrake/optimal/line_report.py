@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import UsageError
-from trailbrake.optimal.minimum_time import MinimumTimeLine
 from trailbrake.pages.rendering import THEME, escape_html, render_page
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, draw_polyline, find_range
 from trailbrake.planning.course import Course
+from trailbrake.planning.line_file import LineFile
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
 
@@ -22,13 +22,13 @@ WIDTH, HEIGHT = 920, 230  # pixels of a chart
 MAP_SIZE = 620  # pixels
 
 
-def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result: dict[str, Any]) -> Path:
+def write_line_report(path: Path, file: LineFile, course: Course, result: dict[str, Any]) -> Path:
     """Write the report of a line beside the minimum-curvature plan of `course`; UsageError where that fails."""
-    columns, plan, road = line.columns, course.profile, course.track.road
+    columns, plan, road = file.columns, course.profile, course.track.road
     s = columns["s_m"]
     usual = course.line.locate_many(np.column_stack([columns["x_m"], columns["y_m"]]))[:, 0]
     usual_speed = np.interp(
-        usual, course.line.stations(), plan.speed, period=course.line.length if line.closed else None
+        usual, course.line.stations(), plan.speed, period=course.line.length if road.closed else None
     )
     usual_place = road.locate_many(course.line.table[:, :2])
     page = render_page(
@@ -36,10 +36,12 @@ def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result:
         styles=(THEME, CHART_STYLE),
         title=escape_html(f"{result['track']}, {result['car']}: minimum-time line"),
         summary=escape_html(
-            f"{line.time:.3f} s in the optimal control model; the minimum-curvature line with its profile and margins "
-            f"plans {plan.lap_time:.3f} s. Steps of {line.step:.2f} m, {sum(line.iterations)} iterations."
+            f"{result['time_s']:.3f} s in the optimal control model; the minimum-curvature line with its profile and "
+            f"margins plans {plan.lap_time:.3f} s. Steps of {result['step_m']:.2f} m on average, "
+            f"{sum(result['iterations'])} iterations."
         ),
         map=_draw_map(road, course.line, columns),
+        worth=_list_worth(result["worth_most"]),
         charts="".join(
             [
                 _draw_chart("speed, m/s", [("two", s, usual_speed), ("one", s, columns["speed_mps"])]),
@@ -81,6 +83,15 @@ def write_line_report(path: Path, line: MinimumTimeLine, course: Course, result:
     except OSError as error:
         raise UsageError("cannot write the report", where=str(path), got=error.strerror or str(error)) from error
     return path
+
+
+def _list_worth(stretches: Sequence[dict[str, Any]]) -> str:
+    """Return the rows of the table of stretches that are worth most."""
+    return "".join(
+        f"<tr><td>{escape_html(row['what'])}</td><td>{row['start_m']:.0f} to {row['end_m']:.0f}</td>"
+        f"<td>{1e3 * row['saved_s']:.2f}</td></tr>"
+        for row in stretches
+    )
 
 
 def _sort_curve(x: Array, y: Array) -> tuple[Array, Array]:

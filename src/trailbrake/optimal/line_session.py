@@ -1,26 +1,35 @@
 """`trailbrake line`: a minimum-time line from names of a track and a car to files."""
 
+import contextlib
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from trailbrake.cars.car_library import load_car
-from trailbrake.errors import UsageError
+from trailbrake.cars.params import CarParams
+from trailbrake.errors import DataError, UsageError
+from trailbrake.optimal.curvature_line import solve_curvature_line
 from trailbrake.optimal.line_report import write_line_report
-from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, MinimumTimeLine, plan_minimum_time
+from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, plan_minimum_time
 from trailbrake.optimal.options import LineOptions
+from trailbrake.optimal.replay import replay_solution
 from trailbrake.optimal.vehicle_model import import_casadi, vehicle_from_car
+from trailbrake.optimal.worth import rank_worth, stage_lengths, sum_worth
 from trailbrake.planning.course import Course
-from trailbrake.planning.line_file import LineFile, car_digest, write_line
+from trailbrake.planning.line_cache import cached_line_path, prune_cache
+from trailbrake.planning.line_file import LineFile, car_digest, read_line, write_line
+from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
+MODEL_VERSION = 2  # of the car's model and of the method; lines of another version are solved again
 MAX_MARGIN = 5.0  # m
 
 
 def plan_line(options: LineOptions) -> dict[str, Any]:
     """Return what was planned and written, with the lap times of the new line and of the minimum-curvature plan.
+
+    The line is also kept in the cache, where drives find it; a kept one with the same settings is not solved again.
 
     Raises:
         UsageError: CasADi is missing, an option out of range, no such track or car, or a file that cannot be written.
@@ -29,13 +38,48 @@ def plan_line(options: LineOptions) -> dict[str, Any]:
     _check_options(options)
     import_casadi()
     track, car = load_track(options.track), load_car(options.car)
+    kept = cached_line_path(track.road, car)
+    settings: dict[str, Any] = {
+        "model": MODEL_VERSION,
+        "target_step_m": options.step,
+        "margin_m": options.margin,
+        "starts": options.starts,
+        "checked": options.check,
+    }
+    file = None if options.fresh else _read_kept(kept, settings)
+    cached = file is not None
+    if file is None:
+        file = _solve_line(track, car, settings)
+        with contextlib.suppress(UsageError):  # without a cache the file of the user is written all the same
+            write_line(kept, file)
+            prune_cache()
+    path = options.out or Path(f"line-{track.name}-{car.name}.csv".replace(":", "-"))
+    write_line(path, file)
     course = Course(track, car)
+    result = {**file.about, "plan_time_s": course.profile.lap_time, "cached": cached, "line": str(path)}
+    if options.report:
+        result["report"] = str(write_line_report(path.with_suffix(".html"), file, course, result))
+    return result
+
+
+def _read_kept(path: Path, settings: dict[str, Any]) -> LineFile | None:
+    """Return the kept line if it was made with these settings; None otherwise."""
+    try:
+        file = read_line(path) if path.is_file() else None
+    except DataError:
+        return None
+    return file if file is not None and settings.items() <= file.about.items() else None
+
+
+def _solve_line(track: Track, car: CarParams, settings: dict[str, Any]) -> LineFile:
+    """Return the line of a track and a car, checked where the settings say so."""
+    vehicle, margin = vehicle_from_car(car), settings["margin_m"]
     began = time.perf_counter()
     line = plan_minimum_time(
-        track.road, vehicle_from_car(car), step=options.step, margin=options.margin, starts=options.starts
+        track.road, vehicle, step=settings["target_step_m"], margin=margin, starts=settings["starts"]
     )
     seconds = time.perf_counter() - began
-    path = options.out or Path(f"line-{track.name}-{car.name}.csv".replace(":", "-"))
+    lengths = stage_lengths(line.columns["s_m"], line.closed, track.road.length)
     about: dict[str, Any] = {
         "track": track.name,
         "car": car.name,
@@ -43,22 +87,20 @@ def plan_line(options: LineOptions) -> dict[str, Any]:
         "closed": line.closed,
         "time_s": round(line.time, 4),
         "step_m": round(line.step, 4),
-        "margin_m": options.margin,
-    }
-    write_line(path, LineFile(about, line.columns))
-    result = {
-        **about,
-        "plan_time_s": course.profile.lap_time,
-        "seconds": seconds,
+        **settings,
+        "seconds": round(seconds, 2),
         "iterations": list(line.iterations),
         "status": line.status,
         "start": line.start + 1,
-        "worth": _sum_worth(line),
-        "line": str(path),
+        "worth": sum_worth(line.columns, lengths),
+        "worth_most": rank_worth(line.columns, lengths),
     }
-    if options.report:
-        result["report"] = str(write_line_report(path.with_suffix(".html"), line, course, result))
-    return result
+    if settings["checked"]:
+        replay = replay_solution(track.road, vehicle, line.solution)
+        usual = solve_curvature_line(track.road, vehicle, line.step, margin)
+        about["replay"] = asdict(replay)
+        about["curvature_line_s"] = round(usual.time, 4) if usual.converged else None
+    return LineFile(about, line.columns)
 
 
 def _check_options(options: LineOptions) -> None:
@@ -69,15 +111,3 @@ def _check_options(options: LineOptions) -> None:
     ):
         if not low <= value <= high:
             raise UsageError("out of range", where=name, expected=f"{low:g} .. {high:g}", got=f"{value:g}")
-
-
-def _sum_worth(line: MinimumTimeLine) -> dict[str, float]:
-    """Return the lap time (s) saved by a metre more width along each edge, and by one percent more grip everywhere."""
-    before, after = line.solution.mesh.halves
-    share = before + after
-    columns = line.columns
-    return {
-        "metre_left_s": float(np.sum(columns["worth_left_spm2"] * share)),
-        "metre_right_s": float(np.sum(columns["worth_right_spm2"] * share)),
-        "percent_grip_s": float(np.sum(columns["worth_grip_spm"] * share)) / 100.0,
-    }

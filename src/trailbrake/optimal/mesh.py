@@ -8,17 +8,28 @@ from trailbrake.tracks.road import Road, RoadColumn
 
 Array = NDArray[np.float64]
 
+TIME_SHARE = 0.7  # of the intervals' measure; the rest is distance
 MIN_ROOM = 0.1  # m between the smallest and the largest offset where a road is narrower than the margins
 
 
-def mesh_road(road: Road, step: float, keep: float) -> Mesh:
-    """Return the mesh of a road with equal steps of about `step` m; the car's middle stays `keep` m off the edges."""
+def mesh_road(road: Road, step: float, keep: float, pace: tuple[Array, Array] | None = None) -> Mesh:
+    """Return the mesh of a road.
+
+    Args:
+        road: the road.
+        step: m, of the mean interval.
+        keep: m, that the car's middle stays off the edges.
+        pace: s in m and dt/ds in s/m (n,) of a motion along the road: intervals are shorter where it is slow. None for
+            equal intervals.
+    """
     count = max(round(road.length / step), 12)
-    s: Array = np.arange(count + (not road.closed), dtype=np.float64) * float(road.length / count)
-    half = 0.5 * road.length / count
+    s = _place_stages(road.length, count, pace, road.closed)
+    steps = np.diff(s)
+    s = s[:-1] if road.closed else s
+    before = np.roll(steps, 1) if road.closed else np.append(0.0, steps)
+    after = steps if road.closed else np.append(steps, 0.0)
     # The curvature is the mean about a stage, so that the mesh turns by as much as the road.
-    start: Array = s - half if road.closed else np.maximum(s - half, 0.0)
-    end: Array = s + half if road.closed else np.minimum(s + half, road.length)
+    start, end = s - 0.5 * before, s + 0.5 * after
     bend = _mean_slope(road, road.column(RoadColumn.YAW), start, end, _turn(road))
     grade = road.column_at(s, RoadColumn.GRADE)
     climb_rate = _mean_slope(road, road.column(RoadColumn.GRADE), start, end, 0.0)
@@ -28,7 +39,6 @@ def mesh_road(road: Road, step: float, keep: float) -> Mesh:
     left = road.column_at(s, RoadColumn.WIDTH_LEFT) - keep
     right = keep - road.column_at(s, RoadColumn.WIDTH_RIGHT)
     middle = 0.5 * (left + right)
-    steps = np.full(count, road.length / count)
     return Mesh(
         s=s,
         steps=steps,
@@ -37,6 +47,20 @@ def mesh_road(road: Road, step: float, keep: float) -> Mesh:
         left=np.maximum(left, middle + 0.5 * MIN_ROOM),
         right=np.minimum(right, middle - 0.5 * MIN_ROOM),
     )
+
+
+def _place_stages(length: float, count: int, pace: tuple[Array, Array] | None, closed: bool) -> Array:
+    """Return the ends (count + 1,) m of intervals: equal shares of a mixture of distance and time."""
+    ends: Array = np.linspace(0.0, length, count + 1)
+    if pace is None:
+        return ends
+    grid = np.linspace(0.0, length, 8 * count + 1)
+    values = np.interp(grid, *pace, period=length if closed else None)
+    density = 1.0 - TIME_SHARE + TIME_SHARE * values / values.mean()
+    total = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
+    places: Array = np.interp(np.linspace(0.0, total[-1], count + 1), total, grid)
+    places[-1] = length
+    return places
 
 
 def _turn(road: Road) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from trailbrake.units import G
 Array = NDArray[np.float64]
 
 MIN_STEP, MAX_STEP = 1.0, 15.0
+MIN_PACE_SPEED = 5.0  # m/s, below which intervals get no shorter
+RETRY_BARRIER = 1e-2  # of a level that did not converge
 GUESS_ROOM = 0.05  # m between the first guess and the bounds
 # Starts, as length weights of the minimum-curvature line (1/m^2), from the usual one to the shortest; None: the centre.
 START_WEIGHTS: tuple[float | None, ...] = (0.0, 1e-3, None)
@@ -75,40 +78,37 @@ def plan_minimum_time(
     Raises:
         DataError: no start converges.
     """
-    meshes = [mesh_road(road, step * level.coarseness, 0.5 * car.width + margin) for level in levels]
+    keep = 0.5 * car.width + margin
+    first_mesh = mesh_road(road, step * levels[0].coarseness, keep)
     failures: list[str] = []
+    waiting = list(enumerate(START_WEIGHTS))
     coarse: list[tuple[float, int, MeshSolution]] = []
-    for number, weight in enumerate(START_WEIGHTS):
-        if len(coarse) >= starts:
-            break
-        motion = guess_motion(car, meshes[0], _start_offsets(road, car, meshes[0], weight))
-        solution = solve_mesh(car, meshes[0], levels[0], scale_unknowns(motion), log)
-        if solution.converged:
-            coarse.append((solution.time, number, solution))
-        else:
-            failures.append(f"start {number + 1}: {solution.status} after {solution.iterations} iterations")
-    for _, number, first in sorted(coarse, key=lambda entry: entry[0]):
-        chain = [first]
-        for mesh, level in zip(meshes[1:], levels[1:], strict=True):
-            x = _refine_unknowns(chain[-1].x, chain[-1].mesh, mesh, road.length)
-            chain.append(solve_mesh(car, mesh, level, x, log))
-            if not chain[-1].converged:
-                failures.append(
-                    f"start {number + 1}, steps of {mesh.steps[0]:.1f} m: {chain[-1].status} after "
-                    f"{chain[-1].iterations} iterations"
+    while waiting or coarse:
+        while waiting and len(coarse) < starts:
+            number, weight = waiting.pop(0)
+            motion = guess_motion(car, first_mesh, find_start_offsets(road, car, first_mesh, weight))
+            solution = solve_mesh(car, first_mesh, levels[0], scale_unknowns(motion), log)
+            if solution.converged:
+                coarse.append((solution.time, number, solution))
+            else:
+                failures.append(_describe_failure(number, solution))
+        starts = 1  # from here on, one start after another until one can be refined
+        coarse.sort(key=lambda entry: entry[0])
+        while coarse:
+            _, number, first = coarse.pop(0)
+            chain = _refine_solution(road, car, first, _Refinement(step, keep, levels[1:], log))
+            if chain[-1].converged:
+                return MinimumTimeLine(
+                    columns=compute_columns(road, car, chain[-1]),
+                    time=chain[-1].time,
+                    closed=road.closed,
+                    step=road.length / len(chain[-1].mesh.steps),
+                    iterations=tuple(solution.iterations for solution in chain),
+                    status=chain[-1].status,
+                    start=number,
+                    solution=chain[-1],
                 )
-                break
-        else:
-            return MinimumTimeLine(
-                columns=compute_columns(road, car, chain[-1]),
-                time=chain[-1].time,
-                closed=road.closed,
-                step=float(chain[-1].mesh.steps[0]),
-                iterations=tuple(solution.iterations for solution in chain),
-                status=chain[-1].status,
-                start=number,
-                solution=chain[-1],
-            )
+            failures.append(_describe_failure(number, chain[-1]))
     raise DataError(
         "no minimum-time line was found",
         where=car.name,
@@ -118,7 +118,42 @@ def plan_minimum_time(
     )
 
 
-def _start_offsets(road: Road, car: VehicleModel, mesh: Mesh, weight: float | None) -> Array:
+class _Refinement(NamedTuple):
+    """How a coarse solution is refined: step (m) of the finest mesh, room (m) at the edges, levels, print level."""
+
+    step: float
+    keep: float
+    levels: Sequence[Level]
+    log: int
+
+
+def _refine_solution(road: Road, car: VehicleModel, first: MeshSolution, plan: _Refinement) -> list[MeshSolution]:
+    """Return the solutions from the coarse one to the finest, or to the first that does not converge.
+
+    A level that does not converge from nearby is solved again with a large barrier, which lets go of its bounds.
+    """
+    chain = [first]
+    for level in plan.levels:
+        mesh = mesh_road(road, plan.step * level.coarseness, plan.keep, _find_pace(chain[-1]))
+        x = _refine_unknowns(chain[-1].x, chain[-1].mesh, mesh, road.length)
+        solution = solve_mesh(car, mesh, level, x, plan.log)
+        if not solution.converged:
+            solution = solve_mesh(car, mesh, level._replace(barrier=RETRY_BARRIER, push=RETRY_BARRIER), x, plan.log)
+        chain.append(solution)
+        if not solution.converged:
+            break
+    return chain
+
+
+def _describe_failure(number: int, solution: MeshSolution) -> str:
+    return (
+        f"start {number + 1}, steps of {solution.mesh.steps.mean():.1f} m: {solution.status} after "
+        f"{solution.iterations} iterations"
+    )
+
+
+def find_start_offsets(road: Road, car: VehicleModel, mesh: Mesh, weight: float | None) -> Array:
+    """Return the offsets (n,) m of a start at the stages: of a minimum-curvature line, or 0 where `weight` is None."""
     if weight is None:
         offset = np.zeros(len(mesh.s))
     else:
@@ -128,6 +163,12 @@ def _start_offsets(road: Road, car: VehicleModel, mesh: Mesh, weight: float | No
         order = np.argsort(place[:, 0], kind="stable")
         offset = np.interp(mesh.s, place[order, 0], place[order, 1], period=period)
     return np.clip(offset, mesh.right + GUESS_ROOM, mesh.left - GUESS_ROOM)
+
+
+def _find_pace(solution: MeshSolution) -> tuple[Array, Array]:
+    """Return s (n,) m and dt/ds (n,) s/m of a solution."""
+    speed = unscale_unknowns(solution.x)["speed"]
+    return solution.mesh.s, 1.0 / np.maximum(speed, MIN_PACE_SPEED)
 
 
 def _refine_unknowns(x: Array, old: Mesh, new: Mesh, length: float) -> Array:

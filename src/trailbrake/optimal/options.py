@@ -16,7 +16,11 @@ class LineOptions:
         step: m between the stages of the optimal control problem; 1 to 15.
         margin: m between the car's side and the road's edge.
         starts: first guesses to try on a coarse mesh, 1 to 3; the quickest is refined.
-        out: the line file; its report is beside it.
+        check: whether to replay the controls in a plant at steps below 1 ms, and to time the minimum-curvature line
+            under the same model.
+        fresh: whether to solve again what is kept from an earlier call with the same settings.
+        out: the line file; its report is beside it. Drives on this track with this car use the line without being given
+            the file.
         report: whether to write the report.
     """
 
@@ -25,5 +29,7 @@ class LineOptions:
     step: float = STEP
     margin: float = 0.6
     starts: int = 1
+    check: bool = False
+    fresh: bool = False
     out: Path | None = None
     report: bool = True

@@ -144,8 +144,8 @@ def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpression
         )
         balances += _wheel_balances(axle, wheels, weight, rounding.lock_speed)
     rolling = car.front.rolling * (loads[0] + loads[1]) + car.rear.rolling * (loads[2] + loads[3])
-    balances.append((force_x - car.drag * u * u - rolling) / weight - gx)
-    balances.append(force_y / weight - gy)
+    balances.append((force_x - car.drag * u * ca.sqrt(u * u + v * v) - rolling) / weight - gx)
+    balances.append((force_y - car.drag * v * ca.sqrt(u * u + v * v)) / weight - gy)
 
     forward = u * ca.cos(heading) - v * ca.sin(heading)
     pace = (1.0 - n * curvature) / forward

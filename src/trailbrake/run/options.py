@@ -33,6 +33,7 @@ class DriveOptions:
         car: a car's name or file, or random:SEED. Not named: gt3 or hatchback; live, the game's own, where its files
             tell it, or else none. unknown: the driver gets no car file, as in a game; with --world car=CAR.
         line: a file of `trailbrake line` for this track and car: drivers follow it instead of planning a line.
+        cached_line: whether drivers follow the line that `trailbrake line` has kept for this track and car, if any.
         cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
         laps: how many laps to drive; 0 = until stopped.
         seconds: stop after so many seconds of simulator time; 0 = no limit.
@@ -73,6 +74,7 @@ class DriveOptions:
     track: str = ""
     car: str = ""
     line: Path | None = None
+    cached_line: bool = True
     cars: int = 1
     laps: int = 2
     seconds: float = 0.0

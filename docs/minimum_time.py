@@ -1,0 +1,207 @@
+"""Writes docs/minimum-time-figures.md: published minimum-time problems, and a campaign over roads and cars.
+
+`python docs/minimum_time.py problems` solves the published problems, `campaign` the campaign (twenty minutes on a quiet
+machine), `campaign NAME ...` the cases of these tracks and cars alone. Both write the page from what was measured last,
+which is in docs/minimum_time_figures.json. Needs the extra "limit"; the tracks and the reference lap are beside the
+repository, and TRAILBRAKE_SHARED names another folder.
+"""
+
+import dataclasses
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+import numpy as np  # noqa: E402
+from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap  # noqa: E402
+
+from trailbrake.cars.car_library import load_car  # noqa: E402
+from trailbrake.errors import TrailbrakeError  # noqa: E402
+from trailbrake.optimal.curvature_line import solve_curvature_line  # noqa: E402
+from trailbrake.optimal.minimum_time import EDGE_MARGIN, plan_minimum_time  # noqa: E402
+from trailbrake.optimal.replay import replay_solution  # noqa: E402
+from trailbrake.optimal.transcription import unscale_unknowns  # noqa: E402
+from trailbrake.optimal.vehicle_model import vehicle_from_car  # noqa: E402
+from trailbrake.tracks.track_library import load_track  # noqa: E402
+
+PAGE = ROOT / "docs" / "minimum-time-figures.md"
+FIGURES = ROOT / "docs" / "minimum_time_figures.json"
+SHARED = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared") / "data"
+CARS = ("f1", "gt3", "hatchback", "kart", "sports_awd")
+CIRCUITS = ("copperbowl", "hartmoor", "lakeside", "pinegrove")
+CAMPAIGN_STEP = 6.0  # m, of the campaign: less than half the work of the default
+MEASURED = ("Berlin2018", "Monza", "Nuerburgring", "Shanghai", "Silverstone", "Spa")
+
+
+def list_cases() -> list[tuple[str, str]]:
+    """Return (track, car) of the campaign: measured tracks with all cars, library and generated circuits with gt3."""
+    measured = [(f"{SHARED / 'tracks' / name}.csv", car) for name in MEASURED for car in CARS]
+    return measured + [(name, "gt3") for name in CIRCUITS] + [(f"gen:{seed}", "gt3") for seed in range(1, 21)]
+
+
+def measure_case(track_name: str, car_name: str) -> dict[str, Any]:
+    """Return the figures of one case; `failed` says why there is no line."""
+    track, car = load_track(track_name), vehicle_from_car(load_car(car_name))
+    figures: dict[str, Any] = {"track": Path(track_name).stem if "/" in track_name else track_name, "car": car_name}
+    began = time.process_time()
+    try:
+        line = plan_minimum_time(track.road, car, step=CAMPAIGN_STEP)
+    except TrailbrakeError as error:
+        return figures | {"failed": str(error)}
+    figures |= {
+        "time_s": round(line.time, 3),
+        "cpu_s": round(time.process_time() - began, 1),
+        "iterations": sum(line.iterations),
+        "start": line.start + 1,
+    }
+    usual = solve_curvature_line(track.road, car, CAMPAIGN_STEP, EDGE_MARGIN)
+    figures |= {"curvature_s": round(usual.time, 3) if usual.converged else None}
+    return figures
+
+
+def measure_campaign(names: list[str]) -> None:
+    """Measure the cases whose track or car is among `names` (all without names); store after each."""
+    for track, car in list_cases():
+        if names and not any(name in (Path(track).stem, track, car) for name in names):
+            continue
+        case = measure_case(track, car)
+        print(case, flush=True)
+        stored = read_figures()
+        kept = [old for old in stored.get("campaign", []) if (old["track"], old["car"]) != (case["track"], case["car"])]
+        write_figures(stored | {"campaign": [*kept, case]})
+
+
+def read_figures() -> dict[str, Any]:
+    """Return what was measured last."""
+    return json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
+
+
+def write_figures(figures: dict[str, Any]) -> None:
+    """Store what was measured."""
+    FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def measure_problems() -> None:
+    """Solve the published problems and store their figures."""
+    road, car = load_track(str(SHARED / "tracks" / "Berlin2018.csv")).road, racecar()
+    began = time.process_time()
+    line = plan_minimum_time(road, car, step=RACECAR_STEP, margin=RACECAR_MARGIN)
+    cpu = time.process_time() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    replay = replay_solution(road, car, line.solution)
+    berlin = {"time_s": line.time, "iterations": list(line.iterations), "cpu_s": cpu, "memory_mib": memory}
+    berlin["replay"] = dataclasses.asdict(replay)
+    solution, speeds, published = solve_limebeer_lap(SHARED / "reference")
+    found = unscale_unknowns(solution.x)["speed"]
+    lap = {
+        "time_s": solution.time,
+        "published_s": published,
+        "speed_rms_mps": float(np.sqrt(np.mean((found - speeds) ** 2))),
+        "speed_largest_mps": float(np.abs(found - speeds).max()),
+    }
+    print(berlin, lap)
+    write_figures(read_figures() | {"berlin": berlin, "catalunya": lap})
+
+
+def describe_problems(figures: dict[str, Any]) -> str:
+    """Return the table of the published problems."""
+    berlin, lap = figures["berlin"], figures["catalunya"]
+    replay = berlin["replay"]
+    rows = [
+        ("Berlin 2018, racecar, 3 m", "lap time, s", "85.77", f"{berlin['time_s']:.3f}"),
+        ("", "replayed in steps below 1 ms, s", "85.813 or less", f"{replay['time']:.3f}"),
+        ("", "off the line at most, m", "", f"{replay['offset_error']:.2f}"),
+        ("", "beyond the room of the problem, m", "", f"{max(-replay['room'], 0.0):.2f}"),
+        ("", "feedback of the steer, rad, rms and largest", "", "{:.5f}, {:.4f}".format(*replay["steer_correction"])),
+        ("", "feedback of the pedal, of the weight", "", "{:.4f}, {:.3f}".format(*replay["pedal_correction"])),
+        ("", "largest use of a tyre", "1", f"{replay['use'][1]:.3f}"),
+        ("", "CPU time of one thread, cold, s", "10 or less", f"{berlin['cpu_s']:.1f}"),
+        ("", "memory of the process at most, MiB", "300 or less", f"{berlin['memory_mib']:.0f}"),
+        ("Catalunya, Limebeer car", "lap time, s", f"{lap['published_s']:.3f}, 0.1 %", f"{lap['time_s']:.3f}"),
+        ("", "speed at the nodes, m/s rms", "0.5 or less", f"{lap['speed_rms_mps']:.3f}"),
+    ]
+    lines = ["| problem | figure | bar | ours |", "|---|---|---|---|"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def describe_campaign(cases: list[dict[str, Any]]) -> str:
+    """Return the table of the campaign."""
+    lines = [
+        "| track | car | minimum time, s | minimum curvature, s | gain | CPU s | start |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for case in sorted(cases, key=lambda case: (case["track"].startswith("gen:"), case["track"], case["car"])):
+        if "failed" in case:
+            lines.append(f"| {case['track']} | {case['car']} | {case['failed']} | | | | |")
+            continue
+        usual = case["curvature_s"]
+        gain = f"{100.0 * (1.0 - case['time_s'] / usual):.2f} %" if usual else "-"
+        usual_text = f"{usual:.3f}" if usual else "no solution"
+        cells = (case["track"], case["car"], f"{case['time_s']:.3f}", usual_text, gain, f"{case['cpu_s']:.1f}")
+        lines.append("| " + " | ".join((*cells, str(case["start"]))) + " |")
+    return "\n".join(lines)
+
+
+def write_page() -> None:
+    """Write the page from the stored figures."""
+    figures = read_figures()
+    cases = figures.get("campaign", [])
+    good = [case for case in cases if "failed" not in case]
+    compared = [case for case in good if case["curvature_s"]]
+    quicker = [case for case in compared if case["time_s"] <= case["curvature_s"]]
+    text = INTRO.format(
+        problems=describe_problems(figures),
+        converged=len(good),
+        cases=len(cases),
+        all=len(list_cases()),
+        quicker=len(quicker),
+        compared=len(compared),
+        median=100.0 * float(np.median([1.0 - case["time_s"] / case["curvature_s"] for case in compared])),
+        campaign=describe_campaign(cases),
+        step=CAMPAIGN_STEP,
+    )
+    PAGE.write_text(text, encoding="utf-8")
+
+
+INTRO = """# Figures of the minimum-time line
+
+Written by `python docs/minimum_time.py problems` and `python docs/minimum_time.py campaign`; do not edit. What
+the model is: [minimum-time.md](minimum-time.md). The cars of the published problems are in
+`tests/helpers/published_cars.py`, with the source of each number and where our model differs;
+`tests/optimal/test_published_problems.py` holds the bars.
+
+## Published problems
+
+{problems}
+
+Berlin is TUM's problem "racecar" (global_racetrajectory_optimization), which its own tool solves in 85.77 s.
+The bar is judged by `trailbrake.optimal.replay`: the controls go to one plant, the same equations integrated in
+steps below 1 ms on the road's own curvature, and a small feedback holds the unstable car on the line. The "use"
+of a tyre is its force over the circle of friction. Catalunya is the lap of fastest-lap with the car of
+Perantoni and Limebeer, on its own 500 nodes; the published lap pays a small cost for changes of the controls
+with weights of its own.
+
+## Campaign
+
+{converged} of {cases} cases converged ({all} in all), in steps of {step:g} m. {quicker} of {compared} lines
+that could be compared are at least as quick as the minimum-curvature line under the same model, by {median:.2f}
+% in the median. "Minimum curvature" is the quickest motion that stays within 0.1 m of that line, with the same
+edges.
+
+{campaign}
+"""
+
+
+if __name__ == "__main__":
+    what, *names = sys.argv[1:] or ["page"]
+    if what == "problems":
+        measure_problems()
+    elif what == "campaign":
+        measure_campaign(names)
+    write_page()
