@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.optimal.curvature_line import solve_curvature_line
 from trailbrake.optimal.interior_point import LEVELS
 from trailbrake.optimal.minimum_time import plan_minimum_time
 from trailbrake.optimal.replay import MAX_STEP_S, replay_solution
@@ -52,10 +50,3 @@ def test_an_open_road_is_replayed():
     replay = replay_solution(open_road, CAR, line.solution)
     assert replay.completed
     assert replay.time == pytest.approx(line.time, rel=1e-2)
-
-
-def test_the_minimum_curvature_line_is_slower_in_the_same_model(line):
-    usual = solve_curvature_line(build_stadium(), CAR, STEP, 0.6)
-    assert usual.converged
-    assert line.time <= usual.time + 0.02
-    assert np.isfinite(usual.x).all()
