@@ -180,7 +180,8 @@ the model is: [minimum-time.md](minimum-time.md). The cars of the published prob
 
 {problems}
 
-Gravity is 9.80665 m/s^2 everywhere. Berlin is TUM's problem "racecar" (global_racetrajectory_optimization), which its own tool solves in 85.77 s.
+Gravity is 9.80665 m/s^2 everywhere.
+Berlin is TUM's problem "racecar" (global_racetrajectory_optimization), which its own tool solves in 85.77 s.
 The bar is judged by `trailbrake.optimal.replay`: the controls go to one plant, the same equations integrated in
 steps below 1 ms on the road's own curvature, and a small feedback holds the unstable car on the line. The "use"
 of a tyre is its force over the circle of friction. Catalunya is the lap of fastest-lap with the car of
