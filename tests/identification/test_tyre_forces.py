@@ -84,9 +84,9 @@ def slow_weave(rows=1500):
     """Return a weave at walking pace without slip, with the steer of a lock of 0.6 rad."""
     time = np.arange(rows) / 50.0
     steer = 0.3 * np.sin(2.0 * np.pi * time / 5.0)
-    yaw_rate = 0.6 * steer * 7.0 / CAR.body.wheelbase
-    spin = np.full((rows, 4), 7.0) / np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
-    return make_table(rows, vx=7.0, yaw_rate=yaw_rate, vy=CAR.body.cg_to_rear * yaw_rate, fy=7.0 * yaw_rate, spin=spin,
+    yaw_rate = 0.6 * steer * 6.0 / CAR.body.wheelbase
+    spin = np.full((rows, 4), 6.0) / np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    return make_table(rows, vx=6.0, yaw_rate=yaw_rate, vy=CAR.body.cg_to_rear * yaw_rate, fy=6.0 * yaw_rate, spin=spin,
                       steer_applied=steer, steer=steer, load=3300.0, drive=1.0)  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def test_a_steer_that_a_game_limits_with_speed_is_found():
     limited, _ = limit_steer(table, truth)
     found = find_tyres(join_tables([limited, slow_weave()]), CAR, known_lift=True)
     assert found.limited_steer
-    # Nothing was driven between 7 and 15 m/s; a gain of few speeds is a straight line between them.
+    # Nothing was driven between 6 and 15 m/s; a gain of few speeds is a straight line between them.
     shares = np.interp([22.0, 28.0], STEER_SPEEDS, steer_shares(found.fit.value))
     assert shares == pytest.approx(np.interp([22.0, 28.0], [0.0, 15.0, 32.0], [1.0, 1.0, 0.08]), abs=0.12)
 

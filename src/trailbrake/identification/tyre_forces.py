@@ -41,7 +41,8 @@ PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
 
 STEER_SPEEDS = (5.0, 10.0, 15.0, 22.0, 32.0, 47.0, 70.0)  # m/s, of the gains where a game limits the steer
 LIMITED_BELOW = 0.3  # gain of gentle driving at speed, over that of slow driving: no car understeers so much
-SLOW, FAST = 9.0, 25.0  # m/s, of the two
+SLOW = (6.5, 9.0)  # m/s: the first with enough driving below it
+FAST = (14.0, 25.0)  # m/s: any beyond which the gain is that low
 
 
 class P(IntEnum):
@@ -291,17 +292,18 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     if len(table) < MIN_ROWS:
         return None
     flow = _make_flow(table, car, signal)
+    falling = _falling_gain(flow, car) if signal != "wheel_angle" else None
+    slow_gain = _slow_gain(flow, car)
     rows = _choose_rows(table)
     if len(rows) < MIN_ROWS:
         return None
     flow = _Flow(table.take(rows), flow.u[rows], flow.across[rows], flow.steer[rows])
     model = AxleModel(flow, car)
     mean, deviation, limits = _priors(car, signal, known_lift=known_lift)
-    falling = _falling_gain(flow, car) if signal != "wheel_angle" else None
     if falling is not None:
         mean[P.STEER_1 : P.STEER_6 + 1], deviation[P.STEER_1 : P.STEER_6 + 1] = falling, GAIN_SPREAD
     start = mean.copy()
-    start[P.STEER] = _kinematic_gain(flow, car, mean[P.STEER], SLOW if falling is not None else math.inf)
+    start[P.STEER] = slow_gain if falling is not None else _kinematic_gain(flow, car, mean[P.STEER], math.inf)
     blocks = np.tile(flow.table.blocks, len(model.residuals(start)) // len(flow.table))
     fit = fit_residuals(model.residuals, start, (mean, deviation), blocks, limits=limits)
     _, _, _, slip = model.forces(fit.value)
@@ -324,14 +326,15 @@ def _falling_gain(flow: _Flow, car: CarParams) -> Array | None:
     They are those of the curvature of gentle driving, held level where nothing was driven. None: it does not fall so.
     """
     t = flow.table
-    slow = _kinematic_gain(flow, car, 0.0, SLOW)
-    fast = (t.vx > FAST) & (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 0.01)
-    if slow <= 0.0 or fast.sum() < MIN_GAIN_ROWS:
+    slow = _slow_gain(flow, car)
+    if math.isnan(slow):
         return None
+    gentle = (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 0.01)
     ratio = car.body.wheelbase * t.yaw_rate / t.speed / np.where(np.abs(flow.steer) > 0.01, flow.steer, np.nan) / slow
-    if float(np.median(ratio[fast])) > LIMITED_BELOW:
+    fast = [gentle & (t.vx > speed) for speed in FAST]
+    if not any(rows.sum() >= MIN_GAIN_ROWS and np.median(ratio[rows]) < LIMITED_BELOW for rows in fast):
         return None
-    gentle = (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 0.01) & (ratio > 0.0)
+    gentle &= ratio > 0.0
     edges = np.sqrt(np.array(STEER_SPEEDS[:-1]) * np.array(STEER_SPEEDS[1:]))
     place = np.searchsorted(edges, t.vx)
     gains, last = [], 0.0
@@ -340,6 +343,12 @@ def _falling_gain(flow: _Flow, car: CarParams) -> Array | None:
         last = min(float(np.log(np.median(ratio[rows]))), 0.0) if rows.sum() >= MIN_GAIN_ROWS else last
         gains.append(last)
     return np.array(gains)
+
+
+def _slow_gain(flow: _Flow, car: CarParams) -> float:
+    """Return the gain of the steering by the curvature of slow, gentle driving; NaN where there was too little."""
+    gains = [_kinematic_gain(flow, car, math.nan, fastest) for fastest in SLOW]
+    return next((gain for gain in gains if math.isfinite(gain)), math.nan)
 
 
 def _kinematic_gain(flow: _Flow, car: CarParams, usual: float, fastest: float) -> float:
@@ -351,7 +360,7 @@ def _kinematic_gain(flow: _Flow, car: CarParams, usual: float, fastest: float) -
     wanted = car.body.wheelbase * t.yaw_rate[gentle] / t.speed[gentle]
     steer = flow.steer[gentle]
     gain = float(steer @ wanted) / max(float(steer @ steer), 1e-12)
-    return gain if gain > 0.1 * usual else usual
+    return usual if gain < 0.1 * usual or gain <= 0.0 else gain
 
 
 def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Array, tuple[Array, Array]]:

@@ -181,11 +181,11 @@ def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListene
     simulator, drive, live, _ = target
     if not drive.live:
         drive = drive.with_defaults(simulator.world)
-        found = load_track(road if road is not None else drive.track)
-        return DriveTarget(simulator, drive, live, found.road), found
+        track = load_track(road if road is not None else drive.track)
+        return DriveTarget(simulator, drive, live, track.road), track
     if road is not None:
-        found = load_track(road)
-        return target._replace(road=found.road), found
+        track = load_track(road)
+        return target._replace(road=track.road), track
     live = live or simulator.live_options()
     drive, live, found, _ = detect_track_and_car(simulator, drive, live, lambda: False, listener.show_message)
     if found is None:
