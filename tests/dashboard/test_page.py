@@ -234,5 +234,7 @@ def test_the_road_is_drawn_in_three_dimensions_or_the_map_remains(tab):
     else:
         assert tab.evaluate("!byId('scene-box').hidden && sceneView.view.renderer.info.render.triangles > 10000")
         assert tab.evaluate("sceneView.view.cars.size") == 2
+        tab.evaluate("window.drawnBefore = sceneView.view.drawn; takeHeader({ ...live.header })")
+        tab.wait("sceneView.view.drawn > window.drawnBefore + 2", 60)
         tab.evaluate("chooseView('map')")
     assert tab.complaints == []

@@ -22,6 +22,7 @@ heard.header = () => {
   buildControls();
   chosen = false;
   lastTime = NaN;
+  if (sceneView.kind !== "map") chooseView(sceneView.kind);
   drawWords();
 };
 heard.path = (doubles) => takePath(doubles);

@@ -17,7 +17,7 @@ function drawViews() {
 async function chooseView(kind) {
   sceneView.kind = kind;
   drawViews();
-  if (kind === "map") return;
+  if (kind === "map" || !live.header) return;  // before the drive: loaded when its header comes
   try {
     await loadScene();
   } catch (error) {  // no WebGL, or the server has gone: the map shows the same cars

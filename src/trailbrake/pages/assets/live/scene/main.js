@@ -7,6 +7,7 @@ import { buildRoad } from "./road.js";
 const SKY = { light: { top: 0x4d86c4, low: 0xcfe0ee, sun: 2.4, fill: 1.5 }, dark: { top: 0x0e1a30, low: 0x4a4f63, sun: 1.1, fill: 0.75 } };
 const OWN = 0xd8402f, GHOST = 0x6fe0ff, OTHERS = [0x2f6fb0, 0xe2b23c, 0x3d9a5f, 0x8a5bb0, 0xd97a2b, 0x4ab3b8, 0xb0b4ba];
 const SLOW_FRAME = 1 / 31, JUDGED = 24;  // s: more and it draws fewer pixels; frames of one judgement
+const LEAST_WIDTH = 420;  // px that are drawn in any case, where the picture has as many
 const SCALES = [1, 0.8, 0.65, 0.5];
 
 // Whether a processor does the work of a graphics chip; throws where there is no WebGL.
@@ -64,7 +65,8 @@ export class SceneView {
   }
   resize(width) {
     const height = Math.round((width * 9) / 16);
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 1.5) * SCALES[this.scale]);
+    const ratio = Math.min(window.devicePixelRatio || 1, 1.5) * SCALES[this.scale];
+    this.renderer.setPixelRatio(Math.max(ratio, Math.min(1, LEAST_WIDTH / width)));  // a small picture is quick anyway
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.width = width;
