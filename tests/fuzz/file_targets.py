@@ -48,6 +48,7 @@ from trailbrake.record.format import ABOUT
 from trailbrake.record.mcap_scan import scan_file
 from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
+from trailbrake.record.run_index import RunIndex, read_tags
 from trailbrake.run.session.driver_memory import read_memory
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
@@ -198,6 +199,12 @@ def read_event_lines(path: Path) -> None:
                 pass
 
 
+def list_indexed_runs(path: Path) -> None:
+    """Open an index of runs, bring it in line with its folder, and list it."""
+    with contextlib.closing(RunIndex(path.parent)) as index:
+        index.list_runs()
+
+
 def read_results(path: Path) -> None:
     with ResultStore(path) as store:
         for season in store.list_seasons():
@@ -332,6 +339,8 @@ FILE_TARGETS = [
         mutate_zip,
     ),
     _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40, mutate_sqlite),
+    _file("runs_sqlite", "runs.sqlite", list_indexed_runs, INTEGERS, 40_000, 40, mutate_sqlite),
+    _file("run_tags", "fuzz.tags", read_tags, (b"\n", b"\xff"), 4096),
     FuzzTarget("training_picture", read_training_picture, (b"\xff\xd8\xff", b"IHDR", b"IDAT"), 4096),
     # Without FMPy it is refused, which is one line as well.
     FuzzTarget("fmu_file", read_fmu, (b"<", b"/>", b"&a;", b"<!ENTITY ", b'="'), 8192, 20, mutator=mutate_text),

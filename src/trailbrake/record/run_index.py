@@ -11,6 +11,8 @@ from contextlib import closing, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+import msgspec
+
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, suggest_names
 from trailbrake.record.format import PART_KEY
 from trailbrake.record.recording_reader import Recording
@@ -28,6 +30,10 @@ _COLUMNS = (
     " track TEXT NOT NULL, car TEXT NOT NULL, driver TEXT NOT NULL, started TEXT NOT NULL, laps INTEGER NOT NULL,"
     " best_s REAL, problem TEXT NOT NULL"
 )
+
+
+# The columns in order: SQLite keeps to no type, so each row is checked.
+_RunRow = tuple[str, str, int, int, str, str, str, str, str, int, float | None, str]
 
 
 @dataclass(frozen=True)
@@ -77,15 +83,26 @@ class RunIndex:
 
     def __init__(self, folder: Path, rebuild: bool = False) -> None:
         self.folder = folder
+        file = folder / FILE_NAME
         try:
-            self._database = _open_database(folder / FILE_NAME, rebuild)
-            self._update()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise DataError("cannot use the index of runs", where=str(folder / FILE_NAME), got=str(error),
-                                hint="delete it: it is made again from the recordings") from error  # fmt: skip
-            raise UsageError(f"another program has held the index of runs for {LOCK_TIMEOUT_S:g} s",
-                             where=str(folder / FILE_NAME), hint="end it") from error  # fmt: skip
+            self._database = _open_database(file, rebuild)
+            try:
+                self._update()
+            except (sqlite3.DatabaseError, ValueError, TypeError, OverflowError) as error:
+                self._database.close()
+                if "locked" in str(error):
+                    raise
+                # Damaged where nobody has looked: nothing is in it that the recordings do not have.
+                with suppress(OSError):
+                    file.unlink()
+                self._database = _open_database(file, True)
+                self._update()
+        except (sqlite3.DatabaseError, ValueError, TypeError, OverflowError) as error:
+            if "locked" in str(error):
+                raise UsageError(f"another program has held the index of runs for {LOCK_TIMEOUT_S:g} s",
+                                 where=str(file), hint="end it") from error  # fmt: skip
+            raise DataError("cannot use the index of runs", where=str(file), got=" ".join(str(error).split())[:160],
+                            hint="delete it: it is made again from the recordings") from error  # fmt: skip
 
     def close(self) -> None:
         """Close the file."""
@@ -95,7 +112,7 @@ class RunIndex:
         """Return all runs, the newest first."""
         names = ", ".join(field.name for field in fields(RunEntry))
         rows = self._database.execute(f"SELECT {names} FROM run ORDER BY modified DESC, id").fetchall()
-        return [RunEntry(*row) for row in rows]
+        return [RunEntry(*row) for row in msgspec.convert(rows, list[_RunRow])]
 
     def locate_run(self, entry: RunEntry) -> Path:
         """Return the file of a run.
@@ -140,11 +157,15 @@ def _open_database(path: Path, rebuild: bool) -> sqlite3.Connection:
                 return base
             base.close()  # a folder without write access, and no index in it
             break
-        except sqlite3.OperationalError:
+        except (
+            sqlite3.DatabaseError,
+            ValueError,
+            TypeError,
+        ) as error:
+            # Damaged: nothing is in it that the recordings do not have.
             base.close()
-            raise
-        except sqlite3.DatabaseError:  # damaged: nothing is in it that the recordings do not have
-            base.close()
+            if "locked" in str(error):
+                raise
             with suppress(OSError):
                 path.unlink()
             if attempt:
@@ -259,7 +280,12 @@ def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
             raise UsageError("no run with a valid lap", where=name, got=track or "no track",
                              hint="trailbrake runs lists them")  # fmt: skip
         return min(timed, key=lambda run: (run.best_s or 0.0, run.id))
-    for same in ([run for run in readable if run.id == name], [run for run in readable if name and name in run.id]):
+    ways = (
+        [run for run in readable if run.id == name],
+        [run for run in readable if name and run.id.endswith(name)],
+        [run for run in readable if name and name in run.id],
+    )
+    for same in ways:
         if len(same) == 1:
             return same[0]
         if same:
