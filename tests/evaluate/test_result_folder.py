@@ -35,11 +35,14 @@ def test_results_of_other_code_count_only_if_wanted(tmp_path, monkeypatch):
     assert ResultFolder(tmp_path, any_source=True).read_result(CELL) == RESULT
 
 
-def test_half_a_file_is_no_result(tmp_path):
+@pytest.mark.parametrize(
+    "spoil", [lambda data: data[:-20], lambda data: b'{"more":' + b"[" * 100_000 + b"]" * 100_000 + b"}"]
+)
+def test_a_spoilt_file_is_no_result(tmp_path, spoil):
     folder = ResultFolder(tmp_path)
     folder.store_result(CELL, RESULT)
     (path,) = (tmp_path / "cells").iterdir()
-    path.write_bytes(path.read_bytes()[:-20])
+    path.write_bytes(spoil(path.read_bytes()))
     assert folder.read_result(CELL) is None
 
 

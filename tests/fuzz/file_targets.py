@@ -33,6 +33,10 @@ from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.gains import build_gains, read_gains
 from trailbrake.drivers.policy_file import read_policy
 from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.evaluate.cell_result import CellResult
+from trailbrake.evaluate.evaluation import build_rows
+from trailbrake.evaluate.plan import Cell, PlannedCell
+from trailbrake.evaluate.result_folder import ResultFolder
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
 from trailbrake.planning.lap_learning import read_plan_memory
@@ -90,6 +94,28 @@ def load_gains(path: Path) -> None:
 def load_memory(path: Path) -> None:
     for entry in read_memory(path):
         read_plan_memory(entry.memory, str(path))
+
+
+@cache
+def _make_result_folder() -> ResultFolder:
+    return ResultFolder(scratch_folder() / "evaluation", any_source=True)
+
+
+CELL = Cell(sim="assetto", track="hartmoor", car="gt3", driver="line_follow")
+
+
+def read_cell_result(data: bytes) -> None:
+    """Read the result of a cell as an evaluation that goes on does; one that cannot be used counts as missing."""
+    folder = _make_result_folder()
+    cells = folder.path / "cells"
+    if not any(cells.iterdir()):
+        folder.store_result(CELL, CellResult(outcome="clean"))
+    next(cells.iterdir()).write_bytes(data)
+    result = folder.read_result(CELL)
+    if result is None:
+        raise DataError("no result")
+    planned = PlannedCell(CELL, "judged", reference=CELL, baseline=CELL)
+    build_rows([planned], {CELL: result})
 
 
 def change_ini(data: bytes) -> None:
@@ -299,6 +325,7 @@ FILE_TARGETS = [
     _file("car_file", "fuzz.toml", load_car, TOML, 12_000),
     _file("gains_file", "fuzz.toml", load_gains, TOML, 8192),
     _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
+    FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40, mutator=mutate_json),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),

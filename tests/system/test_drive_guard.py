@@ -10,6 +10,7 @@ import time
 import pytest
 
 from trailbrake.system.drive_guard import (
+    BEATING_POLL_S,
     BRAKE_S,
     MOVING_LIMIT_S,
     POLL_S,
@@ -25,7 +26,8 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and /dev/shm
 def stall_of(polls, **more):
     stalled = 0.0
     for poll in polls:
-        stalled = measure_stall(stalled, **{"passed": POLL_S, "is_new": False, "is_kept": False} | more | poll)
+        usual = {"passed": POLL_S, "wait": POLL_S, "is_new": False, "is_kept": False}
+        stalled = measure_stall(stalled, **usual | more | poll)
     return stalled
 
 
@@ -39,7 +41,9 @@ def test_a_heartbeat_ends_it():
 
 def test_a_suspended_machine_finds_no_fault():
     assert stall_of([{}, {"passed": 3600.0}, {"is_new": True}]) == 0.0
-    assert stall_of([{"passed": 3600.0}]) <= 2.0 * POLL_S < MOVING_LIMIT_S < STANDING_LIMIT_S < BRAKE_S
+    assert stall_of([{"passed": 3600.0}]) <= 2.0 * POLL_S
+    asleep = {"passed": 3600.0, "wait": BEATING_POLL_S}
+    assert stall_of([asleep]) <= 2.0 * BEATING_POLL_S < MOVING_LIMIT_S < STANDING_LIMIT_S < BRAKE_S
 
 
 def test_a_process_that_may_not_run_finds_no_fault():

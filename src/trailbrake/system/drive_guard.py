@@ -20,7 +20,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-POLL_S = 0.05  # s between looks at the heartbeat
+POLL_S = 0.05  # s between looks at a heartbeat that is missing
+BEATING_POLL_S = 0.2  # s until the next look after a new heartbeat: to wake up takes most of its time
 MOVING_LIMIT_S = 1.0  # s without a heartbeat after which a drive is ended
 STANDING_LIMIT_S = 10.0  # s, while the car stands: loading a network may keep the interpreter's lock for seconds
 STANDING_SPEED = 0.5  # m/s
@@ -77,6 +78,12 @@ class DriveGuard:
             self.close()
             raise
 
+    @property
+    def pid(self) -> int:
+        """Identity of the process."""
+        assert self._process is not None
+        return self._process.pid
+
     def beat(self, speed: float) -> None:
         """Say that the interpreter runs. Called by a thread several times a second, with the car's speed in m/s."""
         self._count += 1
@@ -102,18 +109,19 @@ class DriveGuard:
             self._file.unlink()
 
 
-def measure_stall(stalled: float, *, passed: float, is_new: bool, is_kept: bool) -> float:
+def measure_stall(stalled: float, *, passed: float, wait: float, is_new: bool, is_kept: bool) -> float:
     """Return for how long a process has been without a heartbeat, s.
 
     Args:
         stalled: s, before.
-        passed: s since the last look. More than two polls count as two: then this process did not run either.
+        passed: s since the last look.
+        wait: s that it should have been. More than twice that counts as twice: then this process did not run either.
         is_new: whether there is a new heartbeat.
         is_kept: whether the process is kept from running: stopped, or by other processes.
     """
     if is_new:
         return 0.0
-    return stalled if is_kept else stalled + min(passed, 2.0 * POLL_S)
+    return stalled if is_kept else stalled + min(passed, 2.0 * wait)
 
 
 class ProcessState:
@@ -179,15 +187,16 @@ def guard_process(pid: int, beat: Path, patches: "Sequence[Patch]") -> None:
     brakes, process = BrakePages(patches), ProcessState(pid)
     with beat.open("rb") as file:
         page = mmap.mmap(file.fileno(), _BEAT.size, access=mmap.ACCESS_READ)
-    count, stalled, at = 0, 0.0, time.monotonic()
-    while not died.wait(POLL_S):
+    count, stalled, at, wait = 0, 0.0, time.monotonic(), POLL_S
+    while not died.wait(wait):
         now = time.monotonic()
         newest, speed, over = _BEAT.unpack_from(page)
         if over:
             return
-        is_kept = newest == count and process.is_kept(now)
-        stalled = measure_stall(stalled, passed=now - at, is_new=newest != count or not newest, is_kept=is_kept)
-        count, at = newest, now
+        is_new = newest != count or not newest
+        is_kept = not is_new and process.is_kept(now)
+        stalled = measure_stall(stalled, passed=now - at, wait=wait, is_new=is_new, is_kept=is_kept)
+        count, at, wait = newest, now, BEATING_POLL_S if is_new else POLL_S
         limit = STANDING_LIMIT_S if speed < STANDING_SPEED else MOVING_LIMIT_S
         if stalled > limit:
             brakes.write_brake()

@@ -82,7 +82,8 @@ class DriverWatchdog:
         self._least_limit, self._ends, self._give_up, self._beat = limit, ends, give_up, beat
         self._breakable = breakable or BreakableCall()
         self._lock = threading.Lock()  # held by the loop, but during calls
-        self._closing = threading.Event()
+        self._closes = False
+        self._running = threading.Lock()  # held while the loop runs; a wait for it costs less than one for an Event
         # Written by the loop:
         self._calls = 0
         self._called: tuple[Supervisor, bool] = (Supervisor(), False)  # whose call, and whether it is a driver's
@@ -153,18 +154,20 @@ class DriverWatchdog:
     def run(self) -> Iterator[None]:
         """Watch during the `with`, in which the calling thread owns the links."""
         self._lock.acquire()
+        self._running.acquire()
         thread = threading.Thread(target=self._run_polls, name="driver watchdog", daemon=True)
         thread.start()
         try:
             yield
         finally:
-            self._closing.set()
+            self._closes = True
             self._lock.release()
+            self._running.release()
             thread.join(1.0)
 
     def _run_polls(self) -> None:
         wait = POLL_S
-        while not self._closing.wait(wait):
+        while not self._running.acquire(timeout=wait):
             self._beat(self._cars[0].speed)
             wait = self.poll(steady_clock.now())
 
@@ -189,7 +192,7 @@ class DriverWatchdog:
         if not self._lock.acquire(blocking=False):
             return POLL_S  # it has just returned
         try:
-            if self._calls == call and not self._closing.is_set():
+            if self._calls == call and not self._closes:
                 self._brake_cars(now, limit)
                 return BRAKE_POLL_S
         finally:
