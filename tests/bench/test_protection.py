@@ -30,7 +30,7 @@ def test_costs_are_differences_of_medians(two_batches):
 
 def test_rows_are_shares_of_a_tick_of_lockstep_and_of_a_core(monkeypatch):
     cost = bench.TickCost(2.0, (1.0, 3.0), 0.5, 40.0, 60.0, 100.0)
-    monkeypatch.setattr(bench, "measure_ticks", lambda name, out: cost)
+    monkeypatch.setattr(bench, "measure_ticks", lambda simulator, out: cost)
     monkeypatch.setattr(bench, "measure_drive", lambda name, out: 0.02)
     monkeypatch.setattr(bench, "measure_watch", lambda seconds: (0.0004, 0.0001))
     rows = bench.measure_rows()

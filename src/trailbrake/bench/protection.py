@@ -30,14 +30,16 @@ from trailbrake.run.session.connection import Connection, open_connection
 from trailbrake.run.session.drive_session import drive
 from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.run.session.track_scoring import TrackScorer
-from trailbrake.sims import registry
+from trailbrake.sims.assetto import SIMULATOR as ASSETTO
+from trailbrake.sims.forza import SIMULATOR as FORZA
+from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState
 from trailbrake.system import steady_clock
 from trailbrake.system.drive_guard import DriveGuard
 from trailbrake.tracks.track_library import load_track
 
 TRACK, CAR = "hartmoor", "gt3"
-SIMULATORS = ("assetto", "forza")
+SIMULATORS: tuple[AnySimulator, ...] = (ASSETTO, FORZA)
 WARM_UP, BATCHES, PAIRS = 1000, 20, 500
 WATCH_S = 20.0  # s for which thread and process are measured
 DRIVE_S = 30.0  # s of a drive in real time, with whose processor time they are compared
@@ -82,8 +84,9 @@ def measure_rows() -> list[BenchRow]:
     rows = []
     thread_share, guard_share = measure_watch(WATCH_S)
     with tempfile.TemporaryDirectory(prefix="trailbrake-bench-") as folder:
-        for name in SIMULATORS:
-            cost = measure_ticks(name, Path(folder))
+        for simulator in SIMULATORS:
+            name = simulator.name
+            cost = measure_ticks(simulator, Path(folder))
             used = measure_drive(name, Path(folder))
             ticks_share = cost.added * 1e-6 * cost.rate
             added = ticks_share + thread_share + guard_share
@@ -106,14 +109,13 @@ def measure_rows() -> list[BenchRow]:
     return rows
 
 
-def measure_ticks(name: str, out: Path) -> TickCost:
+def measure_ticks(simulator: AnySimulator, out: Path) -> TickCost:
     """Measure the ticks of the default drive with and without the protections, in turn."""
-    simulator = registry.find(name)
     course = Course(load_track(TRACK), load_car(CAR))
     driver = load_driver(simulator.default_driver)
     driver.reset(course)
-    options = DriveOptions(sim=name, track=TRACK, car=CAR, laps=0)
-    recorder = ThreadedRecorder(Recorder(out / f"{name}.mcap"))
+    options = DriveOptions(sim=simulator.name, track=TRACK, car=CAR, laps=0)
+    recorder = ThreadedRecorder(Recorder(out / f"{simulator.name}.mcap"))
     recorder.start({})
     scorer = TrackScorer(course.track, course.line, recorder.store_lap)
     untimed = measure_untimed_checks(out)
@@ -192,7 +194,7 @@ def _measure_call(call: Callable[[], object]) -> float:
     return best
 
 
-class _ParkedCar:
+class _CruisingCar:
     supervisor = Supervisor()
     speed = 20.0
 
@@ -203,7 +205,7 @@ class _ParkedCar:
 def measure_watch(seconds: float) -> tuple[float, float]:
     """Return s of processor time per second that the watchdog's thread takes, and that the guard process takes."""
     guard = DriveGuard([])
-    watchdog = DriverWatchdog([_ParkedCar()], lambda text: None, beat=guard.beat)
+    watchdog = DriverWatchdog([_CruisingCar()], lambda text: None, beat=guard.beat)
     try:
         with watchdog.run():
             thread = next(t for t in threading.enumerate() if t.name == "driver watchdog")
