@@ -27,6 +27,7 @@ TESTED_ELSEWHERE = {
     "cli/tune.py": "run/test_tune.py",
     "cli/watch.py": "dashboard/test_watch_session.py",
     "cli/line.py": "optimal/test_line_session.py",
+    "cli/reference.py": "run/reference/test_reference_session.py",
     "cli/listings.py": "cli/test_main.py",
     "evaluate/worker.py": "evaluate/test_evaluation.py",
     "optimal/guess.py": "optimal/test_transcription.py",

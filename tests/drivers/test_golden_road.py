@@ -15,7 +15,9 @@ import pytest
 from helpers.manoeuvres import course_of, fill_line, manoeuvre
 
 from trailbrake.control.vehicle import following_distance, manual_input
+from trailbrake.control.vehicle.line_tracking import TrackingGain
 from trailbrake.control.vehicle.manual_input import ManualInput
+from trailbrake.drivers import line_track
 from trailbrake.drivers.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import cruise_seed, curvature_cut_seed, lane_keep_seed
 from trailbrake.sims.udacity import spec as udacity
@@ -59,6 +61,7 @@ SCENES = {
     "lane_pid": [Scene(5.0, 13.0, (360.0, 1.5))],
     "car_test": [Scene(4.0, 5.0, (200.0, 0.5))],
     "survey": [Scene(5.0, 8.5, (200.0, 0.5))],
+    "line_track": [Scene(4.0, 30.0, (165.0, 0.3))],
     "waypoint_follow": [Scene(5.0, 14.0, (290.0, 1.0)), Scene(2.0, 5.0, (290.0, 1.0))],
     "road_sight": [Scene(3.0, 11.0, (200.0, 1.0), **SLOW_CAMERA)],
 }
@@ -199,6 +202,14 @@ def test_five_per_cent_of_a_declared_gain_would_be_noticed(name, gain):
 def test_five_per_cent_of_a_constant_would_be_noticed(name, module, gain, monkeypatch):
     monkeypatch.setattr(module, gain, 1.05 * getattr(module, gain))
     assert differences(measured(name), golden(name))
+
+
+@pytest.mark.parametrize("gain", ["STEER", "LOOK_AHEAD", "YAW_DAMPING", "STEER_LEAD", "SPEED_LEAD", "SPEED"])
+def test_five_per_cent_of_a_gain_of_the_tracking_law_would_be_noticed(gain, monkeypatch):
+    gains = list(line_track.DEFAULT_GAINS)
+    gains[TrackingGain[gain]] *= 1.05
+    monkeypatch.setattr(line_track, "DEFAULT_GAINS", tuple(gains))
+    assert differences(measured("line_track"), golden("line_track"))
 
 
 def test_goldens_are_there_for_every_case():

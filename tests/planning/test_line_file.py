@@ -5,6 +5,7 @@ from helpers.stadiums import build_stadium
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
 from trailbrake.planning.line_file import LineFile, car_digest, load_racing_line, parse_line, read_line, write_line
+from trailbrake.tracks.road_columns import RoadColumn
 
 CAR = load_car("gt3")
 
@@ -33,6 +34,18 @@ def test_a_line_becomes_the_road_to_follow(tmp_path):
     away = road.locate_many(found.table[:, :2])[:, 1]
     # A spline through points 4 m apart; the stadium's curvature jumps between them.
     np.testing.assert_allclose(away, 1.5, atol=0.02)
+
+
+def test_a_planned_grip_scales_the_grip_of_the_line(tmp_path):
+    road = build_stadium(grip=0.9)
+    line = make_line(road)
+    factor = np.where(line.columns["s_m"] < 200.0, 1.2, 0.8)
+    write_line(tmp_path / "line.csv", LineFile(line.about, line.columns | {"planned_grip": factor}))
+    grip = load_racing_line(tmp_path / "line.csv", road, CAR).column(RoadColumn.GRIP)
+    np.testing.assert_allclose([grip[100], grip[300]], [1.2 * 0.9, 0.8 * 0.9])
+    write_line(tmp_path / "line.csv", LineFile(line.about, line.columns | {"planned_grip": 9.0 * factor}))
+    with pytest.raises(DataError, match="no friction to plan with"):
+        load_racing_line(tmp_path / "line.csv", road, CAR)
 
 
 def test_a_line_for_another_track_or_car_is_refused(tmp_path):

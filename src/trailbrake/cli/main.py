@@ -46,6 +46,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
         pad_check,
         race,
         record,
+        reference,
         replay,
         report,
         runs,
@@ -76,6 +77,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
     app.command(watch.build_watch_command(simulator), name="watch")
     app.command(learn.build_learn_app(simulator))
     app.command(line.line)
+    app.command(reference.reference)
     app.command(tune.tune)
     app.command(evaluate.evaluate)
     app.command(race.race)

@@ -55,8 +55,11 @@ class AdaptivePlan:
 
     Attributes:
         road: the line with the grip that is planned with.
+        speeds: (n,) m/s, at the rows of the line.
+        accelerations: (n,) m/s^2, from each row to the next.
         estimate: of the grip.
         learning: from lap to lap.
+        planned_first, planned_rows: the rows that were planned anew last.
     """
 
     def __init__(self, course: Course, start_grip: float) -> None:
@@ -70,8 +73,9 @@ class AdaptivePlan:
         self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
         table = self._line.table.copy()
         self.road = RoadTable(table, self._line.spacing, self._line.closed)
-        self._speed, self._acceleration = course.profile.speed.copy(), course.profile.acceleration.copy()
-        self._speeds, self._accelerations = self._speed.data, self._acceleration.data
+        self.speeds, self.accelerations = course.profile.speed.copy(), course.profile.acceleration.copy()
+        self._speed, self._acceleration = self.speeds.data, self.accelerations.data  # a number of it is read quicker
+        self.planned_first, self.planned_rows = 0, 0
         self._factors = np.ones(len(table))
         self._planned_grip, self._braked_slip = 1.0, 0.0
         self._planned_at = -1.0  # m along the line
@@ -79,10 +83,10 @@ class AdaptivePlan:
         self._measure = bind_entry(measure_grip_use, (0.0, 0.0), AxleSlips(0.0, 0.0, 0.0, 0.0), shape, self._limits,
                                    self._car)  # fmt: skip
         self._refill = bind_entry(refill_profile, self._shapes, self._settings(0.0), self._limits, (0, 1),
-                                  (self._speed, self._acceleration))  # fmt: skip
+                                  (self.speeds, self.accelerations))  # fmt: skip
 
-    def adapt(self, s: float, forward: float, dt: float, use: tuple[float, float, float], off: Deviation) -> None:
-        """Take one sample, and plan anew where it is time.
+    def adapt(self, s: float, forward: float, dt: float, use: tuple[float, float, float], off: Deviation) -> bool:
+        """Take one sample, and plan anew where it is time; return whether that was.
 
         Args:
             s: m along the line.
@@ -106,6 +110,8 @@ class AdaptivePlan:
         ahead = self._ahead(self._planned_at, s)
         if grip < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
             self.replan(s)
+            return True
+        return False
 
     def measure_use(
         self, speed: float, forward: float, slips: AxleSlips, shape: PathShape
@@ -121,20 +127,21 @@ class AdaptivePlan:
         self._shapes[:, GRIP_COLUMN] = grip
         self.road.table[:, RoadColumn.GRIP] = grip
         first = self._row_at(s)
-        speed = self._speeds[first]
+        speed = self._speed[first]
         braking = BRAKING_SHARE * interpolate_speed(self._limits.brake[:, 0].copy(), self._limits.speeds, speed)
         count = int((speed * speed / (2.0 * max(braking, 1.0)) + LOOK_BEYOND) / self._line.spacing) + 2
         self._refill(
-            self._shapes, self._settings(speed), self._limits, (first, count), (self._speed, self._acceleration)
+            self._shapes, self._settings(speed), self._limits, (first, count), (self.speeds, self.accelerations)
         )
+        self.planned_first, self.planned_rows = first, min(count, len(self._factors))
 
     def speed_at(self, s: float) -> float:
         """Return the planned speed (m/s) at s (m)."""
-        return self._interpolate_rows(self._speeds, s)
+        return self._interpolate_rows(self._speed, s)
 
     def acceleration_at(self, s: float) -> float:
         """Return the planned acceleration (m/s^2) at s (m)."""
-        return self._interpolate_rows(self._accelerations, s)
+        return self._interpolate_rows(self._acceleration, s)
 
     def road_grip(self, row: int) -> float:
         """Return the grip of the road at a row of the line, as the map says."""

@@ -21,7 +21,7 @@ COURSE_PARTS = frozenset({"track", "car"})  # what COURSE_NEEDS may name
 _FOLDER = Path(__file__).parent
 _NOT_DRIVERS = {
     "__init__", "adaptive_plan", "driver_registry", "check", "course_probe", "gains", "field_reads", "fmu",
-    "fmu_archive", "policy", "policy_file", "probe_states", "rehearsal", "road_return",
+    "fmu_archive", "policy", "policy_file", "probe_states", "rehearsal", "road_return", "tracking_plan",
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
 from trailbrake.planning.racing_line import road_through
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.user_files import parse_json, read_user_text
 
 Array = NDArray[np.float64]
@@ -29,6 +30,8 @@ PLACE_TOLERANCE = 0.1  # m between a row's x, y and its s and offset on the road
 MAX_BYTES = 32_000_000
 MIN_ROWS = 8
 NEEDED = ("s_m", "offset_m", "x_m", "y_m", "speed_mps")
+PLANNED_GRIP = "planned_grip"
+LEAST_PLANNED_GRIP, MOST_PLANNED_GRIP = 0.1, 3.0
 COLUMN_MEANINGS = {
     "s_m": "along the road's centreline",
     "offset_m": "left of the centreline",
@@ -48,6 +51,7 @@ COLUMN_MEANINGS = {
     "use_fl": "combined slip over that of the tyre's peak; also fr, rl, rr",
     "force_x_fl_n": "force of the tyre along the wheel; also fr, rl, rr",
     "force_y_fl_n": "force of the tyre across the wheel, positive left; also fr, rl, rr",
+    "planned_grip": "friction that the speeds are planned with, over the road's: of a reference lap",
     "drive_force_n": "of the driven wheels at the tread",
     "brake_force_n": "of all brakes at the tread, before ABS",
     "worth_left_spm2": "lap time saved by a metre of width at the left edge, for each metre of road",
@@ -145,4 +149,15 @@ def load_racing_line(path: Path, road: Road, car: CarParams) -> Road:
             "this line is for another car", where=where, expected=car.name, got=str(line.about.get("car")),
             hint="trailbrake line makes one for this car",
         )  # fmt: skip
-    return road_through(road, columns["x_m"], columns["y_m"])
+    followed = road_through(road, columns["x_m"], columns["y_m"])
+    if PLANNED_GRIP in columns:
+        factor = columns[PLANNED_GRIP]
+        if factor.min() < LEAST_PLANNED_GRIP or factor.max() > MOST_PLANNED_GRIP:
+            raise DataError(
+                "no friction to plan with", where=where, got=f"{factor.min():g} .. {factor.max():g}",
+                expected=f"{PLANNED_GRIP} from {LEAST_PLANNED_GRIP:g} to {MOST_PLANNED_GRIP:g}",
+            )  # fmt: skip
+        place = road.locate_many(followed.table[:, [RoadColumn.X, RoadColumn.Y]])[:, 0]
+        period = road.length if road.closed else None
+        followed.table[:, RoadColumn.GRIP] *= np.interp(place, s, factor, period=period)
+    return followed

@@ -1,0 +1,162 @@
+"""Holds a planned line, speed and attitude at the limit of grip, by one compiled law that needs 20 us a tick.
+
+The plan is the course's line and profile; where the line comes from `trailbrake line` or `trailbrake reference`, it is
+that of the file. The law is `control/vehicle/line_tracking.py`. Lap by lap the plan is raised where the tyres had
+margin left and lowered where the car ran wide or slid (`adaptive_plan.py`): the margin is found for each track and car.
+"""
+
+import math
+from copy import copy
+
+import numpy as np
+
+from trailbrake.control.vehicle.line_tracking import (
+    DEFAULT_GAINS,
+    TrackedMotion,
+    TrackingAim,
+    TrackingCommand,
+    TrackingPlan,
+    track_line,
+    tracked_car,
+)
+from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources, fill_rows
+from trailbrake.json_types import JsonObject
+from trailbrake.kernels import bind_entry
+from trailbrake.planning.course import Course
+from trailbrake.planning.grip_use import AxleSlips
+from trailbrake.planning.speed_profile import PathShape
+from trailbrake.state import CarState, Controls
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.units import wrap_angle
+
+START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
+MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
+OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
+WIDE_SHARE = 0.03  # of the planned speed, given up per metre outside the line in a bend
+LEAST_SHARE = 0.3  # of the planned speed
+ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
+
+
+class Driver:
+    """Holds `Course.line` at the limit of grip, with lap-to-lap learning. Needs a car model; made for lines of a file.
+
+    Args:
+        learn: 1: the plan is adapted while driving; 0: it is driven as it is.
+        start_grip: the grip that learning begins with, as a share of that of the car's file.
+
+    Attributes:
+        learns: whether the plan is adapted.
+    """
+
+    NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
+    COURSE_NEEDS = frozenset({"track", "car"})
+    USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer"}
+    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
+
+    def __init__(self, learn: float = 1.0, start_grip: float = START_GRIP) -> None:
+        self.learns = learn > 0.0
+        self.start_grip = start_grip if self.learns else 1.0
+
+    def reset(self, course: Course) -> None:
+        """Take the line and the speeds, and precompute what the law needs."""
+        self.line = course.line
+        self.adaptive = AdaptivePlan(course, self.start_grip)
+        adaptive = self.adaptive
+        self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
+        self.plan: TrackingPlan = build_tracking_plan(self.sources)
+        self.car, self.gains = tracked_car(course.known_car()), np.array(DEFAULT_GAINS)
+        self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
+        rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
+        self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.gains, TrackingAim(-1, 1.0))
+        self.road_return = RoadReturn(course, forward_gear=1)
+        self.row, self.filled, self.angle, self.speed_share = -1, 0, 0.0, 1.0
+
+    def act(self, state: CarState, dt: float) -> Controls:
+        """Return the controls for one state."""
+        heading = math.nan if self.row < 0 else wrap_angle(state.yaw - self.line.table.item(self.row, RoadColumn.YAW))
+        rescue = self.road_return.rescue(state, dt, heading)
+        if rescue is not None:
+            self.row = -1
+            return rescue
+        wheels = state.wheels
+        motion = TrackedMotion(
+            state.x,
+            state.y,
+            state.yaw,
+            state.velocity_x,
+            state.velocity_y,
+            state.yaw_rate,
+            state.engine_speed,
+            (
+                wheels[0].angular_velocity,
+                wheels[1].angular_velocity,
+                wheels[2].angular_velocity,
+                wheels[3].angular_velocity,
+            ),
+            1 if state.gear is None else state.gear,
+        )
+        command = TrackingCommand(
+            *self.track_line(self.plan, self.car, motion, self.gains, TrackingAim(self.row, self.speed_share))
+        )
+        self.row = command.row
+        deviation = self._measure_deviation(command)
+        self.speed_share = max(1.0 - WIDE_SHARE * deviation.wide, LEAST_SHARE)
+        if deviation.off_road:
+            self.speed_share *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
+        if self.learns and state.speed > MIN_LEARNING_SPEED:
+            self._learn(state, command, deviation, dt)
+        self.angle = command.steer
+        gear = None if state.gear is None else command.gear
+        return Controls(
+            steer=command.steer / self.car.max_steer, throttle=command.throttle, brake=command.brake, gear=gear
+        )
+
+    def rehearse(self, state: CarState, dt: float) -> Controls:
+        """Return what `act` would return, and leave the driver as it is."""
+        rehearsed = copy(self)
+        rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
+        return rehearsed.act(state, dt)
+
+    def export_memory(self) -> JsonObject:
+        """Return what has been learned of the road and the car."""
+        return self.adaptive.export_memory()
+
+    def import_memory(self, content: JsonObject, where: str) -> None:
+        """Take up what `export_memory` returned, after `reset`; DataError where it does not fit."""
+        self.adaptive.import_memory(content, where)
+
+    def _measure_deviation(self, command: TrackingCommand) -> Deviation:
+        row, offset = self.line.table[self.row], command.offset
+        wide = abs(offset) if row[RoadColumn.CURVATURE] * offset < 0.0 else 0.0
+        off_road = bool(offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT])
+        return Deviation(wide, -command.speed_error, off_road)
+
+    def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> None:
+        """Adapt the plan, and fill in the rows ahead of the car that have changed."""
+        adaptive, row = self.adaptive, self.line.table[self.row]
+        turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(state.speed, 1.0) ** 2
+        path = PathShape(
+            turning, float(row[RoadColumn.GRADE]), 0.0, float(row[RoadColumn.BANK]), adaptive.road_grip(self.row)
+        )
+        use = adaptive.measure_use(state.speed, state.acceleration_x, self._measure_slips(state), path)
+        if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
+            self.filled = 0
+        if self.filled < adaptive.planned_rows:
+            first = (adaptive.planned_first + self.filled) % len(self.plan.table)
+            self.fill_rows(self.plan.table, self.sources, first, ROWS_A_TICK)
+            self.filled += ROWS_A_TICK
+
+    def _measure_slips(self, state: CarState) -> AxleSlips:
+        """Return the slips of the axles; those along the wheels are 0 where their speeds are not known."""
+        car, forward = self.car, max(state.velocity_x, 1.0)
+        front = math.atan2(state.velocity_y + car.to_front * state.yaw_rate, forward)
+        rear = math.atan2(state.velocity_y - car.to_rear * state.yaw_rate, forward)
+        steer = self.angle if math.isnan(state.steer) else state.steer * car.max_steer
+        wheels, ratios = state.wheels, [0.0, 0.0]
+        for axle in (0, 1):
+            spin = 0.5 * (wheels[2 * axle].angular_velocity + wheels[2 * axle + 1].angular_velocity)
+            if not math.isnan(spin):
+                ratios[axle] = spin * car.radii[axle] / forward - 1.0
+        return AxleSlips(steer - front, -rear, ratios[0], ratios[1])

@@ -1,0 +1,1 @@
+"""Reference laps: the quickest clean laps found in the embedded world itself."""

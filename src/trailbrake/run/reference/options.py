@@ -1,0 +1,27 @@
+"""The options of `trailbrake reference`; `--help` imports this module."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ReferenceOptions:
+    """A reference lap.
+
+    Attributes:
+        track: a track's name or file, or gen:SEED; a circuit.
+        car: a car's name or file.
+        line: a file of `trailbrake line` for this track and car to begin with; not named: the line of least curvature.
+        generations: of the search; each drives one lap with every car.
+        count: cars that drive at once; even, 8 or more.
+        seed: of the search.
+        out: the line file to write; not named: reference-TRACK-CAR.csv.
+    """
+
+    track: str = "hartmoor"
+    car: str = "gt3"
+    line: Path | None = None
+    generations: int = 60
+    count: int = 64
+    seed: int = 0
+    out: Path | None = None

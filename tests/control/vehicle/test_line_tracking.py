@@ -1,0 +1,106 @@
+"""The law that holds a plan: signs, limits, and agreement with the parts of `line_follow` that it compiles."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
+from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
+from trailbrake.control.vehicle.line_tracking import (
+    DEFAULT_GAINS,
+    PlanColumn,
+    TrackedMotion,
+    TrackingAim,
+    TrackingCommand,
+    TrackingGain,
+    TrackingPlan,
+    track_line,
+    tracked_car,
+)
+from trailbrake.tracks.frenet import RoadTable
+from trailbrake.tracks.road import Road
+
+CAR = load_car("gt3")
+NUMBERS = tracked_car(CAR)
+SPEED = 40.0
+UNKNOWN_WHEELS = (math.nan,) * 4
+
+
+def straight_plan():
+    x = np.arange(0.0, 400.0, 1.0)
+    zero = np.zeros_like(x)
+    road = Road.from_columns(
+        1.0, False, x, zero, zero, zero, z=zero, grade=zero, bank=zero, width_left=zero + 6.0, width_right=zero + 6.0,
+        runoff_left=zero + 6.0, runoff_right=zero + 6.0, grip=zero + 1.0,
+    )  # fmt: skip
+    table = np.zeros((len(x), len(PlanColumn)))
+    table[:, PlanColumn.SPEED] = SPEED
+    table[:, PlanColumn.DRIVE_LIMIT], table[:, PlanColumn.BRAKE_LIMIT] = 4.0, 14.0
+    return TrackingPlan(RoadTable(road.table, road.spacing, False), table)
+
+
+def track(y=0.0, yaw=0.0, speed=SPEED, *, gear=3, share=1.0, gains=DEFAULT_GAINS, **more):
+    known = {"aside": 0.0, "yaw_rate": 0.0, "engine_speed": math.nan, "wheel_speeds": UNKNOWN_WHEELS} | more
+    motion = TrackedMotion(x=200.0, y=y, yaw=yaw, forward=speed, gear=gear, **known)
+    return TrackingCommand(*track_line(straight_plan(), NUMBERS, motion, np.array(gains), TrackingAim(-1, share)))
+
+
+def test_left_of_the_line_or_turned_left_it_steers_right():
+    assert track().steer == pytest.approx(0.0, abs=1e-12)
+    assert track(y=0.5).steer < -0.01
+    assert track(y=-0.5).steer > 0.01
+    assert track(yaw=0.05).steer < 0.0 < track(yaw=-0.05).steer
+    assert track(yaw_rate=0.2).steer < 0.0 < track(yaw_rate=-0.2).steer
+
+
+def test_it_says_where_the_car_is():
+    command = track(y=0.5)
+    assert (command.s, command.offset, command.row) == pytest.approx((200.0, 0.5, 200))
+
+
+def test_the_front_wheels_are_not_steered_beyond_their_peak():
+    assert track(y=-20.0).steer == pytest.approx(DEFAULT_GAINS[TrackingGain.FRONT_SLIP] * NUMBERS.peak_angles[0])
+
+
+@pytest.mark.parametrize(("speed", "pedal"), [(SPEED - 5.0, "throttle"), (SPEED + 5.0, "brake")])
+def test_it_uses_the_pedal_that_brings_the_speed_back(speed, pedal):
+    command = track(speed=speed)
+    other = "brake" if pedal == "throttle" else "throttle"
+    assert getattr(command, pedal) > 0.2
+    # The throttle balances the engine's drag under braking.
+    assert getattr(command, other) <= (0.0 if pedal == "throttle" else 0.3)
+    assert command.speed_error == pytest.approx(SPEED - speed)
+
+
+def test_the_pedals_are_those_of_the_drivetrain_s_inverse():
+    speed = SPEED - 0.5
+    force = NUMBERS.masses[3] * DEFAULT_GAINS[TrackingGain.SPEED] * 0.5
+    expected = DrivetrainInverse(CAR).pedals_for_force(force, speed, 3)
+    found = track(speed=speed)
+    # Curves of an engine by 64 points instead of those of the file.
+    assert (found.throttle, found.brake) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_share_of_the_speed_brakes():
+    assert track(share=0.5).brake > 0.2
+
+
+def test_a_rear_axle_beyond_its_peak_gets_no_pedals():
+    slide = 1.2 * NUMBERS.peak_angles[1]
+    command = track(speed=SPEED + 5.0, aside=-math.tan(slide) * (SPEED + 5.0))
+    assert command.brake == 0.0
+
+
+def test_a_spinning_wheel_gets_no_throttle_and_a_locked_one_no_brake():
+    rolling = SPEED / NUMBERS.radii[1]
+    slow, fast = SPEED - 5.0, SPEED + 5.0
+    assert track(speed=slow, wheel_speeds=(rolling, rolling, 2.0 * rolling, rolling)).throttle == 0.0
+    assert track(speed=fast, wheel_speeds=(0.0, rolling, rolling, rolling)).brake == 0.0
+
+
+@pytest.mark.parametrize("gear", [0, 1, 2, 3, 6])
+@pytest.mark.parametrize("speed", [2.0, 20.0, 45.0, 70.0])
+def test_the_gear_is_that_of_the_gear_choice(speed, gear):
+    assert track(speed=speed, gear=gear).gear == choose_gear(speed, gear, upshift_speeds(CAR))

@@ -1,0 +1,101 @@
+"""The driver that holds a plan: signs, what it does without some fields, and how it learns from lap to lap."""
+
+import math
+from functools import cache
+
+import msgspec
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.line_track import Driver
+from trailbrake.planning.course import Course
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.session.drive_session import drive
+from trailbrake.state import CarState
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+
+@cache
+def course():
+    return Course(load_track("pinegrove"), load_car("gt3"))
+
+
+def driver(**gains):
+    made = Driver(**gains)
+    made.reset(course())
+    return made
+
+
+def state(s=100.0, offset=0.0, faster=0.0, **more):
+    line = course().line
+    x, y, z = line.point(s, offset)
+    v = float(course().profile.speed[round(s / line.spacing)]) + faster
+    curvature = float(line.column_at(s, RoadColumn.CURVATURE))
+    known = {"yaw_rate": v * curvature, "acceleration_y": v * v * curvature, "acceleration_x": 0.0, "gear": 3} | more
+    yaw = math.remainder(float(line.column_at(s, RoadColumn.YAW)), 2.0 * math.pi)
+    return CarState(time=1.0, sequence=1, x=x, y=y, z=z, yaw=yaw, speed=v, velocity_x=v, velocity_y=0.0, **known)
+
+
+def test_it_steers_back_to_the_line():
+    steers = [driver().act(state(offset=offset), 0.003).steer for offset in (-0.5, 0.0, 0.5)]
+    assert steers[0] > steers[1] > steers[2]
+
+
+def test_it_brings_the_speed_back():
+    slow, fast = (driver().act(state(faster=faster), 0.003) for faster in (-6.0, 6.0))
+    assert slow.throttle > 0.2 > slow.brake
+    assert fast.brake > 0.2 > fast.throttle - 0.2
+
+
+def test_beside_the_road_it_slows_down():
+    made = driver(learn=0.0)
+    width = float(course().line.table[100, RoadColumn.WIDTH_LEFT])
+    for _ in range(2):  # the place is known from the first answer on
+        answer = made.act(state(offset=width + 0.5), 0.003)
+    assert answer.brake > 0.2
+
+
+def test_without_a_gear_it_leaves_the_gearbox_alone():
+    assert driver().act(state(gear=None), 0.003).gear is None
+
+
+def test_a_rehearsal_leaves_it_as_it_is():
+    made = driver()
+    made.act(state(), 0.0)
+    before = (made.row, made.filled, made.angle, made.adaptive.estimate.grip)
+    made.rehearse(state(s=150.0), 0.003)
+    assert (made.row, made.filled, made.angle, made.adaptive.estimate.grip) == before
+
+
+def test_a_memory_goes_from_drive_to_drive():
+    made = driver()
+    made.adaptive.learning.factors[:] = 1.05
+    kept = msgspec.json.decode(msgspec.json.encode(made.export_memory()))
+    other = driver()
+    other.import_memory(kept, "memory.json")
+    assert other.export_memory()["factors"] == kept["factors"]
+
+
+def test_learned_factors_reach_the_plan():
+    made = driver()
+    made.act(state(), 0.0)
+    made.adaptive.learning.factors[:] = 1.10
+    made.adaptive._factors[:] = 1.10
+    made.adaptive.replan(60.0)
+    made.filled = 0
+    first = made.plan.table.copy()
+    for _ in range(30):
+        made.act(state(), 0.003)
+    changed = (made.plan.table != first).any(axis=1)
+    assert changed[60:120].all()
+    assert not changed[:40].any()
+
+
+@pytest.mark.slow
+def test_each_lap_of_the_first_ones_is_quicker_and_clean(tmp_path):
+    summary = drive(DriveOptions(driver="line_track", track="pinegrove", car="gt3", laps=4, report=False, out=tmp_path))
+    times = [lap["time_s"] for lap in summary["laps"]]
+    assert [lap["valid"] for lap in summary["laps"]] == [True] * 4
+    assert summary["off_track_s"] == 0.0
+    assert times[1] > times[2] > times[3]

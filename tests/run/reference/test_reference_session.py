@@ -1,0 +1,50 @@
+"""`trailbrake reference`: the verb, its file, and its refusals."""
+
+import json
+
+import numpy as np
+import pytest
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.cli.main import run_command_line
+from trailbrake.errors import UsageError
+from trailbrake.planning.line_file import load_racing_line, read_line
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.reference.options import ReferenceOptions
+from trailbrake.run.reference.reference_session import make_reference_lap
+from trailbrake.run.session.drive_session import drive
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+
+@pytest.mark.slow
+def test_the_verb_writes_a_lap_that_the_driver_repeats_through_a_wire(tmp_path, capsys):
+    path = tmp_path / "lap.csv"
+    tokens = ["reference", "--track", "kartwerk", "--car", "kart", "--generations", "3", "--count", "16"]
+    assert run_command_line([*tokens, "--out", str(path), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["off_road_s"] == 0.0
+    assert np.ptp(result["laps_s"]) < 0.05
+    track = load_track("kartwerk")
+    line = load_racing_line(path, track.road, load_car("kart"))
+    grip = line.column(RoadColumn.GRIP)
+    assert np.ptp(grip) > 0.0
+    assert read_line(path).about["kind"] == "reference"
+    summary = drive(DriveOptions(driver="line_track", gain=("learn=0",), track="kartwerk", car="kart", line=path,
+                                 report=False, out=tmp_path))  # fmt: skip
+    assert [lap["valid"] for lap in summary["laps"]] == [True, True]
+    # The file has the path and the grip each 2 m, and speeds are planned anew from them.
+    assert summary["best_s"] == pytest.approx(result["time_s"], rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (ReferenceOptions(count=9), "--count"),
+        (ReferenceOptions(generations=0), "--generations"),
+        (ReferenceOptions(track="serpent_pass"), "needs a circuit"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        make_reference_lap(options)
