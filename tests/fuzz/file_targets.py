@@ -46,7 +46,7 @@ from trailbrake.race.plan import read_plan
 from trailbrake.race.plan_files import read_named_file
 from trailbrake.race.result_store import ResultStore
 from trailbrake.race.standings import build_leaderboard
-from trailbrake.record.csv_import import read_csv_columns
+from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
 from trailbrake.record.format import ABOUT
 from trailbrake.record.mcap_scan import scan_file
@@ -206,6 +206,12 @@ def report_records(data: bytes) -> None:
     report_recording(Recording.open(_write_records(data)))
 
 
+def read_drive_table(path: Path) -> None:
+    """Read a CSV of a drive, whether it is chosen as one or not."""
+    is_drive_table(path)
+    read_csv_columns(path)
+
+
 def read_log(path: Path) -> None:
     picture = path.parent / "IMG" / "a.jpg"
     if not picture.exists():
@@ -342,7 +348,7 @@ FILE_TARGETS = [
     _file("forza_table", "fuzz.csv", read_table, (*CSV, b"\x1f\x8b\x08"), 8192),
     _file("beamng_contract", "contract.csv", read_contract, CSV, 8192),
     _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40, mutate_words),
-    _file("drive_table", "drive.csv", read_csv_columns, (*CSV, b"time_s", b"nan", b"1e400"), 8192),
+    _file("drive_table", "drive.csv", read_drive_table, (*CSV, b"time_s", b"nan", b"1e400"), 8192),
     _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
     _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
     FuzzTarget(
