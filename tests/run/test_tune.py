@@ -20,8 +20,8 @@ def straight(length=200.0, closed=False):
                              width_left=4.0, width_right=4.0)  # fmt: skip
 
 
-def watched(places, dt=0.1):
-    watch = TrialMonitor(straight())
+def watched(places, dt=0.1, **options):
+    watch = TrialMonitor(straight(), **options)
     for k, (x, y) in enumerate(places):
         if watch.ended:
             break
@@ -41,6 +41,14 @@ def test_coming_near_the_edge_costs():
     outcome = watched([(float(x), 3.0 if x == 50 else 0.0) for x in range(200)]).build_outcome()
     assert outcome.edge == 0.75
     assert outcome.cost == pytest.approx(outcome.time + 0.1 * NEAR_EDGE_COST)
+
+
+def test_a_car_that_may_use_all_the_road_pays_from_its_side_on_the_edge_on():
+    near = [(float(x), 3.0 if x == 50 else 0.0) for x in range(200)]
+    free = watched(near, half_width=1.0).build_outcome()
+    assert free.cost == free.time
+    outcome = watched([(x, y + 0.5) for x, y in near], half_width=1.0).build_outcome()  # two wheels off
+    assert outcome.cost == pytest.approx(outcome.time + 0.125 * NEAR_EDGE_COST)
 
 
 def test_leaving_the_road_or_standing_ends_it_and_costs_what_is_left():

@@ -223,6 +223,8 @@ class TuneOptions:
         sim: whose wire to drive through.
         track: a track's name or file.
         cars: cars' names or files, with commas between; the gains are to be good for all of them.
+        keep_to: middle: coming near the road's edge has a price, for a driver that keeps in lane; road: leaving the road
+            has, for a driver on a racing line.
         trials: how many sets of gains to try.
         seed: of the search: equal seeds try the same gains.
         only: gains to search, with commas between; all of them but the speed where left out.
@@ -235,6 +237,7 @@ class TuneOptions:
     sim: str = "forza"
     track: str = "serpent_pass"
     cars: str = "hatchback"
+    keep_to: Literal["middle", "road"] = "middle"
     trials: int = 50
     seed: int = 0
     only: str = ""

@@ -1,7 +1,8 @@
 """Finds better gains for a driver on the embedded world, through the simulator's own wire.
 
 A trial is a drive in lockstep with the gains that the search suggests. Its cost is the time to the goal, with the
-time for what is left of the road at `CRAWL` on top where the car left it, and a price for coming near the edge.
+time for what is left of the road at `CRAWL_SPEED` on top where the car left it, and a price for coming near the edge
+or, where the car may use all the road, beyond it.
 Source of the search: Optuna's tree-structured Parzen estimator (Bergstra et al., Algorithms for hyper-parameter
 optimization, NIPS 2011).
 """
@@ -10,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
+from typing import Literal
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import gains
@@ -34,7 +36,7 @@ from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 CRAWL_SPEED = 3.0  # m/s, the speed at which what is left of the road after leaving it is counted
-NEAR_EDGE = 0.65  # half roads off the middle from which it costs ...
+NEAR_EDGE = 0.65  # half roads off the middle from which it costs to come near the edge; on a racing line, the edge ...
 NEAR_EDGE_COST = 500.0  # s per half road
 STANDSTILL_LIMIT = 10.0  # s without getting on after which a trial is over
 END_MARGIN = 15.0  # m before an open road's end at which it is driven
@@ -47,7 +49,7 @@ class TrialOutcome:
     Attributes:
         time: s of simulator time until it ended.
         driven: share of the road that was driven.
-        edge: half roads off the middle, the most.
+        edge: half roads off the middle, the most; of the car's side where the car may use all the road.
         cost: s.
     """
 
@@ -58,10 +60,17 @@ class TrialOutcome:
 
 
 class TrialMonitor:
-    """A Tap that watches one drive along a road and knows when it is over."""
+    """A Tap that watches one drive along a road and knows when it is over.
 
-    def __init__(self, road: Road) -> None:
+    Args:
+        road: to drive.
+        half_width: m, of a car that may use all the road: it costs nothing until its side reaches the edge. 0: the car
+            is to keep off the edge, and its place is that of its middle.
+    """
+
+    def __init__(self, road: Road, half_width: float = 0.0) -> None:
         self._road, self._row = road, -1
+        self._half_width, self._near_edge = half_width, 1.0 if half_width > 0.0 else NEAR_EDGE
         self._length = road.length if road.closed else road.length - END_MARGIN
         self._distance = self._furthest = self._furthest_at = self._edge_share = 0.0
         self._s = self._first_time = self._time = math.nan
@@ -83,12 +92,12 @@ class TrialMonitor:
             self._distance = s - step
         self._distance, self._s, self._time = self._distance + step, s, state.time
         row = self._road.table[self._row]
-        share = abs(offset) / float(row[RoadColumn.WIDTH_LEFT] if offset > 0.0 else row[RoadColumn.WIDTH_RIGHT])
-        self._edge_share = max(self._edge_share, share)
+        half_road = float(row[RoadColumn.WIDTH_LEFT] if offset > 0.0 else row[RoadColumn.WIDTH_RIGHT])
+        self._edge_share = max(self._edge_share, (abs(offset) + self._half_width) / half_road)
         if self._distance > self._furthest + 1.0:
             self._furthest, self._furthest_at = self._distance, state.time
         stands = state.time - self._furthest_at > STANDSTILL_LIMIT
-        self.ended = self._distance >= self._length or share > 1.0 or stands
+        self.ended = self._distance >= self._length or abs(offset) > half_road or stands
 
     def close(self) -> None:
         """Nothing to end."""
@@ -97,12 +106,18 @@ class TrialMonitor:
         """Return how it went."""
         time = self._time - self._first_time if self._time == self._time else 0.0
         left = max(self._length - self._distance, 0.0)
-        cost = time + left / CRAWL_SPEED + NEAR_EDGE_COST * max(0.0, min(self._edge_share, 1.0) - NEAR_EDGE)
+        highest = 1.0 + self._near_edge - NEAR_EDGE  # more says nothing: the drive is over then
+        near = max(0.0, min(self._edge_share, highest) - self._near_edge)
+        cost = time + left / CRAWL_SPEED + NEAR_EDGE_COST * near
         return TrialOutcome(time, 1.0 - left / self._length, self._edge_share, cost)
 
 
 def run_trial(
-    setup: DriveSetup, driver: Driver, course: Course, stopped: Callable[[], bool] = lambda: False
+    setup: DriveSetup,
+    driver: Driver,
+    course: Course,
+    keep_to: Literal["middle", "road"] = "middle",
+    stopped: Callable[[], bool] = lambda: False,
 ) -> TrialOutcome:
     """Drive once in lockstep, until the end or until `stopped`, and return how it went.
 
@@ -110,12 +125,14 @@ def run_trial(
         setup: of the drive.
         driver: with the gains of the trial.
         course: the road and the car.
+        keep_to: the middle: coming near the edge has a price; the road: leaving it has.
         stopped: tested every tick.
 
     Raises:
         UsageError: the driver failed.
     """
-    monitor = TrialMonitor(course.track.road)
+    half_width = 0.5 * course.known_car().body.width if keep_to == "road" else 0.0
+    monitor = TrialMonitor(course.track.road, half_width)
     driver.reset(course)
     supervisor = Supervisor()
     with open_connection(setup, lambda: False) as connection:
@@ -161,7 +178,7 @@ class GainSearch:
         self._drives = [
             (make_setup(simulator, drive, None, driver), course) for drive, course in zip(drives, courses, strict=True)
         ]
-        self.stopped = False
+        self._keep_to, self.stopped = options.keep_to, False
 
     def request_stop(self) -> None:
         """End the search; the present trial does not count."""
@@ -176,7 +193,7 @@ class GainSearch:
         driver: Driver = self._cls(self.build_gains(values))  # type: ignore[operator]
         total = 0.0
         for setup, course in self._drives:
-            outcome = run_trial(setup, driver, course, lambda: self.stopped)
+            outcome = run_trial(setup, driver, course, self._keep_to, lambda: self.stopped)
             if self.stopped:
                 break
             total += outcome.cost
