@@ -63,7 +63,9 @@ def stage_reference() -> None:
     folder = PAGES / "api"
     folder.mkdir()
     names = {name: ".".join(place) for name, place in sorted(trailbrake._LAZY.items())}
-    blocks = [f"## {name}\n\n::: {path}\n    options:\n      show_root_heading: false\n" for name, path in names.items()]
+    blocks = [
+        f"## {name}\n\n::: {path}\n    options:\n      show_root_heading: false\n" for name, path in names.items()
+    ]
     head = "# trailbrake\n\nThe names that `import trailbrake` offers. They are loaded when first used.\n\n"
     (folder / "index.md").write_text(head + "\n".join(blocks), encoding="utf-8")
     for page, modules in API_MODULES.items():
@@ -74,7 +76,11 @@ def stage_reference() -> None:
 def main() -> None:
     """Stage the pages and run the builder on them."""
     stage_pages()
-    command = [sys.executable, "-m", "zensical", "serve"] if "--serve" in sys.argv else [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    command = (
+        [sys.executable, "-m", "zensical", "serve"]
+        if "--serve" in sys.argv
+        else [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    )
     sys.exit(subprocess.run(command, cwd=ROOT, env={**os.environ}, check=False).returncode)
 
 
