@@ -1,7 +1,7 @@
 # `make check` is what CI runs after it has made a fresh environment. PY is the Python that has ".[dev]" installed.
 PY ?= .venv/bin/python
 
-.PHONY: check quick lint types imports test fuzz windows faults docs validation format mutants lock audit release
+.PHONY: check quick lint types imports test fuzz windows faults docs validation format mutants lock audit release site
 
 check: lint types imports test
 
@@ -21,7 +21,7 @@ test:
 
 # Unit tests alone: no whole drives, no processes, a quarter of the random examples.
 quick:
-	$(PY) -m pytest -n 2 -q --hypothesis-profile=quick -m "not slow and not rl and not train and not vm and not fmi and not wine and not faults"
+	$(PY) -m pytest -n 2 -q --hypothesis-profile=quick -m "not slow and not rl and not train and not vm and not fmi and not wine and not faults and not documents"
 
 # Fuzzing of every decoder and loader, guided by coverage where Atheris is installed: make fuzz FUZZ_S=3600
 fuzz:
@@ -36,6 +36,10 @@ windows:
 faults:
 	$(PY) -m tests.faults --measure
 	$(PY) docs/generate.py
+
+# The documentation site in build/site; needs ".[docs]".
+site:
+	$(PY) docs/site.py
 
 docs:
 	$(PY) docs/generate.py

@@ -103,7 +103,7 @@ def test_troubleshooting_quotes_messages_that_exist():
         assert all(part.strip() in sources for part in text.split("...")), text
 
 
-@pytest.mark.slow
+@pytest.mark.documents
 @pytest.mark.parametrize("page", ["index.md", "tutorial.md"])
 def test_the_first_pages_run_as_written(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
