@@ -223,7 +223,7 @@ class TuneOptions:
         sim: whose wire to drive through.
         track: a track's name or file.
         cars: cars' names or files, with commas between; the gains are to be good for all of them.
-        keep_to: middle: coming near the road's edge has a price, for a driver that keeps in lane; road: leaving the road
+        keep_to: middle: coming near the edge has a price, for a driver that keeps in lane; road: leaving the road
             has, for a driver on a racing line.
         trials: how many sets of gains to try.
         seed: of the search: equal seeds try the same gains.
