@@ -46,7 +46,7 @@ PAGE_HEAD = """# Mutation tests
 How well the tests notice mistakes: each mutant is one change of one place of a module (a sign, a limit, a key, a text),
 and at least one of the tests that reach it has to fail. `make mutants` runs them, `.ci/mutants.py --page` writes this
 page ([CONTRIBUTING.md](../CONTRIBUTING.md)). Where fewer were tried than there are, they were chosen at random.
-Run of {date}.
+Run of {date}.{kept}
 """
 LIMIT = 0.9  # least share of killed mutants in a group
 SURVIVED = 0
@@ -469,18 +469,30 @@ def read_result(target: Target) -> dict[str, Any] | None:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None  # type: ignore[no-any-return]
 
 
-def report(groups: dict[str, list[Target]]) -> Iterator[str]:
-    """Yield the lines of the table."""
+def find_kept_row(target: Target, page: Sequence[str]) -> tuple[int, int, int]:
+    """Return mutants, tried ones and survivors of a module, as a page written before has them; 0 where it does not."""
+    for row in page:
+        if match := re.match(rf"\| `{re.escape(target.module)}` \| (\d+) \| (\d+) \| [\d.]+% \| (\d+) \|", row):
+            return int(match[1]), int(match[2]), int(match[3])
+    return 0, 0, 0
+
+
+def report(groups: dict[str, list[Target]], page: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of the table; modules without a result have the row of an older page."""
     yield "| module | mutants | tried | killed | survivors |"
     yield "|---|---|---|---|---|"
     for group, targets in groups.items():
-        found = [(target, result) for target in targets if (result := read_result(target))]
-        rows = [(f"`{t.module}`", r["mutants"], r["tried"], len(r["survivors"])) for t, r in found]
+        rows: list[tuple[str, int, int, int]] = []
+        for target in targets:
+            if result := read_result(target):
+                rows.append((f"`{target.module}`", result["mutants"], result["tried"], len(result["survivors"])))
+            elif any(kept := find_kept_row(target, page)):
+                rows.append((f"`{target.module}`", *kept))
         sums = [sum(row[k] for row in rows) for k in (1, 2, 3)]
         for name, count, tried, left in [*rows, (f"**{group}**", *sums)]:
             yield f"| {name} | {count} | {tried} | {(tried - left) / max(tried, 1):.1%} | {left} |"
         for target in targets:
-            if read_result(target) is None:
+            if read_result(target) is None and not any(find_kept_row(target, page)):
                 yield f"| `{target.module}` | | not run | | |"
 
 
@@ -493,17 +505,24 @@ def _killed_share(targets: Sequence[Target]) -> float:
 def write_page(groups: dict[str, list[Target]]) -> None:
     """Write figures and survivors of the last runs."""
     reasons = read_reasons()
-    lines = [PAGE_HEAD.format(date=time.strftime("%Y-%m-%d")), *report(groups), ""]
     known: Counter[str] = Counter()
     open_ones = []
+    old = PAGE.read_text(encoding="utf-8").splitlines()
+    kept = [t.module for targets in groups.values() for t in targets if read_result(t) is None]
+    said = f" Of runs before: {', '.join(f'`{module}`' for module in kept)}." if kept else ""
+    lines = [PAGE_HEAD.format(date=time.strftime("%Y-%m-%d"), kept=said), *report(groups, old), ""]
     for target in (target for targets in groups.values() for target in targets):
+        if target.module in kept:
+            rows = [row for row in old if row.startswith(f"| `{target.module}:")]
+            open_ones += rows
+            known["Of a run before, whose results are not here."] += find_kept_row(target, old)[2] - len(rows)
         for line, before, after in (read_result(target) or {"survivors": ()})["survivors"]:
             why = find_reason(reasons, target.module, before, after)
             known[why] += 1
             if not why:
                 open_ones.append(f"| `{target.module}:{line}` | {_quote(before)} | {_quote(after)} |")
     lines += ["## Survivors that no test should kill", "", "| number | why |", "|---|---|"]
-    lines += [f"| {count} | {why} |" for why, count in known.most_common() if why]
+    lines += [f"| {count} | {why} |" for why, count in known.most_common() if why and count > 0]
     lines += ["", "## Survivors without a reason", "", "| line | is | changed to |", "|---|---|---|", *open_ones, ""]
     PAGE.write_text("\n".join(lines), encoding="utf-8")
 

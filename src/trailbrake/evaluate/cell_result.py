@@ -1,6 +1,6 @@
 """`CellResult`: what came out of a cell. Pure data."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -20,7 +20,7 @@ class CellLap(msgspec.Struct, frozen=True):
     """
 
     number: int
-    time_s: float
+    time_s: Annotated[float, msgspec.Meta(gt=0.0)]
     valid: bool
     reason: str = ""
     off_track_s: float = 0.0

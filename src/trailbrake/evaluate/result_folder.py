@@ -70,7 +70,7 @@ class ResultFolder:
             return None
         try:
             stored = msgspec.json.decode(read_user_file(path, "result of a cell"), type=StoredCell)
-        except (msgspec.MsgspecError, RecursionError, TrailbrakeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TrailbrakeError):
             return None  # it is driven again
         known = stored.cell == cell and (self._any_source or stored.source == self._source)
         return stored.result if known else None
