@@ -59,3 +59,4 @@ def test_a_plan_uses_grip_that_the_car_has_but_for_what_does_no_harm():
         # The worst car of 97.5 % has 1 - 1.96 sigma of the grip that was found.
         assert share <= (1.0 + TOLERATED) * (1.0 - 1.96 * sigma) + 1e-12
     assert plan_share(doubt(braking=1.0)) == LEAST_SHARE
+    assert plan_share(doubt(downforce=0.25)) < 0.9 < plan_share(doubt(downforce=0.04))

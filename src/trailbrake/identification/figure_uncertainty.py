@@ -28,6 +28,7 @@ DRIVE_FLOOR, UNSEEN_DRIVE = 0.015, 0.15  # relative: of what was driven, and of 
 DOWNFORCE_FLOOR = 0.03  # of the weight
 UNLEARNED_GRIP = 0.12  # relative, of the limits of tyres that are all of the class of cars
 TOLERATED = 0.05  # of the grip that a plan may believe in too much
+DOWNFORCE_GRIP = 0.4  # relative grip at 50 m/s per downforce over the weight, of a car that lives on it
 LEAST_SHARE = 0.6  # of the grip that was found, that is planned with at least
 
 
@@ -68,7 +69,7 @@ def find_uncertainty(
 
 def plan_share(uncertainty: Uncertainty) -> float:
     """Return the share of the learned grip at which 97.5 % of cars have no less than TOLERATED under the plan."""
-    worst = max(uncertainty.lateral_grip, uncertainty.braking)
+    worst = max(uncertainty.lateral_grip, uncertainty.braking, DOWNFORCE_GRIP * uncertainty.downforce)
     return min(max((1.0 + TOLERATED) * (1.0 - NORMAL_95 * worst), LEAST_SHARE), 1.0)
 
 
