@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.cars.learned import Uncertainty
+from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, AdaptivePlan, Deviation
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
@@ -48,6 +49,32 @@ def test_a_slide_lowers_the_plan_ahead_at_once(course):
     assert grip < 0.9
     assert plan.speed_at(slowest) == pytest.approx(before * grip**0.5, rel=0.01)  # slow: no downforce to speak of
     assert plan.road.table[5, 11] == pytest.approx(grip, rel=0.02)
+
+
+def test_it_learns_where_the_car_s_file_says_that_its_grip_is_an_estimate(course):
+    gt3 = course.car
+    doubt = Uncertainty(
+        lateral_grip=0.04, braking=0.04, drive_force=0.05, downforce=0.1, steer_angle=0.02, delay=0.01, source=""
+    )
+    unsure = msgspec.structs.replace(gt3, uncertainty=doubt)
+    starts = {}
+    for name, car, gains in (("known", gt3, {}), ("unsure", unsure, {}), ("off", unsure, {"learn": 0.0}),
+                             ("chosen", unsure, {"start_grip": 0.8}), ("forced", gt3, {"learn": 1.0})):  # fmt: skip
+        driver = Driver(**gains)
+        driver.reset(Course(course.track, car, given_line=course.line))
+        starts[name] = (driver.learns, round(driver.plan.estimate.grip, 6))
+    learning = {"unsure": CAUTIOUS_GRIP[0], "chosen": 0.8, "forced": 0.93}
+    assert starts == {"known": (False, 1.0), "off": (False, 1.0)} | {k: (True, v) for k, v in learning.items()}
+
+
+def test_an_uncertain_plan_rises_lap_by_lap(course):
+    plan = AdaptivePlan(course, 1.0, cautious=True)
+    assert plan.estimate.grip == CAUTIOUS_GRIP[0]
+    by_laps = (*CAUTIOUS_GRIP, 1.0, 1.0, 1.0)
+    for _ in range(4):
+        drive_lap(plan, slip=0.5, use=0.8)
+        assert plan.estimate.most == by_laps[plan.learning.laps]
+    assert plan.learning.laps >= 3
 
 
 def test_off_the_road_it_does_not_estimate(course):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import car_names, load_car
+from trailbrake.planning.axle_forces import load_parameters, wheel_loads
 from trailbrake.planning.envelope import (
     REAR_GRIP_SHARE,
     SHARES,
@@ -95,6 +96,28 @@ def test_cars_without_assistants_are_planned_with_a_reserve() -> None:
     assert alone.brake[5, 0] == pytest.approx((1.0 - UNAIDED_BRAKING_RESERVE) * helped.brake[5, 0])
     assert alone.drive[5, 0] == helped.drive[5, 0]
     assert 0.0 < alone.drive[5, SHARES - 2] < helped.drive[5, SHARES - 2]
+
+
+def test_without_abs_the_first_wheel_that_locks_limits_its_axle() -> None:
+    """With all brakes at the front, and no differential there, the inner front wheel's load alone counts."""
+    gt3 = load_car("gt3")
+    replace = msgspec.structs.replace
+    simple = _simple(gt3)
+    brakes = replace(gt3.brakes, torque_rear=0.0, torque_front=20.0 * gt3.brakes.torque_front)
+    aided = compute_envelope(replace(simple, brakes=replace(brakes, abs=True)))
+    alone = compute_envelope(replace(simple, brakes=replace(brakes, abs=False)))
+    v, j = 4, SHARES // 2
+    fl, fr, _, _ = wheel_loads(
+        -alone.brake[v, j] / (1.0 - UNAIDED_BRAKING_RESERVE),
+        alone.lateral[v] * j / (SHARES - 1),
+        alone.speeds[v],
+        load_parameters(simple),
+    )
+    assert fl < 0.9 * fr
+    scale = (1.0 - UNAIDED_BRAKING_RESERVE) * 2.0 * fl / (fl + fr)
+    assert alone.brake[v, 0] == pytest.approx((1.0 - UNAIDED_BRAKING_RESERVE) * aided.brake[v, 0])
+    # Less braking loads the front less, which costs a little more.
+    assert 0.8 * scale < alone.brake[v, j] / aided.brake[v, j] < scale
 
 
 def test_envelope_is_frozen(gt3: object) -> None:

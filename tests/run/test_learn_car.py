@@ -8,10 +8,11 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, UsageError
-from trailbrake.run.learn_car import LapWatch, car_options, learn_car_file
-from trailbrake.run.options import LearnCarOptions, LearnOptions
+from trailbrake.run.learn_car import LapWatch, describe_road_limits, learn_car_file
+from trailbrake.run.options import LearnCarOptions
 from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls
+from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
 
 
@@ -35,6 +36,18 @@ def test_a_stage_ends_after_its_laps_off_the_road_or_at_a_stand():
     still = LapWatch(road, 2.0, math.inf)
     assert ride(still, [centre[0]] * 200, speed=0.0) == pytest.approx(121, abs=2)
     assert still.stood
+
+
+def test_a_road_too_short_or_too_narrow_is_said_before_the_drive():
+    def straight(length, half):
+        count = int(length / 2.0) + 1
+        x = 2.0 * np.arange(count)
+        return Road.from_columns(2.0, False, x, 0.0 * x, 0.0 * x, 0.0 * x, width_left=half, width_right=half)
+
+    assert describe_road_limits(straight(2000.0, 4.0)) == ()
+    assert "the road ends after 300 m" in describe_road_limits(straight(300.0, 4.0))[0]
+    assert "the road is 3.0 m wide" in describe_road_limits(straight(2000.0, 1.5))[0]
+    assert describe_road_limits(load_track("kartwerk").road) == ()
 
 
 @pytest.mark.slow
@@ -76,9 +89,3 @@ def test_what_cannot_be_learned_is_said(tmp_path):
         learn_car_file(find("forza"), LearnCarOptions(source=(other,)))
     with pytest.raises(UsageError, match="driver car_test needs what udacity_pid does not supply"):
         learn_car_file(find("udacity_pid"), LearnCarOptions(sim="udacity_pid").with_defaults())
-
-
-def test_the_car_after_a_map_is_driven_on_the_map(tmp_path):
-    made = car_options(LearnOptions(sim="forza", out=tmp_path / "road.csv"), "road.csv")
-    assert (made.track, made.car, made.out.name) == ("serpent_pass", "hatchback", "road.toml")
-    assert str(made.map) == "road.csv"

@@ -71,25 +71,28 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
 
 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.run.learn import map_road
-    from trailbrake.run.learn_car import car_options, learn_car_file
+    from trailbrake.run.learn_all import learn_road_and_car
 
-    result = map_road(simulator, options, live, _listener())
-    if not json:
-        _print_track(result)
-    if options.source is None:
-        learned = learn_car_file(simulator, car_options(options, result["track"]), live, _listener())
-        result = {**result, "learned_car": learned}
-        if not json:
-            _print_car(learned)
+    result = learn_road_and_car(simulator, options, live, _listener())
     if json:
         print_json(result)
+        return
+    _print_track(result)
+    if "learned_car" in result:
+        _print_car(result["learned_car"])
+    if result.get("laps"):
+        _print_laps(result["laps"])
 
 
 def _print_track(result: dict[str, Any]) -> None:
     known = f"{100.0 * result['width_known']:.0f} % of its width supplied by the wire"
     kind = "circuit" if result["closed"] else "open road"
     print(f"{kind}, {result['length_m']:.0f} m long, {result['width_m']:.2f} m wide, {known}\ntrack {result['track']}")
+
+
+def _print_laps(laps: dict[str, Any]) -> None:
+    times = ", ".join(f"{lap['time_s']:.3f} s{'' if lap['valid'] else ' (invalid)'}" for lap in laps["laps"])
+    print(f"laps {times or 'none'}: {laps['ended']}\nmemory {laps['memory']}")
 
 
 def _print_car(result: dict[str, Any]) -> None:

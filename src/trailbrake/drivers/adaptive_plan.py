@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from trailbrake.control.vehicle.grip_estimate import GripEstimate
+from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
@@ -28,6 +28,10 @@ BRAKING = -3.0  # m/s^2, below which a car counts as braked
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 BRAKING_SHARE = 0.5  # of the braking limit, by which the braking distance is estimated
 LOOK_BEYOND = 120.0  # m planned beyond the braking distance
+CAUTIOUS_GRIP = (
+    0.87,
+    0.94,
+)  # highest estimate in the first laps, where the grip in the car's file is an estimate itself
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 GRIP_COLUMN = 4  # of the path shapes
 
@@ -52,6 +56,8 @@ class AdaptivePlan:
     Args:
         course: with the plan to begin with.
         start_grip: the first estimate of the grip, as a factor on what the car's file says.
+        cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
+            the file says of downforce and brakes may be wrong.
 
     Attributes:
         road: the line with the grip that is planned with.
@@ -62,12 +68,14 @@ class AdaptivePlan:
         planned_first, planned_rows: the rows that were planned anew last.
     """
 
-    def __init__(self, course: Course, start_grip: float) -> None:
+    def __init__(self, course: Course, start_grip: float, *, cautious: bool = False) -> None:
         self._line, self._limits = course.line, course.envelope
         law = course.known_car().tyre_front.tyre_law()
         self._curve = (law.b, law.c, law.e)
         self.estimate = GripEstimate(start_grip, self._curve)
+        self._cautious = cautious
         self.learning = LapLearning(self._line.length, closed=self._line.closed)
+        self._limit_estimate()
         self._car = planning_car(course.known_car())
         self._shapes = path_shapes(self._line)
         self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
@@ -107,6 +115,7 @@ class AdaptivePlan:
         slip = max(estimate.slip, self._braked_slip)
         if self.learning.observe(s, grip, estimate.use / planned, slip, fault):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+            self._limit_estimate()
         ahead = self._ahead(self._planned_at, s)
         if grip < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
             self.replan(s)
@@ -166,6 +175,14 @@ class AdaptivePlan:
         self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve)
         self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
         self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+        self._limit_estimate()
+
+    def _limit_estimate(self) -> None:
+        laps = self.learning.laps
+        if self._cautious and laps < len(CAUTIOUS_GRIP):
+            self.estimate.most = CAUTIOUS_GRIP[laps]
+        else:
+            self.estimate.most = MOST_GRIP
 
     def _settings(self, start: float) -> ProfileSettings:
         return ProfileSettings(self._line.spacing, self._line.closed, start, GRIP_MARGIN)

@@ -7,9 +7,9 @@ stability at the limits of handling", Vehicle System Dynamics 53:12, 2015). Angl
 cornering but include the pedals and the change of curvature (`planning/handling.py`).
 Speed: the acceleration of the profile a little ahead, plus feedback on the speed error, limited to what the tyres have
 beside the cornering; the car model turns it into pedals.
-The profile is the course's. With the gain `learn`, what the tyres give for their slip lowers it at once and
-everywhere, and what a lap leaves of margin or of faults changes it at their place from lap to lap (`adaptive_plan.py`).
-That is off by default: its constants were tuned on few tracks.
+The profile is the course's. Where the car's file says that its grip is an estimate, or with the gain `learn`, the plan
+begins with less grip; what the tyres give for their slip lowers it at once and everywhere, and what a lap leaves of
+margin or of faults changes it at their place from lap to lap (`adaptive_plan.py`).
 """
 
 import math
@@ -17,7 +17,7 @@ from copy import copy
 
 from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
-from trailbrake.control.vehicle.slip_limit import slip_limited_share
+from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.json_types import JsonObject
@@ -54,11 +54,13 @@ class Driver:
     """Drives `Course.line` at `Course.profile`, if wanted adapted to the grip that the car has. Needs a car model.
 
     Args:
-        learn: 1: the plan is adapted while driving; 0: it is driven as it is.
-        start_grip: the grip that learning begins with, as a share of that of the car's file.
+        learn: 1: the plan is adapted while driving; 0: it is driven as it is; NaN: it is adapted where the car's file
+            states an uncertainty of its grip.
+        start_grip: the grip that learning begins with, as a share of that of the car's file; NaN: START_GRIP,
+            and with such a file it rises lap by lap.
 
     Attributes:
-        learns: whether the plan is adapted.
+        learns: whether the plan is adapted; known after `reset`.
     """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "acceleration_y", "yaw_rate", "gear"})
@@ -66,15 +68,19 @@ class Driver:
     USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer"}
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
-    def __init__(self, learn: float = 0.0, start_grip: float = START_GRIP) -> None:
+    def __init__(self, learn: float = math.nan, start_grip: float = math.nan) -> None:
+        self.learn, self.start_grip = learn, start_grip
         self.learns = learn > 0.0
-        self.start_grip = start_grip if self.learns else 1.0
 
     def reset(self, course: Course) -> None:
         """Plan the line and the speeds, and precompute what the pedals need."""
         self.line, self.limits, self.handling = course.line, course.envelope, course.handling
-        self.plan = AdaptivePlan(course, self.start_grip)
         self.car = car = course.known_car()
+        is_estimate = car.uncertainty is not None
+        self.learns = self.learn > 0.0 or (math.isnan(self.learn) and is_estimate)
+        chosen = START_GRIP if math.isnan(self.start_grip) else self.start_grip
+        cautious = is_estimate and math.isnan(self.start_grip)
+        self.plan = AdaptivePlan(course, chosen if self.learns else 1.0, cautious=cautious and self.learns)
         road = self.line.kernel_table
         self.preview_line = bind_entry(preview_line, road, 0.0)
         self.car_attitude = bind_entry(car_attitude, self.handling, road, 0.0, 0.0, 0.0)
@@ -83,6 +89,7 @@ class Driver:
         self.row = -1
         self.road_return = RoadReturn(course, forward_gear=1)
         self.angle = 0.0
+        self.held_brake = HeldPedal()
         self.upshifts = upshift_speeds(car)
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = running_resistance(car, self.limits.speeds)
@@ -117,7 +124,7 @@ class Driver:
             self.plan.adapt(s, state.acceleration_x, dt, use, off)
         acceleration, grip = self._target_acceleration(state, s, off, path, slips)
         steer = self._compute_steer(state, s, offset, here, acceleration)
-        throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip))
+        throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip), dt)
         gear = None if state.gear is None else choose_gear(state.speed, state.gear, self.upshifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
@@ -125,6 +132,7 @@ class Driver:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
+        rehearsed.held_brake = copy(self.held_brake)
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:
@@ -204,7 +212,7 @@ class Driver:
         force = self.masses[gear] * acceleration + (hold if hold < 0.0 else hold * grip)
         return self.drivetrain.pedals_for_force(force, speed, gear, state.engine_speed)
 
-    def _limit_wheel_slip(self, state: CarState, throttle: float, brake: float) -> tuple[float, float]:
+    def _limit_wheel_slip(self, state: CarState, throttle: float, brake: float, dt: float) -> tuple[float, float]:
         """Return the pedals, reduced where a wheel spins or locks; unchanged where the wheel speeds are not known."""
         throttle_kept = brake_kept = 1.0
         for wheel, (half_track, radius, peak, driven) in zip(state.wheels, self.wheels, strict=True):
@@ -213,7 +221,7 @@ class Driver:
             if driven:
                 throttle_kept = min(throttle_kept, slip_limited_share(slide, speed, peak))
             brake_kept = min(brake_kept, slip_limited_share(-slide, speed, peak))
-        return throttle * throttle_kept, brake * brake_kept
+        return throttle * throttle_kept, self.held_brake.limit_pedal(brake, brake_kept, dt)
 
     def _rear_grip_left(self, state: CarState, slips: AxleSlips) -> float:
         """Return the share of rear grip to use: 1 at small rear slip, falling to 0 where more would spin the car."""

@@ -52,6 +52,8 @@ class PlanningCar(NamedTuple):
         drive_front, brake_front: shares of the drive and brake torque on the front axle.
         brake_force: N, at full brake.
         open_front, open_rear: whether the axle is driven through an open differential.
+        even_front, even_rear: whether the first wheel of the axle that locks limits its brakes: both get the same
+            torque, nothing releases one of them, and no shaft couples them.
         preload_front, preload_rear: N at the tread, constant locking force of a limited-slip differential.
         lock_front, lock_rear: share of the drive force by which a limited-slip differential locks.
     """
@@ -64,6 +66,8 @@ class PlanningCar(NamedTuple):
     brake_force: float
     open_front: bool
     open_rear: bool
+    even_front: bool
+    even_rear: bool
     preload_front: float
     lock_front: float
     preload_rear: float
@@ -101,11 +105,17 @@ def planning_car(car: CarParams) -> PlanningCar:
         brake_force=car.full_brake_force,
         open_front=car.drive.open_front,
         open_rear=car.drive.open_rear,
+        even_front=not (car.brakes.abs or _couples_wheels(car.drive.differential_front)),
+        even_rear=not (car.brakes.abs or _couples_wheels(car.drive.differential_rear)),
         preload_front=preload_front,
         lock_front=lock_front,
         preload_rear=preload_rear,
         lock_rear=lock_rear,
     )
+
+
+def _couples_wheels(differential: Differential | None) -> bool:
+    return differential is not None and differential.kind != "open"
 
 
 def _lock_coefficients(differential: Differential | None, tyre: Tyre) -> tuple[float, float]:
@@ -158,12 +168,15 @@ def max_lateral_force(inner: float, outer: float, fx: float, law: TyreLaw) -> fl
 
 
 @jit
-def max_longitudinal_force(inner: float, outer: float, fy: float, law: TyreLaw, open_differential: bool) -> float:
-    """Return the largest longitudinal force (N) of an axle that also carries the lateral force fy (N)."""
+def max_longitudinal_force(inner: float, outer: float, fy: float, law: TyreLaw, even_torque: bool) -> float:
+    """Return the largest longitudinal force (N) of an axle that also carries the lateral force fy (N).
+
+    With an even torque at both wheels (an open differential, or brakes that nothing releases) the inner one limits it.
+    """
     ix, iy = peak_tyre_forces(inner, law)
     ox, oy = peak_tyre_forces(outer, law)
     used = min(abs(fy) / max(iy + oy, 1.0), 1.0)
-    total = 2.0 * min(ix, ox) if open_differential else ix + ox
+    total = 2.0 * min(ix, ox) if even_torque else ix + ox
     return total * math.sqrt(1.0 - used * used)
 
 

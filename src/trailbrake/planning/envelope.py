@@ -153,9 +153,9 @@ def _brake_limit(v: float, ay: float, car: PlanningCar, drag: float) -> float:
         fl, fr, rl, rr = wheel_loads(-ax, ay, v, car.body)
         force = car.brake_force
         if share > 0.0:
-            force = min(force, max_longitudinal_force(fl, fr, need_front, car.front, False) / share)
+            force = min(force, max_longitudinal_force(fl, fr, need_front, car.front, car.even_front) / share)
         if share < 1.0:
-            force = min(force, max_longitudinal_force(rl, rr, need_rear, car.rear, False) / (1.0 - share))
+            force = min(force, max_longitudinal_force(rl, rr, need_rear, car.rear, car.even_rear) / (1.0 - share))
         if (force + drag) / mass > ax:
             lo = ax
         else:
@@ -233,6 +233,6 @@ def compute_envelope(car: CarParams) -> Envelope:
     if not brakes.tc:
         traction = np.where(traction > 0.0, kept * traction, traction)
     if not brakes.abs:
-        brake *= (1.0 - UNAIDED_BRAKING_RESERVE) * kept
+        brake *= 1.0 - UNAIDED_BRAKING_RESERVE
     load_factor = 1.0 + (numbers.body.lift_front + numbers.body.lift_rear) * speeds**2 / (car.body.mass * G)
     return Envelope(speeds, lateral, np.minimum(traction, pull), brake, load_factor, traction, pull)

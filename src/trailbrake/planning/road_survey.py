@@ -77,14 +77,14 @@ def survey_road(
     half, live = estimate_half_widths(path, known, wave)
     usual = float(np.median(half[live])) if live.any() else 0.5 * width
     half = np.where(live, half, usual)
-    half = _smooth_polynomial(half, WINDOW_WAVES * wave, 1)
+    half = smooth_polynomial(half, WINDOW_WAVES * wave, 1)
     centre = path
     for _ in range(3):  # the direction across is the centreline's own
-        normal = 1j * _unit_tangent(_smooth_polynomial(centre, SMOOTHING, 3))
+        normal = 1j * _unit_tangent(smooth_polynomial(centre, SMOOTHING, 3))
         centre = path - np.where(live, known * half, 0.0) * normal
     centre, height = (
-        _smooth_polynomial(_smooth_polynomial(centre, SMOOTHING, 3), SMOOTHING, 3),
-        _smooth_polynomial(height, HEIGHT_SMOOTHING, 2),
+        smooth_polynomial(smooth_polynomial(centre, SMOOTHING, 3), SMOOTHING, 3),
+        smooth_polynomial(height, HEIGHT_SMOOTHING, 2),
     )
     knots = centre[::KNOT_INTERVAL]
     px, py, yaw, curvature, spacing = resample_path(knots.real.copy(), knots.imag.copy(), closed, ROW_SPACING)
@@ -131,7 +131,7 @@ def estimate_half_widths(path: ComplexPath, place: Array, wave: float) -> tuple[
         place: (n,) place across the road.
         wave: m, length of one weave.
     """
-    direction = _unit_tangent(_smooth_polynomial(path, 0.15 * wave, 3))
+    direction = _unit_tangent(smooth_polynomial(path, 0.15 * wave, 3))
     bend = np.gradient(np.unwrap(np.angle(direction)), PATH_STEP)
     q = 2.0 * math.pi / wave
     carrier = np.exp(-1j * q * PATH_STEP * np.arange(len(path)))
@@ -140,10 +140,10 @@ def estimate_half_widths(path: ComplexPath, place: Array, wave: float) -> tuple[
 
     def tone(values: Array) -> ComplexPath:
         # The smoothing above attenuates both equally.
-        flat = _smooth_polynomial(values, 0.15 * wave, 3) - _smooth_polynomial(values, wave, 1)
+        flat = smooth_polynomial(values, 0.15 * wave, 3) - smooth_polynomial(values, wave, 1)
         return np.convolve(flat * carrier, window, mode="same")
 
-    bends, places = tone(bend), tone(_smooth_polynomial(place, 0.15 * wave, 3))
+    bends, places = tone(bend), tone(smooth_polynomial(place, 0.15 * wave, 3))
     sized = np.abs(places) > 0.5 * MIN_WEAVE
     ratio = np.zeros(len(path))
     ratio[sized] = -(bends[sized] / places[sized]).real / q**2
@@ -157,7 +157,7 @@ def _unit_tangent(path: ComplexPath) -> ComplexPath:
     return unit
 
 
-def _smooth_polynomial(values: Numbers, half: float, order: int) -> Numbers:
+def smooth_polynomial(values: Numbers, half: float, order: int) -> Numbers:
     """Return `values` smoothed by local polynomials of `order` over windows of 2 `half` (m)."""
     reach = int(half / PATH_STEP)
     if reach < order or len(values) <= 2 * reach + 1:

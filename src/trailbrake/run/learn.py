@@ -3,18 +3,24 @@
 import math
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.survey import Driver as SurveyDriver
 from trailbrake.drivers.survey import SurveyGains
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import UnmappedCourse
-from trailbrake.planning.road_survey import CLOSING_DISTANCE, survey_road
+from trailbrake.planning.edge_survey import survey_edges
+from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import HasGains
+from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
 from trailbrake.run.options import DriveOptions, LearnOptions
-from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, record_drive
+from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.run.session.progress import ProgressListener, SilentListener
@@ -24,6 +30,9 @@ from trailbrake.tracks import road_file
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
 
+Array = NDArray[np.float64]
+
+SURVEY = "survey"
 AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
 END_MARGIN = 15.0  # m before the end of an embedded open road at which it has been driven
 STANDSTILL_LIMIT = 15.0  # s without getting on after which the drive is over
@@ -85,16 +94,57 @@ def map_road(
     if not options.width > 0.0:
         raise UsageError("no width of a road", where="--width", expected="above 0 m", got=f"{options.width:g}")
     options = options.with_defaults()
-    recording = options.source or _drive_survey(simulator, options, live, listener)
+    if (options.left_edge is None) != (options.right_edge is None):
+        raise UsageError("one edge of a road", where="--left-edge, --right-edge", expected="recordings along both")
+    if options.left_edge is not None and options.right_edge is not None:
+        return _write_map(survey_edges(_read_path(options.left_edge), _read_path(options.right_edge)), options,
+                          options.left_edge)  # fmt: skip
+    recording, interrupted = options.source, False
+    if recording is None:
+        recording, interrupted = _resume_survey(simulator, options, live, listener)
     opened = Recording.open(recording)
     columns = [opened.state[name] for name in ("x", "y", "z", "driving_line")]
     found = survey_road(*columns, width=options.width, wave=_weave_length(options))
-    out = options.out or Path(f"{opened.path.stem if options.source else _road_name(options)}_map.csv")
+    return {**_write_map(found, options, opened.path), "interrupted": interrupted}
+
+
+def map_path(options: LearnOptions, recording: Path | None = None) -> Path:
+    """Return the path of the track file that is written; `recording` is what it is made from, without a drive."""
+    return options.out or Path(f"{_road_name(options) if recording is None else recording.stem}_map.csv")
+
+
+def _read_path(path: Path) -> Array:
+    """Return the places (n, 3) m of a recording."""
+    opened = Recording.open(path)
+    return np.column_stack([opened.state[name] for name in ("x", "y", "z")])
+
+
+def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path) -> JsonObject:
+    drawn = options.source is not None or options.left_edge is not None
+    out = map_path(options, recording if drawn else None)
     road_file.write_road(out, found.road)
     return {
         "recording": str(recording), "track": str(out), "length_m": found.road.length, "closed": found.road.closed,
         "width_m": 2.0 * found.half_width, "width_known": found.known_share, "rows": len(found.road.table),
     }  # fmt: skip
+
+
+def _resume_survey(
+    simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
+) -> tuple[Path, bool]:
+    """Return the recording of the survey, driven now or by an earlier call, and whether it was broken off."""
+    basis = hash_basis((options.sim, options.live, options.track, options.car, options.driver, options.gain,
+                        options.metres, options.host))  # fmt: skip
+    journal = LearningJournal(journal_path(map_path(options)), basis, again=options.again,
+                              show_message=listener.show_message)  # fmt: skip
+    for step in journal.list_steps(SURVEY):
+        if step.finished:
+            return Path(step.recording), False
+    recorded = _drive_survey(simulator, options, live, listener)
+    journal.add_step(LearningStep(SURVEY, str(recorded.path), recorded.seconds, not recorded.interrupted))
+    if recorded.interrupted:
+        listener.show_message("stopped: the map is that of the road so far; the same command drives it again")
+    return recorded.path, recorded.interrupted
 
 
 def _road_name(options: LearnOptions) -> str:
@@ -109,9 +159,18 @@ def _weave_length(options: LearnOptions) -> float:
     return gains.wave if isinstance(gains, SurveyGains) else SurveyGains().wave
 
 
-def _drive_survey(simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener) -> Path:
+def _drive_survey(
+    simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
+) -> RecordedDrive:
     driver = load_driver(options.driver, options.config, options.gain)
-    check_driver_needs(driver, options.driver, simulator, live)
+    if not isinstance(driver, SurveyDriver) or "driving_line" in simulator.list_supplied(live):
+        check_driver_needs(driver, options.driver, simulator, live)
+    else:
+        raise UsageError(
+            f"the wire of {simulator.name} does not supply where the road is", where="learn track",
+            expected="--left-edge FILE --right-edge FILE, recordings of slow drives along both edges",
+            hint="trailbrake record --live makes them, or name a track file",
+        )  # fmt: skip
     if not simulator.list_supplied(live) >= NEEDS:
         raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
     drive = DriveOptions(
@@ -135,4 +194,4 @@ def _drive_survey(simulator: AnySimulator, options: LearnOptions, live: object, 
     listener.show_message(f"drove {odometer.driven:.0f} m in {recorded.seconds:.0f} s")
     if recorded.reason not in ("", INTERRUPTED):
         raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))
-    return recorded.path
+    return recorded

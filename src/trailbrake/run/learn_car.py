@@ -24,9 +24,12 @@ from trailbrake.identification.learned_car import LearnedCar, learn_car
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.record.file_names import safe_name
+from trailbrake.roles import Driver
 from trailbrake.run.drive_sources import read_drive
-from trailbrake.run.options import DriveOptions, LearnCarOptions, LearnOptions
+from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
+from trailbrake.run.options import DriveOptions, LearnCarOptions
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
+from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.run.session.progress import ProgressListener, SilentListener
 from trailbrake.run.session.session_detection import detect_track_and_car
@@ -37,6 +40,7 @@ from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
 PROGRAMME, LAPS_BY = "car_test", "line_follow"
+LAP_GAINS = ("learn=1", "start_grip=1")  # the stage has its share of the grip; a slide lowers it at once
 SHARES = (0.88, 0.95, 1.0, 1.0)  # of the learned grip, lap by lap
 AFTER_LEAVING = 0.93  # of the share, once the car has left the road
 UNSHOWN_GROWTH = 1.06  # of the grip that was shown, where the tyres never came near their peak
@@ -46,6 +50,9 @@ LEAVING_TIME = 0.5  # s beside the road that end a lap
 STANDSTILL_S = 12.0
 LEAST_STAGE_S = 20.0  # that a stage of laps takes
 END_MARGIN = 15.0  # m before the end of an open road
+LEAST_TEST_S = 40.0  # that is left of a test drive which was broken off, below which it is not gone on with
+SHORT_ROAD = 700.0  # m, open roads below which the programme does not come to its end
+NARROW_ROAD = 5.0  # m, median width below which a car cannot show its limits
 LAP_MARGIN = 1.05  # laps of a stage: from rest to the start line, and round
 
 
@@ -88,12 +95,15 @@ class LapWatch:
 
 @dataclass
 class _Progress:
-    """The recordings so far."""
+    """The drives so far, as tables, with the journal that keeps them."""
 
     tables: list[DriveTable]
     paths: list[Path]
+    listener: ProgressListener
+    journal: LearningJournal | None = None
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    interrupted: bool = False
     allowed: float = 1.0  # share of the grip with which the car has not left the road
 
 
@@ -114,11 +124,18 @@ def learn_car_file(
     """
     listener = listener or SilentListener()
     if options.source:
-        progress = _Progress(*_read_recordings(options.source))
+        progress = _Progress(*_read_recordings(options.source), listener)
     else:
         progress = _drive_programme(simulator, options, live, listener)
     learned = learn_car(join_tables(progress.tables), _name_of(options))
+    if progress.interrupted:
+        listener.show_message("stopped: learned from what was driven; the same command goes on")
     return _write_results(learned, progress, options)
+
+
+def car_file_path(options: LearnCarOptions) -> Path:
+    """Return the path of the car file that is written."""
+    return options.out or Path(f"{_name_of(options)}.toml")
 
 
 def _name_of(options: LearnCarOptions) -> str:
@@ -140,19 +157,83 @@ def _drive_programme(
     drive = DriveOptions(sim=options.sim, driver=PROGRAMME, track=options.track, car=options.car, live=options.live,
                          host=options.host, world=options.world)  # fmt: skip
     target, track = _find_road(DriveTarget(simulator, drive, live), options.map, listener)
-    driver.reset(Course(track, None))
-    watch = LapWatch(track.road, math.inf, options.seconds)
-    end = DriveEnd(_Steady(watch), lambda: watch.stood or driver.finished)
-    progress = _Progress([], [])
-    first = record_drive(target, driver, end, f"{_drive_name(target)}_test", listener)
-    _keep(progress, first, listener)
-    if driver.ended:
-        listener.show_message(f"test drive: {first.seconds:.0f} s, {driver.ended}")
+    progress = _Progress([], [], listener, _open_journal(options, track, listener))
+    progress.notes = describe_road_limits(track.road)
+    for note in progress.notes:
+        listener.show_message(note)
+    for step in progress.journal.steps if progress.journal else ():
+        _keep(progress, Path(step.recording), step.seconds)
+    _drive_test(target, track, progress, options)
     if not progress.tables:
-        raise DataError("the test drive taught nothing", where=str(first.path), hint="a longer or wider road may help")
-    if not first.interrupted and options.laps > 0:
-        _drive_laps(target, track, progress, options, listener)
+        raise DataError("the test drive taught nothing", where="learn car",
+                        hint="a longer or wider road may help; the same command drives again")  # fmt: skip
+    if not progress.interrupted and options.laps > 0:
+        _drive_laps(target, track, progress, options)
     return progress
+
+
+def _open_journal(options: LearnCarOptions, track: Track, listener: ProgressListener) -> LearningJournal:
+    basis = hash_basis((options.sim, options.live, options.track, options.car, options.host, options.world,
+                        track.road.table.tobytes()))  # fmt: skip
+    path = journal_path(car_file_path(options))
+    return LearningJournal(path, basis, again=options.again, show_message=listener.show_message)
+
+
+def describe_road_limits(road: Road) -> tuple[str, ...]:
+    """Return what cannot be learned on a road because it is too short or too narrow, one line each."""
+    notes = []
+    if not road.closed and road.length < SHORT_ROAD:
+        notes.append(f"the limits in bends and gears above the lowest: the road ends after {road.length:.0f} m, "
+                     f"and the test drive takes {SHORT_ROAD:g} m")  # fmt: skip
+    width = float(np.median(road.column(RoadColumn.WIDTH_LEFT) + road.column(RoadColumn.WIDTH_RIGHT)))
+    if width < NARROW_ROAD:
+        notes.append(f"the tyres at their limits: the road is {width:.1f} m wide, and the test drive takes "
+                     f"{NARROW_ROAD:g} m")  # fmt: skip
+    return tuple(notes)
+
+
+def _drive_test(target: DriveTarget, track: Track, progress: _Progress, options: LearnCarOptions) -> None:
+    """Drive the programme, or what an earlier drive has left of it, and keep the recording."""
+    journal = progress.journal
+    done = sum(step.seconds for step in journal.list_steps(PROGRAMME)) if journal else 0.0
+    left = min(options.programme, options.seconds) - done
+    if (journal and journal.is_finished(PROGRAMME)) or left < LEAST_TEST_S < options.programme:
+        return
+    driver = CarTest(left)
+    driver.reset(Course(track, None))
+    watch = LapWatch(track.road, math.inf, left)
+    end = DriveEnd(_Steady(watch), lambda: watch.stood or driver.finished)
+    drive = _record_step(target, driver, end, (PROGRAMME, f"{_drive_name(target)}_test"), progress)
+    if drive is not None:
+        why = driver.ended or ("the car stands" if watch.stood else drive.reason)
+        progress.listener.show_message(f"test drive: {drive.seconds:.0f} s, {why}")
+        _note_step(progress, LearningStep(PROGRAMME, str(drive.path), drive.seconds, drive.reason == ""))
+
+
+def _record_step(
+    target: DriveTarget, driver: Driver, end: DriveEnd, names: tuple[str, str], progress: _Progress
+) -> RecordedDrive | None:
+    """Drive one step, of which `names` are that of the step and that of its recording; None where it fails.
+
+    A simulator that goes away takes nothing of what was driven before.
+    """
+    try:
+        drive = record_drive(target, driver, end, names[1], progress.listener)
+    except TrailbrakeError as error:
+        if not progress.tables:
+            raise
+        progress.interrupted = True
+        progress.listener.show_message(f"{names[0]} was not driven: {error}")
+        return None
+    progress.interrupted = drive.interrupted
+    return drive
+
+
+def _note_step(progress: _Progress, step: LearningStep) -> None:
+    """Keep a drive in the tables and in the journal."""
+    _keep(progress, Path(step.recording), step.seconds)
+    if progress.journal is not None:
+        progress.journal.add_step(step)
 
 
 def _drive_name(target: DriveTarget) -> str:
@@ -194,48 +275,57 @@ def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListene
     return DriveTarget(simulator, drive, live, found.road), found
 
 
-def _drive_laps(
-    target: DriveTarget, track: Track, progress: _Progress, options: LearnCarOptions, listener: ProgressListener
-) -> None:
+def _end_of(watch: LapWatch) -> DriveEnd:
+    return DriveEnd(watch, lambda: watch.ended)
+
+
+def _drive_laps(target: DriveTarget, track: Track, progress: _Progress, options: LearnCarOptions) -> None:
     """Drive laps by what has been learned, with more of the grip each time, and keep their recordings."""
     allowed, road = 1.0, track.road
     target = target._replace(options=replace(target.options, driver=LAPS_BY))
     for number, share in enumerate(SHARES[: options.laps]):
+        name = f"{LAPS_BY} {number + 1}"
+        driven = progress.journal.list_steps(name) if progress.journal else []
+        if any(step.finished for step in driven):
+            if any(step.left_road for step in driven):
+                progress.allowed = allowed = min(share, allowed) * AFTER_LEAVING
+            continue
         left = options.seconds - progress.seconds
         if left < LEAST_STAGE_S:
             return
         try:
             learned = learn_car(join_tables(progress.tables))
-            driver = load_driver(LAPS_BY, None, ())
+            driver = load_driver(LAPS_BY, None, LAP_GAINS)
             check_driver_needs(driver, LAPS_BY, target.simulator, target.live)
             driver.reset(Course(track, plan_car(learned, min(share, allowed))))
         except TrailbrakeError as error:
-            listener.show_message(f"no laps with the learned car: {error}")
+            progress.listener.show_message(f"no laps with the learned car: {error}")
             return
         watch = LapWatch(road, 2.0 * LAP_MARGIN if road.closed else 1.0, left)
-        lap = record_drive(target, driver, _end_of(watch), f"{_drive_name(target)}_lap{number + 1}", listener)
-        _keep(progress, lap, listener)
-        outcome = "left the road" if watch.left_road else "stood" if watch.stood else "clean"
-        listener.show_message(
+        names = name, f"{_drive_name(target)}_lap{number + 1}"
+        end = _end_of(watch)
+        lap = _record_step(target, driver, end, names, progress)
+        if lap is None:
+            return
+        failed = watch.left_road or watch.stood or lap.reason not in ("", INTERRUPTED)
+        _note_step(progress, LearningStep(name, str(lap.path), lap.seconds, lap.reason == "", failed))
+        outcome = "left the road" if watch.left_road else "stood" if watch.stood else lap.reason or "clean"
+        progress.listener.show_message(
             f"laps at {100.0 * min(share, allowed):.0f} % of the grip: {lap.seconds:.0f} s, {outcome}"
         )
         if lap.interrupted:
             return
-        if watch.left_road or watch.stood:
+        if failed:
             progress.allowed = allowed = min(share, allowed) * AFTER_LEAVING
 
 
-def _end_of(watch: LapWatch) -> DriveEnd:
-    return DriveEnd(watch, lambda: watch.ended)
-
-
-def _keep(progress: _Progress, drive: RecordedDrive, listener: ProgressListener) -> None:
-    progress.seconds += drive.seconds
-    progress.paths.append(drive.path)
+def _keep(progress: _Progress, path: Path, seconds: float) -> None:
+    progress.seconds += seconds
+    progress.paths.append(path)
     try:
-        progress.tables.append(read_drive(drive.path, len(progress.tables)))
+        progress.tables.append(read_drive(path, len(progress.tables)))
     except TrailbrakeError as error:
-        listener.show_message(f"not learned from: {error}")
+        progress.listener.show_message(f"not learned from: {error}")
 
 
 def plan_car(learned: LearnedCar, share: float) -> CarParams:
@@ -266,7 +356,7 @@ def _reduce_grip(tyre: Tyre, share: float, used: float) -> Tyre:
 def _write_results(learned: LearnedCar, progress: _Progress, options: LearnCarOptions) -> JsonObject:
     from trailbrake.analysis.car_report import write_car_report
 
-    out = options.out or Path(f"{learned.car.name}.toml")
+    out = car_file_path(options)
     car = replace_fields(plan_car(learned, progress.allowed), name=safe_name(out.stem))
     try:
         out.write_text(format_car(learned, car), encoding="utf-8")
@@ -281,20 +371,5 @@ def _write_results(learned: LearnedCar, progress: _Progress, options: LearnCarOp
         "car": str(out), "report": str(report), "class": learned.kind.name,
         "recordings": list(map(str, progress.paths)), "driven_s": learned.seconds, "values": values,
         "planned_share": car.uncertainty.planned_share if car.uncertainty is not None else 1.0,
-        "missing": list(learned.missing),
+        "missing": [*progress.notes, *learned.missing], "interrupted": progress.interrupted,
     }  # fmt: skip
-
-
-def car_options(options: LearnOptions, track_file: str) -> LearnCarOptions:
-    """Return the options for the car of a drive that has just mapped its road.
-
-    Args:
-        options: of the map.
-        track_file: the map.
-    """
-    options = options.with_defaults()
-    out = None if options.out is None else options.out.with_suffix(".toml")
-    return LearnCarOptions(
-        sim=options.sim, track=options.track, map=Path(track_file), car=options.car, live=options.live,
-        host=options.host, out=out,
-    )  # fmt: skip

@@ -57,8 +57,9 @@ class DriveOptions:
         gain: constants of the driver, KEY=VALUE, over those of the file: --gain speed=15; repeatable. Without Gains of
             its own, the numbers that its constructor takes; of an FMU its parameters.
         memory: a file that keeps what the driver learns of the car's grip and from lap to lap, for each driver,
-            simulator, car and track: taken up at the start, written at the end. Learning must be on: --gain learn=1.
-            `auto`: driver_memory.json in the user's data folder. Not named: what is learned is lost with the drive.
+            simulator, car and track: taken up at the start, written at the end. Learning must be on: --gain learn=1,
+            or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data folder. Not named:
+            what is learned is lost with the drive.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
         world: properties of the embedded world that no driver is informed of, KEY=VALUE; repeatable. car and track:
             what the world has, where it is not what --car and --track say to the driver. grip, grip_lap, rain_after,
@@ -146,6 +147,9 @@ class LearnOptions:
             own; then this is only the name of the files.
         car: the embedded world's car; not named: hatchback.
         driver: who drives.
+        left_edge: a recording of a slow drive along the left edge of the road, the left wheels on its line; with
+            `right_edge` in place of `source`, for wires that do not supply where the road is.
+        right_edge: the same along the right edge, in the same direction.
         width: m, the road's width from edge to edge where the simulator does not tell the place across it.
         metres: stop after so many metres; 0 = back at the start, at the end of an embedded road, or when stopped.
         live: drive the real game instead of the embedded world.
@@ -153,6 +157,7 @@ class LearnOptions:
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         out: the track file to write; default TRACK_map.csv, live SIM_map.csv, or that of the recording's name.
+        again: begin anew, where an earlier learning has left a journal of what it has driven.
     """
 
     source: Path | None = None
@@ -160,6 +165,8 @@ class LearnOptions:
     track: str = ""
     car: str = ""
     driver: str = "survey"
+    left_edge: Path | None = None
+    right_edge: Path | None = None
     width: float = 8.0
     metres: float = 0.0
     live: bool = False
@@ -167,10 +174,11 @@ class LearnOptions:
     gain: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
     out: Path | None = None
+    again: bool = False
 
     def with_defaults(self) -> "LearnOptions":
         """Return the options with a track and a car: those of the embedded world where none are named, live none."""
-        if self.live or self.source is not None:
+        if self.live or self.source is not None or self.left_edge is not None:
             return self
         return replace(self, track=self.track or "serpent_pass", car=self.car or "hatchback")
 
@@ -192,6 +200,7 @@ class LearnCarOptions:
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         world: properties of the embedded world, KEY=VALUE as `drive` takes them.
         out: the car file to write; the report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
+        again: begin anew, where an earlier learning has left a journal of what it has driven.
     """
 
     source: tuple[Path, ...] = ()
@@ -206,6 +215,7 @@ class LearnCarOptions:
     host: tuple[str, ...] = ()
     world: tuple[str, ...] = ()
     out: Path | None = None
+    again: bool = False
 
     def with_defaults(self) -> "LearnCarOptions":
         """Return the options with a track and a car: those of the embedded world where none are named, live none."""

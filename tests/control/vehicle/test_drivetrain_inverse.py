@@ -2,11 +2,12 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
+from trailbrake.control.vehicle.drivetrain_inverse import MOST_BALANCE, DrivetrainInverse
 from trailbrake.units import RPM
 from trailbrake.world.param_packing import engine_map, pack_car
 from trailbrake.world.row_layout import ParamRow, WorkRow
@@ -71,6 +72,14 @@ def test_brakes_give_what_was_asked_for_and_the_engine_does_not_drag(name):
         idle = world_s_torque(car, car.engine_speed(v, 3), throttle)
         assert idle == pytest.approx(0.0, abs=0.005 * max(car.engine.torque))
     assert pedals.pedals_for_force(-3.0 * full, 30.0, 3)[1] == 1.0
+
+
+def test_a_car_file_with_an_impossible_engine_drag_does_not_make_the_brakes_fight_the_throttle():
+    gt3 = load_car("gt3")
+    engine = msgspec.structs.replace(gt3.engine, braking_torque_idle=400.0, braking_torque_limiter=400.0)
+    pedals = DrivetrainInverse(msgspec.structs.replace(gt3, engine=engine))
+    assert pedals.pedals_for_force(-5000.0, 30.0, 3)[0] == MOST_BALANCE
+    assert pedals.pedals_for_force(100.0, 30.0, 3)[0] > MOST_BALANCE
 
 
 @pytest.mark.parametrize("name", CARS)

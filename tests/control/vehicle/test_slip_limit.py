@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.control.vehicle.slip_limit import slip_limited_share
+from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
 
 PEAK = 0.08
 
@@ -32,3 +32,37 @@ def test_near_standstill_it_eases_by_degrees():
 def test_backwards_and_unknown_are_no_trouble():
     assert 0.0 <= slip_limited_share(1.0, -3.0, PEAK) <= 1.0
     assert slip_limited_share(math.nan, 20.0, PEAK) == 1.0
+
+
+def press(pedal, share, seconds, wanted=0.8, dt=0.01):
+    pressed = wanted
+    for _ in range(round(seconds / dt)):
+        pressed = pedal.limit_pedal(wanted, share, dt)
+    return pressed
+
+
+def test_a_pedal_that_locked_a_wheel_comes_back_lower_and_rises_by_degrees():
+    pedal = HeldPedal()
+    assert press(pedal, 1.0, 0.5) == 0.8
+    assert press(pedal, 0.0, 0.05) == 0.0
+    after = press(pedal, 1.0, 0.01)
+    assert 0.4 < after < 0.7
+    assert after < press(pedal, 1.0, 0.2) < 0.8
+    assert press(pedal, 1.0, 1.0) == 0.8
+
+
+def test_a_released_pedal_forgets():
+    pedal = HeldPedal()
+    press(pedal, 0.0, 0.2)
+    assert press(pedal, 1.0, 0.01) < 0.5
+    assert pedal.limit_pedal(0.0, 1.0, 0.01) == 0.0
+    assert press(pedal, 1.0, 0.01) == 0.8
+
+
+def test_a_wheel_that_locks_above_a_pedal_is_braked_near_it():
+    """The wheel locks at a pedal above 0.5, 30 ms late, and turns again below it."""
+    pedal, pressed, late = HeldPedal(), [], [0.0, 0.0, 0.0]
+    for _ in range(300):
+        late.append(pedal.limit_pedal(0.8, 0.0 if late[-3] > 0.5 else 1.0, 0.01))
+        pressed.append(late[-1])
+    assert 0.38 < sum(pressed[100:]) / 200 < 0.5

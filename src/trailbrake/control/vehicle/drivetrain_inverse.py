@@ -4,6 +4,8 @@ import math
 
 from trailbrake.cars.params import CarParams
 
+MOST_BALANCE = 0.25  # throttle beside the brake: more is no engine's drag, but an error of the car's file
+
 
 class DrivetrainInverse:
     """The inverse of a car's drivetrain.
@@ -38,4 +40,6 @@ class DrivetrainInverse:
         ratio = self._car.gearbox.overall_ratio(gear) * self._car.gearbox.efficiency / self._car.driven_radius
         torque = max(force, 0.0) / ratio
         throttle = min((torque + drag) / (full + drag), 1.0) if full + drag > 0.0 else 0.0
+        if force <= 0.0:
+            throttle = min(throttle, MOST_BALANCE)
         return throttle, min(max(-force, 0.0) / self._car.full_brake_force, 1.0)

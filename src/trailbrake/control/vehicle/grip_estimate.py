@@ -40,19 +40,21 @@ class GripEstimate:
         slip: by the slip angles, over that of the peak, filtered.
         combined_slip: with the slip along the wheels, filtered.
         certainty: s of samples so far.
+        most: the highest estimate that is returned.
     """
 
     def __init__(self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME) -> None:
         self._curve = curve
         self.use = self.slip = self.combined_slip = 0.0
         self.certainty = certainty
+        self.most = MOST_GRIP
         self._share = _without_tolerance(min(grip, MOST_GRIP))  # of the believed capacity, averaged
 
     @property
     def grip(self) -> float:
-        """The factor on the grip that is believed, LEAST_GRIP to MOST_GRIP."""
+        """The factor on the grip that is believed, LEAST_GRIP to `most`."""
         doubt = min(max((self._share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
-        return min(max(self._share + TOLERANCE * doubt, LEAST_GRIP), MOST_GRIP)
+        return min(max(self._share + TOLERANCE * doubt, LEAST_GRIP), self.most)
 
     def add_sample(self, use: float, slip: float, angle_slip: float, dt: float) -> None:
         """Take one sample.
