@@ -11,6 +11,7 @@ LEAST_WAY = 2.0  # m of difference that is worth a word
 LEAST_SPEED = 0.3  # m/s
 LEAST_PEDAL = 0.08
 LEAST_OFFSET = 0.5  # m
+BEND_SHARE = 0.6  # of the speed missing at the exit: if that much was missing in the bend, the bend is the cause
 
 
 class PhaseLosses(NamedTuple):
@@ -37,8 +38,9 @@ def advise_corner(lap: CornerFigures, reference: CornerFigures, lost_s: float, p
     if lost_s < LEAST_LOSS:
         return "As fast as the reference."
     phase = max(PhaseLosses._fields, key=lambda name: _known_or(getattr(phases, name), -math.inf))
+    cause = "middle" if phase == "exit" and _is_slow_from_the_bend(lap, reference) else phase
     finders = {"entry": _advise_entry, "middle": _advise_middle, "exit": _advise_exit}
-    order = [phase, *(name for name in ("entry", "middle", "exit") if name != phase)]
+    order = [cause, *(name for name in ("entry", "middle", "exit") if name != cause)]
     change = next((text for name in order if (text := finders[name](lap, reference))), "")
     if not change:
         change = f"Carry more speed through the {phase} of the corner"
@@ -56,6 +58,12 @@ def advise_stretch(lap: CornerFigures, reference: CornerFigures, lost_s: float) 
         return (f"Leave the last corner faster: {slower:.0f} km/h are missing at the start line, which costs"
                 f" {lost_s:.3f} s.")  # fmt: skip
     return f"Accelerate earlier and harder from the start line: {lost_s:.3f} s lost."
+
+
+def _is_slow_from_the_bend(lap: CornerFigures, reference: CornerFigures) -> bool:
+    """Return whether the exit is slow since the bend was: most of the speed that is missing there was missing before."""
+    missing = reference.min_speed - lap.min_speed
+    return missing >= LEAST_SPEED and missing >= BEND_SHARE * (reference.exit_speed - lap.exit_speed)
 
 
 def _known_or(value: float, other: float) -> float:
