@@ -21,7 +21,11 @@ EXCERPTS = {  # blocks that show a part of a file; the rest runs or is checked
     ("architecture.md", 'speed: float = quantity("m/s"'),
 }
 # What a test shortens: a page open for a lap in real time, a search of some minutes.
-SHORTER = {"--speed real --watch": "--watch --watch-port 0", "--trials 32": "--trials 2"}
+SHORTER = {
+    "--speed real --watch --laps 1": "--watch --laps 0 --seconds 3",
+    "replay last --watch": "replay last --watch --seconds 1",
+    "--trials 32": "--trials 2",
+}
 
 
 def code_blocks(page):
