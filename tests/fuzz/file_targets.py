@@ -53,6 +53,7 @@ from trailbrake.record.mcap_scan import scan_file
 from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
+from trailbrake.run.learning_journal import LearningJournal
 from trailbrake.run.session.driver_memory import read_memory
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
@@ -89,6 +90,11 @@ INI = (b"[SURFACE_0]", b"[SURFACE_\xb2]", b"[", b"]", b"=", b";", b"\r\n", b"\t"
 def load_gains(path: Path) -> None:
     for table in read_gains(path).values():
         build_gains(Cruise.Gains, table, str(path))
+
+
+def load_journal(path: Path) -> None:
+    """Read what a learning has driven."""
+    LearningJournal(path, "forza, pinegrove, gt3", again=False, show_message=lambda text: None)
 
 
 def load_memory(path: Path) -> None:
@@ -330,6 +336,7 @@ def _file(
 FILE_TARGETS = [
     _file("car_file", "fuzz.toml", load_car, TOML, 12_000),
     _file("gains_file", "fuzz.toml", load_gains, TOML, 8192),
+    _file("learning_journal", "fuzz.learning.json", load_journal, JSON, 4096),
     _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
     FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40, mutator=mutate_json),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),

@@ -1,6 +1,7 @@
 """What a learning has driven so far, in a file beside its result: the same command goes on from there."""
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -74,7 +75,7 @@ class LearningJournal:
         if content.basis != basis:
             show_message(f"{path}: of another simulator, road or car; begun anew")
             return
-        self.steps = [step for step in content.steps if Path(step.recording).is_file()]
+        self.steps = [step for step in content.steps if os.path.isfile(step.recording)]  # also False for a name that no file can have
         if self.steps:
             seconds = sum(step.seconds for step in self.steps)
             show_message(f"{path}: goes on after {len(self.steps)} drives, {seconds:.0f} s; --again begins anew")
