@@ -61,7 +61,7 @@ def advise_stretch(lap: CornerFigures, reference: CornerFigures, lost_s: float) 
 
 
 def _is_slow_from_the_bend(lap: CornerFigures, reference: CornerFigures) -> bool:
-    """Return whether the exit is slow since the bend was: most of the speed that is missing there was missing before."""
+    """Return whether the exit is slow since the bend was: most of the missing speed was missing before."""
     missing = reference.min_speed - lap.min_speed
     return missing >= LEAST_SPEED and missing >= BEND_SHARE * (reference.exit_speed - lap.exit_speed)
 

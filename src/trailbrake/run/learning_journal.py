@@ -75,7 +75,8 @@ class LearningJournal:
         if content.basis != basis:
             show_message(f"{path}: of another simulator, road or car; begun anew")
             return
-        self.steps = [step for step in content.steps if os.path.isfile(step.recording)]  # also False for a name that no file can have
+        # os.path: also False for a name that no file can have.
+        self.steps = [step for step in content.steps if os.path.isfile(step.recording)]
         if self.steps:
             seconds = sum(step.seconds for step in self.steps)
             show_message(f"{path}: goes on after {len(self.steps)} drives, {seconds:.0f} s; --again begins anew")
