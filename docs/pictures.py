@@ -1,8 +1,8 @@
 """Makes the pictures of the documents in docs/images: `python docs/pictures.py [NAME ...]`, of a drive made for them.
 
 `lap.svg` is drawn here: a lap as an animation without a script, which code hosts show in a README. The others are pages
-as a browser shows them (`chromium` on the path); make them again when a page has changed its looks. `live.webp` is taken
-by hand, of `trailbrake replay RECORDING --watch` with the view from behind the car: it needs WebGL.
+as a browser shows them (`chromium` on the path); make them again when a page has changed its looks. `live.webp` is
+taken by hand, of `trailbrake replay RECORDING --watch` with the view from behind the car: it needs WebGL.
 """
 
 import json
