@@ -3,6 +3,7 @@
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from trailbrake.race import heat_supervisor
@@ -91,6 +92,40 @@ def test_a_stop_ends_the_heat_and_its_program(tmp_path):
             stop.is_set,
         )
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recording": "../victim"},
+        {"recording": "{victim}"},
+        {"recording": "link"},
+        {"report": ".."},
+        {"entry": "other"},
+        {},
+    ],
+)
+def test_results_that_an_entry_wrote_itself_move_no_file_and_end_no_day(tmp_path, change):
+    victim, attempt = tmp_path / "victim", tmp_path / "attempt"
+    victim.write_text("mine")
+    attempt.mkdir()
+    (attempt / "link").symlink_to(victim)
+    running = heat(tmp_path, "wall_follow")
+    change = {key: value.format(victim=victim) for key, value in change.items()}
+    honest = heat_supervisor._lost_result(running, "e0", "drove")
+    path = attempt / "result.json"
+    path.write_bytes(msgspec.json.encode([msgspec.structs.replace(honest, **change)]))
+    (result,) = heat_supervisor._read_results(path, running)
+    assert result.ended == ("the results of the heat cannot be read" if change else "drove")
+    assert (result.entry, result.recording, result.report) == ("e0", "", "")
+    assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", [b"", b"rubbish", b"\xff", b"[]", b"[{}]", b"[" * 100_000, b"null"])
+def test_results_that_are_none_are_those_of_a_lost_race(tmp_path, content):
+    (tmp_path / "result.json").write_bytes(content)
+    (result,) = heat_supervisor._read_results(tmp_path / "result.json", heat(tmp_path, "wall_follow"))
+    assert result.ended == "the results of the heat cannot be read"
 
 
 def test_no_file_is_written_over(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import UsageError
+from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.race.competitor_process import describe_exit, read_last_line
 from trailbrake.race.entry_confinement import confine_heat, find_excess
 from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
@@ -26,6 +26,7 @@ from trailbrake.run.session.connection import make_private_folder
 from trailbrake.system import steady_clock
 from trailbrake.system.processes import end_process_group, process_group_options
 from trailbrake.system.signals import CHILD_VARIABLE
+from trailbrake.user_files import read_user_text
 
 SETUP_LIMIT_S = 300.0  # s that building a world may take, kernels to be compiled included
 _POLL_S = 0.05  # s between looks
@@ -70,13 +71,34 @@ def supervise_heat(heat: Heat, folder: Path, out: Path, report: bool, stopped: C
             code, hung = _run_attempt(job, stopped)
             seat, tick, reason = _find_culprit(job, code, hung)
             log = log or _keep_log(Path(attempt), out / f"{names[0]}.log")
-            if (Path(attempt) / RESULT).is_file():
-                results = msgspec.json.decode((Path(attempt) / RESULT).read_bytes(), type=list[EntryResult])
+            if (Path(attempt) / RESULT).exists():
+                results = _read_results(Path(attempt) / RESULT, heat)
                 return HeatOutcome([_keep_files(result, Path(attempt), out) for result in results], log)
         if seat == NO_ENTRY:
             return HeatOutcome([_lost_result(heat, entry.name, reason) for entry in heat.grid], log)
         # Who is at fault a second time is not even loaded any more, and cannot be a third time.
         retired[seat] = Retirement(0 if seat in retired else tick, reason)
+
+
+def _read_results(path: Path, heat: Heat) -> list[EntryResult]:
+    """Return the results of a heat; lost ones where the file is not what a heat writes.
+
+    An entry's driver runs in the process that writes it, so it may hold anything, and name any file.
+    """
+    try:
+        results = msgspec.json.decode(read_user_text(path, "results of the heat"), type=list[EntryResult])
+        files = [name for result in results for name in (result.recording, result.report) if name]
+        if [result.entry for result in results] != [entry.name for entry in heat.grid]:
+            raise DataError("not the entries of the heat", where=str(path))
+        if not all(Path(name).name == name and _is_own_file(path.parent / name) for name in files):
+            raise DataError("names files of others", where=str(path))
+    except (TrailbrakeError, msgspec.MsgspecError, ValueError):
+        return [_lost_result(heat, entry.name, "the results of the heat cannot be read") for entry in heat.grid]
+    return results
+
+
+def _is_own_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _recording_name(heat: Heat, entry: str) -> str:
