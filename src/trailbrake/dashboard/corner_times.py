@@ -1,12 +1,11 @@
 """The corners of a road, and what each of them takes in a lap: lowest speed, time, time lost to the best lap."""
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from trailbrake.analysis.corners import find_corners
 from trailbrake.dashboard.lap_path import LapPath
-from trailbrake.tracks.kerbs import find_bends
 from trailbrake.tracks.road import Road, RoadColumn
 
 
@@ -22,18 +21,16 @@ class CornerSpan(NamedTuple):
 def find_corner_spans(road: Road) -> list[CornerSpan]:
     """Return the corners of a closed road in driving order; each stretch reaches to the next one, so that they add up.
 
-    A stretch begins halfway between the end of the bend before and its own bend, the first one at the start line.
+    A stretch begins halfway between the end of the bend before and its own bend, the first one at the start line. The
+    corners are those of `trailbrake compare`, found on the road's own curvature.
     """
     if not road.closed:
         return []
-    curvature, count = road.column(RoadColumn.CURVATURE), len(road.table)
-    # A bend over the start line counts as the last one: laps end there.
-    bends = sorted((first, min(last, count - 1)) for first, last in find_bends(curvature, road.spacing))
-    apexes = [first + int(np.abs(curvature[first : last + 1]).argmax()) for first, last in bends]
+    corners = find_corners(road.stations(), road.column(RoadColumn.CURVATURE))
     limits = [0.0]
-    limits += [0.5 * (bends[i][1] + bends[i + 1][0]) * road.spacing for i in range(len(bends) - 1)]
+    limits += [0.5 * (one.exit + following.entry) for one, following in itertools.pairwise(corners)]
     limits.append(road.length)
-    return [CornerSpan(i + 1, limits[i], limits[i + 1], apex * road.spacing) for i, apex in enumerate(apexes)]
+    return [CornerSpan(one.number, limits[i], limits[i + 1], one.apex) for i, one in enumerate(corners)]
 
 
 def compare_corners(spans: list[CornerSpan], lap: LapPath, best: LapPath | None) -> list[dict[str, Any]]:
