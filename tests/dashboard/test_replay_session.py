@@ -40,9 +40,8 @@ def test_numbers_out_of_range_are_refused(file, options):
 
 
 def test_one_of_page_and_receiver(file, capsys):
-    assert run_command_line(["replay", str(file)]) == 2
     assert run_command_line(["replay", str(file), "--watch", "--to", "127.0.0.1:9"]) == 2
-    assert "one of --watch and --to" in capsys.readouterr().err
+    assert "one of --watch, --to and --driver" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
