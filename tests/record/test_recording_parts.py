@@ -46,7 +46,7 @@ def test_export_and_report_of_the_first_file_are_those_of_the_whole_drive(parts,
     a, b = io.StringIO(newline=""), io.StringIO(newline="")
     assert export_csv(Recording.open(parts[0]), a) == export_csv(whole, b) == TICKS
     assert a.getvalue() == b.getvalue()
-    pages = [write_report(source, tmp_path / name).read_text() for source, name in
+    pages = [write_report(source, tmp_path / name).read_text("utf-8") for source, name in
              ((parts[0], "a.html"), (whole.path, "b.html"))]  # fmt: skip
     assert pages[0].replace(", ".join(path.name for path in parts), "a.mcap") == pages[1]
     for path in parts:

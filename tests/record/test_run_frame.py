@@ -17,7 +17,11 @@ def recording(tmp_path_factory):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_recording_as_a_table(recording, library, monkeypatch):
-    pytest.importorskip(library, exc_type=ImportError)
+    module = pytest.importorskip(library, exc_type=ImportError)
+    try:
+        module.DataFrame({"a": np.zeros(1)})
+    except NameError:  # polars imports without its compiled part, and under wine that part does not load
+        pytest.skip(f"{library} does not load here")
     frame = trailbrake.load(recording.path, library)
     assert type(frame).__module__.startswith(library)
     assert len(frame) == len(recording)

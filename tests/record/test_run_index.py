@@ -2,6 +2,7 @@ import os
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -145,7 +146,7 @@ def test_a_word_is_a_path_or_a_run(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert resolve_recording("old", folder) == folder / "old.mcap"
     assert resolve_recording("day--race", folder) == folder / "day" / "race.mcap"
-    assert str(resolve_recording("../x.mcap", folder)) == "../x.mcap"
+    assert resolve_recording("../x.mcap", folder) == Path("../x.mcap")
     (folder / "last").write_text("a file")
     assert resolve_recording("last", folder) == folder / "new.mcap"
     with pytest.raises(UsageError, match="no such recording or run"):
