@@ -14,7 +14,7 @@ import json
 from dataclasses import asdict
 import trailbrake.world.cuda
 from trailbrake.bench import cuda, world
-cuda.CARS, world.WARM_UP, world.STEPS, trailbrake.world.cuda.THREADS = 4, 1, 2, 4
+cuda.CARS, cuda.SUBSTEPS, world.WARM_UP, world.STEPS, trailbrake.world.cuda.THREADS = 4, 2, 1, 2, 4
 print(json.dumps([asdict(row) for row in cuda.measure_rows()]))
 """
 
