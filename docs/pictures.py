@@ -19,6 +19,7 @@ from PIL import Image
 import trailbrake
 from trailbrake.record import Recording
 from trailbrake.tracks.track import Track
+from trailbrake.units import KMH
 
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH, HEIGHT, MARGIN = 900.0, 480.0, 26.0  # of lap.svg, in its units
@@ -67,7 +68,7 @@ def draw_lap(recording: Recording, track: Track) -> str:
         f'<g fill="none" stroke-width="3.5" stroke-linecap="round">{"".join(pieces)}</g>'
         f'<circle r="7.5" fill="#fff" stroke="#111" stroke-width="3">{motion}</circle>'
         f'<text x="{MARGIN}" y="{HEIGHT - 6:.0f}" fill="#8a94a0">{track.title}: {lap.time_s:.2f} s, '
-        f"{3.6 * speed.min():.0f} (blue) to {3.6 * speed.max():.0f} km/h (red), {SPEEDUP:.0f} times as fast"
+        f"{speed.min() / KMH:.0f} (blue) to {speed.max() / KMH:.0f} km/h (red), {SPEEDUP:.0f} times as fast"
         "</text></svg>\n"
     )
 

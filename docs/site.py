@@ -2,11 +2,10 @@
 
 The pages are read where they are, and look right there too. What only a site needs is made here: links out of `docs/`
 (CONTRIBUTING.md, the examples) become links to pages of the site, and the API reference is made of docstrings, by the
-names that `import trailbrake` offers and the modules below. `--check` fails on any warning of the builder, `--serve`
-shows the site at http://localhost:8000.
+names that `import trailbrake` offers and the modules below. A warning of the builder is a failure. `--serve` shows the
+site at http://localhost:8000.
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -81,7 +80,7 @@ def main() -> None:
         if "--serve" in sys.argv
         else [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     )
-    sys.exit(subprocess.run(command, cwd=ROOT, env={**os.environ}, check=False).returncode)
+    sys.exit(subprocess.run(command, cwd=ROOT, check=False).returncode)
 
 
 if __name__ == "__main__":

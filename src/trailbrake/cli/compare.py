@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_notice, print_table
 from trailbrake.cli.recording_choice import find_recording
+from trailbrake.units import KMH
 
 if TYPE_CHECKING:
     from trailbrake.analysis.comparison import Comparison, DriveChoice
@@ -96,9 +97,9 @@ def _print_comparison(comparison: "Comparison") -> None:
             ["corner", "lost s", "what to change", "brake m", "turn in m", "slowest km/h", "throttle m", "exit km/h"],
             [[loss.corner.name, _format_number(loss.lost_s, "+.3f"), loss.advice,
               _format_number(loss.figures.brake_point, ".0f"),
-              _format_number(loss.figures.turn_in, ".0f"), _format_number(loss.figures.min_speed * 3.6, ".0f"),
+              _format_number(loss.figures.turn_in, ".0f"), _format_number(loss.figures.min_speed / KMH, ".0f"),
               _format_number(loss.figures.throttle_point, ".0f"),
-              _format_number(loss.figures.exit_speed * 3.6, ".0f")] for loss in losses[:ROWS_SHOWN]],
+              _format_number(loss.figures.exit_speed / KMH, ".0f")] for loss in losses[:ROWS_SHOWN]],
         )  # fmt: skip
         if len(losses) > ROWS_SHOWN:
             print(f"and {len(losses) - ROWS_SHOWN} corners more that cost less")

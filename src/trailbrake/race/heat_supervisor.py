@@ -29,6 +29,7 @@ from trailbrake.system.signals import CHILD_VARIABLE
 from trailbrake.user_files import read_user_text
 
 SETUP_LIMIT_S = 300.0  # s that building a world may take, kernels to be compiled included
+MOST_RESULTS = 64_000_000  # bytes: a day of laps by a full grid is a few MB
 _POLL_S = 0.05  # s between looks
 _MEASURE_S = 0.25  # s between looks at the memory and the number of all processes of a heat
 _END_LIMIT_S = 10.0  # s that a heat may take to end after a stop is requested
@@ -86,7 +87,7 @@ def _read_results(path: Path, heat: Heat) -> list[EntryResult]:
     An entry's driver runs in the process that writes it, so it may hold anything, and name any file.
     """
     try:
-        results = msgspec.json.decode(read_user_text(path, "results of the heat"), type=list[EntryResult])
+        results = msgspec.json.decode(read_user_text(path, "results of the heat", MOST_RESULTS), type=list[EntryResult])
         files = [name for result in results for name in (result.recording, result.report) if name]
         if [result.entry for result in results] != [entry.name for entry in heat.grid]:
             raise DataError("not the entries of the heat", where=str(path))
