@@ -1,7 +1,15 @@
 import pytest
 
 from trailbrake.transport import client_notices
-from trailbrake.transport.client_notices import UNFINISHED_S, WAITING_S, ClientNotices, print_to_stderr
+from trailbrake.transport.client_notices import (
+    LINE_EVERY_S,
+    MOST_LINES,
+    UNFINISHED_S,
+    WAITING_S,
+    ClientNotices,
+    LineBudget,
+    print_to_stderr,
+)
 
 
 @pytest.fixture
@@ -35,6 +43,27 @@ def test_bytes_without_an_end_are_named_when_they_have_lain_for_a_while(said):
     for now in (0.6 + UNFINISHED_S, 9.0):
         notices.note_unfinished(31, now, "127.0.0.1:5000")
     assert said == ["toy: 31 bytes without the end of a message from 127.0.0.1:5000"]
+
+
+def test_an_hour_of_strangers_is_not_an_endless_log(said):
+    now = 0.0
+    say = LineBudget(said.append, lambda: now)
+    for number in range(36_000):
+        now = 0.1 * number
+        say(f"stranger {number}")
+    assert said[:MOST_LINES] == [f"stranger {k}" for k in range(MOST_LINES)]
+    assert MOST_LINES + 58 <= len(said) <= MOST_LINES + 61
+    printed = len(said) + sum(int(line.split("(")[1].split()[0]) for line in said[MOST_LINES:] if "(" in line)
+    assert 35_000 < printed <= 36_000, "what was left out is counted"
+    now += MOST_LINES * LINE_EVERY_S  # quiet for a while: all lines again
+    say("a client")
+    say("another")
+    assert said[-1] == "another"
+
+
+def test_ends_of_connections_have_the_host_s_name(said):
+    ClientNotices("toy", say=said.append).note_end("the other end hung up")
+    assert said == ["toy: the other end hung up"]
 
 
 def test_an_unreadable_message_is_named_once_for_each_client(said):

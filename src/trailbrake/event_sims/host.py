@@ -22,7 +22,7 @@ from trailbrake.event_sims.options import COMMAND_STEPS, CallOptions
 from trailbrake.roles import Plant
 from trailbrake.state import CarState, Controls, SimCommand
 from trailbrake.transport import plain_events, rendezvous, socketio
-from trailbrake.transport.client_notices import ClientNotices, print_to_stderr
+from trailbrake.transport.client_notices import ClientNotices
 from trailbrake.transport.tcp import TcpCaller, wait_readable, wait_writable
 from trailbrake.transport.udp import Address, parse_address
 from trailbrake.transport.websocket import WebSocketChannel, call_websocket
@@ -291,7 +291,7 @@ class EventHost(ABC, Generic[P]):
         if has_driven:
             self._last_failures.clear()
         if reason not in self._last_failures:  # calls that fail again and again are named once, in each of their ways
-            print_to_stderr(f"{self.NAME}: {reason}")
+            self._notices.note_end(reason)
             self._last_failures.add(reason)
         channel.close()
         switches = channel.http_status == HTTPStatus.BAD_REQUEST and self._call_options.dialect == "auto"

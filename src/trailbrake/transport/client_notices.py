@@ -7,8 +7,12 @@ host's `now`, s of any steady clock.
 import sys
 from collections.abc import Callable
 
+from trailbrake.system import steady_clock
+
 Address = tuple[str, int]
 WAITING_S = 5.0  # s without a client after which the host says where it waits
+MOST_LINES = 60  # in a row; then ...
+LINE_EVERY_S = 60.0  # ... one in so many s, with the number of those left out: strangers may knock without an end
 UNFINISHED_S = 1.0  # s after which bytes without the end of a message are worth a line
 
 
@@ -17,8 +21,36 @@ def print_to_stderr(text: str) -> None:
     print("".join(c if c.isprintable() else "?" for c in text), file=sys.stderr, flush=True)
 
 
+class LineBudget:
+    """Prints lines, and leaves out those of a flood: MOST_LINES in a row, then one in LINE_EVERY_S.
+
+    Args:
+        say: prints a line.
+        clock: s, steady.
+    """
+
+    def __init__(
+        self, say: Callable[[str], None] = print_to_stderr, clock: Callable[[], float] = steady_clock.now
+    ) -> None:
+        self._say, self._clock = say, clock
+        self._left, self._at, self._omitted = float(MOST_LINES), clock(), 0
+
+    def __call__(self, text: str) -> None:
+        """Print a line, or count it among those left out."""
+        now = self._clock()
+        self._left = min(self._left + (now - self._at) / LINE_EVERY_S, float(MOST_LINES))
+        self._at = now
+        if self._left < 1.0:
+            self._omitted += 1
+            return
+        self._left -= 1.0
+        more = f" ({self._omitted} lines like these left out before)" if self._omitted else ""
+        self._omitted = 0
+        self._say(text + more)
+
+
 class ClientNotices:
-    """Prints each kind of notice once per client.
+    """Prints each kind of notice once per client, and no flood of them.
 
     Args:
         name: of the simulator, in front of each line.
@@ -28,7 +60,7 @@ class ClientNotices:
     """
 
     def __init__(self, name: str, waiting: str = "", say: Callable[[str], None] = print_to_stderr) -> None:
-        self._name, self._waiting, self._say = name, waiting, say
+        self._name, self._waiting, self._say = name, waiting, LineBudget(say)
         self._waits_since: float | None = None
         self._unfinished_since: float | None = None
         self._has_unreadable = self._has_unfinished = self._has_rivals = False
@@ -47,6 +79,10 @@ class ClientNotices:
         """A new client has come: what was said of another one may be said of this one too."""
         self._unfinished_since = None
         self._has_unreadable = self._has_unfinished = False
+
+    def note_end(self, reason: str) -> None:
+        """A connection has ended; `reason` says why."""
+        self._say(f"{self._name}: {reason}")
 
     def note_substitute(self, text: str) -> None:
         """The host shows something else than the client has requested; `text` says what."""

@@ -97,7 +97,7 @@ class Host:
             self._step_world()
             self._send_telemetry(channel)
         if channel.is_closed:
-            print_to_stderr(f"{spec.NAME}: {channel.close_reason}")
+            self._notices.note_end(channel.close_reason)
             self._channel, self._in_scene = None, False
 
     def _count_message(self, text: str, channel: JsonObjectChannel) -> bool:
@@ -153,7 +153,7 @@ class Host:
     def _welcome_client(self, called: JsonObjectChannel, now: float) -> None:
         assert self._pending is not None
         if self._channel is not None:
-            print_to_stderr(f"{spec.NAME}: silent for {_IDLE_AFTER_S:g} s: another client takes the place")
+            self._notices.note_end(f"silent for {_IDLE_AFTER_S:g} s: another client takes the place")
             self._channel.close()
         self._counts["clients"] += 1
         if not called.unreadable:
