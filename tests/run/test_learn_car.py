@@ -1,6 +1,6 @@
 """A car learned over the wire: the file can be driven, and numbers are near those of the world's car."""
 
-import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,34 +8,11 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, UsageError
-from trailbrake.run.learn_car import LapWatch, describe_road_limits, learn_car_file
+from trailbrake.run.learn_car import describe_road_limits, learn_car_file
 from trailbrake.run.options import LearnCarOptions
 from trailbrake.sims.registry import find
-from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
-
-
-def ride(watch, places, dt=0.1, speed=20.0):
-    for k, (x, y) in enumerate(places):
-        watch.tick(CarState(time=k * dt, x=float(x), y=float(y), speed=speed), Controls())
-        if watch.ended:
-            return k
-    return None
-
-
-def test_a_stage_ends_after_its_laps_off_the_road_or_at_a_stand():
-    road = load_track("kartwerk").road
-    centre = road.table[:, :2]
-    lap = ride(LapWatch(road, 1.0, math.inf), np.vstack([centre, centre[:50]]))
-    assert lap == pytest.approx(len(centre), abs=2)
-    off = LapWatch(road, 2.0, math.inf)
-    beside = [road.point(float(s), 12.0)[:2] for s in range(0, 40, 2)]
-    assert ride(off, beside) is not None
-    assert off.left_road
-    still = LapWatch(road, 2.0, math.inf)
-    assert ride(still, [centre[0]] * 200, speed=0.0) == pytest.approx(121, abs=2)
-    assert still.stood
 
 
 def test_a_road_too_short_or_too_narrow_is_said_before_the_drive():
@@ -55,7 +32,7 @@ def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch)
     monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
     out = tmp_path / "mine.toml"
     options = LearnCarOptions(
-        sim="forza", track="pinegrove", car="gt3", seconds=100.0, programme=100.0, laps=0, out=out
+        sim="forza", track="pinegrove", car="gt3", seconds=100.0, programme=100.0, laps=0, verify=False, out=out
     )
     result = learn_car_file(find("forza"), options)
     learned, truth = load_car(out), load_car("gt3")
@@ -71,6 +48,13 @@ def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch)
     # A third of the usual programme has few brakings of each strength.
     assert force == pytest.approx(truth.full_brake_force / truth.body.mass, rel=0.15)
     assert result["values"]["body.mass"]["source"] == "prior"
+    assert learned.uncertainty.verified_laps == 0
+    verified = learn_car_file(find("forza"), replace(options, verify=True))
+    # The same drives, and laps with the file: what is written is what stayed on the road.
+    assert verified["recordings"][0] == result["recordings"][0]
+    assert verified["verification"]["drives"][-1]["outcome"] == "clean"
+    assert load_car(out).uncertainty.verified_laps == 2
+    assert load_car(out).tyre_front.mu_y <= learned.tyre_front.mu_y
     page = (tmp_path / "mine.html").read_text(encoding="utf-8")
     assert page.count("<svg") >= 4
     assert "steering.max_angle" in page

@@ -23,6 +23,15 @@ class Uncertainty(Section, frozen=True):
     planned_share: Annotated[
         float, Meta(gt=0.0, le=1.0, description="1, grip in this file over the grip that was found")
     ] = 1.0
+    planned_along: Annotated[
+        float, Meta(gt=0.0, le=1.0, description="1, the same of the grip along the tyres, besides")
+    ] = 1.0
+    planned_downforce: Annotated[
+        float, Meta(gt=0.0, le=1.0, description="1, downforce in this file over the downforce that was found")
+    ] = 1.0
+    verified_laps: Annotated[
+        int, Meta(ge=0, description="laps driven with this file that stayed on the road; 0: none were driven")
+    ] = 0
     deviation: Annotated[
         dict[str, float], Meta(description="of single numbers, by `section.key`, in the unit of the key")
     ] = {}  # noqa: RUF012 (msgspec copies it)

@@ -103,5 +103,7 @@ def _print_car(result: dict[str, Any]) -> None:
     print_table("Learned", ["number", "value", "95 % within", "", "from"], rows)
     for text in result["missing"]:
         print(f"not learned: {text}")
+    for drive in (result["verification"] or {}).get("drives", ()):
+        print(f"verification: {drive['seconds']:.0f} s, {drive['outcome']}")
     print(f"{result['driven_s']:.0f} s of driving, class {result['class']}")
     print(f"car {result['car']}\nreport {result['report']}")

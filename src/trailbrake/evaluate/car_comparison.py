@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
@@ -34,12 +35,13 @@ def compare_cars(file: CarParams, truth: CarParams) -> JsonObject:
         numbers_within, numbers: how many single numbers do, and how many could be compared.
         planned_share: of the grip that was found, in the file.
     """
-    own, real = compute_figures(file), compute_figures(truth)
     doubt = file.uncertainty
     share = doubt.planned_share if doubt is not None else 1.0
+    file = restore_found_numbers(file)
+    own, real = compute_figures(file), compute_figures(truth)
     errors: JsonObject = {
-        "lateral_grip": own.lateral_grip / share / real.lateral_grip - 1.0,
-        "braking": own.braking / share / real.braking - 1.0,
+        "lateral_grip": own.lateral_grip / real.lateral_grip - 1.0,
+        "braking": own.braking / real.braking - 1.0,
         "drive_force": _compare_drive(own, real),
         "downforce": own.downforce - real.downforce,
         "steer_angle": own.steer_angle / real.steer_angle - 1.0,
@@ -58,6 +60,18 @@ def compare_cars(file: CarParams, truth: CarParams) -> JsonObject:
     return {
         **errors, "within": within, "numbers_within": sum(inside), "numbers": len(inside), "planned_share": share,
     }  # fmt: skip
+
+
+def restore_found_numbers(car: CarParams) -> CarParams:
+    """Return a learned car with the grip and downforce that were found, of which its file holds a share back."""
+    doubt = car.uncertainty
+    if doubt is None:
+        return car
+    across, along, downforce = doubt.planned_share, doubt.planned_share * doubt.planned_along, doubt.planned_downforce
+    tyres = [replace(tyre, mu_x=tyre.mu_x / along, mu_y=tyre.mu_y / across) for tyre in (car.tyre_front, car.tyre_rear)]
+    aero = replace(car.aero, lift_area_front=car.aero.lift_area_front / downforce,
+                   lift_area_rear=car.aero.lift_area_rear / downforce)  # fmt: skip
+    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
 
 
 def summarize_coverage(rows: Sequence[JsonObject]) -> JsonObject:
@@ -113,9 +127,8 @@ def _number_at(car: CarParams, key: str) -> float | None:
     if section.startswith("tyre_"):
         tyre = getattr(car, section)
         more = 0.25 * car.body.mass * G / tyre.nominal_load - 1.0
-        share = car.uncertainty.planned_share if car.uncertainty is not None else 1.0
         if name in ("mu_x", "mu_y"):
-            return float(value * (1.0 - getattr(tyre, f"{name}_load") * more) / share)
+            return float(value * (1.0 - getattr(tyre, f"{name}_load") * more))
         if name in ("peak_slip_angle", "peak_slip_ratio"):
             return float(value / (1.0 - tyre.slip_load * more))
         if name == "mu_y_load":

@@ -5,7 +5,8 @@ from pathlib import Path
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.run.learn import map_path, map_road
-from trailbrake.run.learn_car import LAPS_BY, learn_car_file
+from trailbrake.run.learn_car import learn_car_file
+from trailbrake.run.learning_drives import LAPS_BY
 from trailbrake.run.options import DriveOptions, LearnCarOptions, LearnOptions
 from trailbrake.run.session.drive_session import INTERRUPTED, drive
 from trailbrake.run.session.progress import ProgressListener, SilentListener
@@ -58,6 +59,7 @@ def car_options(options: LearnOptions, track_file: str) -> LearnCarOptions:
     return LearnCarOptions(
         sim=options.sim, track=options.track, map=Path(track_file), car=options.car, live=options.live,
         host=options.host, out=out, again=options.again,
+        verify=options.verify,
     )  # fmt: skip
 
 

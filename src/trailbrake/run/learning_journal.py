@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from trailbrake.errors import DataError, UsageError
+from trailbrake.identification.planned_car import PlanReduction
 from trailbrake.user_files import parse_json, read_user_text
 
 FORMAT, VERSION = "trailbrake learning", 1
@@ -23,6 +24,9 @@ class LearningStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         seconds: of simulator time.
         finished: whether the step is over; if not, it is driven again, and what was driven counts as well.
         left_road: whether it ended because the car left the road, or stood.
+        outcome: how, in words; empty where it did not.
+        car: digest of the car that was believed, of verification laps.
+        reduction: what the next drive plans with.
     """
 
     name: str
@@ -30,6 +34,9 @@ class LearningStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float
     finished: bool
     left_road: bool = False
+    outcome: str = ""
+    car: str = ""
+    reduction: PlanReduction = PlanReduction()
 
 
 class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

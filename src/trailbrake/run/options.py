@@ -157,6 +157,7 @@ class LearnOptions:
         gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         out: the track file to write; default TRACK_map.csv, live SIM_map.csv, or that of the recording's name.
+        verify: drive laps with the car file before it is written, and lower its grip until the car stays on the road.
         again: begin anew, where an earlier learning has left a journal of what it has driven.
     """
 
@@ -174,6 +175,7 @@ class LearnOptions:
     gain: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
     out: Path | None = None
+    verify: bool = True
     again: bool = False
 
     def with_defaults(self) -> "LearnOptions":
@@ -195,7 +197,8 @@ class LearnCarOptions:
         car: the embedded world's car, which nothing of this reads; not named: hatchback.
         seconds: of driving, at most.
         programme: s of it for the test programme, before the laps.
-        laps: stages of laps with what was learned so far, 0 to 4.
+        laps: stages of laps with what was learned so far, 0 to 3.
+        verify: drive laps with the file at last, and lower its grip until the car stays on the road in them.
         live: drive the real game instead of the embedded world.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         world: properties of the embedded world, KEY=VALUE as `drive` takes them.
@@ -210,7 +213,8 @@ class LearnCarOptions:
     car: str = ""
     seconds: float = 600.0
     programme: float = 270.0
-    laps: int = 4
+    laps: int = 3
+    verify: bool = True
     live: bool = False
     host: tuple[str, ...] = ()
     world: tuple[str, ...] = ()

@@ -1,0 +1,88 @@
+"""The car that a plan believes in: a learned car with the grip that is all but certain, less what laps disproved.
+
+A lap that leaves the road says in which phase the tyres were asked too much; the number behind that phase is lowered
+besides the grip as a whole.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.cars.tyre_fit import magic_formula_curve
+from trailbrake.identification.figure_uncertainty import plan_share
+from trailbrake.identification.lap_fault import LapFault
+from trailbrake.identification.learned_car import LearnedCar
+from trailbrake.units import G
+
+UNSHOWN_GROWTH = 1.06  # of the grip that was shown, where the tyres never came near their peak
+SATURATED = 0.9  # slip over that of the peak from which the peak counts as shown
+LEAST_GRIP = 0.6  # share of the learned grip that is planned with at least
+GRIP_STEPS = (0.95, 0.93, 0.90, 0.85, 0.80)  # of the grip, from drive to drive: small first, then what must help
+PHASE_STEP = 0.9  # of the number behind the phase in which a lap went wrong
+DOWNFORCE_STEP = 0.8
+FAST_DOWNFORCE = 0.15  # over the weight, from which downforce may have been the fault
+
+
+class PlanReduction(NamedTuple):
+    """Shares of what was learned that a plan uses.
+
+    Attributes:
+        grip: of the tyres, in all directions.
+        along: of their grip along, besides.
+        downforce: of the downforce.
+    """
+
+    grip: float = 1.0
+    along: float = 1.0
+    downforce: float = 1.0
+
+
+def lower_plan(reduction: PlanReduction, fault: LapFault, car: CarParams, attempt: int) -> PlanReduction:
+    """Return the reduction for the drive after one that failed.
+
+    Args:
+        reduction: of the drive that failed.
+        fault: how it failed.
+        car: as it was believed.
+        attempt: number of that drive, 0 the first.
+    """
+    grip = reduction.grip * GRIP_STEPS[min(attempt, len(GRIP_STEPS) - 1)]
+    along = reduction.along * (PHASE_STEP if fault.phase in ("braking", "power") else 1.0)
+    half = 0.5 * car.aero.air_density * fault.speed**2
+    pressed = half * (car.aero.lift_area_front + car.aero.lift_area_rear) / (car.body.mass * G)
+    downforce = reduction.downforce * (DOWNFORCE_STEP if pressed > FAST_DOWNFORCE else 1.0)
+    return PlanReduction(grip, along, downforce)
+
+
+def plan_car(learned: LearnedCar, reduction: PlanReduction) -> CarParams:
+    """Return the learned car with the grip that a plan may use: what is all but certain, and what it has shown.
+
+    Args:
+        learned: the car.
+        reduction: what its drives have left of it.
+    """
+    car, fit, share = learned.car, learned.tyres, reduction.grip
+    if car.uncertainty is not None:
+        share *= plan_share(car.uncertainty)
+        car = replace(car, uncertainty=replace(
+            car.uncertainty, planned_share=share, planned_along=reduction.along, planned_downforce=reduction.downforce
+        ))  # fmt: skip
+    used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
+    tyres = [
+        _reduce_grip(tyre, share, reduction.along, slip)
+        for tyre, slip in zip((car.tyre_front, car.tyre_rear), used, strict=True)
+    ]
+    aero = replace(car.aero, lift_area_front=reduction.downforce * car.aero.lift_area_front,
+                   lift_area_rear=reduction.downforce * car.aero.lift_area_rear)  # fmt: skip
+    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
+
+
+def _reduce_grip(tyre: Tyre, share: float, along: float, used: float) -> Tyre:
+    """Return a tyre with a share of its grip; `used` is the most combined slip over its peak that it was driven at."""
+    shown = 1.0
+    if used < SATURATED:
+        curve = magic_formula_curve(np.array([used]), tyre.stiffness_factor, tyre.shape, tyre.curvature)
+        shown = max(min(UNSHOWN_GROWTH * float(curve[0]), 1.0), LEAST_GRIP)
+    return replace(tyre, mu_x=share * along * shown * tyre.mu_x, mu_y=share * shown * tyre.mu_y)

@@ -1,0 +1,142 @@
+"""The drives that a car is learned from: driven, recorded, kept as tables and in a journal."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.cars.params import CarParams
+from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.errors import TrailbrakeError
+from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.lap_fault import LapFault
+from trailbrake.identification.planned_car import PlanReduction
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver
+from trailbrake.run.drive_sources import read_drive
+from trailbrake.run.lap_watch import LapWatch
+from trailbrake.run.learning_journal import LearningJournal, LearningStep
+from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
+from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.run.session.driver_needs import check_driver_needs
+from trailbrake.run.session.progress import ProgressListener
+from trailbrake.tracks.track import Track
+
+LAPS_BY = "line_follow"
+LAP_GAINS = ("learn=1", "start_grip=1")  # the whole grip of the plan from the start; a slide lowers it at once
+
+
+@dataclass
+class LearningProgress:
+    """The drives so far.
+
+    Attributes:
+        tables: what is learned from.
+        paths: recordings of all drives.
+        listener: receives messages.
+        journal: keeps them for a later call; None: recordings of others.
+        seconds: of driving.
+        notes: what cannot be learned on this road, one line each.
+        interrupted: whether the user, or the end of the simulator, has broken off the last drive.
+        reduction: shares of what was learned with which the car has not left the road.
+        verification: what the verification laps found; empty without.
+    """
+
+    tables: list[DriveTable]
+    paths: list[Path]
+    listener: ProgressListener
+    journal: LearningJournal | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
+    reduction: PlanReduction = field(default_factory=PlanReduction)
+    verification: JsonObject | None = None
+
+    def keep_drive(self, path: Path, seconds: float, *, teaches: bool = True) -> None:
+        """Count a drive, and keep it as a table if it `teaches`."""
+        self.seconds += seconds
+        self.paths.append(path)
+        if not teaches:
+            return
+        try:
+            self.tables.append(read_drive(path, len(self.tables)))
+        except TrailbrakeError as error:
+            self.listener.show_message(f"not learned from: {error}")
+
+    def add_step(self, step: LearningStep, *, teaches: bool = True) -> None:
+        """Keep a drive, in the journal as well."""
+        self.keep_drive(Path(step.recording), step.seconds, teaches=teaches)
+        if self.journal is not None:
+            self.journal.add_step(step)
+
+
+def record_step(
+    target: DriveTarget, driver: Driver, end: DriveEnd, names: tuple[str, str], progress: LearningProgress
+) -> RecordedDrive | None:
+    """Drive one step, of which `names` are that of the step and that of its recording; None where it fails.
+
+    A simulator that goes away takes nothing of what was driven before.
+    """
+    try:
+        drive = record_drive(target, driver, end, names[1], progress.listener)
+    except TrailbrakeError as error:
+        if not progress.tables:
+            raise
+        progress.interrupted = True
+        progress.listener.show_message(f"{names[0]} was not driven: {error}")
+        return None
+    progress.interrupted = drive.interrupted
+    return drive
+
+
+class LapDrive(NamedTuple):
+    """Laps that were driven.
+
+    Attributes:
+        drive: the recording.
+        fault: how they went wrong; None where they did not.
+    """
+
+    drive: RecordedDrive
+    fault: LapFault | None
+
+
+class LapStage(NamedTuple):
+    """Laps to drive.
+
+    Attributes:
+        names: of the step and of its recording.
+        track: as the driver knows it.
+        car: as the driver believes it.
+        watch: ends and judges the laps.
+    """
+
+    names: tuple[str, str]
+    track: Track
+    car: CarParams
+    watch: LapWatch
+
+
+def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningProgress) -> LapDrive | None:
+    """Drive laps with a learned car until they are over; None, with a message, where they cannot be driven.
+
+    Args:
+        target: what is driven.
+        plan: how.
+        progress: the drives so far.
+    """
+    try:
+        driver = load_driver(LAPS_BY, None, LAP_GAINS)
+        check_driver_needs(driver, LAPS_BY, target.simulator, target.live)
+        driver.reset(Course(plan.track, plan.car))
+    except TrailbrakeError as error:
+        progress.listener.show_message(f"no laps with the learned car: {error}")
+        return None
+    target = target._replace(options=replace(target.options, driver=LAPS_BY))
+    drive = record_step(target, driver, DriveEnd(plan.watch, lambda: plan.watch.ended), plan.names, progress)
+    if drive is None:
+        return None
+    fault = plan.watch.find_fault()
+    if fault is None and drive.reason not in ("", INTERRUPTED):
+        fault = LapFault("standstill", 0.0)
+    return LapDrive(drive, fault)

@@ -1,0 +1,67 @@
+"""Drives that a car is learned from: what cannot be read or driven takes nothing of what was driven before."""
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import SimulatorError
+from trailbrake.run import learning_drives
+from trailbrake.run.lap_watch import LapWatch
+from trailbrake.run.learning_drives import LapStage, LearningProgress, drive_learned_laps
+from trailbrake.run.learning_journal import LearningJournal, LearningStep
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.recorded_drive import DriveTarget, RecordedDrive
+from trailbrake.run.session.progress import SilentListener
+from trailbrake.sims.registry import find
+from trailbrake.tracks.track_library import load_track
+
+TRACK = load_track("kartwerk")
+
+
+class Lines(SilentListener):
+    def __init__(self):
+        self.lines = []
+
+    def show_message(self, text):
+        self.lines.append(text)
+
+
+def drive_laps(sim, progress):
+    target = DriveTarget(find(sim), DriveOptions(sim=sim, driver="car_test", track="kartwerk", car="kart"), None)
+    plan = LapStage(("laps", "laps_recording"), TRACK, load_car("kart"), LapWatch(TRACK.road, 1.0, 60.0))
+    return drive_learned_laps(target, plan, progress)
+
+
+def test_a_recording_that_teaches_nothing_is_counted_and_said(tmp_path):
+    broken = tmp_path / "broken.mcap"
+    broken.write_text("no recording")
+    journal = LearningJournal(tmp_path / "car.learning.json", "basis", again=False, show_message=print)
+    progress = LearningProgress([], [], Lines(), journal)
+    progress.add_step(LearningStep("laps", str(broken), 12.0, True))
+    assert (progress.seconds, progress.paths, progress.tables) == (12.0, [broken], [])
+    assert "not learned from" in progress.listener.lines[0]
+    progress.add_step(LearningStep("verification 1", str(broken), 3.0, True), teaches=False)
+    assert (progress.seconds, len(progress.listener.lines)) == (15.0, 1)
+    assert [step.name for step in journal.steps] == ["laps", "verification 1"]
+
+
+def test_a_simulator_that_goes_away_leaves_what_was_driven(monkeypatch):
+    def lose(*args):
+        raise SimulatorError("no answer")
+
+    monkeypatch.setattr(learning_drives, "record_drive", lose)
+    progress = LearningProgress(["a table"], [], Lines())
+    assert drive_laps("forza", progress) is None
+    assert progress.interrupted
+    assert progress.listener.lines == ["laps was not driven: no answer"]
+
+
+def test_a_drive_that_breaks_off_is_a_fault(monkeypatch, tmp_path):
+    recorded = RecordedDrive(tmp_path / "laps.mcap", 10.0, "the car is stuck")
+    monkeypatch.setattr(learning_drives, "record_drive", lambda *args: recorded)
+    found = drive_laps("forza", LearningProgress(["a table"], [], Lines()))
+    assert found.fault.phase == "standstill"
+    assert found.drive is recorded
+
+
+def test_a_wire_that_supplies_too_little_is_said():
+    progress = LearningProgress(["a table"], [], Lines())
+    assert drive_laps("udacity_pid", progress) is None
+    assert "no laps with the learned car" in progress.listener.lines[0]
