@@ -6,7 +6,7 @@ from helpers.known_drives import make_table
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.identification.braking import bound_front_share, find_braking
+from trailbrake.identification.braking import LEAST_BRAKES, bound_front_share, find_braking, split_brakes
 from trailbrake.units import G
 
 CAR = load_car("gt3")
@@ -55,3 +55,15 @@ def test_brakes_that_lock_a_wheel_bound_no_split():
 def test_no_braking_tells_nothing():
     assert find_braking(make_table(500, vx=20.0), CAR, None) is None
     assert bound_front_share(make_table(500, vx=20.0), CAR, 0.6) == 0.6
+
+
+def test_brakes_are_split_and_never_none():
+    car = split_brakes(CAR, FORCE, SHARE)
+    assert car.full_brake_force / car.body.mass == pytest.approx(FORCE)
+    assert car.brakes.torque_front / CAR.tyre_front.radius == pytest.approx(SHARE * FORCE * CAR.body.mass)
+    assert split_brakes(CAR, -0.3, SHARE).full_brake_force == pytest.approx(LEAST_BRAKES * CAR.body.mass)
+
+
+def test_a_pedal_without_brakes_gives_no_force():
+    found = find_braking(braking(np.repeat([0.2, 0.5, 0.9], 60), most=0.0), CAR, None)
+    assert found.force.value == pytest.approx(0.0, abs=0.1)

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.identification.drive_table import DriveTable
-from trailbrake.identification.learned_value import LearnedValue, identified
+from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified
 from trailbrake.identification.powertrain import Powertrain, drive_matrix, wheel_inertia_share
 from trailbrake.identification.robust_fit import fit_linear
 from trailbrake.units import G
@@ -18,6 +19,7 @@ Array = NDArray[np.float64]
 MAX_SIDE = 2.0  # m/s^2
 MAX_SLIP = 0.05  # of any wheel
 MIN_PEDAL = 0.05
+LEAST_BRAKES = 0.1  # m/s^2 at full pedal: a car file has brakes
 MIN_ROWS = 40
 SATURATED = 1.1  # brake force commanded, over what came, from which an axle was at its limit
 MOST_LOAD_CHANGE = 0.9  # of the nominal load, in the tyre law
@@ -98,6 +100,21 @@ def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
     if commanded > SATURATED * float(np.median(f)):
         return share  # more was commanded than the tyres held: an axle gave less than its share
     return min(max(share, low), high) if low < high else 0.5 * (low + high)
+
+
+def split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
+    """Return a car whose brakes give `over_mass` (m/s^2), at least LEAST_BRAKES, at full pedal, `share` of it in front.
+
+    Args:
+        car: the car.
+        over_mass: m/s^2, force of all brakes over the mass.
+        share: 0..1.
+    """
+    force = max(over_mass, LEAST_BRAKES) * car.body.mass
+    return replace(car, brakes=replace(
+        car.brakes, source=LEARNED, torque_front=share * force * car.tyre_front.radius,
+        torque_rear=(1.0 - share) * force * car.tyre_rear.radius,
+    ))  # fmt: skip
 
 
 def _front_share(

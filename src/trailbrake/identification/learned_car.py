@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.params import CarParams, SteerRange, Tyre
 from trailbrake.identification.actuator_response import ActuatorResponse, find_response
-from trailbrake.identification.braking import Braking, bound_front_share, find_braking
+from trailbrake.identification.braking import Braking, bound_front_share, find_braking, split_brakes
 from trailbrake.identification.class_priors import SOURCE, CarClass, find_class, make_prior_car
+from trailbrake.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.figure_uncertainty import find_uncertainty
 from trailbrake.identification.gearing import Gearing, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
-from trailbrake.identification.learned_value import LearnedValue, identified, prior
+from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified, prior
 from trailbrake.identification.loop_delay import find_loop_delay
 from trailbrake.identification.powertrain import Powertrain, find_powertrain
 from trailbrake.identification.tyre_forces import (
@@ -41,10 +42,11 @@ Array = NDArray[np.float64]
 
 RPM = math.pi / 30.0
 USUAL_DELAY = 0.02  # s
-LEARNED = "learned from recordings"
+
 # Relative errors of single tyre numbers: they trade against each other, and roll and camber are in none of them.
 PEAK_FLOOR, LIFT_FLOOR = 0.1, 0.2
 LOAD_ALONG = 0.7  # loss of friction with load along the tyre, over that across it
+WEAK_BRAKES = 2.0  # m/s^2 at full pedal, below which it is said
 LOW_TORQUE = 0.55  # torque at idle, over that at the lowest engine speed that was driven
 MOST_RATE = 3.0  # of the class's steering rate: what is faster is no rack
 REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear is the last
@@ -110,12 +112,13 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         name: of the car.
 
     Raises:
-        DataError: what was found does not make a car.
+        DataError: the drives are of different cars, or what was found does not make a car.
     """
+    check_same_car(table)
     geometry = find_geometry(table)
     gearing = find_gearing(table, geometry)
     kind = _class_of(table, geometry, gearing)
-    draft = _Draft(make_prior_car(kind, gearing.layout if gearing else "rwd"))
+    draft = _Draft(make_prior_car(kind, gearing.layout if gearing else "rwd"), missing=list(describe_gaps(table)))
     _put_geometry(draft, geometry)
     loads = find_load_model(table)
     _put_loads(draft, loads)
@@ -131,7 +134,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         braking = find_braking(table, draft.car, powertrain) or braking  # with the tyres that were found
         _put_brakes(draft, braking)
         share = bound_front_share(table, draft.car, draft.car.brakes.front_share)
-        draft.car = _split_brakes(draft.car, braking.force.value, share)
+        draft.car = split_brakes(draft.car, braking.force.value, share)
     steering = _find_steering(table, draft, tyres)
     _put_delay(table, draft, braking, powertrain)
     doubt = find_uncertainty(
@@ -283,6 +286,8 @@ def _put_gearing(draft: _Draft, found: Gearing | None) -> None:
     for gear in range(1, min(known)):  # gears below the lowest that was driven, in the usual steps
         overall[gear - 1] = overall[min(known) - 1] * 1.35 ** (min(known) - gear)
     unseen = [g for g in range(1, top + 1) if g not in known]
+    if top == 1:
+        draft.missing.append("gears above 1: never driven; the file has one gear")
     if unseen:
         draft.missing.append(f"ratio of gear {', '.join(map(str, unseen))}: not driven for long enough")
     for a in range(1, top):  # a gear is shorter than the next
@@ -378,18 +383,11 @@ def _put_brakes(draft: _Draft, found: Braking | None) -> None:
     car = draft.car
     share = found.front_share.value if found.front_share else car.brakes.front_share
     share = min(max(share, 0.0), 1.0)
+    if found.force.value < WEAK_BRAKES:
+        draft.missing.append(f"brakes: the whole pedal slows the car by {found.force.value:.1f} m/s^2 only")
     draft.values["brakes.force_over_mass"] = found.force
     draft.values["brakes.front_share"] = found.front_share or prior(share, 0.15)
-    draft.car = _split_brakes(car, found.force.value, share)
-
-
-def _split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
-    """Return a car whose brakes give `over_mass` (m/s^2) at full pedal, `share` of it in front."""
-    force = over_mass * car.body.mass
-    return replace(car, brakes=replace(
-        car.brakes, source=LEARNED, torque_front=share * force * car.tyre_front.radius,
-        torque_rear=(1.0 - share) * force * car.tyre_rear.radius,
-    ))  # fmt: skip
+    draft.car = split_brakes(car, found.force.value, share)
 
 
 def replace_tyres(car: CarParams, p: Array, *, known_lift: bool) -> CarParams:

@@ -6,6 +6,7 @@ from typing import Literal
 
 Source = Literal["identified", "prior"]
 PRIOR_SHARE = 0.7  # of the prior's sigma: what is left above it has taught nothing
+LEARNED = "learned from recordings"  # source of a section of a car file
 NORMAL_95 = 1.96
 
 

@@ -1,0 +1,50 @@
+"""Drives that are broken, or of several cars, are said in one line."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.known_drives import make_table
+
+from trailbrake.errors import DataError
+from trailbrake.identification.drive_quality import check_same_car, describe_gaps
+from trailbrake.identification.drive_table import join_tables
+
+ROWS = 1000
+
+
+def rolling(number, ratio=8.0, **columns):
+    engine = np.where(np.arange(ROWS) < 500, ratio * 20.0, 0.6 * ratio * 20.0)
+    gear = np.where(np.arange(ROWS) < 500, 2, 3)
+    return make_table(ROWS, drive=number, vx=20.0, engine=engine, gear=gear, **columns)
+
+
+def test_drives_of_one_car_pass():
+    check_same_car(join_tables([rolling(0), rolling(1, ratio=8.1), rolling(2, ratio=7.9)]))
+
+
+def test_drives_of_two_cars_are_named():
+    with pytest.raises(DataError, match=r"drives 1 and 3: drives of different cars.*gear 2.*8\.0 and 9\.0 rad/m"):
+        check_same_car(join_tables([rolling(0), rolling(1), rolling(2, ratio=9.0)]))
+
+
+def test_sliding_shifting_and_engines_that_are_not_supplied_contradict_nothing():
+    sliding = rolling(1, ratio=12.0, fy=8.0)
+    shifting = rolling(2, ratio=12.0, gear_age=0.1)
+    silent = replace(rolling(3), engine=np.full(ROWS, np.nan))
+    check_same_car(join_tables([rolling(0), sliding, shifting, silent]))
+
+
+def test_another_gear_contradicts_nothing():
+    other = replace(rolling(1, ratio=12.0), gear=np.full(ROWS, 5.0))
+    with pytest.raises(DataError, match="gear 5"):  # its two halves have different engine speeds
+        check_same_car(join_tables([other, replace(other, engine=np.full(ROWS, 100.0), drive=np.full(ROWS, 2.0))]))
+    check_same_car(join_tables([rolling(0), other]))
+
+
+def test_what_is_missing_of_a_drive_is_said():
+    whole, torn = rolling(0), rolling(1)
+    assert describe_gaps(join_tables([whole, torn])) == ()
+    torn = torn.take(np.flatnonzero((torn.time < 4.0) | ((torn.time > 7.0) & (torn.time < 12.0)) | (torn.time > 14.0)))
+    (line,) = describe_gaps(join_tables([whole, torn]))
+    assert line.startswith("5 s of the 20 s of drive 2, in 2 parts")
