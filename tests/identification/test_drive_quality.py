@@ -24,7 +24,7 @@ def test_drives_of_one_car_pass():
 
 
 def test_drives_of_two_cars_are_named():
-    with pytest.raises(DataError, match=r"drives 1 and 3: drives of different cars.*gear 2.*8\.0 and 9\.0 rad/m"):
+    with pytest.raises(DataError, match=r"drives 1 and 3: drives of different cars.*gear 2, rad/m, got 8\.0 and 9\.0"):
         check_same_car(join_tables([rolling(0), rolling(1), rolling(2, ratio=9.0)]))
 
 
@@ -35,11 +35,19 @@ def test_sliding_shifting_and_engines_that_are_not_supplied_contradict_nothing()
     check_same_car(join_tables([rolling(0), sliding, shifting, silent]))
 
 
+def test_a_slipping_clutch_contradicts_nothing():
+    slipping = rolling(1)
+    engine = np.where(np.arange(ROWS) % 3 == 0, slipping.engine, 1.5 * slipping.engine)
+    check_same_car(join_tables([rolling(0), replace(slipping, engine=engine)]))
+
+
 def test_another_gear_contradicts_nothing():
-    other = replace(rolling(1, ratio=12.0), gear=np.full(ROWS, 5.0))
-    with pytest.raises(DataError, match="gear 5"):  # its two halves have different engine speeds
-        check_same_car(join_tables([other, replace(other, engine=np.full(ROWS, 100.0), drive=np.full(ROWS, 2.0))]))
-    check_same_car(join_tables([rolling(0), other]))
+    check_same_car(join_tables([rolling(0), replace(rolling(1, ratio=12.0), gear=np.full(ROWS, 5.0))]))
+
+
+def test_the_limit_of_the_engine_tells_cars_apart():
+    with pytest.raises(DataError, match=r"limit of the engine, rad/s, got 700\.0 and 800\.0"):
+        check_same_car(join_tables([rolling(0, limiter=700.0), rolling(1), rolling(2, limiter=800.0)]))
 
 
 def test_what_is_missing_of_a_drive_is_said():

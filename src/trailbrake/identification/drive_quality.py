@@ -14,6 +14,7 @@ SETTLED_S = 0.5  # since the gear changed
 ROLLING = 3.0  # m/s^2 across and along, within which wheels slip little
 MIN_SPEED = 5.0  # m/s
 MIN_ROWS = 40
+MOST_ROWS = (3.0, 97.0)  # percentiles: what a few rows say is none of the car
 
 
 def describe_gaps(table: DriveTable) -> tuple[str, ...]:
@@ -33,27 +34,35 @@ def describe_gaps(table: DriveTable) -> tuple[str, ...]:
 
 
 def check_same_car(table: DriveTable) -> None:
-    """Raise a DataError where two drives of a table are of different cars, by the ratios of their gears.
+    """Raise a DataError where two drives of a table are of different cars.
 
-    A gear's ratio is engine speed over road speed, of rolling with little slip; in drives of one car it is the same.
+    By the limit of the engine that the wire supplies, and by engine speed over road speed in each gear: open and
+    slipping clutches spread it, but drives of one car have its ratio in common.
     """
-    drives = [int(number) for number in np.unique(table.drive)]
-    ratios = {number: _gear_ratios(table.take(table.drive == number)) for number in drives}
-    first: dict[int, tuple[int, float]] = {}
-    for number in drives:
-        for gear, ratio in ratios[number].items():
-            other, known = first.setdefault(gear, (number, ratio))
-            if abs(ratio / known - 1.0) > SAME_CAR:
+    numbers = [int(number) for number in np.unique(table.drive)]
+    drives = [table.take(table.drive == number) for number in numbers]
+    limits = [float(np.nanmedian(drive.limiter)) if np.isfinite(drive.limiter).any() else np.nan for drive in drives]
+    _compare("limit of the engine, rad/s", dict(enumerate((limit, limit) for limit in limits)), numbers)
+    ranges = [_gear_ratios(drive) for drive in drives]
+    for gear in sorted({gear for found in ranges for gear in found}):
+        known = {k: found[gear] for k, found in enumerate(ranges) if gear in found}
+        _compare(f"ratio of engine to road in gear {gear}, rad/m", known, numbers)
+
+
+def _compare(what: str, ranges: dict[int, tuple[float, float]], numbers: list[int]) -> None:
+    """Raise where the (least, most) of two drives have nothing in common, beyond SAME_CAR."""
+    for a, (_, most) in ranges.items():
+        for b, (least, _) in ranges.items():
+            if most < (1.0 - SAME_CAR) * least:
                 raise DataError(
-                    "drives of different cars", where=f"drives {other + 1} and {number + 1}",
-                    expected=f"one ratio of engine to road in gear {gear}",
-                    got=f"{known:.1f} and {ratio:.1f} rad/m",
+                    "drives of different cars", where=f"drives {numbers[min(a, b)] + 1} and {numbers[max(a, b)] + 1}",
+                    expected=f"one {what}", got=f"{most:.1f} and {least:.1f}",
                     hint="learn from recordings of one car; --again begins anew",
                 )  # fmt: skip
 
 
-def _gear_ratios(table: DriveTable) -> dict[int, float]:
-    """Return engine speed over road speed (rad/m) by gear, of gears that were driven for long enough."""
+def _gear_ratios(table: DriveTable) -> dict[int, tuple[float, float]]:
+    """Return the range of engine speed over road speed (rad/m) by gear, of gears that were driven for long enough."""
     rolling = (
         (table.vx > MIN_SPEED) & (table.gear >= 1) & (table.gear_age > SETTLED_S) & (table.engine > 0.0)
         & (np.abs(table.fx) < ROLLING) & (np.abs(table.fy) < ROLLING)
@@ -62,5 +71,6 @@ def _gear_ratios(table: DriveTable) -> dict[int, float]:
     for gear in np.unique(table.gear[rolling]):
         rows = rolling & (table.gear == gear)
         if rows.sum() >= MIN_ROWS:
-            found[int(gear)] = float(np.median(table.engine[rows] / table.vx[rows]))
+            least, most = np.percentile(table.engine[rows] / table.vx[rows], MOST_ROWS)
+            found[int(gear)] = (float(least), float(most))
     return found
