@@ -10,7 +10,12 @@ from trailbrake.run import serve as serving
 @pytest.fixture
 def asked(monkeypatch):
     seen = []
-    monkeypatch.setattr(serving, "serve_world", lambda *given: seen.append(given) or {"sim": given[0].name, "late": 0})
+
+    def serve_world(*given, page):
+        seen.append((*given, page))
+        return {"sim": given[0].name, "late": 0}
+
+    monkeypatch.setattr(serving, "serve_world", serve_world)
     return seen
 
 
@@ -18,7 +23,8 @@ def test_flags_become_options(cli, asked):
     words = "--track kartwerk --car hatchback --seed 3 --seconds 4 --speed max --cars 2"
     said = cli("serve", "assetto", *words.split())
     assert (said.code, said.out, said.err) == (0, "", [])
-    simulator, world, options = asked[0]
+    simulator, world, options, page = asked[0]
+    assert page is None
     assert (simulator.name, world.track, world.car, world.seed) == ("assetto", "kartwerk", "hatchback", 3)
     assert (world.seconds, world.speed, options.cars) == (4.0, "max", 2)
 
@@ -47,3 +53,15 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def test_a_page_beside_the_host(cli, asked):
+    said = cli("serve", "assetto", "--watch")
+    assert said.code == 0
+    assert said.err == [f"the page is at {asked[0][-1].url}"]
+
+
+def test_flags_of_a_page_without_one_are_refused(cli, asked):
+    said = cli("serve", "assetto", "--watch-port=8765")
+    assert (said.code, asked) == (2, [])
+    assert "add --watch, or leave them out" in said.err[0]

@@ -39,6 +39,22 @@ def test_in_real_time_it_keeps_to_the_wire_s_rate(tmp_path):
     assert ticks == pytest.approx(0.6 * spec.RATE_HZ, rel=0.2)
 
 
+def test_a_view_is_attached_and_called_after_each_tick(tmp_path):
+    class Page:
+        def attach_world(self, about, plant, cars):
+            self.about, self.cars, self.plant, self.updates = about, cars, plant, []
+            return self
+
+        def update(self, now):
+            self.updates.append((now, self.plant.car_state(0).sequence))
+
+    page = Page()
+    result = serving.serve_world(find("assetto"), SHORT, ServeOptions(cars=2), doors=str(tmp_path), page=page)
+    assert (page.about, page.cars) == ({"sim": "assetto", "track": "kartwerk", "car": "hatchback"}, 2)
+    assert len(page.updates) == result["loop"]["ticks"]
+    assert all(b[1] == a[1] + 1 for a, b in pairwise(page.updates))
+
+
 def build_host(options, folder):
     return serving.build_host(find("assetto"), build_world(find("assetto"), SHORT, options), options, str(folder))
 

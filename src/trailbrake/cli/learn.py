@@ -41,13 +41,9 @@ def _annotate(verb: Callable[..., None], simulator: AnySimulator, options: type)
 
 
 def _listener() -> Any:
-    from trailbrake.run.session.progress import SilentListener
+    from trailbrake.run.session.progress import MessagePrinter
 
-    class StderrListener(SilentListener):
-        def show_message(self, text: str) -> None:
-            print_notice(text)
-
-    return StderrListener()
+    return MessagePrinter(print_notice)
 
 
 def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:

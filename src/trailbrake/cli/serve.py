@@ -1,23 +1,33 @@
 """`serve SIM`: the embedded world behind a game's wire."""
 
 import sys
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.dashboard.options import ServePageOptions
+from trailbrake.errors import UsageError
 from trailbrake.run.options import WorldOptions
 from trailbrake.simulator import AnySimulator
 
+if TYPE_CHECKING:
+    from trailbrake.run.world_view import ServeView
+
 
 def _build_command(simulator: AnySimulator) -> Callable[..., int]:
-    def serve(*, world: Any = None, options: Any = None, json: JsonFlag = False) -> int:
+    def serve(*, world: Any = None, page: Any = None, options: Any = None, json: JsonFlag = False) -> int:
         from trailbrake.run.serve import serve_world
 
         world, options = world or WorldOptions(), options or simulator.serve_options()
-        result = serve_world(simulator, world, options)
+        page = page or ServePageOptions()
+        if not page.watch and page != ServePageOptions():
+            raise UsageError("flags of the live page without it", where="serve", hint="add --watch, or leave them out")
+        with _open_page(page) as view:
+            result = serve_world(simulator, world, options, page=view)
         if json:
             print_json(result)
         laps = getattr(options, "laps", 0)
@@ -29,9 +39,23 @@ def _build_command(simulator: AnySimulator) -> Callable[..., int]:
 
     # The simulator's own flags come from its serve options; cyclopts reads them off the annotations.
     serve.__annotations__["world"] = Annotated[WorldOptions | None, Parameter(name="*")]
+    serve.__annotations__["page"] = Annotated[ServePageOptions | None, Parameter(name="*")]
     serve.__annotations__["options"] = Annotated[simulator.serve_options | None, Parameter(name="*")]
     serve.__doc__ = f"Serve the embedded world as {simulator.title}, for any client."
     return serve
+
+
+@contextmanager
+def _open_page(options: ServePageOptions) -> "Iterator[ServeView | None]":
+    """Open the live page of a served world, where the options want one."""
+    if not options.watch:
+        yield None
+        return
+    from trailbrake.dashboard.live_view import LiveView
+    from trailbrake.run.session.progress import MessagePrinter
+
+    with LiveView(MessagePrinter(print_notice), options.watch_port, options.open) as view:
+        yield view
 
 
 def build_serve_app(requested: str, name: str) -> App:

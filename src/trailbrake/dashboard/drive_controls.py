@@ -7,10 +7,10 @@ import math
 from collections import deque
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from trailbrake.dashboard.page_requests import PageRequest
-from trailbrake.roles import Driver, HasGains, Link
+from trailbrake.roles import Driver, HasGains, LinkCounters
 from trailbrake.state import Pose, SimCommand
 from trailbrake.state.commands import find_command_problem
 from trailbrake.state.fields import Quantity, declared_quantities
@@ -25,16 +25,26 @@ class _GainChange(NamedTuple):
     value: float
 
 
+class RequestTarget(Protocol):
+    """Carries out what a page requests of a simulator: the link of a drive, or a served world."""
+
+    ACCEPTS: frozenset[str]  # names of COMMAND_FIELDS
+    counters: LinkCounters
+
+    def send_command(self, command: SimCommand) -> None:
+        """Carry out a command."""
+
+
 class DriveControls:
     """Requests to one car's simulator and driver.
 
     Args:
-        link: of the car; what it does not accept is not offered.
+        link: of the car, or the world that is served; what it does not accept is not offered.
         driver: its gains can be changed, where it has any; None where another program drives.
         road: the track: a car that is put somewhere looks along it; None where it is not known.
     """
 
-    def __init__(self, link: Link | None, driver: Driver | None, road: Road | None) -> None:
+    def __init__(self, link: RequestTarget | None, driver: Driver | None, road: Road | None) -> None:
         self._link, self._road = link, road
         self._accepted = frozenset() if link is None else link.ACCEPTS
         self._gains: object = driver.gains if isinstance(driver, HasGains) else None

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from trailbrake.dashboard import page_messages
-from trailbrake.dashboard.drive_controls import DriveControls
+from trailbrake.dashboard.drive_controls import DriveControls, RequestTarget
 from trailbrake.dashboard.frame_history import FrameHistory
 from trailbrake.dashboard.frame_source import Frame
 from trailbrake.dashboard.lap_follower import LapFollower
 from trailbrake.dashboard.page_requests import PageRequest
 from trailbrake.laps import LapRecord
 from trailbrake.observe.path_curvature import find_path_bend
-from trailbrake.roles import Driver, HasDebugValues, Link
+from trailbrake.roles import Driver, HasDebugValues
 from trailbrake.state import CarState, Controls, DebugLine
 from trailbrake.tracks.road import Road
 
@@ -46,7 +46,7 @@ class LiveTap:
     def __init__(
         self,
         clock: Callable[[], float],
-        link: Link | None = None,
+        link: RequestTarget | None = None,
         driver: Driver | None = None,
         road: Road | None = None,
         publish_corners: Callable[[dict[str, Any]], None] = lambda corners: None,

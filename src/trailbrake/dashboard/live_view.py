@@ -13,11 +13,12 @@ from trailbrake.dashboard.page_state import PageState
 from trailbrake.dashboard.replay_header import find_recorded_car, replay_header
 from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.dashboard.scene_data import describe_scene
+from trailbrake.dashboard.served_world import ServedWorldView, WorldRequests
 from trailbrake.dashboard.server import PageServer
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recording_reader import Recording
-from trailbrake.roles import Driver, HandDriven, Link, Tap
+from trailbrake.roles import Driver, HandDriven, Link, Plant, RoadPlant, Tap
 from trailbrake.run.session.progress import ProgressListener
 from trailbrake.state import CarState
 from trailbrake.system import steady_clock
@@ -25,7 +26,7 @@ from trailbrake.tracks.road import Road
 
 
 class LiveView:
-    """A ProgressListener around another one, and a DriveView. A context manager: on exit the page shows the end.
+    """A ProgressListener around another one, a DriveView and a ServeView. A context manager: on exit the page shows the end.
 
     Args:
         listener: receives everything as well.
@@ -120,6 +121,18 @@ class LiveView:
             self._tap, header, describe_scene(road, None if line is None else line.table[:, :2], car)
         )
         return self._tap
+
+    def attach_world(self, about: dict[str, Any], plant: Plant, cars: int) -> ServedWorldView:
+        """Start to show a served world of so many cars; the page follows the first one."""
+        road, car = (plant.track.road, plant.cars[0]) if isinstance(plant, RoadPlant) else (None, None)
+        requests = WorldRequests(plant)
+        self._tap = tap = LiveTap(steady_clock.now, requests, None, road, self._publish_corners)
+        header = page_messages.build_header(about, road, None, by_hand=False)
+        if road is None:
+            edges = plant.road_outline()
+            header["map"] = page_messages.describe_edges(edges.closed, edges.left, edges.right)
+        self._state.start_drive(tap, header, describe_scene(road, None, car))
+        return ServedWorldView(plant, cars, tap, requests, self.show_lap, self._log_request)
 
     def start_replay(self, recording: Recording, player: ReplayPlayer, road: Road | None) -> None:
         """Start to show a recording; `road` is its track, None where it is not known."""

@@ -20,6 +20,21 @@ class PageOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServePageOptions:
+    """The live page of a served world.
+
+    Attributes:
+        watch: show the first car of the world as a page in a browser on this machine, whichever program drives it.
+        watch_port: the page's port; 0 = any free one.
+        open: open the page in the browser.
+    """
+
+    watch: bool = False
+    watch_port: int = 0
+    open: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class WatchOptions:
     """What to watch.
 

@@ -89,16 +89,16 @@ def build_header(about: dict[str, Any], road: Road | None, line: Road | None, by
         "other": list(OTHER_CAR_NAMES),
         "strips": CHARTS,
         "by_hand": by_hand,
-        "map": None if road is None else {"closed": road.closed, **_road_edges(road)},
+        "map": None if road is None else describe_edges(road.closed, *(edge[:, :2] for edge in road.edge_lines())),
         "line": None
         if line is None
         else thin_points(zip(line.column(RoadColumn.X), line.column(RoadColumn.Y), strict=True)),
     }
 
 
-def _road_edges(road: Road) -> dict[str, Any]:
-    left, right = road.edge_lines()
-    return {"left": thin_points(left[:, :2]), "right": thin_points(right[:, :2])}
+def describe_edges(closed: bool, left: Iterable[Any], right: Iterable[Any]) -> dict[str, Any]:
+    """Return the edges of a road (points of x and y, m, world) as the map shows them."""
+    return {"closed": closed, "left": thin_points(left), "right": thin_points(right)}
 
 
 def thin_points(points: Iterable[Any]) -> dict[str, list[float]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
-from trailbrake.dashboard.page_messages import build_header, thin_points
+from trailbrake.dashboard.page_messages import build_header, describe_edges, thin_points
 from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.errors import TrailbrakeError
 from trailbrake.record.recording_reader import Recording
@@ -25,7 +25,7 @@ def replay_header(recording: Recording, player: ReplayPlayer, road: Road | None)
     header = build_header({**recording.about, "signals": signals}, road, None, by_hand=False)
     edges = recording.road_map
     if road is None and edges is not None:
-        header["map"] = {"closed": edges.closed, "left": thin_points(edges.left), "right": thin_points(edges.right)}
+        header["map"] = describe_edges(edges.closed, edges.left, edges.right)
     plan = recording.plan
     if plan is not None:
         header["line"] = thin_points(zip(plan.x, plan.y, strict=True))

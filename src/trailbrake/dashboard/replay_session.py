@@ -12,19 +12,11 @@ from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.session.progress import SilentListener
+from trailbrake.run.session.progress import MessagePrinter
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
-
-
-class _PrintedMessages(SilentListener):
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-
-    def show_message(self, text: str) -> None:
-        self._say(text)
 
 
 def find_recorded_road(recording: Recording) -> Road | None:
@@ -60,7 +52,7 @@ def replay_on_page(file: Path, options: ReplayPageOptions, say: Callable[[str], 
     road = find_recorded_road(recording)
     frames = RecordedFrames(recording, road)
     stopped = threading.Event()
-    with LiveView(_PrintedMessages(say), options.watch_port, options.open) as page, handle_stop_signals(stopped.set):
+    with LiveView(MessagePrinter(say), options.watch_port, options.open) as page, handle_stop_signals(stopped.set):
         page.start_replay(recording, ReplayPlayer(frames, steady_clock.now, road), road)
         opened_s = steady_clock.now() - began
         if recording.truncated:

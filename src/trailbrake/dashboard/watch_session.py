@@ -12,20 +12,12 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.connection import open_connection
 from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.run.session.driver_needs import describe_signals
-from trailbrake.run.session.progress import SilentListener
+from trailbrake.run.session.progress import MessagePrinter
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import Controls, Phase
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tracks.track_library import load_track
-
-
-class _LinePrinter(SilentListener):
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-
-    def show_message(self, text: str) -> None:
-        self._say(text)
 
 
 def watch_simulator(
@@ -65,7 +57,7 @@ def watch_simulator(
     road = load_track(options.track).road if options.track else None
     seen, samples = -1, 0
     with (
-        LiveView(_LinePrinter(say), options.port, options.open) as page,
+        LiveView(MessagePrinter(say), options.port, options.open) as page,
         handle_stop_signals(stop),
         open_connection(setup, lambda: stopped) as connection,
     ):

@@ -17,7 +17,7 @@ from trailbrake.run.session.embedded_worlds import build_world
 from trailbrake.run.session.track_scoring import lap_summary
 from trailbrake.run.session.traffic_drivers import load_traffic_drivers
 from trailbrake.run.session.world_properties import settle_world
-from trailbrake.run.world_view import WorldView, open_view
+from trailbrake.run.world_view import ServeView, TickView, open_view
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.interpreter_latency import low_latency_interpreter
@@ -87,7 +87,7 @@ class _ServeLoop:
         archive: keeps the laps that its cars finish.
         period: s of simulator time per tick.
         real: whether a tick takes its period of wall time; else as little as it can.
-        view: shows the view from the first car; None for none.
+        views: what shows the world; each is called after every tick.
         stopped: whether the user has requested a stop.
         late: ticks from which real time had to be counted anew.
         durations: of the ticks, s.
@@ -97,7 +97,7 @@ class _ServeLoop:
     archive: LapArchive
     period: float
     real: bool
-    view: WorldView | None = None
+    views: list[TickView] = field(default_factory=list)
     stopped: bool = False
     late: int = 0
     durations: DurationHistogram = field(default_factory=DurationHistogram)
@@ -122,6 +122,8 @@ class _ServeLoop:
                 now = steady_clock.now()
                 host.tick(now)
                 self.archive.update()
+                for view in self.views:
+                    view.update(now)
                 if wakeable.waits:
                     continue
             due += self.period if paced is None else paced.wall_period
@@ -139,8 +141,8 @@ class _ServeLoop:
             self.archive.update()
             now = steady_clock.now()
             self.durations.add_duration(now - start)
-            if self.view is not None:
-                self.view.update(now)
+            for view in self.views:
+                view.update(now)
 
     def _wait_interruptibly(self, until: float, end: float) -> bool:
         """Wait until `until` (s, steady clock) in short naps; return False when a stop or `end` has come before."""
@@ -162,7 +164,12 @@ class _ServeLoop:
 
 
 def serve_world(
-    simulator: AnySimulator, world: WorldOptions, options: object, doors: str | None = None, plant: Plant | None = None
+    simulator: AnySimulator,
+    world: WorldOptions,
+    options: object,
+    doors: str | None = None,
+    plant: Plant | None = None,
+    page: ServeView | None = None,
 ) -> JsonObject:
     """Serve until stopped, until the time is over or a race's laps are driven; return what happened, in figures.
 
@@ -172,6 +179,7 @@ def serve_world(
         options: the simulator's serve options.
         doors: folder of a private wire; None for the public addresses.
         plant: a world of the caller's own, of the same options; by default what `build_world` makes.
+        page: shows the world: the live page.
 
     Raises:
         UsageError: a number out of its range.
@@ -193,8 +201,12 @@ def serve_world(
         handle_stop_signals(loop.request_stop),
         high_resolution_timers() if real else nullcontext(),
         low_latency_interpreter(),
-        open_view(world.view, plant, doors or _private_folder(), title) as loop.view,
+        open_view(world.view, plant, doors or _private_folder(), title) as view,
     ):
+        loop.views += [view] if view is not None else []
+        if page is not None:
+            about = {"sim": simulator.name, "track": world.track, "car": world.car}
+            loop.views.append(page.attach_world(about, plant, cars))
         host.open(steady_clock.now())
         try:
             host.tick(steady_clock.now())  # compiles or loads the kernels before a client waits for an answer

@@ -1,13 +1,18 @@
-"""The view of a served world: drawn beside the host's loop, published on a page, and shown in a window if wanted."""
+"""Views of a served world: the picture from the first car, drawn beside the host's loop, published on a page of shared
+memory and shown in a window if wanted; and the protocol of others.
+"""
 
+import math
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from trailbrake.errors import UsageError
+from trailbrake.json_types import JsonObject
 from trailbrake.roles import Plant, RoadPlant
 from trailbrake.run.options import ViewKind
 from trailbrake.system.processes import process_group_options
@@ -16,6 +21,20 @@ from trailbrake.transport.capture.view_page import ViewWriter
 WIDTH, HEIGHT = 640, 480  # pixels
 RATE_HZ = 60.0
 CLOSE_S = 2.0  # s that the window, and the thread, may take to end
+
+
+class TickView(Protocol):
+    """Shows a served world."""
+
+    def update(self, now: float) -> None:
+        """Called after each tick of the host, with the time of the steady clock, s."""
+
+
+class ServeView(Protocol):
+    """Shows served worlds: the live page."""
+
+    def attach_world(self, about: JsonObject, plant: Plant, cars: int) -> TickView:
+        """Return the view of a world with so many cars; `about` has the sim, the track and the car."""
 
 
 class WorldView:
@@ -36,7 +55,7 @@ class WorldView:
             raise UsageError("this world has no road to show", where="--view", hint="its wire has a camera of its own")
         from trailbrake.world.dash_camera import DashCamera
 
-        self._plant, self._pose = plant, (0.0, 0.0, 0.0, 0.0)
+        self._plant, self._pose = plant, (0.0, 0.0, 0.0, math.nan)
         self._camera = DashCamera(plant.track.road, WIDTH, HEIGHT)
         self._page = ViewWriter(doors)
         self._due_at, self._ended = 0.0, False
@@ -51,6 +70,8 @@ class WorldView:
         late = now - self._due_at
         self._due_at = now + 1.0 / RATE_HZ - (late if late < 1.0 / RATE_HZ else 0.0)
         state = self._plant.car_state(0)
+        if state.time == self._pose[3]:  # the host waits for its client: that picture is drawn
+            return
         self._pose = state.x, state.y, state.yaw, state.time
         self._wanted.set()
 

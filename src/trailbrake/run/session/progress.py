@@ -1,5 +1,6 @@
 """Listeners of a drive: messages, laps and progress for the terminal, every tick for the live page."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from trailbrake.json_types import JsonObject
@@ -43,3 +44,18 @@ class SilentListener:
 
     def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
         """Show nothing."""
+
+
+class MessagePrinter(SilentListener):
+    """A ProgressListener that passes messages on and shows nothing else.
+
+    Args:
+        say: takes a line for the user.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    def show_message(self, text: str) -> None:
+        """Pass a line on."""
+        self._say(text)

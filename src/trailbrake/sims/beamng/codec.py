@@ -9,6 +9,7 @@ the game differ, this codec follows the game: slot 0 is an id, and the last whee
 `convert.py` changes signs and units. NaN in a command means "do not change".
 """
 
+import math
 from collections.abc import Callable
 from operator import itemgetter
 from struct import Struct
@@ -142,6 +143,8 @@ class CommandMessage(NamedTuple):
     drive_mode: float = 0.0  # below 0.5 pedals, else torques
     custom: Doubles = NO_CUSTOM  # bank B; the stock simulator ignores it
 
+
+NO_CHANGE_COMMAND = CommandMessage(0.0, *[math.nan] * (len(CommandMessage._fields) - 2))  # leaves every control alone
 
 # The fields of a state message that CarState needs, in the order of the bytes.
 STATE_SUBSET_FIELDS = (

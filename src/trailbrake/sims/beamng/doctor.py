@@ -13,7 +13,7 @@ from struct import Struct
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.findings import Finding
 from trailbrake.sims.beamng import diagnosis, spec
-from trailbrake.sims.beamng.codec import DOUBLE, STATE_SIZE, CommandMessage, encode_command
+from trailbrake.sims.beamng.codec import DOUBLE, NO_CHANGE_COMMAND, STATE_SIZE, encode_command
 from trailbrake.sims.beamng.diagnosis import ReceivedDatagram
 from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.beamng.signal_format import SignalListFormat
@@ -24,23 +24,6 @@ from trailbrake.transport.udp import Address, UdpSocket, parse_address
 LISTEN_S = 1.25 * spec.BLOCK_TIMEOUT  # s to listen without an answer: a waiting game sends once per time-out
 LOCAL_HOSTS = ("127.0.0.1", "localhost")
 MESSAGE_ID = Struct("<d")
-_UNCHANGED = math.nan  # leaves a control alone
-NO_CHANGE_COMMAND = CommandMessage(
-    0.0,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-    _UNCHANGED,
-)
 
 
 @dataclass(frozen=True, kw_only=True)

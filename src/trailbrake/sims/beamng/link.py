@@ -317,8 +317,11 @@ class Link:
         elif how == "echo_delayed":
             reply_id = self._previous_answered_id
         self._previous_answered_id = self._answered_id = message_id
-        self._udp.send(self._format.encode_controls(self._controls, reply_id, self.custom_out), peer)
+        self._udp.send(self._encode_reply(reply_id), peer)
         self.counters.sent += 1
+
+    def _encode_reply(self, reply_id: float) -> bytes:
+        return self._format.encode_controls(self._controls, reply_id, self.custom_out)
 
     def _find_simulator(self) -> Address | None:
         """Look up the simulator's port in the rendezvous folder; None if it is not there yet."""

@@ -14,8 +14,7 @@ from typing import Any
 from trailbrake.errors import WireError
 from trailbrake.findings import WireField
 from trailbrake.sims.beamng import spec
-from trailbrake.sims.beamng.codec import Doubles, StateMessage, decode_state, encode_command
-from trailbrake.sims.beamng.doctor import NO_CHANGE_COMMAND
+from trailbrake.sims.beamng.codec import NO_CHANGE_COMMAND, Doubles, StateMessage, decode_state, encode_command
 from trailbrake.sims.beamng.signal_contract import SignalContract, load_contract
 from trailbrake.sims.beamng.signal_format import SignalListFormat
 from trailbrake.simulator_tools import SniffTool

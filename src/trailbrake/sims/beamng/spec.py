@@ -6,7 +6,9 @@ Source: protocol page beamng-coupling.
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng.timing import PHYSICS_STEP, CouplingTiming, compute_timing
@@ -199,6 +201,8 @@ class LiveOptions:
             not act then.
         vehicle: number of the vehicle to drive, from 0; vehicle k's ports are 2k higher than those in the options.
         wait: seconds to wait for the first message.
+        take: take the car. Without, the answers change no control: the player or the game's AI drives on. Generation 1
+            alone has such answers.
     """
 
     listen: str = f"127.0.0.1:{SEND_PORT}"
@@ -211,6 +215,7 @@ class LiveOptions:
     brake_torque: float = FULL_BRAKE_TORQUE
     vehicle: int = 0
     wait: float = 60.0
+    take: bool = True
 
     def __post_init__(self) -> None:
         _complete_options(self, LONGEST_LINK_PERIOD)
@@ -224,6 +229,31 @@ class LiveOptions:
     def timing(self) -> CouplingTiming:
         """The timing that follows from the two times."""
         return _timing_of(self.simulink_time, self.ping_time)
+
+
+@dataclass(kw_only=True)
+class RecordOptions:
+    """Options of `record --sim beamng`. The answers change no control: the player or the game's AI drives.
+
+    Attributes:
+        listen: our HOST:PORT, which receives states; PORT takes the place of its port.
+        peer: the simulator's HOST:PORT, which receives the answers.
+        simulink_time: s, as set in the simulator. By default 0.005.
+        ping_time: s, as set in the simulator. By default 0.00001.
+        vehicle: number of the vehicle, from 0; vehicle k's ports are 2k higher than those in the options.
+        signals: names of docs/signals.md to record too, or patterns as `beamng.wheel_*`; `all` for every signal.
+        verbose: print what happens on the wire.
+        raw: not used: there is no file of raw messages.
+    """
+
+    listen: str = f"127.0.0.1:{SEND_PORT}"
+    peer: str = f"127.0.0.1:{RECEIVE_PORT}"
+    simulink_time: float | None = None
+    ping_time: float | None = None
+    vehicle: int = 0
+    signals: tuple[str, ...] = ()
+    verbose: Annotated[bool, Parameter(alias="-v")] = False
+    raw: Annotated[Path | None, Parameter(parse=False)] = None
 
 
 def host_period(options: ServeOptions) -> float:
@@ -254,6 +284,11 @@ def describe_options(options: ServeOptions) -> str:
 def serve_pace(options: ServeOptions) -> Literal["real", "max"]:
     """Return the default pace of `serve`: as fast as the controller answers."""
     return "max"
+
+
+def watch_options(options: LiveOptions) -> LiveOptions:
+    """Return the options of a link that takes no car."""
+    return replace(options, take=False)
 
 
 def options_for_car(options: LiveOptions, car: int) -> LiveOptions:

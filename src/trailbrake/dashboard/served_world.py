@@ -1,0 +1,83 @@
+"""`ServedWorldView`: the first car of a served world on the live page, whichever program drives it."""
+
+from collections.abc import Callable
+
+from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.laps import LapRecord
+from trailbrake.roles import LinkCounters, Plant
+from trailbrake.state import CarState, OtherCar, SimCommand, applied_controls
+
+RATE_HZ = 60.0  # samples for the page in a second
+
+
+class WorldRequests:
+    """What a page requests of the world; stands in for the link of a drive.
+
+    Args:
+        plant: the world, which is asked between two ticks of the host.
+
+    Attributes:
+        counters: samples that the page has received.
+    """
+
+    ACCEPTS = frozenset({"restart", "teleport", "to_pits"})
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+        self.counters = LinkCounters()
+
+    def send_command(self, command: SimCommand) -> None:
+        """Carry out a command for the first car."""
+        self._plant.execute_command(0, command)
+
+
+class ServedWorldView:
+    """Shows a world some 60 times a second; a TickView.
+
+    A tick of the host costs a comparison, and the states of the cars where a sample is due.
+
+    Args:
+        plant: the world.
+        cars: how many there are.
+        tap: receives the first car's samples, with the others.
+        show_lap: takes the laps that the first car finishes.
+        say: takes a line for the page's messages.
+    """
+
+    def __init__(
+        self,
+        plant: Plant,
+        cars: int,
+        tap: LiveTap,
+        requests: WorldRequests,
+        show_lap: Callable[[LapRecord], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._plant, self._cars, self._tap, self._requests = plant, cars, tap, requests
+        self._show_lap, self._say = show_lap, say
+        self._due_at = 0.0
+        self._lap_count = 0
+
+    def update(self, now: float) -> None:
+        """Pass on the newest sample, where one is due at `now` (s, steady clock), and carry out requests."""
+        if now < self._due_at:
+            self._tap.tick_count += 1
+            return
+        late = now - self._due_at
+        self._due_at = now + 1.0 / RATE_HZ - (late if late < 1.0 / RATE_HZ else 0.0)
+        self._tap.execute_pending(self._say)
+        state = self._plant.car_state(0)
+        state.others = [_describe_other(index, self._plant.car_state(index)) for index in range(1, self._cars)]
+        self._requests.counters.received += 1
+        self._tap.tick(state, applied_controls(state))
+        laps = self._plant.laps(0)
+        for lap in laps[self._lap_count :]:
+            self._show_lap(lap)
+        self._lap_count = len(laps)  # fewer after a restart
+
+
+def _describe_other(index: int, state: CarState) -> OtherCar:
+    return OtherCar(
+        index=index, x=state.x, y=state.y, z=state.z, yaw=state.yaw, speed=state.speed,
+        steering_wheel_angle=state.steering_wheel_angle, is_braking=float(state.brake > 0.0),
+    )  # fmt: skip
