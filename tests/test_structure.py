@@ -130,7 +130,7 @@ def test_files_of_users_are_opened_in_one_place():
         "transport/rendezvous.py", "race/entry_confinement.py",
         "system/confinement.py",  # the table of processes
         "system/drive_guard.py",
-        "record/mcap_scan.py",  # reads chunks of a recording that has been opened there
+        "record/mcap_scan.py", "record/chunk_index.py",  # read in a recording that has been opened there
         "tracks/layout.py",  # a method of a table of TOML
         "sims/assetto/diagnose/snapshots.py", "sims/assetto/proton/page_bindings.py",
         "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
-from helpers.synthetic_drives import record_drive
+from helpers import synthetic_drives
+from helpers.synthetic_drives import LENGTH, RADIUS, STRAIGHT, record_drive
 
 from trailbrake.dashboard.lap_path import GHOST_INDEX
 from trailbrake.dashboard.page_requests import PageRequest
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import SETTLED_S, ReplayPlayer
 from trailbrake.record.recording_reader import Recording
+from trailbrake.tracks.road import Road
 
 
 class Clock:
@@ -21,6 +23,15 @@ def frames(tmp_path_factory):
     path = tmp_path_factory.mktemp("drives") / "drive.mcap"
     record_drive(path, laps=3, rate=50.0)
     return RecordedFrames(Recording.open(path), None)
+
+
+@pytest.fixture(scope="module")
+def stadium():
+    """The road of the synthetic drives."""
+    s = np.arange(0.0, LENGTH, 2.0)
+    x, y, yaw = np.array([synthetic_drives.place(at) for at in s]).T
+    bends = np.where(s % (LENGTH / 2) > STRAIGHT, 1.0 / RADIUS, 0.0)
+    return Road.from_columns(LENGTH / len(s), True, x, y, np.unwrap(yaw), bends)
 
 
 @pytest.fixture
@@ -139,3 +150,18 @@ def test_the_laps_are_described(player, frames):
     assert [lap["number"] for lap in described["laps"]] == [1, 2, 3]
     assert [lap["valid"] for lap in described["laps"]] == [True, False, True]
     assert described["duration"] == frames.duration
+
+
+def test_the_corners_are_those_of_the_lap_at_this_place(frames, stadium):
+    frames = RecordedFrames(frames._recording, stadium)
+    player = ReplayPlayer(frames, Clock(), stadium)
+    assert "corners" not in player.describe_recording()["laps"][0]
+    shown = []
+    for lap in frames.laps:
+        ask(player, "seek", lap.start + 1.0)
+        shown.append(player.describe_controls()["replay"]["corners"])
+    assert [corners["lap"] for corners in shown] == [lap.number for lap in frames.laps]
+    for corners, lap in zip(shown, frames.laps, strict=True):
+        assert sum(corner["time_s"] for corner in corners["corners"]) == pytest.approx(lap.time_s, abs=0.1)
+    ask(player, "seek", frames.duration)
+    assert player.describe_controls()["replay"]["corners"] is None

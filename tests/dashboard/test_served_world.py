@@ -33,7 +33,8 @@ class Plant:
 
     def road_outline(self):
         line = np.array([[0.0, 0.0], [50.0, 0.0]])
-        return RoadOutline(line, line + (0.0, 4.0), line - (0.0, 4.0), False)
+        aside = np.array([0.0, 4.0])
+        return RoadOutline(line, line + aside, line - aside, False)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def count_rows(parts):
     for path in parts:
         part = Recording.open(path, join=False)
         assert not part.truncated
-        sequence = part._rows.ticks
+        sequence = part._rows.read_ticks(slice(None))
         assert (int(sequence[0]), len(sequence)) == (ticks, int(sequence[-1]) - ticks + 1)
         ticks += len(sequence)
     return ticks

@@ -26,7 +26,7 @@ from trailbrake.tracks.road import Road
 
 
 class LiveView:
-    """A ProgressListener around another one, a DriveView and a ServeView. A context manager: on exit the page shows the end.
+    """A ProgressListener around another one, a DriveView and a ServeView; a context manager. On exit the page ends.
 
     Args:
         listener: receives everything as well.
@@ -132,7 +132,7 @@ class LiveView:
             edges = plant.road_outline()
             header["map"] = page_messages.describe_edges(edges.closed, edges.left, edges.right)
         self._state.start_drive(tap, header, describe_scene(road, None, car))
-        return ServedWorldView(plant, cars, tap, requests, self.show_lap, self._log_request)
+        return ServedWorldView(requests, cars, tap, self.show_lap, self._log_request)
 
     def start_replay(self, recording: Recording, player: ReplayPlayer, road: Road | None) -> None:
         """Start to show a recording; `road` is its track, None where it is not known."""

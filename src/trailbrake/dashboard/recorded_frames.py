@@ -1,6 +1,7 @@
 """`RecordedFrames`: the rows of a recording by the time since its start, its laps, and the path that was driven.
 
-Nothing is held in memory but the times, the path, and some blocks of rows around the places that were read last.
+Nothing is read before it is shown, but the times, which come from the file's index. Nothing is held in memory but
+these, the stretches of the path that were shown, and some blocks of rows around the places that were read last.
 """
 
 import math
@@ -25,6 +26,7 @@ KEPT_BLOCKS = 96  # of rows: some 40 MB
 MAX_GAP_S = 2.0  # s; a longer pause of the simulator's clock takes this long in a replay
 PATH_INTERVAL_S = 1.0 / 25.0  # s between the rows of which paths and ghosts are made
 MAX_PATH_ROWS = 250_000  # of a whole recording
+PATH_BLOCK = 1024  # of these rows are read at a time
 _PATH_COLUMNS = ("time", "x", "y", "z", "yaw", "speed", "steering_wheel_angle", "lap_time")
 _STATE_NAMES = [column.name for column in STATE_COLUMNS]
 _CONTROL_NAMES = [column.name for column in CONTROL_COLUMNS]
@@ -72,8 +74,7 @@ class RecordedFrames:
         self._recording, self._road = recording, road
         if not len(recording):
             raise DataError("the recording has no rows", where=str(recording.path), hint="replay another one")
-        simulator_times = recording.state["time"]
-        self.times = measure_play_times(simulator_times)
+        self.times = measure_play_times(recording.row_times)
         self.signals = tuple(recording.signals)
         self.laps = [
             ReplayLap(lap.number, lap.time_s, lap.valid, max(0.0, end - lap.time_s), end)
@@ -82,7 +83,11 @@ class RecordedFrames:
             for end in [float(self.times[min(max(lap.row - 1, 0), len(self.times) - 1)])]
         ]
         self._blocks: OrderedDict[int, Array] = OrderedDict()
-        self._path: tuple[Array, Array] | None = None
+        count = len(self.times)
+        typical = self.duration / count if self.duration > 0.0 else PATH_INTERVAL_S
+        self._path_step = max(1, round(PATH_INTERVAL_S / typical), math.ceil(count / MAX_PATH_ROWS))  # rows
+        self._path_times = self.times[:: self._path_step]
+        self._path_blocks: dict[int, Array] = {}
         self._lap_paths: dict[int, LapPath | None] = {}
 
     @property
@@ -123,20 +128,26 @@ class RecordedFrames:
 
     def path_before(self, position: float, points: int) -> Array:
         """Return the newest (m <= points, 3) x, y (m, world) and speed (m/s) driven until `position` (s)."""
-        times, path = self._read_path()
-        end = int(np.searchsorted(times, position, side="right"))
-        known = path[max(0, end - points) : end][:, [1, 2, 5]]
+        end = int(np.searchsorted(self._path_times, position, side="right"))
+        known = self._read_path(max(0, end - points), end)[:, [1, 2, 5]]
         return known[np.isfinite(known).all(axis=1)]
 
-    def _read_path(self) -> tuple[Array, Array]:
-        if self._path is None:
-            count = len(self.times)
-            typical = self.duration / count if self.duration > 0.0 else PATH_INTERVAL_S
-            step = max(1, round(PATH_INTERVAL_S / typical), math.ceil(count / MAX_PATH_ROWS))
-            rows = slice(0, count, step)
+    def _read_path(self, first: int, end: int) -> Array:
+        """Return (end - first, columns) _PATH_COLUMNS of the rows whose numbers are `first` and so on steps."""
+        if first >= end:
+            return np.empty((0, len(_PATH_COLUMNS)))
+        numbers = range(first // PATH_BLOCK, (end - 1) // PATH_BLOCK + 1)
+        path = np.concatenate([self._read_path_block(number) for number in numbers])
+        start = numbers[0] * PATH_BLOCK
+        return path[first - start : end - start]
+
+    def _read_path_block(self, number: int) -> Array:
+        if number not in self._path_blocks:
+            start = number * PATH_BLOCK * self._path_step
+            rows = slice(start, min(start + PATH_BLOCK * self._path_step, len(self.times)), self._path_step)
             state = self._recording.read_rows(rows, _PATH_COLUMNS).state
-            self._path = self.times[rows], np.column_stack([state[name] for name in _PATH_COLUMNS])
-        return self._path
+            self._path_blocks[number] = np.column_stack([state[name] for name in _PATH_COLUMNS])
+        return self._path_blocks[number]
 
     def lap_path(self, index: int) -> LapPath | None:
         """Return lap `index` of `laps` as a path; None where it has too few points."""
@@ -145,11 +156,11 @@ class RecordedFrames:
         return self._lap_paths[index]
 
     def _make_lap_path(self, lap: ReplayLap) -> LapPath | None:
-        times, path = self._read_path()
-        rows = np.flatnonzero((times >= lap.start) & (times <= lap.end))
-        if len(rows) < 2:
+        first = int(np.searchsorted(self._path_times, lap.start))
+        end = int(np.searchsorted(self._path_times, lap.end, side="right"))
+        if end - first < 2:
             return None
-        part, clock = path[rows], times[rows] - lap.start
+        part, clock = self._read_path(first, end), self._path_times[first:end] - lap.start
         samples = np.column_stack([clock, self.measure_distances(part[:, 1], part[:, 2]), part[:, 1:7]])
         assert samples.shape[1] == len(SAMPLE_COLUMNS)
         return LapPath.from_samples(lap.number, lap.time_s, samples)

@@ -44,6 +44,7 @@ class ReplayPlayer:
         self._playing, self._speed = True, 1.0
         self._loop: tuple[float, float] | None = None
         self._ghosts: list[int] = []  # indices of `frames.laps`
+        self._corners: dict[int, dict[str, Any]] = {}  # by the index of their lap; made when it is shown
         self._moved_at = math.nan  # when the place was last changed by hand; NaN: pages know it
         self.restart_count = self.history_count = 0
         self.lines: tuple[DebugLine, ...] = ()
@@ -139,23 +140,31 @@ class ReplayPlayer:
         self._moved_at = self._clock()
 
     def describe_controls(self) -> dict[str, Any]:
-        """Return what is set, as JSON values."""
+        """Return what is set, and the corners of the lap at this place, as JSON values."""
         return {
             "replay": {"playing": self._playing and (self._loop is not None or self.position < self._frames.duration),
-                       "speed": self._speed, "loop": self._loop, "ghosts": self._ghosts}
+                       "speed": self._speed, "loop": self._loop, "ghosts": self._ghosts,
+                       "corners": self._describe_corners()}
         }  # fmt: skip
 
+    def _describe_corners(self) -> dict[str, Any] | None:
+        lap = self._lap_at(self.position)
+        if lap is None or not self._spans:
+            return None
+        index = self._frames.laps.index(lap)
+        if index not in self._corners:
+            path = self._lap_path(index)
+            corners = compare_corners(self._spans, path, self._lap_path(self._best)) if path is not None else []
+            self._corners[index] = {"lap": lap.number, "corners": corners}
+        return self._corners[index]
+
     def describe_recording(self) -> dict[str, Any]:
-        """Return what does not change: the length, s, and the laps with their corners, as JSON values."""
-        best = self._lap_path(self._best)
-        laps = []
-        for index, lap in enumerate(self._frames.laps):
-            path = self._frames.lap_path(index)
-            corners = compare_corners(self._spans, path, best) if path is not None and self._spans else []
-            laps.append({
-                "number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "start": round(lap.start, 3),
-                "end": round(lap.end, 3), "corners": corners,
-            })  # fmt: skip
+        """Return what does not change: the length, s, and the laps, as JSON values."""
+        laps = [
+            {"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "start": round(lap.start, 3),
+             "end": round(lap.end, 3)}
+            for lap in self._frames.laps
+        ]  # fmt: skip
         return {"duration": self._frames.duration, "laps": laps, "best": self._best}
 
     # --- the frames

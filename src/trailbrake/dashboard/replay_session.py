@@ -48,7 +48,7 @@ def replay_on_page(file: Path, options: ReplayPageOptions, say: Callable[[str], 
     if not 0 <= options.watch_port <= 65535:
         raise UsageError("no port", where="--watch-port", expected="0..65535", got=str(options.watch_port))
     began = steady_clock.now()
-    recording = Recording.open(file)
+    recording = Recording.open(file, verify=False)
     road = find_recorded_road(recording)
     frames = RecordedFrames(recording, road)
     stopped = threading.Event()

@@ -17,18 +17,19 @@ class WorldRequests:
         plant: the world, which is asked between two ticks of the host.
 
     Attributes:
+        plant: the world.
         counters: samples that the page has received.
     """
 
     ACCEPTS = frozenset({"restart", "teleport", "to_pits"})
 
     def __init__(self, plant: Plant) -> None:
-        self._plant = plant
+        self.plant = plant
         self.counters = LinkCounters()
 
     def send_command(self, command: SimCommand) -> None:
         """Carry out a command for the first car."""
-        self._plant.execute_command(0, command)
+        self.plant.execute_command(0, command)
 
 
 class ServedWorldView:
@@ -37,7 +38,7 @@ class ServedWorldView:
     A tick of the host costs a comparison, and the states of the cars where a sample is due.
 
     Args:
-        plant: the world.
+        world: the world, and what a page requests of it.
         cars: how many there are.
         tap: receives the first car's samples, with the others.
         show_lap: takes the laps that the first car finishes.
@@ -46,14 +47,13 @@ class ServedWorldView:
 
     def __init__(
         self,
-        plant: Plant,
+        world: WorldRequests,
         cars: int,
         tap: LiveTap,
-        requests: WorldRequests,
         show_lap: Callable[[LapRecord], None],
         say: Callable[[str], None],
     ) -> None:
-        self._plant, self._cars, self._tap, self._requests = plant, cars, tap, requests
+        self._world, self._cars, self._tap = world, cars, tap
         self._show_lap, self._say = show_lap, say
         self._due_at = 0.0
         self._lap_count = 0
@@ -66,11 +66,12 @@ class ServedWorldView:
         late = now - self._due_at
         self._due_at = now + 1.0 / RATE_HZ - (late if late < 1.0 / RATE_HZ else 0.0)
         self._tap.execute_pending(self._say)
-        state = self._plant.car_state(0)
-        state.others = [_describe_other(index, self._plant.car_state(index)) for index in range(1, self._cars)]
-        self._requests.counters.received += 1
+        plant = self._world.plant
+        state = plant.car_state(0)
+        state.others = [_describe_other(index, plant.car_state(index)) for index in range(1, self._cars)]
+        self._world.counters.received += 1
         self._tap.tick(state, applied_controls(state))
-        laps = self._plant.laps(0)
+        laps = plant.laps(0)
         for lap in laps[self._lap_count :]:
             self._show_lap(lap)
         self._lap_count = len(laps)  # fewer after a restart

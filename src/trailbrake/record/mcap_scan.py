@@ -21,23 +21,14 @@ from mcap.opcode import Opcode
 from mcap.records import Attachment, Channel, Chunk, Schema
 from numpy.typing import NDArray
 
+from trailbrake.record.chunk_index import ChunkLocation
 from trailbrake.record.format import MAGIC, MESSAGE_FIELDS, MESSAGE_HEAD, RECORD_HEAD, tick_dtype
 
 _RECORD_HEAD = struct.Struct("<BQ")
 _INDEX_CHANNEL = struct.Struct("<H")
 # A damaged size must not ask for all the memory there is: a sparse file may claim, and have, any number of bytes.
 _MAX_CHUNK = 1 << 28  # bytes, packed or not; a chunk is half a second of a drive
-_MAX_RECORD = 1 << 26  # bytes of a schema, a channel or an attachment
-
-
-@dataclass
-class ChunkLocation:
-    """A chunk in a file, and the channels its message index names (None: it has no index)."""
-
-    offset: int
-    length: int
-    channels: set[int] | None = None
-    path: Path = Path()
+_MAX_RECORD = 1 << 26  # bytes of a schema, a channel, an attachment or an index
 
 
 @dataclass
@@ -99,8 +90,9 @@ def _index_record(found: McapIndex, file: BinaryIO, opcode: int, start: int, len
     if opcode == Opcode.CHUNK:
         found.chunks.append(ChunkLocation(start, length))
     elif opcode == Opcode.MESSAGE_INDEX and found.chunks:
-        chunk = found.chunks[-1]
-        chunk.channels = (chunk.channels or set()) | {*_INDEX_CHANNEL.unpack(file.read(2))}
+        if length > _MAX_RECORD:
+            raise ValueError(f"an index of {length} bytes")
+        found.chunks[-1].add_index(*_INDEX_CHANNEL.unpack(file.read(2)), start, length)
     elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
         _index_declaration(found, opcode, file.read(length))
     elif opcode == Opcode.ATTACHMENT:

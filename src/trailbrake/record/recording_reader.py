@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trailbrake.errors import DataError, UsageError
 from trailbrake.laps import LapRecord
 from trailbrake.record import cdr
+from trailbrake.record.chunk_index import ChunkLocation
 from trailbrake.record.format import (
     ABOUT,
     CAMERA,
@@ -33,13 +34,7 @@ from trailbrake.record.format import (
     parse_column_names,
     parse_fields,
 )
-from trailbrake.record.mcap_scan import (
-    ChunkLocation,
-    McapIndex,
-    RecordedMessage,
-    RowCollector,
-    read_chunks,
-)
+from trailbrake.record.mcap_scan import McapIndex, RecordedMessage, RowCollector, read_chunks
 from trailbrake.record.recording_parts import load_attachment, scan_recording
 from trailbrake.record.row_reader import RecordedColumns, RecordedRows, RowReader, SignalReader, make_loaded_columns
 from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS
@@ -103,8 +98,8 @@ class Recording:
         wire: counters of both ends of the wire; empty in a file that was cut.
     """
 
-    def __init__(self, paths: list[Path], layout: McapIndex) -> None:
-        self.path, self.paths = paths[0], paths
+    def __init__(self, paths: list[Path], layout: McapIndex, verify: bool = True) -> None:
+        self.path, self.paths, self._verify = paths[0], paths, verify
         self._container = layout
         self._channel_ids = {channel.topic: channel.id for channel in layout.channels.values()}
         self._check_schema_version()
@@ -112,12 +107,14 @@ class Recording:
         self.wire = load_attachment(layout, WIRE)
 
     @classmethod
-    def open(cls, path: str | Path, *, join: bool = True) -> "Recording":
+    def open(cls, path: str | Path, *, join: bool = True, verify: bool = True) -> "Recording":
         """Open a recording.
 
         Args:
             path: a file. The first one of a long drive stands for the whole drive, a later one for itself.
             join: False: the first one stands for itself, too.
+            verify: unpack all of the file to count its rows: those of a damaged stretch are left out. Without, the
+                file's own index counts, and rows of a damaged stretch are NaN; an hour opens in a fraction of a second.
 
         Raises:
             UsageError: there is no such file, or it cannot be read.
@@ -137,7 +134,7 @@ class Recording:
                 topics = ", ".join(sorted(c.topic for c in layout.channels.values())) or "nothing"
                 raise DataError("an MCAP file, but not of trailbrake", where=str(path), expected="/state", got=topics)
             raise DataError("the recording was cut before anything was in it", where=str(path))
-        return cls(paths, layout)
+        return cls(paths, layout, verify)
 
     def _check_schema_version(self) -> None:
         channel = self._container.channels.get(self._channel_ids.get(STATE.name, -1))
@@ -165,11 +162,12 @@ class Recording:
         ids = (self._channel_ids.get(STATE.name, -1), self._channel_ids.get(CONTROLS.name, -2))
         state_names, controls_names = self._row_names
         apart = set(self._channel_ids.values()) - {*ids}
-        return RowReader(self._find_places({*ids}), ids, (len(state_names), len(controls_names)), apart)
+        widths = len(state_names), len(controls_names)
+        return RowReader(self._find_places({*ids}), ids, widths, apart, self._verify)
 
     def _find_places(self, channels: set[int]) -> list[ChunkLocation]:
         """Return the chunks that may have messages of these channels."""
-        return [p for p in self._container.chunks if p.channels is None or p.channels & channels]
+        return [place for place in self._container.chunks if place.may_have(channels)]
 
     @cached_property
     def _other_messages(self) -> list[RecordedMessage]:
@@ -246,7 +244,7 @@ class Recording:
         if not isinstance(names, list) or len(names) != len(columns):
             names = list(columns)
         names = [str(name) for name in names]
-        return SignalReader(self._find_places({channel.id}), channel.id, names, self._rows.ticks), names
+        return SignalReader(self._find_places({channel.id}), channel.id, names, self._rows.read_ticks), names
 
     def read_rows(
         self, rows: slice, columns: Collection[str] | None = None, signals: Sequence[str] | None = None
@@ -279,17 +277,23 @@ class Recording:
 
     @property
     def truncated(self) -> bool:
-        """Whether the end, or a damaged stretch, is missing."""
+        """Whether the end, or a damaged stretch, is missing; without `verify`, a stretch that has been read."""
         return not self._container.complete or self._rows.damaged
 
     @cached_property
     def laps(self) -> list[RecordedLap]:
         """The finished laps."""
-        ticks = self._rows.ticks
+        find_row = self._rows.find_row
         return [
-            RecordedLap(**record, end=message.log_time / 1e9, row=int(np.searchsorted(ticks, message.tick)))
+            RecordedLap(**record, end=message.log_time / 1e9, row=find_row(message.tick))
             for message, record in self._decode_laps()
         ]
+
+    @cached_property
+    def row_times(self) -> Array:
+        """(n,) simulator time of each row, s; without `verify`, that of the row before where it was not known."""
+        times = self._rows.read_times()
+        return self.state["time"] if times is None else times
 
     def list_lap_records(self) -> list[LapRecord]:
         """Return the finished laps without their rows: reads only the chunks that have something beside rows."""
@@ -312,7 +316,7 @@ class Recording:
         Those that belong to no row of the recording, as the last ones in a file that was cut, are left out.
         """
         channel = self._channel_ids.get(CAMERA.name, -1)
-        ticks = self._rows.ticks
+        ticks = self._rows.read_ticks(slice(None))
         for data in read_chunks(self._find_places({channel})):
             found = RowCollector((-1, -2), (0, 0), set(self._channel_ids.values()) - {channel})
             found.add_chunk(data or b"")

@@ -168,6 +168,7 @@ def serve_world(
     world: WorldOptions,
     options: object,
     doors: str | None = None,
+    *,
     plant: Plant | None = None,
     page: ServeView | None = None,
 ) -> JsonObject:

@@ -1,8 +1,8 @@
-"""Views of a served world: the picture from the first car, drawn beside the host's loop, published on a page of shared
-memory and shown in a window if wanted; and the protocol of others.
+"""Views of a served world: the picture from the first car, and the protocol of others.
+
+The picture is drawn beside the host's loop, published on a page of shared memory, and shown in a window if wanted.
 """
 
-import math
 import os
 import subprocess
 import sys
@@ -55,7 +55,7 @@ class WorldView:
             raise UsageError("this world has no road to show", where="--view", hint="its wire has a camera of its own")
         from trailbrake.world.dash_camera import DashCamera
 
-        self._plant, self._pose = plant, (0.0, 0.0, 0.0, math.nan)
+        self._plant, self._pose = plant, (0.0, 0.0, 0.0, 0.0)
         self._camera = DashCamera(plant.track.road, WIDTH, HEIGHT)
         self._page = ViewWriter(doors)
         self._due_at, self._ended = 0.0, False
@@ -70,8 +70,6 @@ class WorldView:
         late = now - self._due_at
         self._due_at = now + 1.0 / RATE_HZ - (late if late < 1.0 / RATE_HZ else 0.0)
         state = self._plant.car_state(0)
-        if state.time == self._pose[3]:  # the host waits for its client: that picture is drawn
-            return
         self._pose = state.x, state.y, state.yaw, state.time
         self._wanted.set()
 

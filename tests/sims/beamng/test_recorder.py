@@ -6,7 +6,7 @@ from struct import pack, unpack
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.sims.beamng.recorder import RECORDER, RecordingSession, RecordSettings, build_settings
+from trailbrake.sims.beamng.recorder import RECORDER, ListenSettings, RecordingSession, build_settings
 from trailbrake.sims.beamng.spec import RecordOptions
 from trailbrake.transport.udp import UdpSocket
 
@@ -15,7 +15,7 @@ def test_there_is_no_table_and_no_file(tmp_path):
     with pytest.raises(UsageError, match="into no table"):
         build_settings(RecordOptions(), None, Path("a.csv"))
     with pytest.raises(UsageError, match="no files of this simulator's messages"):
-        RecordingSession(RecordOptions(), RecordSettings(), tmp_path / "a.raw")
+        RecordingSession(RecordOptions(), ListenSettings(), tmp_path / "a.raw")
     assert RECORDER.suffix == ""
 
 

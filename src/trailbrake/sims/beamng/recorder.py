@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from trailbrake.errors import UsageError
 from trailbrake.laps import LapRecord
-from trailbrake.sims.beamng.observing_link import ObservingLink
+from trailbrake.sims.beamng.passive_link import PassiveLink
 from trailbrake.sims.beamng.signals import list_signals
 from trailbrake.sims.beamng.spec import LiveOptions, RecordOptions
 from trailbrake.simulator_tools import RecorderTool
@@ -20,19 +20,19 @@ from trailbrake.state.signals import match_signals
 from trailbrake.transport.udp import parse_address
 
 
-class RecordSettings(NamedTuple):
+class ListenSettings(NamedTuple):
     """The port (None: as the options say). There is no table; `trailbrake export` makes one of a recording."""
 
     port: int | None = None
     output_filename: Path | None = None
 
 
-def build_settings(options: RecordOptions, port: int | None, output: Path | None) -> RecordSettings:
+def build_settings(options: RecordOptions, port: int | None, output: Path | None) -> ListenSettings:
     """Return the settings; UsageError for a table."""
     if output is not None:
         raise UsageError("this simulator is recorded into no table", where="record", got=str(output),
                          hint="leave OUTPUT out; `trailbrake export` makes a table of the recording")  # fmt: skip
-    return RecordSettings(port)
+    return ListenSettings(port)
 
 
 @dataclass
@@ -65,7 +65,7 @@ class RecordingSession:
         signals: those that every state carries.
     """
 
-    def __init__(self, options: RecordOptions, settings: RecordSettings, source: Path | None = None) -> None:
+    def __init__(self, options: RecordOptions, settings: ListenSettings, source: Path | None = None) -> None:
         if source is not None:
             raise UsageError("there are no files of this simulator's messages", where="--from", got=str(source),
                              hint="--live records the game; `trailbrake report` reads a recording")  # fmt: skip
@@ -79,7 +79,7 @@ class RecordingSession:
         self.stream, self.ended = MessageStream(), False
         self.warnings: deque[str] = deque()
         self.signals = match_signals(list_signals(live), options.signals, where="--signals")
-        self._link = ObservingLink(live)
+        self._link = PassiveLink(live)
         if self.signals:
             self._link.select_signals(self.signals)
         self._link.open(0.0)

@@ -17,7 +17,6 @@ heard.header = () => {
   forgetValues();
   live.frames = 0;
   if (about && live.header.replay) live.laps = live.header.replay.laps.map((lap) => ({ ...lap, reason: "" }));
-  if (live.header.replay) live.corners = live.header.replay.laps.map((lap) => ({ lap: lap.number, corners: lap.corners }));
   forgetPanels();
   buildControls();
   chosen = false;

@@ -86,7 +86,7 @@ function drawWheels() {
 }
 let cornersDrawn = null;
 function drawCorners() {
-  const newest = live.header && live.header.replay ? replayCorners() : live.corners[live.corners.length - 1];
+  const newest = live.header && live.header.replay ? (live.controls.replay || {}).corners : live.corners[live.corners.length - 1];
   byId("corners-box").hidden = !newest || !newest.corners.length;
   if (!newest || newest === cornersDrawn) return;
   cornersDrawn = newest;
@@ -97,10 +97,4 @@ function drawCorners() {
     element("td", { textContent: corner.time_s === null ? "-" : `${corner.time_s.toFixed(3)} s` }),
     element("td", { textContent: corner.lost_s === null ? "-" : `${corner.lost_s > 0 ? "+" : ""}${corner.lost_s.toFixed(3)} s`,
       className: corner.lost_s > 0.005 ? "lost" : "" }))));
-}
-// In a replay: those of the lap at this place.
-function replayCorners() {
-  const place = value("health", "position"), laps = live.header.replay.laps;
-  const index = laps.findIndex((lap) => lap.start <= place && place < lap.end);
-  return index < 0 ? undefined : live.corners[index];
 }

@@ -9,7 +9,7 @@ from trailbrake.errors import UsageError
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import CommandMessage, encode_command
 from trailbrake.sims.beamng.link import Link
-from trailbrake.sims.beamng.observing_link import ObservingLink, make_link
+from trailbrake.sims.beamng.passive_link import PassiveLink, make_link
 from trailbrake.sims.beamng.spec import LiveOptions, watch_options
 from trailbrake.sims.registry import find
 from trailbrake.state import Controls, Phase
@@ -19,12 +19,12 @@ from trailbrake.transport.udp import UdpSocket
 
 def test_the_controls_of_others_stay_and_the_simulator_goes_on(session, monkeypatch):
     session.serve(simulink_time=0.0005)
-    link = ObservingLink(watch_options(LiveOptions(simulink_time=0.0005)), doors=session.folder)
+    link = PassiveLink(watch_options(LiveOptions(simulink_time=0.0005)), doors=session.folder)
     link.open(session.now)
     session.links.append(link)
     driven = CommandMessage(throttle=0.5, brake=0.125, steering=-0.25)
     with monkeypatch.context() as others:  # these have driven before, by the same wire
-        others.setattr(ObservingLink, "_encode_reply", lambda _, k: encode_command(driven._replace(message_id=k)))
+        others.setattr(PassiveLink, "_encode_reply", lambda _, k: encode_command(driven._replace(message_id=k)))
         session.exchange(link, times=3)
     before = session.plant.steps
     for _ in range(500):
@@ -39,7 +39,7 @@ def test_the_controls_of_others_stay_and_the_simulator_goes_on(session, monkeypa
 def test_every_answer_leaves_every_control_alone(tmp_path):
     simulator = UdpSocket()
     publish_port(tmp_path, spec.simulator_rendezvous_name(0), simulator.port)
-    link = ObservingLink(LiveOptions(take=False), doors=tmp_path)
+    link = PassiveLink(LiveOptions(take=False), doors=tmp_path)
     link.open(0.0)
     to = ("127.0.0.1", lookup_port(tmp_path, spec.controller_rendezvous_name(0)))
     try:
@@ -59,8 +59,8 @@ def test_every_answer_leaves_every_control_alone(tmp_path):
 
 def test_the_options_choose_the_link(tmp_path):
     assert type(make_link(LiveOptions(), doors=tmp_path)) is Link
-    assert type(make_link(LiveOptions(take=False), doors=tmp_path)) is ObservingLink
-    assert make_link(LiveOptions(take=False), doors=tmp_path).ACCEPTS == frozenset()
+    assert type(make_link(LiveOptions(take=False), doors=tmp_path)) is PassiveLink
+    assert not make_link(LiveOptions(take=False), doors=tmp_path).ACCEPTS
     assert find("beamng").watch_options(LiveOptions()).take is False
 
 
@@ -68,4 +68,4 @@ def test_a_contract_has_no_answer_that_changes_nothing(tmp_path):
     contract = tmp_path / "c.csv"
     contract.write_text(make_torques_contract())
     with pytest.raises(UsageError, match="--contract: a contract's answers always set its controls"):
-        ObservingLink(watch_options(LiveOptions(contract=contract)), doors=tmp_path)
+        PassiveLink(watch_options(LiveOptions(contract=contract)), doors=tmp_path)

@@ -15,7 +15,7 @@ from trailbrake.sims.beamng.link import Link
 from trailbrake.state import CarState, Controls
 
 
-class ObservingLink(Link):
+class PassiveLink(Link):
     """Reads the car of a player or of the game's AI. `read` answers the message that it returns.
 
     Args:
@@ -66,4 +66,4 @@ def make_link(
     idle: Callable[[], float] | None = None,
 ) -> Link:
     """Return a link that drives, or one that watches where the options say so."""
-    return Link(options, doors=doors, idle=idle) if options.take else ObservingLink(options, doors=doors, idle=idle)
+    return Link(options, doors=doors, idle=idle) if options.take else PassiveLink(options, doors=doors, idle=idle)
