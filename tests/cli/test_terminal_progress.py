@@ -3,22 +3,29 @@ import sys
 
 import pytest
 
-from trailbrake.cli.terminal_progress import TerminalProgress
+from trailbrake.cli.terminal_progress import TaskProgress, TerminalProgress
+from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.laps import LapRecord
-from trailbrake.run.options import DriveOptions
-from trailbrake.state import CarState
+from trailbrake.state import CarState, Controls
 
 GOOD = LapRecord(1, 62.5, True, (20.0, 20.0, 22.5), "", 0.0, 0)
 BAD = LapRecord(2, 61.0, False, (20.0, 20.0, 21.0), "contact", 0.0, 1)
 
 
 def show():
-    with TerminalProgress(DriveOptions()) as terminal:
+    with TerminalProgress("gt3 on hartmoor") as terminal:
         terminal.show_message("moving")
         terminal.show_progress(0.3, CarState(speed=50.0), 1)
         terminal.show_progress(math.nan, CarState(speed=50.0), 2)
         terminal.show_lap(GOOD)
         terminal.show_lap(BAD)
+
+
+def use_terminal(monkeypatch):
+    """Make stderr a terminal of 80 by 24 characters."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for name, value in {"TERM": "xterm", "FORCE_COLOR": "1", "COLUMNS": "80", "LINES": "24"}.items():
+        monkeypatch.setenv(name, value)
 
 
 def test_without_a_terminal_plain_lines_on_stderr(capsys):
@@ -30,15 +37,59 @@ def test_without_a_terminal_plain_lines_on_stderr(capsys):
 
 @pytest.mark.parametrize("raises", [False, True])
 def test_on_a_terminal_a_bar_that_goes_away(capsys, monkeypatch, raises):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    use_terminal(monkeypatch)
     if raises:
-        with pytest.raises(ZeroDivisionError), TerminalProgress(DriveOptions()):
+        with pytest.raises(ZeroDivisionError), TerminalProgress("gt3 on hartmoor"):
             raise ZeroDivisionError
     else:
         show()
     out, err = capsys.readouterr()
     assert out == ""
-    assert "180 km/h" in err or raises
+    assert "gt3 on hartmoor" in err
     assert "\x1b[?25h" in err, "the cursor is shown again"
+
+
+def test_with_json_and_on_a_terminal_that_cannot_be_redrawn_there_are_plain_lines(capsys, monkeypatch):
+    use_terminal(monkeypatch)
+    for title, wanted, kind in (("a", False, "xterm"), ("b", True, "dumb")):
+        monkeypatch.setenv("TERM", kind)
+        with TaskProgress(title, wanted=wanted) as progress:
+            progress.show_share(0.5)
+            progress.show_message("half")
+        assert capsys.readouterr().err == "half\n"
+
+
+def test_a_drive_is_a_table_of_80_columns(capsys, monkeypatch):
+    use_terminal(monkeypatch)
+    with TerminalProgress("gt3 on hartmoor") as progress:
+        tap = LiveTap(lambda: 10.0)
+        progress.show_samples(tap)
+        tap.tick(CarState(time=1.0, speed=50.0, throttle=0.25, steer=-0.5, gear=3, lap_time=12.5), Controls())
+        progress.show_progress(0.25, CarState(), 2)
+        drawn = progress._console.render_lines(progress._render())
+    lines = ["".join(part.text for part in line).rstrip() for line in drawn]
+    assert max(map(len, lines)) <= 80
+    assert len(lines) == 7
+    assert lines[0].split() == ["speed", "180", "km/h", "lap", "2", "0:12.500"]
+    assert "25 %" in lines[2]
+    assert "25 %" in lines[6]
+    monkeypatch.setenv("COLUMNS", "50")
+    with TerminalProgress("gt3 on hartmoor") as progress:
+        progress.show_samples(tap)
+        assert len(progress._console.render_lines(progress._render())) == 1, "too narrow for the table"
+
+
+def test_a_lap_is_followed_by_the_terminal_alone_where_there_is_no_page(capsys, monkeypatch):
+    use_terminal(monkeypatch)
+    progress = TerminalProgress("kart")
+    tap = LiveTap(lambda: 10.0)
+    progress._tap, progress._updates_tap = tap, True
+    for lap, speed in ((1, 20.0), (2, 25.0)):
+        for k in range(int(300.0 / speed / 0.1)):
+            state = CarState(time=100.0 * lap + 0.1 * k, x=0.1 * k * speed, speed=speed, lap_time=0.1 * k)
+            state.y = state.z = state.yaw = state.steering_wheel_angle = 0.0
+            tap.tick(state, Controls())
+            progress._render()
+        if lap == 1:
+            progress.show_lap(LapRecord(1, 15.0, True, (), "", 0.0, 0))
+    assert tap.pace.delta == pytest.approx(300.0 / 25.0 - 300.0 / 20.0, abs=0.1)

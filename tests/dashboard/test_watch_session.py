@@ -7,6 +7,7 @@ import pytest
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.dashboard.watch_session import watch_simulator
 from trailbrake.errors import UsageError
+from trailbrake.run.session.progress import MessagePrinter, SilentListener
 from trailbrake.sims.forza import codec, spec
 from trailbrake.sims.forza.codec import Dash, HorizonBlock, Packet, Sled
 from trailbrake.sims.registry import find
@@ -35,7 +36,7 @@ def test_a_live_car_is_watched():
     try:
         live = spec.LiveOptions(listen=f"127.0.0.1:{port}")
         options = WatchOptions(sim="forza", port=0, seconds=1.0, track="serpent_pass", signals=("forza.*",))
-        result = watch_simulator(find("forza"), options, live, said.append)
+        result = watch_simulator(find("forza"), options, live, MessagePrinter(said.append))
     finally:
         stop.set()
         thread.join()
@@ -47,9 +48,9 @@ def test_a_live_car_is_watched():
 
 def test_a_signal_that_the_simulator_has_not_is_refused():
     with pytest.raises(UsageError, match="--signals"):
-        watch_simulator(find("forza"), WatchOptions(signals=("forza.nope",)), None, lambda text: None)
+        watch_simulator(find("forza"), WatchOptions(signals=("forza.nope",)), None, SilentListener())
 
 
 def test_a_simulator_whose_link_takes_the_car_is_not_watched():
     with pytest.raises(UsageError, match="udacity cannot be watched without taking the car"):
-        watch_simulator(find("udacity"), WatchOptions(sim="udacity"), None, lambda text: None)
+        watch_simulator(find("udacity"), WatchOptions(sim="udacity"), None, SilentListener())

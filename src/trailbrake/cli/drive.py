@@ -49,14 +49,15 @@ def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page
     if not options.live:
         options = options.with_defaults(simulator.world)
     # stdout is for the answer: what a driver prints goes to stderr.
-    with TerminalProgress(options) as show, contextlib.redirect_stdout(sys.stderr):
+    title = f"{options.car or 'live'} on {options.track}" if options.track else "live"
+    with TerminalProgress(title, wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
         if page.watch:
             from trailbrake.dashboard.live_view import LiveView
 
             with LiveView(show, page.watch_port, page.open) as watching:
                 summary = drive(replace(options, speed="real"), live, watching, watching)
         else:
-            summary = drive(options, live, show)
+            summary = drive(options, live, show, show if show.is_shown else None)
     if json:
         print_json(summary)
     else:

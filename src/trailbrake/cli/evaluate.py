@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_notice, print_table
+from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 
 
@@ -19,8 +20,11 @@ def evaluate(
     from trailbrake.evaluate.evaluation import evaluate as run_evaluation
     from trailbrake.evaluate.evaluation_page import write_page
 
-    result = run_evaluation(options or EvaluationOptions(), running or EvaluationRunOptions(), print_notice)
-    result["page"] = str(write_page(result))
+    with TaskProgress("evaluating", wanted=not json) as show:
+        result = run_evaluation(
+            options or EvaluationOptions(), running or EvaluationRunOptions(), show.show_message, show.show_share
+        )
+        result["page"] = str(write_page(result))
     if json:
         print_json(result)
     else:

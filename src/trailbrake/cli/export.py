@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.cli.recording_choice import find_recording
+from trailbrake.cli.terminal_progress import TaskProgress
 
 if TYPE_CHECKING:
     from trailbrake.record.recording_reader import Recording
@@ -44,7 +45,10 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
         out = file.with_suffix(_SUFFIX[format])
     if out is not None and out.resolve() in [path.resolve() for path in opened.paths]:
         raise UsageError("the export would overwrite the recording", where=str(out), hint="give another --out")
-    rows = _write_export(opened, format, out)
+    # Without a file the rows themselves go to the terminal.
+    with TaskProgress("exporting", wanted=not json and out is not None) as show:
+        opened.show_share = show.show_share
+        rows = _write_export(opened, format, out)
     if opened.truncated:
         print(f"trailbrake: {file}: the recording was cut off; this is what is left", file=sys.stderr)
     if json:

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
+from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.terminal_progress import TerminalProgress
 from trailbrake.run.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
 
@@ -40,16 +41,11 @@ def _annotate(verb: Callable[..., None], simulator: AnySimulator, options: type)
     verb.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
 
 
-def _listener() -> Any:
-    from trailbrake.run.session.progress import MessagePrinter
-
-    return MessagePrinter(print_notice)
-
-
 def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
     from trailbrake.run.learn import map_road
 
-    result = map_road(simulator, options, live, _listener())
+    with TerminalProgress("mapping", wanted=not json) as show:
+        result = map_road(simulator, options, live, show)
     if json:
         print_json(result)
     else:
@@ -59,7 +55,8 @@ def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *
 def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> None:
     from trailbrake.run.learn_car import learn_car_file
 
-    result = learn_car_file(simulator, options.with_defaults(), live, _listener())
+    with TerminalProgress("learning the car", wanted=not json) as show:
+        result = learn_car_file(simulator, options.with_defaults(), live, show)
     if json:
         print_json(result)
     else:
@@ -69,7 +66,8 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
     from trailbrake.run.learn_all import learn_road_and_car
 
-    result = learn_road_and_car(simulator, options, live, _listener())
+    with TerminalProgress("learning", wanted=not json) as show:
+        result = learn_road_and_car(simulator, options, live, show)
     if json:
         print_json(result)
         return

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.optimal.options import LineOptions
 
 
@@ -13,7 +14,8 @@ def line(*, options: Annotated[LineOptions | None, Parameter(name="*")] = None, 
     """Plan the minimum-time line of a track and a car: optimal control of path, speed and controls, offline."""
     from trailbrake.optimal.line_session import plan_line
 
-    result = plan_line(options or LineOptions())
+    with TaskProgress("planning", wanted=not json):
+        result = plan_line(options or LineOptions())
     if json:
         print_json(result)
         return

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from trailbrake.cli.leaderboard import print_leaderboard
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.errors import UsageError
 from trailbrake.race.options import DayRunOptions, RaceDayOptions
 
@@ -35,7 +36,8 @@ def race(
                          hint="leave one of them out; --db, --out, --jobs, --again go with both")  # fmt: skip
     plan = read_plan(file) if file is not None else plan_from_options(options or RaceDayOptions())
     folder = file.parent if file is not None else Path()
-    summary = run_day(plan, folder, running or DayRunOptions(), print_notice)
+    with TaskProgress("racing", wanted=not json) as show:
+        summary = run_day(plan, folder, running or DayRunOptions(), show.show_message, show.show_share)
     if json:
         print_json(summary)
     else:

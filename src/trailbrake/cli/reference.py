@@ -4,7 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.run.reference.options import ReferenceOptions
 
 
@@ -14,10 +15,14 @@ def reference(
     """Search the quickest clean lap of a track and a car in the embedded world: the limit that drivers are held to."""
     from trailbrake.run.reference.reference_session import make_reference_lap
 
-    def report(number: int, best: float, median: float) -> None:
-        print_notice(f"generation {number + 1}: best {best:.3f} s, median {median:.3f} s")
+    options = options or ReferenceOptions()
+    with TaskProgress("searching", wanted=not json) as show:
 
-    result = make_reference_lap(options or ReferenceOptions(), report)
+        def report(number: int, best: float, median: float) -> None:
+            show.show_share((number + 1) / options.generations)
+            show.show_message(f"generation {number + 1}: best {best:.3f} s, median {median:.3f} s")
+
+        result = make_reference_lap(options, report)
     if json:
         print_json(result)
         return

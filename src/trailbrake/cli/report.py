@@ -5,6 +5,7 @@ from pathlib import Path
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.recording_choice import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.errors import UsageError
 
 
@@ -32,7 +33,9 @@ def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: 
     if rate:
         raise UsageError("a recording has its own times", where="--rate", hint="it is for tables")
     opened = Recording.open(file)
-    path = write_report(opened, out)
+    with TaskProgress("reading", wanted=not json) as show:
+        opened.show_share = show.show_share
+        path = write_report(opened, out)
     if opened.truncated:
         print_notice(f"trailbrake: {file}: the recording was cut off; the report holds what is left")
     _print_path(file, path, json)

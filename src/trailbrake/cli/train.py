@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
-from trailbrake.errors import replace_controls
+from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.train.options import CloneOptions
 
 
@@ -34,8 +34,8 @@ def clone(
     if not folders:
         raise UsageError("nothing to learn from", where="train clone", expected="recordings or folders",
                          hint="make some with: trailbrake drive --sim trend --driver lane_sign")  # fmt: skip
-    with _TrainProgress() as show:
-        result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_progress)
+    with TaskProgress("learning", wanted=not json) as show:
+        result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_share)
     if json:
         print_json(result)
     else:
@@ -54,37 +54,3 @@ def _print_result(result: dict[str, Any]) -> None:
     print(f"policy {result['policy']}\nreport {result['report']}")
     if result["ended"] != "done":
         print(f"trailbrake: {result['ended']}; the policy is what was learned so far", file=sys.stderr)
-
-
-class _TrainProgress:
-    """A bar on a terminal, lines elsewhere."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> "_TrainProgress":
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task("learning", total=1.0)
-            self._bar.start()
-        return self
-
-    def __exit__(self, *what: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def show_message(self, text: str) -> None:
-        """Print a line."""
-        if self._bar is not None:
-            self._bar.console.print(replace_controls(text), style="dim", highlight=False, markup=False)
-        else:
-            print_notice(text)
-
-    def show_progress(self, share: float) -> None:
-        """Move the bar."""
-        if self._bar is not None:
-            self._bar.update(self._task, completed=share)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
+from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.run.options import TuneOptions
 from trailbrake.sims import registry
 
@@ -14,7 +15,8 @@ def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, 
     from trailbrake.run.tune import tune_gains as search
 
     options = options or TuneOptions()
-    result = search(registry.find(options.sim), options, print_notice)
+    with TaskProgress("tuning", wanted=not json) as show:
+        result = search(registry.find(options.sim), options, show.show_message, show.show_share)
     if json:
         print_json(result)
     else:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, print_json
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.simulator import AnySimulator
 
@@ -14,9 +14,12 @@ def build_watch_command(simulator: AnySimulator) -> Callable[..., None]:
     """Return the verb with the live flags of `simulator`."""
 
     def watch(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
+        from trailbrake.cli.terminal_progress import TerminalProgress
         from trailbrake.dashboard.watch_session import watch_simulator
 
-        result = watch_simulator(simulator, options or WatchOptions(), live_doors, print_notice)
+        options = options or WatchOptions()
+        with TerminalProgress(simulator.title, wanted=not json) as show:
+            result = watch_simulator(simulator, options, live_doors, show)
         if json:
             print_json(result)
 

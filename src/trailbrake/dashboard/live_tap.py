@@ -11,7 +11,7 @@ from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.drive_controls import DriveControls, RequestTarget
 from trailbrake.dashboard.frame_history import FrameHistory
 from trailbrake.dashboard.frame_source import Frame
-from trailbrake.dashboard.lap_follower import LapFollower
+from trailbrake.dashboard.lap_follower import LapFollower, LapPace
 from trailbrake.dashboard.page_requests import PageRequest
 from trailbrake.laps import LapRecord
 from trailbrake.observe.path_curvature import find_path_bend
@@ -155,6 +155,11 @@ class LiveTap:
         if sys.byteorder == "big":
             points.byteswap()
         return points.tobytes()
+
+    @property
+    def pace(self) -> LapPace:
+        """The lap under way beside the best one, as of the last `update`."""
+        return self._follower.pace
 
     @property
     def debug_image(self) -> Any:

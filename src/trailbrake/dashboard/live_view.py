@@ -2,7 +2,7 @@
 
 import webbrowser
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -25,6 +25,14 @@ from trailbrake.system import steady_clock
 from trailbrake.tracks.road import Road
 
 
+@runtime_checkable
+class ShowsSamples(Protocol):
+    """A ProgressListener that shows the samples of a car, too: the terminal."""
+
+    def show_samples(self, tap: LiveTap) -> None:
+        """Show what this tap receives; the page updates it."""
+
+
 class LiveView:
     """A ProgressListener around another one, a DriveView and a ServeView; a context manager. On exit the page ends.
 
@@ -35,10 +43,13 @@ class LiveView:
 
     Attributes:
         url: where the page is.
+        has_hands: True: a person can drive at the page.
 
     Raises:
         SimulatorError: the port is taken.
     """
+
+    has_hands = True
 
     def __init__(self, listener: ProgressListener, port: int = 0, open_browser: bool = False) -> None:
         self._listener = listener
@@ -116,6 +127,8 @@ class LiveView:
         if isinstance(driver, HandDriven):
             driver.hands = self._state.control_lease.newest_input
         self._tap = LiveTap(steady_clock.now, link, driver, road, self._publish_corners)
+        if isinstance(self._listener, ShowsSamples):
+            self._listener.show_samples(self._tap)
         header = page_messages.build_header(about, road, line, by_hand)
         self._state.start_drive(
             self._tap, header, describe_scene(road, None if line is None else line.table[:, :2], car)

@@ -1,7 +1,6 @@
 """`watch`: a live page of a simulator's car that another program or person drives."""
 
 import math
-from collections.abc import Callable
 
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import WatchOptions
@@ -12,7 +11,7 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.connection import open_connection
 from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.run.session.driver_needs import describe_signals
-from trailbrake.run.session.progress import MessagePrinter
+from trailbrake.run.session.progress import ProgressListener
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import Controls, Phase
 from trailbrake.system import steady_clock
@@ -21,7 +20,7 @@ from trailbrake.tracks.track_library import load_track
 
 
 def watch_simulator(
-    simulator: AnySimulator, options: WatchOptions, live: object, say: Callable[[str], None]
+    simulator: AnySimulator, options: WatchOptions, live: object, listener: ProgressListener
 ) -> JsonObject:
     """Show a live simulator's car on the live page until stopped; another program or a person drives.
 
@@ -29,7 +28,7 @@ def watch_simulator(
         simulator: whose wire.
         options: what to watch.
         live: the simulator's live options; None for their defaults.
-        say: takes lines for the user.
+        listener: receives messages and laps, and the samples where it ShowsSamples.
 
     Raises:
         UsageError: no number of seconds or of a port, or a simulator whose link takes the car as soon as it listens.
@@ -57,7 +56,7 @@ def watch_simulator(
     road = load_track(options.track).road if options.track else None
     seen, samples = -1, 0
     with (
-        LiveView(MessagePrinter(say), options.port, options.open) as page,
+        LiveView(listener, options.port, options.open) as page,
         handle_stop_signals(stop),
         open_connection(setup, lambda: stopped) as connection,
     ):

@@ -41,13 +41,19 @@ def default_folder() -> Path:
     return recordings_folder() / "evaluation"
 
 
-def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Callable[[str], None]) -> JsonObject:
+def evaluate(
+    options: EvaluationOptions,
+    running: EvaluationRunOptions,
+    say: Callable[[str], None],
+    show_share: Callable[[float], None] = lambda share: None,
+) -> JsonObject:
     """Drive what has no result yet and return what `trailbrake evaluate --json` prints.
 
     Args:
         options: what to judge.
         running: how.
         say: takes lines for the user.
+        show_share: takes the share of the cells that are done, after each.
 
     Raises:
         UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
@@ -70,6 +76,7 @@ def evaluate(options: EvaluationOptions, running: EvaluationRunOptions, say: Cal
     def finished(cell: Cell, result: CellResult) -> None:
         folder.store_result(cell, result)
         results[cell] = result
+        show_share((len(results) - len(planned) + len(to_drive)) / len(to_drive))
         say(f"{len(results)}/{len(planned)} {_describe_result(cell, result)}")
 
     began = steady_clock.now()

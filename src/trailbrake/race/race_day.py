@@ -40,7 +40,13 @@ def default_database() -> Path:
     return recordings_folder() / "races.sqlite"
 
 
-def run_day(plan: RaceDayPlan, folder: Path, options: DayRunOptions, say: Callable[[str], None]) -> dict[str, Any]:
+def run_day(
+    plan: RaceDayPlan,
+    folder: Path,
+    options: DayRunOptions,
+    say: Callable[[str], None],
+    show_share: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
     """Run what has not been run of a day, or all of it; return the day as stored, and what was done.
 
     Args:
@@ -48,6 +54,7 @@ def run_day(plan: RaceDayPlan, folder: Path, options: DayRunOptions, say: Callab
         folder: where files that the plan names are looked for.
         options: how.
         say: takes lines for the user.
+        show_share: takes the share of the heats to run that are done, after each.
 
     Raises:
         UsageError, DataError: something in the plan is not there, or the database cannot be used. Nothing has run.
@@ -71,6 +78,7 @@ def run_day(plan: RaceDayPlan, folder: Path, options: DayRunOptions, say: Callab
         ]
         to_run = [pair for pair in planned if options.again or not _is_stored(*pair, stored)]
         differ: list[dict[str, Any]] = []
+        done = 0
         if len(to_run) < len(planned):
             say(f"{len(planned) - len(to_run)} of {len(planned)} heats are stored already; --again runs them too")
         say(f"{len(to_run)} heats to run, results in {path}")
@@ -79,6 +87,9 @@ def run_day(plan: RaceDayPlan, folder: Path, options: DayRunOptions, say: Callab
 
         def finished(heat: Heat, print_: str, outcome: heat_supervisor.HeatOutcome) -> None:
             store.store_results(day, heat, print_, outcome.results, outcome.log)
+            nonlocal done
+            done += 1
+            show_share(done / len(to_run))
             for result in outcome.results:
                 old = stored.get((heat.race, result.entry))
                 if old is not None and old[0] == print_ and old[1] != result.digest:

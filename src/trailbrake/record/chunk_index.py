@@ -19,7 +19,7 @@ class MessageIndex(NamedTuple):
     """The message index of one channel of a chunk: where its content begins in the file, and how many messages."""
 
     offset: int
-    count: int
+    messages: int
 
 
 class ChunkLocation:
@@ -55,7 +55,7 @@ class ChunkLocation:
         if self.indexes is None:
             return None
         index = self.indexes.get(channel)
-        return index.count if index is not None else 0
+        return index.messages if index is not None else 0
 
 
 def read_log_times(places: Sequence[ChunkLocation], channel: int, counts: Sequence[int]) -> NDArray[np.float64]:
@@ -81,7 +81,7 @@ def read_log_times(places: Sequence[ChunkLocation], channel: int, counts: Sequen
                         file.close()
                     file, opened = place.path.open("rb"), place.path
                 file.seek(index.offset + _HEAD)
-                data = file.read(_ENTRY * index.count)
+                data = file.read(_ENTRY * index.messages)
                 found = np.frombuffer(data, "<u8", len(data) // _ENTRY * 2)[::2][:count]
                 times[at : at + len(found)] = found / 1e9
             at += count

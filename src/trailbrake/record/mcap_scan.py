@@ -92,7 +92,8 @@ def _index_record(found: McapIndex, file: BinaryIO, opcode: int, start: int, len
     elif opcode == Opcode.MESSAGE_INDEX and found.chunks:
         if length > _MAX_RECORD:
             raise ValueError(f"an index of {length} bytes")
-        found.chunks[-1].add_index(*_INDEX_CHANNEL.unpack(file.read(2)), start, length)
+        (channel,) = _INDEX_CHANNEL.unpack(file.read(2))
+        found.chunks[-1].add_index(channel, start, length)
     elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
         _index_declaration(found, opcode, file.read(length))
     elif opcode == Opcode.ATTACHMENT:

@@ -3,7 +3,7 @@
 Opening reads the file's skeleton; rows and messages are unpacked on first use.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -96,6 +96,7 @@ class Recording:
         paths: all files of the recording, `path` first.
         about: sim, driver, track, car, seed, versions and date of the drive.
         wire: counters of both ends of the wire; empty in a file that was cut.
+        show_share: receives the share of the rows that is read, for a bar of progress.
     """
 
     def __init__(self, paths: list[Path], layout: McapIndex, verify: bool = True) -> None:
@@ -103,6 +104,7 @@ class Recording:
         self._container = layout
         self._channel_ids = {channel.topic: channel.id for channel in layout.channels.values()}
         self._check_schema_version()
+        self.show_share: Callable[[float], None] = lambda share: None
         self.about = load_attachment(layout, ABOUT)
         self.wire = load_attachment(layout, WIRE)
 
@@ -256,6 +258,7 @@ class Recording:
             columns: of the state and the controls; None for all.
             signals: None for all.
         """
+        self.show_share(rows.indices(len(self))[0] / max(1, len(self)))
         tables = []
         for table, names in enumerate(self._row_names):
             lines = [line for line, name in enumerate(names) if columns is None or name in columns]

@@ -208,10 +208,10 @@ class RowReader:
         low, high = 0, len(self._chunks)  # the first chunk that begins with this tick or a later one is among these
         while low < high:
             middle = (low + high) // 2
-            known = next((n for n in range(middle, high) if self._read_first_tick(n) is not None), None)
-            if known is None:
-                high = middle
-            elif self._first_ticks[known] < tick:
+            # A damaged chunk has no tick: the next one that has decides.
+            found = ((n, first) for n in range(middle, high) if (first := self._read_first_tick(n)) is not None)
+            known, first_tick = next(found, (middle, tick))
+            if first_tick < tick:
                 low = known + 1
             else:
                 high = middle

@@ -208,7 +208,10 @@ class GainSearch:
 
 
 def tune_gains(
-    simulator: AnySimulator, options: TuneOptions, say: Callable[[str], None] = lambda text: None
+    simulator: AnySimulator,
+    options: TuneOptions,
+    say: Callable[[str], None] = lambda text: None,
+    show_share: Callable[[float], None] = lambda share: None,
 ) -> JsonObject:
     """Search, write the file of the best gains, and return what `trailbrake tune --json` prints.
 
@@ -218,6 +221,7 @@ def tune_gains(
         simulator: whose wire to drive through.
         options: of the search.
         say: takes a line per trial.
+        show_share: takes the share of the trials that are done, after each.
 
     Raises:
         UsageError: Optuna is missing, the driver has no gains, or the file cannot be written.
@@ -237,6 +241,7 @@ def tune_gains(
         if search.stopped:
             study.stop()
         else:
+            show_share((trial.number + 1) / options.trials)
             say(f"trial {trial.number + 1}: {trial.value:.2f} s, best {study.best_value:.2f} s")
 
     def objective(trial: "optuna.Trial") -> float:

@@ -74,7 +74,7 @@ def drive(
     # A request: an exception inside of the compiler would be lost, and leave half-made kernels behind.
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED)):
         prepared = _prepare_drive(simulator, options, live or simulator.live_options(), supervisor, listener)
-    if isinstance(prepared.drivers[0], HandDriven) and view is None:
+    if isinstance(prepared.drivers[0], HandDriven) and (view is None or not view.has_hands):
         raise UsageError(f"{prepared.options.driver} is driven from the live page", where="--driver",
                          hint="add --watch")  # fmt: skip
     breakable = BreakableCall()

@@ -24,10 +24,16 @@ class ProgressListener(Protocol):
 
 
 class DriveView(Protocol):
-    """Shows every tick of a drive, and may supply a driver with a person's hands: the live page."""
+    """Shows every tick of a drive: the live page, a terminal.
+
+    Attributes:
+        has_hands: whether a person can drive there: a driver with an attribute `hands` gets what answers for them.
+    """
+
+    has_hands: bool
 
     def attach_drive(self, about: JsonObject, link: Link, driver: Driver, course: Course) -> Tap:
-        """Return the tap of the first car. A driver with an attribute `hands` gets what answers for the person."""
+        """Return the tap of the first car."""
 
     def execute_requests(self) -> None:
         """Carry out what people have requested meanwhile; called between ticks, also while no sample comes."""

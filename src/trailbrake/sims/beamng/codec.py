@@ -144,7 +144,8 @@ class CommandMessage(NamedTuple):
     custom: Doubles = NO_CUSTOM  # bank B; the stock simulator ignores it
 
 
-NO_CHANGE_COMMAND = CommandMessage(0.0, *[math.nan] * (len(CommandMessage._fields) - 2))  # leaves every control alone
+# Leaves every control alone.
+NO_CHANGE_COMMAND = CommandMessage._make((0.0, *[math.nan] * (len(CommandMessage._fields) - 2), NO_CUSTOM))
 
 # The fields of a state message that CarState needs, in the order of the bytes.
 STATE_SUBSET_FIELDS = (
