@@ -31,7 +31,7 @@ def test_pedals_are_those_of_the_car_and_else_those_that_were_sent():
     shown = values(CarState(throttle=0.5), Controls(throttle=1.0, brake=0.25, steer=-1.0))
     assert shown["throttle"].endswith(" 50 %")
     assert shown["brake"].endswith(" 25 %")
-    assert shown["steer"] == "." * 10 + "#" * 10 + " 100 % right"
+    assert shown["steer"] == "." * 8 + "#" * 8 + " 100 % right"
 
 
 def test_what_is_not_known_is_a_dash():
@@ -49,5 +49,5 @@ def test_bars_have_one_width(ascii_only):
     for share in (-0.5, 0.0, 0.3, 1.0, 7.0):
         assert len(draw_bar(share, ascii_only=ascii_only).split()[0]) == BAR_WIDTH
         assert len(draw_centred_bar(share, ascii_only=ascii_only).split()[0]) == BAR_WIDTH
-    assert draw_bar(0.5, ascii_only=True).startswith("#" * 10 + "." * 10)
-    assert draw_centred_bar(0.5, ascii_only=True).startswith("." * 5 + "#" * 5 + "." * 10)
+    assert draw_bar(0.5, ascii_only=True).startswith("#" * 8 + "." * 8)
+    assert draw_centred_bar(0.5, ascii_only=True).startswith("." * 4 + "#" * 4 + "." * 8)

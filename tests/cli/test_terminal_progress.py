@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from trailbrake.cli.terminal_progress import TaskProgress, TerminalProgress
+from trailbrake.cli.terminal_progress import TaskProgress, TerminalProgress, describe_times
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.laps import LapRecord
 from trailbrake.state import CarState, Controls
@@ -93,3 +93,17 @@ def test_a_lap_is_followed_by_the_terminal_alone_where_there_is_no_page(capsys, 
         if lap == 1:
             progress.show_lap(LapRecord(1, 15.0, True, (), "", 0.0, 0))
     assert tap.pace.delta == pytest.approx(300.0 / 25.0 - 300.0 / 20.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "share", "text"),
+    [
+        (65.9, 0.25, " 25 %  1:05 so far, 3:17 left"),
+        (3725.0, 1.0, "100 %  1:02:05 so far, 0:00 left"),
+        (0.2, 0.5, "0:00 so far"),
+        (12.0, math.nan, "0:12 so far"),
+        (12.0, 0.0, "0:12 so far"),
+    ],
+)
+def test_the_time_left_follows_from_the_share(elapsed, share, text):
+    assert describe_times(elapsed, share) == text

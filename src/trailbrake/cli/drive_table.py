@@ -16,7 +16,7 @@ from trailbrake.units import KMH, RPM
 if TYPE_CHECKING:
     from rich.table import Table
 
-BAR_WIDTH = 20  # characters; even
+BAR_WIDTH = 16  # characters; even
 _SILENT_S = 0.25  # without a sample, from which the drive brakes
 
 
@@ -64,7 +64,8 @@ def describe_drive(figures: DriveFigures, *, ascii_only: bool) -> list[tuple[str
         ("steer", draw_centred_bar(steer, ascii_only=ascii_only), "samples",
          f"{health.received:.0f}, {_format_number(health.loop_rate, '.0f', '/s')}"),
         ("link", f"newest {silent} old", "trouble",
-         f"lost {health.lost:.0f}, silent {health.stale:.0f}, restarts {health.resyncs:.0f}"),
+         f"lost {health.lost:.0f}, silent {health.stale:.0f}"
+         + (f", restarts {health.resyncs:.0f}" if health.resyncs else "")),
     ]  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def build_table(rows: Sequence[tuple[str, str, str, str]]) -> "Table":
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2, 0, 0))
-    for width, style in ((8, "dim"), (33, ""), (7, "dim"), (24, "")):
+    for width, style in ((8, "dim"), (28, ""), (7, "dim"), (29, "")):
         table.add_column(width=width, style=style, no_wrap=True, overflow="crop")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))

@@ -31,6 +31,22 @@ def find_terminal(wanted: bool = True) -> "Console | None":
     return None if console.is_dumb_terminal else console
 
 
+def describe_times(elapsed: float, share: float) -> str:
+    """Return how long a task has taken (s) and will still take, if the share that is done (0 to 1, or NaN) tells it."""
+    if not (share > 0.0 and elapsed > 1.0):  # false for NaN
+        return f"{format_duration(elapsed)} so far"
+    return (
+        f"{100.0 * share:3.0f} %  {format_duration(elapsed)} so far, {format_duration(elapsed / share - elapsed)} left"
+    )
+
+
+def format_duration(seconds: float) -> str:
+    """Return whole seconds as 4:05 or 1:04:05."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 class TaskProgress:
     """A bar with the time left; a context manager that leaves the terminal as it was.
 
@@ -45,14 +61,13 @@ class TaskProgress:
         self._bar: Any = None
         self._task: Any = None
         if self._console is not None:
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, Progress, TextColumn
 
             self._bar = Progress(
-                TextColumn("{task.description}", markup=False), BarColumn(bar_width=30),
-                TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), TextColumn("left"),
-                TimeRemainingColumn(), console=self._console,
+                TextColumn("{task.description}", markup=False), BarColumn(bar_width=24),
+                TextColumn("{task.fields[times]}", markup=False), console=self._console,
             )  # fmt: skip
-            self._task = self._bar.add_task(replace_controls(title), total=None)
+            self._task = self._bar.add_task(replace_controls(title), total=None, times="")
 
     def __enter__(self) -> Self:
         if self._console is not None:
@@ -70,6 +85,10 @@ class TaskProgress:
             self._live.stop()
 
     def _render(self) -> "RenderableType":
+        task = self._bar.tasks[0]
+        self._bar.update(
+            self._task, times=describe_times(task.elapsed or 0.0, task.completed if task.total else math.nan)
+        )
         return self._bar  # type: ignore[no-any-return]
 
     def show_message(self, text: str) -> None:
