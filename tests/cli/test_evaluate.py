@@ -21,7 +21,7 @@ def judged(monkeypatch, tmp_path):
 
     calls = []
 
-    def evaluate(options, running, say):
+    def evaluate(options, running, say, show_share):
         calls.append((options, running))
         row = dict(ROW, outcome="error" if options.drivers == "broken" else "clean")
         return {"folder": str(tmp_path), "drove": 1, "kept": 0, "wall_s": 1.0, "cells": [row],

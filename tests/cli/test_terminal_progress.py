@@ -72,7 +72,7 @@ def test_a_drive_is_a_table_of_80_columns(capsys, monkeypatch):
     assert len(lines) == 7
     assert lines[0].split() == ["speed", "180", "km/h", "lap", "2", "0:12.500"]
     assert "25 %" in lines[2]
-    assert "25 %" in lines[6]
+    assert lines[6].endswith("so far")
     monkeypatch.setenv("COLUMNS", "50")
     with TerminalProgress("gt3 on hartmoor") as progress:
         progress.show_samples(tap)

@@ -62,10 +62,10 @@ def describe_drive(figures: DriveFigures, *, ascii_only: bool) -> list[tuple[str
         ("throttle", draw_bar(throttle, ascii_only=ascii_only), "last", _format_lap(laps[-1]) if laps else "-"),
         ("brake", draw_bar(brake, ascii_only=ascii_only), "best", format_lap_time(min(valid, default=None))),
         ("steer", draw_centred_bar(steer, ascii_only=ascii_only), "samples",
-         f"{health.received:.0f}, {_format_number(health.loop_rate, '.0f', '/s')}"),
+         f"{_format_number(health.received, '.0f', '')}, {_format_number(health.loop_rate, '.0f', '/s')}"),
         ("link", f"newest {silent} old", "trouble",
-         f"lost {health.lost:.0f}, silent {health.stale:.0f}"
-         + (f", restarts {health.resyncs:.0f}" if health.resyncs else "")),
+         f"lost {_format_number(health.lost, '.0f', '')}, silent {_format_number(health.stale, '.0f', '')}"
+         + (f", restarts {health.resyncs:.0f}" if health.resyncs > 0.0 else "")),
     ]  # fmt: skip
 
 

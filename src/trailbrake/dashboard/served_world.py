@@ -14,7 +14,7 @@ class WorldRequests:
     """What a page requests of the world; stands in for the link of a drive.
 
     Args:
-        plant: the world, which is asked between two ticks of the host.
+        plant: the world; commands go to it between two ticks of the host.
 
     Attributes:
         plant: the world.
