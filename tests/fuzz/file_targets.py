@@ -176,6 +176,9 @@ def read_recording(path: Path) -> None:
     assert len(recording.state["time"]) == len(recording) == len(recording.controls["steer"])
     _ = recording.truncated, recording.laps, recording.events, recording.road_map, recording.plan
     _ = dict(recording.signals), recording.about, recording.wire
+    indexed = Recording.open(path, verify=False)
+    assert len(indexed.row_times) == len(indexed) == len(indexed.state["time"])
+    _ = indexed.laps, dict(indexed.signals)
     for _ in recording.pictures():
         pass
 

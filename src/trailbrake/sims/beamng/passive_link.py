@@ -64,6 +64,6 @@ def make_link(
     *,
     doors: "str | os.PathLike[str] | None" = None,
     idle: Callable[[], float] | None = None,
-) -> Link:
+) -> Link | PassiveLink:
     """Return a link that drives, or one that watches where the options say so."""
     return Link(options, doors=doors, idle=idle) if options.take else PassiveLink(options, doors=doors, idle=idle)
