@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers import policy_file
+from trailbrake.drivers import policy_archive
 from trailbrake.drivers.policy_file import ImagePolicy, network_input, read_policy, write_policy
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.observe.image_crop import CropSpec
@@ -97,7 +97,7 @@ def test_a_pickle_inside_is_never_run(file, tmp_path):
 
 
 def test_a_small_file_cannot_ask_for_all_the_memory(file, monkeypatch):
-    monkeypatch.setattr(policy_file, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(policy_archive, "MAX_BYTES", 1 << 20)
     with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("more.npy", b"\0" * (2 << 20))
     with pytest.raises(DataError, match="too large for a policy"):

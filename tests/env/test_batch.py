@@ -279,3 +279,16 @@ def test_parts_rewards_and_ends_of_one_s_own():
     _, reward, ended = batch.step(np.zeros((3, 2)))
     assert reward == pytest.approx([9.0] * 3)
     assert batch.end_name(int(ended[0])) == "left"
+
+
+def test_worlds_are_spread_over_several_named_tracks():
+    batch = RaceBatch(RaceOptions(track=("pinegrove", "hartmoor", "gen:4"), observe=("lane", "plan")), 7)
+    seen = batch.reset(3)
+    assert [track.name for track in batch.tracks] == ["pinegrove", "hartmoor", "gen:4"]
+    assert np.isfinite(seen).all()
+    assert np.array_equal(batch.reset(3), seen)  # the roads stay, and the seed gives the same starts
+    with pytest.raises(UsageError, match="fewer worlds than roads"):
+        RaceBatch(RaceOptions(track=("pinegrove", "hartmoor")), 1)
+    for wrong in ((), ("pinegrove", "random")):
+        with pytest.raises(UsageError, match="no such tracks"):
+            RaceBatch(RaceOptions(track=wrong), 4)

@@ -8,12 +8,14 @@ from trailbrake.observe.features import Feature
 from trailbrake.observe.observation_kernels import compute_rewards
 from trailbrake.observe.parts import MAX_SCALED, PARTS, CurvaturePart, FeaturePart, NearestCarsPart
 from trailbrake.observe.rewards import End, Reward
-from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
 from trailbrake.state.tables import STATE_FIELDS
 from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.road_plan import RoadPlan
 from trailbrake.tracks.track_library import load_track
 
 ROAD = load_track("pinegrove").road
+PLAN = RoadPlan(*np.random.default_rng(7).normal(size=(4, len(ROAD.table))))
 
 
 def some(n, seed=0):
@@ -24,7 +26,7 @@ def some(n, seed=0):
 
 def written(task, seen, group=1):
     out = np.full((seen.shape[1], task.width), np.nan, np.float32)
-    task.write_observations(seen, ROAD, out, group, 0, len(out))
+    task.write_observations(seen, PlannedRoad(ROAD, PLAN), out, group, 0, len(out))
     return out
 
 

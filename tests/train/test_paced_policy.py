@@ -19,11 +19,12 @@ SLOW = """
     from pathlib import Path
 
     from trailbrake.drivers.policy import Driver as Policy
+    from trailbrake.drivers.policy_file import read_policy
 
 
     class Driver(Policy):
         def __init__(self):
-            super().__init__(Path({policy!r}))
+            super().__init__(read_policy(Path({policy!r})))
 
         def act(self, state, dt):
             until = time.perf_counter() + {delay}

@@ -1,4 +1,4 @@
-"""`train`: policies out of recordings."""
+"""`train`: policies out of recordings, and out of driving in the embedded world."""
 
 import sys
 from pathlib import Path
@@ -9,12 +9,14 @@ from cyclopts import App, Parameter
 from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.train.options import CloneOptions
+from trailbrake.train.rl.options import RlOptions
 
 
 def build_train_app() -> App:
     """Return the verb with its methods."""
-    made = App(name="train", help="Learn a driver from recordings.")
+    made = App(name="train", help="Learn a driver from recordings, or by driving.")
     made.command(clone)
+    made.command(rl)
     return made
 
 
@@ -41,6 +43,36 @@ def clone(
     else:
         _print_result(result)
     return 0 if result["ended"] == "done" else 130
+
+
+def rl(*, options: Annotated[RlOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:
+    """Learn to drive from nothing, in the embedded world; `drive --driver policy:FILE` drives the best policy.
+
+    Args:
+        options: how.
+        json: print one JSON object on stdout.
+    """
+    from trailbrake.train.rl.training import train_policy
+
+    with TaskProgress("learning", wanted=not json) as show:
+        result = train_policy(options or RlOptions(), show.show_message, show.show_share)
+    if json:
+        print_json(result)
+    else:
+        _print_laps(result)
+    return 0 if result["ended"] == "done" else 130
+
+
+def _print_laps(result: dict[str, Any]) -> None:
+    rows = [
+        [r["track"], f"{r['lap_time']:.2f}", f"{r['planned']:.2f}", f"{r['crashes']} of {r['cars']}"]
+        for r in result["results"]
+    ]
+    print_table("Last evaluation", ["track", "flying lap s", "planned s", "cars crashed"], rows)
+    wall, cpu = result["wall_time"] / 60.0, result["cpu_time"] / 60.0
+    print(f"{result['steps'] / 1e6:.1f} M steps in {result['iteration']} iterations; {wall:.1f} min, {cpu:.1f} min of"
+          " processor time")  # fmt: skip
+    print(f"policy {result['policy']}, of iteration {result['best_iteration']}")
 
 
 def _print_result(result: dict[str, Any]) -> None:

@@ -21,7 +21,8 @@ COURSE_PARTS = frozenset({"track", "car"})  # what COURSE_NEEDS may name
 _FOLDER = Path(__file__).parent
 _NOT_DRIVERS = {
     "__init__", "adaptive_plan", "driver_registry", "check", "course_probe", "gains", "field_reads", "fmu",
-    "fmu_archive", "policy", "policy_file", "probe_states", "rehearsal", "road_return", "tracking_plan",
+    "fmu_archive", "policy", "policy_archive", "policy_file", "probe_states", "race_policy", "race_policy_file",
+    "rehearsal", "road_return", "tracking_plan",
 }  # fmt: skip
 
 
@@ -67,7 +68,7 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
     if spec.startswith(policy.PREFIX):
         if config is not None or values:
             raise UsageError("a policy has no gains", where="--config, --gain", hint="train it again")
-        return policy.Driver(Path(spec.removeprefix(policy.PREFIX)))
+        return policy.load_policy_driver(Path(spec.removeprefix(policy.PREFIX)))
     cls, where = find_driver_class(spec)
     name = Path(spec.rpartition(":")[0] if ".py:" in spec else spec).name.removesuffix(".py")
     table = gains.read_gains(config).get(name) if config is not None else None

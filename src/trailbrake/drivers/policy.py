@@ -1,25 +1,45 @@
-"""A learned policy as a driver: `--driver policy:FILE`, a file of `trailbrake train clone`."""
+"""Learned policies as drivers: `--driver policy:FILE`, a file of `trailbrake train`."""
 
 from pathlib import Path
 
-from trailbrake.drivers.policy_file import read_policy
+from trailbrake.drivers import policy_file, race_policy, race_policy_file
+from trailbrake.drivers.policy_archive import Arrays, Header, read_archive
+from trailbrake.drivers.policy_file import ImagePolicy
+from trailbrake.drivers.race_policy_file import RacePolicy
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, Image
 
 PREFIX = "policy:"  # in place of a driver's name, before the file
 
 
+def load_policy_driver(path: Path) -> "Driver | race_policy.Driver":
+    """Return the driver of a policy's file.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+        DataError: it is no policy, of other observations or a newer version, or damaged.
+    """
+    policy = read_archive(path, _parse_any_policy)
+    return race_policy.Driver(policy) if isinstance(policy, RacePolicy) else Driver(policy)
+
+
+def _parse_any_policy(header: Header, arrays: Arrays) -> ImagePolicy | RacePolicy:
+    if header["kind"] == race_policy_file.KIND:
+        return race_policy_file.parse_race_policy(header, arrays)
+    return policy_file.parse_policy(header, arrays)
+
+
 class Driver:
     """Steers and drives by a network whose only input is the newest picture.
 
     Args:
-        path: the policy's file.
+        policy: the policy.
     """
 
     NEEDS = frozenset({"image"})
 
-    def __init__(self, path: Path) -> None:
-        self.policy = read_policy(path)
+    def __init__(self, policy: ImagePolicy) -> None:
+        self.policy = policy
         self._seen: Image | None = None
         self._answer = (0.0, 0.0)
 

@@ -1,7 +1,5 @@
-"""A policy as a file: NumPy's .npz with weights and a JSON header. Never pickle: files from anywhere may be opened."""
+"""A policy that drives by pictures, as a file (`policy_archive`)."""
 
-import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,14 +9,10 @@ import numpy as np
 
 from trailbrake.control.network import Floats, NetworkLayer, count_outputs, run_network
 from trailbrake.control.steer_distribution import elect_steer
-from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.drivers.policy_archive import Arrays, Header, check_kind, parse_layers, read_archive, write_archive
 from trailbrake.observe.image_crop import CropSpec, crop_and_resize
-from trailbrake.user_files import open_user_file
 
-SUFFIX = ".npz"
 KIND, VERSION = "trailbrake policy", 1
-MAX_BYTES = 64 << 20  # unpacked: a small file must not allocate unlimited memory
-MAX_LAYERS = 64
 
 
 @dataclass(frozen=True)
@@ -48,20 +42,12 @@ def network_input(seen: Any) -> Floats:
 
 
 def write_policy(path: Path, policy: ImagePolicy) -> None:
-    """Write a policy. UsageError where it cannot be written."""
+    """Write a policy, whole or not at all. UsageError where it cannot be written."""
     header = {
         "kind": KIND, "version": VERSION, "glance": asdict(policy.glance),
         "strides": [layer.stride for layer in policy.layers], "about": policy.about,
     }  # fmt: skip
-    arrays = {"header": np.array(json.dumps(header))}
-    for number, layer in enumerate(policy.layers):
-        arrays[f"weight{number}"], arrays[f"bias{number}"] = layer.weight, layer.bias
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-    except OSError as error:
-        raise UsageError("cannot write the policy", where=str(path), got=error.strerror or str(error)) from error
+    write_archive(path, header, policy.layers, {})
 
 
 def read_policy(path: Path) -> ImagePolicy:
@@ -71,43 +57,13 @@ def read_policy(path: Path) -> ImagePolicy:
         UsageError: there is no such file, or it cannot be read.
         DataError: it is no policy, or a newer one, or damaged.
     """
-    try:
-        with open_user_file(path, "policy", hint="make one with: trailbrake train clone") as file:
-            with zipfile.ZipFile(file) as packed:
-                size = sum(entry.file_size for entry in packed.infolist())
-            if size > MAX_BYTES:
-                raise DataError("too large for a policy", where=str(path), expected=f"{MAX_BYTES} bytes at most",
-                                got=str(size))  # fmt: skip
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                return _parse_policy({name: arrays[name] for name in arrays.files})
-    except TrailbrakeError:
-        raise
-    except OSError as error:
-        raise UsageError("cannot read the policy", where=str(path), got=error.strerror or str(error)) from error
-    # The errors of zip, NumPy and JSON readers have no common base.
-    except Exception as error:
-        raise DataError("not a policy", where=str(path), expected=f"a {SUFFIX} file of trailbrake train clone",
-                        got=" ".join(str(error).split())[:160] or type(error).__name__) from error  # fmt: skip
+    return read_archive(path, parse_policy)
 
 
-def _parse_policy(arrays: dict[str, Any]) -> ImagePolicy:
-    header = json.loads(str(arrays["header"]))
-    if header["kind"] != KIND:
-        raise ValueError(f"a file of another kind: {str(header['kind'])[:40]!r}")
-    if header["version"] != VERSION:
-        raise ValueError(f"a policy of version {header['version']}, this one reads {VERSION}: upgrade trailbrake")
-    strides = header["strides"]
-    if not 1 <= len(strides) <= MAX_LAYERS:
-        raise ValueError(f"{len(strides)} layers")
-    layers = []
-    for number, stride in enumerate(strides):
-        weight, bias = arrays[f"weight{number}"], arrays[f"bias{number}"]
-        if weight.dtype != np.float32 or bias.dtype != np.float32 or weight.ndim not in (2, 4) or bias.ndim != 1:
-            raise ValueError(f"layer {number + 1} is of {weight.dtype} {weight.shape}")
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise ValueError(f"layer {number + 1} has numbers that are not finite")
-        layers.append(NetworkLayer(weight, bias, int(stride)))
+def parse_policy(header: Header, arrays: Arrays) -> ImagePolicy:
+    """Return the policy of a file's header and arrays; an exception where they are none."""
+    check_kind(header, KIND, VERSION)
+    layers = parse_layers(arrays, header["strides"])
     glance = CropSpec(**header["glance"])
     if count_outputs(layers, (3, glance.height, glance.width)) < 3:
         raise ValueError("too few outputs")

@@ -34,6 +34,7 @@ class RaceBatch:
         options: of the environment.
         task: what learners observe, their rewards, the ends of episodes, and the actions.
         n: number of learners.
+        car: that all drive.
         tracks: the tracks, in the order of the learners.
 
     Raises:
@@ -58,12 +59,14 @@ class RaceBatch:
         if n % in_a_world:
             raise UsageError("worlds are not full", where="n", expected=f"a multiple of {in_a_world}", got=str(n))
         self._world_count = n // in_a_world
-        if self._world_count < options.roads:
-            expected = f"{options.roads} at least, one a road"
+        roads = max(options.roads, 1 if isinstance(options.track, str) else len(options.track))
+        if self._world_count < roads:
+            expected = f"{roads} at least, one a road"
             raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(self._world_count))
         self.n = n
-        self._car = load_car(options.car)
-        self._track = None if options.track == RANDOM else load_track(options.track)
+        self.car = load_car(options.car)
+        names = (options.track,) if isinstance(options.track, str) else options.track
+        self._tracks = [] if RANDOM in names else [load_track(name) for name in names]
         self._team = Team(threads)
         self._rng = np.random.default_rng(seed)
         self._road_worlds: list[tuple[RoadWorlds, int, int]] = []
@@ -83,7 +86,7 @@ class RaceBatch:
         if seed is not None:
             _check_seed(seed)
             self._rng = np.random.default_rng(seed)
-        if not self._road_worlds or self._track is None:
+        if not self._road_worlds or not self._tracks:
             self._road_worlds = self._build_worlds()
         out = np.empty((self.n, self.task.width), np.float32)
         for worlds, lo, hi in self._road_worlds:
@@ -168,13 +171,10 @@ class RaceBatch:
     def _build_worlds(self) -> list[tuple[RoadWorlds, int, int]]:
         options, built, first = self.options, [], 0
         tracks: Sequence[Track]
-        if self._track is not None:
-            tracks = [self._track]
-        else:
-            tracks = [generate_circuit(int(self._rng.integers(2**31))) for _ in range(options.roads)]
+        tracks = self._tracks or [generate_circuit(int(self._rng.integers(2**31))) for _ in range(options.roads)]
         for k, track in enumerate(tracks):
             count = self._world_count * (k + 1) // len(tracks) - self._world_count * k // len(tracks)
-            worlds = RoadWorlds(track, self._car, count, options, self.task, self._team)
+            worlds = RoadWorlds(track, self.car, count, options, self.task, self._team)
             built.append((worlds, first, first + worlds.learners))
             first += worlds.learners
         return built

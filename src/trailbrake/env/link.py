@@ -20,6 +20,7 @@ from trailbrake.errors import CarStuckError, SimulatorError, UsageError
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.planning.course import Course
+from trailbrake.planning.plan_table import tabulate_plan
 from trailbrake.run.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.run.options import DriveOptions, Pace
 from trailbrake.run.session.connection import open_connection
@@ -85,6 +86,8 @@ class LinkRace:
             raise UsageError(
                 "nothing varies through a wire", where="vary", expected="the defaults", got=repr(options.vary)
             )
+        if not isinstance(options.track, str):
+            raise UsageError("one track only through a wire", where="track", expected="a name", got=repr(options.track))
         simulator = registry.find(sim)
         self._rng = np.random.default_rng(seed)
         name = f"gen:{int(self._rng.integers(2**31))}" if options.track == RANDOM else options.track
@@ -92,8 +95,9 @@ class LinkRace:
         self.tracks = [track]
         supplies = simulator.supplies
         _check_judging(self.task, simulator.title, supplies)
-        self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies)
         self._course = Course(track, load_car(options.car))
+        plan = tabulate_plan(self._course) if self.task.needs_plan else None
+        self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies, plan)
         self._start_sampler = StartSampler(track.road, options.start)
         drive = DriveOptions(sim=sim, track=name, car=options.car, live=live, speed="max", signals=tuple(signals),
                              pace=pace, camera=camera)  # fmt: skip

@@ -63,7 +63,7 @@ class RaceOptions:
     """The options of an environment.
 
     Attributes:
-        track: a track's name or file; "random" for roads made from a seed.
+        track: a track's name or file; several that the worlds are spread over; or "random" for roads made from a seed.
         roads: number of random roads that the worlds are spread over.
         car: a car's name or file.
         cars: number of cars that share a world and can touch each other.
@@ -80,7 +80,7 @@ class RaceOptions:
         vary: what varies from episode to episode.
     """
 
-    track: str = "pinegrove"
+    track: str | tuple[str, ...] = "pinegrove"
     roads: int = 1
     car: str = "gt3"
     cars: int = 1
@@ -104,6 +104,9 @@ class RaceOptions:
         """Check all options and return the task that they declare; UsageError names the option that is wrong."""
         _check_least("cars", self.cars, 1)
         _check_least("roads", self.roads, 1)
+        if not self.track or (not isinstance(self.track, str) and RANDOM in self.track):
+            expected = f"names or files, or {RANDOM!r} alone"
+            raise UsageError("no such tracks", where="track", expected=expected, got=repr(self.track))
         _check_least("substeps", self.substeps, 1)
         _check_within("period", self.period, 1e-4, 0.1)
         _check_within("period / substeps", self.period / self.substeps, 1e-5, MAX_DT)
@@ -114,7 +117,7 @@ class RaceOptions:
             raise UsageError("no time", where="limit", expected="> 0 s", got=f"{self.limit}")
         if self.roads > 1 and self.track != RANDOM:
             raise UsageError(
-                "several roads are random ones", where="roads", expected='track = "random"', got=self.track
+                "several roads are random ones", where="roads", expected='track = "random"', got=str(self.track)
             )
         start, vary = self.start, self.vary
         _check_within("start.offset", start.offset, 0.0, 1.0)

@@ -15,7 +15,9 @@ from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.kernels.thread_team import Team
 from trailbrake.observe.derived_features import reset_features
 from trailbrake.observe.features import Feature
-from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
+from trailbrake.planning.course import Course
+from trailbrake.planning.plan_table import tabulate_plan
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.batch import Batch
@@ -69,6 +71,8 @@ class RoadWorlds:
         self, track: Track, car: CarParams, worlds: int, options: RaceOptions, task: TaskSpec, team: Team
     ) -> None:
         self.track, self.options, self.task = track, options, task
+        plan = tabulate_plan(Course(track, car)) if task.needs_plan else None
+        self._planned_road = PlannedRoad(track.road, plan)
         self.n = n = worlds * options.cars
         self.group_size = options.cars
         self.stride = options.cars if options.rivals else 1
@@ -239,7 +243,7 @@ class RoadWorlds:
 
     def _write_other_parts(self, out: Rows) -> None:
         # The parts that `write_features` does not write, of all cars.
-        task, road = self.task, self.track.road
+        task, road = self.task, self._planned_road
         if self._scanners:
             step_kernels.write_poses(self.features, self._poses)
         for scanner in self._scanners:
@@ -261,7 +265,7 @@ class RoadWorlds:
 
     def _observe_placed(self, out: Rows, cars: Ints) -> None:
         # Observe cars that were placed, and hand on the observations of those that learn.
-        task, road = self.task, self.track.road
+        task, road = self.task, self._planned_road
         has_rivals = self.stride > 1
         to = self._own.observations if has_rivals else out
         step_kernels.observe_cars(self._cars, self.features, self._road.table, self._tables, to, cars)

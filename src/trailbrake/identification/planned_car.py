@@ -1,6 +1,6 @@
 """The car that a plan believes in: a learned car with the grip that is all but certain, less what laps disproved.
 
-A lap that leaves the road says in which phase the tyres were asked too much; the number behind that phase is lowered
+A lap that leaves the road says in which phase the tyres had too little grip; the number behind that phase is lowered
 besides the grip as a whole.
 """
 

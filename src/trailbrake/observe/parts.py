@@ -11,6 +11,7 @@ from typing import TypeAlias
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.observe.features import FEATURES, PER_WHEEL, Feature
 
+NUMBERS_AHEAD = 3  # of `PlanPart`, for each time ahead
 MAX_SCALED = 10.0  # bound of a scaled number
 
 
@@ -162,7 +163,36 @@ class ScanPart:
         return frozenset({"x", "y", "yaw"})
 
 
-Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart
+@dataclass(frozen=True)
+class PlanPart:
+    """The planned line and speeds ahead: a plan that is made from the map and the car's file before the drive.
+
+    First the line's distance to the left of the car, over 3 m, and its direction minus that of the car, over 0.2 rad;
+    then for each time ahead, at the car's speed but 10 m/s at least, the line's offset there minus the offset of the
+    car over 3 m, its curvature over 0.05 1/m, and the planned speed minus the speed of the car over 10 m/s.
+
+    Attributes:
+        name: the name that options use.
+        text: one line for the documentation.
+        ahead: s.
+    """
+
+    name: str
+    text: str
+    ahead: tuple[float, ...]
+
+    @property
+    def width(self) -> int:
+        """How many numbers the part has."""
+        return 2 + NUMBERS_AHEAD * len(self.ahead)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the STATE_FIELDS that the part needs."""
+        return frozenset({"x", "y", "yaw", "velocity_x"})
+
+
+Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart | PlanPart
 
 _PREVIEW_DISTANCES = (10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 130.0, 170.0)
 PARTS: dict[str, Part] = {
@@ -184,6 +214,7 @@ PARTS: dict[str, Part] = {
         CurvaturePart("bends", "curvature of the road ahead", _PREVIEW_DISTANCES),
         EdgesPart("edges", "both edges of the road ahead in the car's axes", _PREVIEW_DISTANCES),
         NearestCarsPart("rivals", "the two nearest cars", 2),
+        PlanPart("plan", "the planned line and speeds ahead", (0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 1.9, 2.5, 3.2)),
         ScanPart("scan64", "a range scanner with 64 beams over 270 degrees", 64),
         ScanPart("scan1080", "a range scanner with 1080 beams over 270 degrees", 1080),
     )

@@ -10,10 +10,11 @@ from trailbrake.errors import UsageError
 from trailbrake.observe.derived_features import derive_features, record_command, reset_features
 from trailbrake.observe.features import Feature
 from trailbrake.observe.observation_kernels import compute_rewards
-from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.road_plan import RoadPlan
 from trailbrake.units import RPM, G
 
 Array = NDArray[np.float64]
@@ -30,19 +31,31 @@ class StateObserver:
         road: the road that the car drives on.
         car: the car: its full lock, limiter and weight scale the observations.
         supplies: names of STATE_FIELDS that the states fill; None where that is not known.
+        plan: a line and its speeds at the rows of the road, where the task needs one.
 
     Raises:
-        UsageError: the task needs fields that the states do not have, or a range scanner, which needs walls.
+        UsageError: the task needs fields that the states do not have, a plan that is not given, or a range scanner,
+            which needs walls.
     """
 
-    def __init__(self, task: TaskSpec, road: Road, car: CarParams, supplies: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        task: TaskSpec,
+        road: Road,
+        car: CarParams,
+        supplies: frozenset[str] | None = None,
+        plan: RoadPlan | None = None,
+    ) -> None:
         if task.scans:
             names = ", ".join(scan.name for scan, _ in task.scans)
             raise UsageError("states hold no scans", where="observe", expected="parts without a scanner", got=names)
         missing = sorted(task.observation_needs - supplies) if supplies is not None else []
         if missing:
             raise UsageError("the simulator does not supply what is observed", where="observe", got=", ".join(missing))
+        if task.needs_plan and plan is None:
+            raise UsageError("this observation needs a plan of the road", where="observe", expected="a known car")
         self.task, self.road = task, road
+        self._planned_road = PlannedRoad(road, plan)
         self._full_lock = car.steering.max_angle * car.steering.ratio
         self._limiter = car.engine.limiter_rpm * RPM
         self._quarter_weight = 0.25 * car.body.mass * G
@@ -113,7 +126,7 @@ class StateObserver:
         self._time = state.time
         derive_features(features, road.kernel_table, dt if dt > 0.0 else 0.0, 0, 1)
         out = np.zeros((1, self.task.width), np.float32)
-        self.task.write_observations(features, road, out, 1 + len(others), 0, 1)
+        self.task.write_observations(features, self._planned_road, out, 1 + len(others), 0, 1)
         observation: Rows = out[0]
         return observation
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,27 @@ from trailbrake.observe.parts import (
     FeaturePart,
     NearestCarsPart,
     Part,
+    PlanPart,
     ScanPart,
     find_part,
 )
+from trailbrake.observe.plan_preview import PlanPreview, write_plan_preview
 from trailbrake.observe.rewards import PAST_END, End, Reward, find_end, find_reward
 from trailbrake.observe.road_preview import RoadPoses, write_road_preview
 from trailbrake.state.car_state import WHEEL_NAMES
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_plan import RoadPlan
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Item = TypeVar("Item")
+
+
+class PlannedRoad(NamedTuple):
+    """A road and, where an observation needs it, the plan of a line and its speeds."""
+
+    road: Road
+    plan: RoadPlan | None = None
 
 
 class TaskSpec:
@@ -75,6 +85,7 @@ class TaskSpec:
         self.scans: list[tuple[ScanPart, slice]] = []
         self._edges: list[tuple[EdgesPart, slice, Array]] = []
         self._nearest_cars: list[tuple[NearestCarsPart, int]] = []
+        self._plan_parts: list[tuple[PlanPart, int]] = []
         place = 0
         for part in self.parts:
             columns = slice(place, place + part.width)
@@ -91,6 +102,8 @@ class TaskSpec:
                 self._edges.append((part, columns, np.array(part.ahead, np.float64)))
             elif isinstance(part, NearestCarsPart):
                 self._nearest_cars.append((part, place))
+            elif isinstance(part, PlanPart):
+                self._plan_parts.append((part, place))
             else:
                 self.scans.append((part, columns))
             place += part.width
@@ -133,33 +146,49 @@ class TaskSpec:
     @property
     def has_only_features(self) -> bool:
         """Whether `write_features` alone writes whole observations."""
-        return not (self.scans or self._edges or self._nearest_cars)
+        return not (self.scans or self._edges or self._nearest_cars or self._plan_parts)
 
-    def write_observations(self, features: Array, road: Road, out: Rows, group_size: int, lo: int, hi: int) -> None:
+    @property
+    def needs_plan(self) -> bool:
+        """Whether observations need a `RoadPlan`."""
+        return bool(self._plan_parts)
+
+    def write_observations(
+        self, features: Array, road: PlannedRoad, out: Rows, group_size: int, lo: int, hi: int
+    ) -> None:
         """Write the observations of the cars `lo`..`hi` - 1, without scans.
 
         Args:
             features: (Feature.COUNT, n or more), all rows up to date.
-            road: the road.
+            road: the road, with its plan where `needs_plan`.
             out: (n, width) float32 written.
             group_size: number of consecutive cars that share a world.
             lo: first car.
             hi: last car + 1.
         """
-        write_features(features, self.tables, road.kernel_table, out, lo, hi)
+        write_features(features, self.tables, road.road.kernel_table, out, lo, hi)
         self.write_other_parts(features, road, out, group_size, lo, hi)
 
-    def write_other_parts(self, features: Array, road: Road, out: Rows, group_size: int, lo: int, hi: int) -> None:
+    def write_other_parts(
+        self, features: Array, road: PlannedRoad, out: Rows, group_size: int, lo: int, hi: int
+    ) -> None:
         """Write the parts that `write_features` does not write, without scans; arguments as `write_observations`."""
+        table = road.road.kernel_table
         for edges, columns, ahead in self._edges:
             m = len(ahead)
             preview = np.empty((hi - lo, 6 * m), np.float64)
             poses = RoadPoses(*(features[row, lo:hi] for row in (Feature.S, Feature.OFFSET, Feature.HEADING)))
-            write_road_preview(road.kernel_table, poses, ahead, preview)
+            write_road_preview(table, poses, ahead, preview)
             out[lo:hi, columns] = np.clip(preview[:, m : 5 * m] / edges.scale, -MAX_SCALED, MAX_SCALED)
         for part, place in self._nearest_cars:
             nearest = NearestCars(group_size, part.count, float(part.reach), place)
             write_nearest_cars(features, nearest, out, lo, hi)
+        for plan_part, place in self._plan_parts:
+            if road.plan is None:
+                raise UsageError("this observation needs a plan of the road", where="observe", expected="a known car")
+            times = np.array(plan_part.ahead, np.float64)
+            ahead_of_cars = PlanPreview(table, road.plan, times, place, MAX_SCALED)
+            write_plan_preview(features, ahead_of_cars, out, lo, hi)
 
 
 def _check_sequence(names: Sequence[Item], where: str) -> Sequence[Item]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from trailbrake import __version__
-from trailbrake.drivers.policy_file import SUFFIX, ImagePolicy, write_policy
+from trailbrake.drivers.policy_archive import SUFFIX
+from trailbrake.drivers.policy_file import ImagePolicy, write_policy
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.run.session.drive_session import INTERRUPTED

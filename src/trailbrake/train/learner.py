@@ -1,4 +1,4 @@
-"""Trains the network with PyTorch, the extra "train". The only module that imports it."""
+"""Trains the network of a policy that drives by pictures, with PyTorch."""
 
 import math
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from trailbrake.control.steer_distribution import elect_steer, steer_votes
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.train.dataset import Dataset
+from trailbrake.train.pytorch import import_torch
 
 Floats = NDArray[np.float32]
 
@@ -39,16 +40,6 @@ class Epoch:
     error: float
     held_loss: float
     held_error: float
-
-
-def import_torch() -> Any:
-    """Return PyTorch; UsageError where it is missing."""
-    try:
-        import torch
-    except ImportError as error:
-        raise UsageError("training needs PyTorch", where="trailbrake train", hint='pip install "trailbrake[train]"'
-                         " (a build for processors is enough)") from error  # fmt: skip
-    return torch
 
 
 class Learner:

@@ -1,0 +1,72 @@
+"""The planned line and speeds ahead of a car, relative to its place and speed."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.kernels import jit
+from trailbrake.observe.features import Feature
+from trailbrake.observe.parts import NUMBERS_AHEAD
+from trailbrake.tracks.frenet import RoadTable, bracket_rows
+from trailbrake.tracks.road_plan import RoadPlan
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.float32]
+
+LEAST_SPEED = 10.0  # m/s, of a car that looks ahead by time: a standing car sees something too
+OFFSET_SCALE, HEADING_SCALE, CURVATURE_SCALE, SPEED_SCALE = 3.0, 0.2, 0.05, 10.0  # m, rad, 1/m, m/s
+
+
+class PlanPreview(NamedTuple):
+    """The part `PlanPart` of an observation on a road.
+
+    Attributes:
+        road: the road.
+        plan: at the rows of the road.
+        ahead: (m,) s, times ahead at the car's speed.
+        first_column: place of the first number in the observation.
+        bound: greatest size of a number.
+    """
+
+    road: RoadTable
+    plan: RoadPlan
+    ahead: Array
+    first_column: int
+    bound: float
+
+
+@jit
+def write_plan_preview(features: Array, part: PlanPreview, out: Rows, lo: int, hi: int) -> None:
+    """Write the part `PlanPart` of the cars `lo`..`hi` - 1: see there for the numbers.
+
+    Args:
+        features: (Feature.COUNT, n or more), all rows up to date.
+        part: what to write.
+        out: (n, width) written, `2 + 3 m` columns.
+        lo: first car.
+        hi: last car + 1.
+    """
+    road, plan, ahead, first, bound = part
+    for car in range(lo, hi):
+        s, offset = features[Feature.S, car], features[Feature.OFFSET, car]
+        speed = features[Feature.VELOCITY_X, car]
+        i, j, u = bracket_rows(road, s)
+        lateral = (1.0 - u) * plan.offset[i] + u * plan.offset[j] - offset
+        # Lines cross the road at small angles, so their headings need no wrapping between rows.
+        heading = (1.0 - u) * plan.heading[i] + u * plan.heading[j] - features[Feature.HEADING, car]
+        heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
+        out[car, first] = min(max(lateral / OFFSET_SCALE, -bound), bound)
+        out[car, first + 1] = min(max(heading / HEADING_SCALE, -bound), bound)
+        reach = max(speed, LEAST_SPEED)
+        for k in range(ahead.shape[0]):
+            i, j, u = bracket_rows(road, s + ahead[k] * reach)
+            v = 1.0 - u
+            place = first + 2 + NUMBERS_AHEAD * k
+            across = v * plan.offset[i] + u * plan.offset[j] - offset
+            bend = v * plan.curvature[i] + u * plan.curvature[j]
+            surplus = v * plan.speed[i] + u * plan.speed[j] - speed
+            out[car, place] = min(max(across / OFFSET_SCALE, -bound), bound)
+            out[car, place + 1] = min(max(bend / CURVATURE_SCALE, -bound), bound)
+            out[car, place + 2] = min(max(surplus / SPEED_SCALE, -bound), bound)

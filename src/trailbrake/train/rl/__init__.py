@@ -1,0 +1,1 @@
+"""Learns to drive from the embedded world by reinforcement learning."""

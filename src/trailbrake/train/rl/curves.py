@@ -1,0 +1,71 @@
+"""The curves of a training: JSON lines in a file, and TensorBoard's event files where TensorBoard is installed."""
+
+import contextlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trailbrake.user_files import read_user_text
+
+FILE_NAME = "progress.jsonl"
+MAX_CURVES = 256 << 20  # bytes
+
+
+def read_curves(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a file of curves; a last one that was cut off is left out."""
+    rows = []
+    for line in read_user_text(path, "file of curves", MAX_CURVES).splitlines() if path.exists() else []:
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return rows
+
+
+class CurveWriter:
+    """Writes the figures of each iteration.
+
+    Args:
+        folder: of the run.
+        iteration: the last one that counts; later ones of a run that was stopped are deleted.
+
+    Attributes:
+        has_tensorboard: whether event files are written as well.
+    """
+
+    def __init__(self, folder: Path, iteration: int) -> None:
+        path = folder / FILE_NAME
+        kept = [row for row in read_curves(path) if row["iteration"] <= iteration]
+        self._file = path.open("w", encoding="utf-8")
+        for row in kept:
+            self._file.write(json.dumps(row) + "\n")
+        self._file.flush()
+        self._events: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            self.has_tensorboard = False
+        else:
+            self._events = SummaryWriter(str(folder / "tensorboard"), purge_step=iteration + 1)
+            self.has_tensorboard = True
+
+    def add(self, iteration: int, figures: Mapping[str, Any]) -> None:
+        """Write the figures of an iteration; numbers that are not finite become null."""
+        plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in figures.items()}
+        with contextlib.suppress(OSError):  # a full disk must not end the learning; the checkpoint says so
+            self._file.write(json.dumps({"iteration": iteration, **plain}) + "\n")
+            self._file.flush()
+            if self._events is not None:
+                for name, value in plain.items():
+                    if isinstance(value, int | float):
+                        self._events.add_scalar(name, value, iteration)
+
+    def close(self) -> None:
+        """Close the files."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        if self._events is not None:
+            with contextlib.suppress(OSError):
+                self._events.close()

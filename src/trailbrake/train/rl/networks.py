@@ -1,0 +1,75 @@
+"""Small dense networks in PyTorch, and their weights as NumPy arrays."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.control.network import NetworkLayer
+from trailbrake.train.pytorch import import_torch
+
+Weights = dict[str, NDArray[Any]]
+
+
+def build_network(sizes: Sequence[int], generator: Any, output_gain: float = 1.0) -> Any:
+    """Return dense layers with a ReLU after each but the last, with orthogonal first weights.
+
+    Args:
+        sizes: of inputs, hidden layers and outputs.
+        generator: `torch.Generator` of the weights.
+        output_gain: gain of the last layer's first weights; a small one begins with outputs near 0.
+    """
+    torch = import_torch()
+    nn = torch.nn
+    modules: list[Any] = []
+    for i, (inputs, outputs) in enumerate(itertools.pairwise(sizes)):
+        is_last = i == len(sizes) - 2
+        layer = nn.Linear(inputs, outputs)
+        nn.init.orthogonal_(layer.weight, output_gain if is_last else 2.0**0.5, generator=generator)
+        nn.init.zeros_(layer.bias)
+        modules += [layer] if is_last else [layer, nn.ReLU()]
+    return nn.Sequential(*modules)
+
+
+def export_arrays(state: Mapping[str, Any], prefix: str) -> Weights:
+    """Return the tensors of a module's `state_dict` as arrays of their own, their names behind `prefix`."""
+    return {f"{prefix}{name}": tensor.detach().numpy().copy() for name, tensor in state.items()}
+
+
+def import_arrays(module: Any, weights: Weights, prefix: str) -> None:
+    """Load what `export_arrays` returned."""
+    torch = import_torch()
+    module.load_state_dict({name: torch.from_numpy(weights[f"{prefix}{name}"]) for name in module.state_dict()})
+
+
+def export_adam(optimiser: Any, prefix: str) -> Weights:
+    """Return the state of an Adam optimiser as arrays."""
+    state = optimiser.state_dict()["state"]
+    return {
+        f"{prefix}{place}.{name}": np.array(value.numpy())
+        for place, values in state.items()
+        for name, value in values.items()
+    }
+
+
+def import_adam(optimiser: Any, arrays: Weights, prefix: str) -> None:
+    """Load what `export_adam` returned."""
+    torch = import_torch()
+    state: dict[int, dict[str, Any]] = {}
+    for key, values in arrays.items():
+        if key.startswith(prefix):
+            place, name = key.removeprefix(prefix).split(".")
+            state.setdefault(int(place), {})[name] = torch.from_numpy(np.array(values))
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+
+
+def export_layers(network: Any) -> list[NetworkLayer]:
+    """Return the dense layers of a network for NumPy."""
+    nn = import_torch().nn
+    return [
+        NetworkLayer(module.weight.detach().numpy().copy(), module.bias.detach().numpy().copy())
+        for module in network
+        if isinstance(module, nn.Linear)
+    ]

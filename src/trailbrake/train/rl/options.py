@@ -1,0 +1,177 @@
+"""The options of `train rl`; the command line makes its flags from these. And the environment that they declare."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from trailbrake.drivers.race_policy_file import ACTION
+from trailbrake.env.options import RaceOptions, Range, Start, Vary, fit_substeps
+from trailbrake.errors import UsageError, suggest_names
+from trailbrake.observe.command_limits import CommandLimits
+from trailbrake.observe.features import Feature
+from trailbrake.observe.rewards import End, Reward
+
+METHODS = ("ppo",)
+PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
+CRASH_REWARD = -1.0  # on leaving the road or touching a wall, beside all that the episode would have brought
+
+
+@dataclass(frozen=True, kw_only=True)
+class RlOptions:
+    """A policy to learn by driving in the embedded world.
+
+    Attributes:
+        out: folder of the run: policy.npz (the best one), checkpoint.npz, progress.jsonl.
+        track: tracks to learn on, with commas between; gen:A-B are those of the seeds A to B.
+        car: the car.
+        held_out: tracks to judge policies by, as `track`; left out: those learned on.
+        method: ppo.
+        minutes: of wall time at most.
+        iterations: at most, counted from the first start; 0 for no limit.
+        cars: that drive at once.
+        horizon: s that each drives in an iteration.
+        period: s from one command to the next.
+        observe: parts of the observation, with commas between.
+        hidden: units of each of the two hidden layers.
+        grip: least and greatest factor on the friction of the tyres, drawn for each episode.
+        mass: least and greatest factor on the mass of the car.
+        delay: greatest number of periods by which commands lag, drawn for each episode.
+        noise: greatest standard deviation of noise on the observation, in its scaled numbers.
+        start_speed: greatest speed at the start of an episode, m/s; less in bends.
+        evaluate_every: iterations from one evaluation to the next.
+        laps: that each car drives in an evaluation.
+        seed: of everything random.
+        threads: of the processor, for the world and for PyTorch.
+        resume: whether to go on from the checkpoint in the folder.
+    """
+
+    out: Path = Path("rl")
+    track: str = "pinegrove"
+    car: str = "gt3"
+    held_out: str = ""
+    method: str = "ppo"
+    minutes: float = 60.0
+    iterations: int = 0
+    cars: int = 512
+    horizon: float = 6.0
+    period: float = 0.048
+    observe: str = "motion,lane,asked,plan"
+    hidden: int = 64
+    grip: Range = (0.98, 1.02)
+    mass: Range = (0.98, 1.02)
+    delay: int = 0
+    noise: float = 0.0
+    start_speed: float = 45.0
+    evaluate_every: int = 20
+    laps: int = 2
+    seed: int = 0
+    threads: int = 1
+    resume: bool = False
+
+    @property
+    def steps(self) -> int:
+        """Steps of each car in an iteration."""
+        return max(round(self.horizon / self.period), 1)
+
+    @property
+    def observed_parts(self) -> tuple[str, ...]:
+        """Names of the parts of the observation."""
+        return split_names(self.observe)
+
+    @property
+    def command_limits(self) -> CommandLimits:
+        """The limits of commands."""
+        return CommandLimits(period=self.period)
+
+    @property
+    def tracks(self) -> tuple[str, ...]:
+        """Names of the tracks to learn on."""
+        return expand_tracks(self.track, "--track")
+
+    @property
+    def judged_tracks(self) -> tuple[str, ...]:
+        """Names of the tracks to judge by."""
+        return expand_tracks(self.held_out, "--held-out") if self.held_out else self.tracks
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def expand_tracks(text: str, where: str) -> tuple[str, ...]:
+    """Return the names of tracks in a list with commas, "gen:A-B" as those of all seeds A to B.
+
+    Raises:
+        UsageError: no tracks, or no such range.
+    """
+    names: list[str] = []
+    for name in split_names(text):
+        first, dash, last = name.removeprefix("gen:").partition("-")
+        if not name.startswith("gen:") or not dash:
+            names.append(name)
+            continue
+        if not (first.isdecimal() and last.isdecimal() and 0 <= int(last) - int(first) < 1000):
+            raise UsageError("no range of tracks", where=where, expected="gen:A-B with A <= B, 1000 at most", got=name)
+        names += [f"gen:{seed}" for seed in range(int(first), int(last) + 1)]
+    if not names:
+        raise UsageError("no tracks", where=where, expected="names with commas between", got=repr(text))
+    return tuple(names)
+
+
+def check_options(options: RlOptions) -> None:
+    """Check the options that no other part checks; UsageError names the one that is wrong."""
+    if options.method not in METHODS:
+        raise UsageError("no such method", where="--method", expected=" or ".join(METHODS), got=options.method,
+                         hint=suggest_names(options.method, list(METHODS)))  # fmt: skip
+    tracks = len(options.tracks)
+    for name, good, expected in (
+        ("minutes", options.minutes > 0.0, "more than 0"),
+        ("iterations", options.iterations >= 0, "0 or more"),
+        ("cars", options.cars >= tracks, f"{tracks} or more, one a track"),
+        ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
+        ("hidden", 1 <= options.hidden <= 1024, "1 .. 1024"),
+        ("evaluate-every", options.evaluate_every >= 1, "1 or more"),
+        ("laps", 2 <= options.laps <= 1000, "2 .. 1000: the first begins slowly"),
+        ("seed", options.seed >= 0, "0 or more"),
+        ("threads", options.threads >= 1, "1 or more"),
+    ):
+        if not good:
+            got = str(getattr(options, name.replace("-", "_")))
+            raise UsageError("cannot train so", where=f"--{name}", expected=expected, got=got)
+
+
+def race_options(options: RlOptions, *, evaluation: bool = False) -> RaceOptions:
+    """Return the environment of a training, or of the evaluations in between.
+
+    Reward is progress along the road, as in Fuchs et al., "Super-human performance in Gran Turismo Sport using deep
+    reinforcement learning", IEEE Robotics and Automation Letters 6:3 (2021). More than two wheels beside the
+    road, which makes a lap invalid, end an episode, as does a contact.
+
+    Args:
+        options: of the training.
+        evaluation: cars as they are in their file, without delay or noise, on the tracks to judge by.
+    """
+    return RaceOptions(
+        track=options.judged_tracks if evaluation else options.tracks,
+        car=options.car,
+        period=options.period,
+        substeps=fit_substeps(options.period),
+        observe=options.observed_parts,
+        rewards=(
+            Reward("progress", "for each metre along the centreline", Feature.PROGRESS, PROGRESS_WEIGHT),
+            Reward("calm", "penalty for the squared change of steer", Feature.STEER_CHANGE, -0.05),
+        ),
+        ends=(
+            End("off_track", "more than two wheels off the road", Feature.WHEELS_OFF, 2.5, CRASH_REWARD),
+            End("contact", "a wall was touched", Feature.NEW_CONTACTS, 0.5, CRASH_REWARD),
+            End("backward", "pointing backwards", Feature.BACKWARD_TIME, 0.5, CRASH_REWARD),
+            End("slow", "slower than 1 m/s", Feature.SLOW_TIME, 3.0, CRASH_REWARD),
+        ),
+        action=ACTION,
+        limit=math.inf,
+        start=Start(offset=0.6, heading=0.1, speed=(0.0, options.start_speed)),
+        vary=Vary() if evaluation else Vary(
+            mass=options.mass, grip=options.grip, delay=options.delay, noise=(0.0, options.noise)
+        ),
+    )  # fmt: skip

@@ -1,0 +1,161 @@
+"""`RolloutSampler`: drives cars with given weights and a seed, and returns what they saw, did and got."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.drivers.race_policy_file import normalise
+from trailbrake.env.batch import RaceBatch
+from trailbrake.observe.command_limits import OUTPUTS
+from trailbrake.observe.features import Feature
+from trailbrake.system import steady_clock
+from trailbrake.train.rl.networks import Weights
+from trailbrake.train.rl.options import RlOptions, race_options
+
+Floats = NDArray[np.float32]
+Array = NDArray[np.float64]
+
+
+class RolloutActor(Protocol):
+    """The part of a method that drives: a distribution over outputs for each observation."""
+
+    def load_weights(self, weights: Weights) -> None:
+        """Take over the weights that a learner exported."""
+
+    def sample_outputs(self, observations: Floats, noise: Floats) -> tuple[Floats, Floats]:
+        """Return outputs (n, 2) and their log probabilities (n,).
+
+        Args:
+            observations: (n, width), normalised.
+            noise: (n, 2) standard normal numbers.
+        """
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """T steps of n cars. Episodes that end begin again in the same step.
+
+    Attributes:
+        observations: (T + 1, n, width) float32, not normalised; the first of a new episode where one ended.
+        outputs: (T, n, 2) float32 of the actor.
+        log_probs: (T, n) float32 of the outputs.
+        rewards: (T, n) float32.
+        ended: (T, n) bool: the episode ended with the step; nothing is gained behind it.
+        speeds: (T, n) float32, m/s along the road.
+    """
+
+    observations: Floats
+    outputs: Floats
+    log_probs: Floats
+    rewards: Floats
+    ended: NDArray[np.bool_]
+    speeds: Floats
+
+    @property
+    def count(self) -> int:
+        """Number of steps of all cars."""
+        return self.rewards.size
+
+
+def join_rollouts(rollouts: Sequence[Rollout]) -> Rollout:
+    """Return rollouts of the same length as one, their cars side by side."""
+    names = [field.name for field in fields(Rollout)]
+    return Rollout(**{name: np.concatenate([getattr(each, name) for each in rollouts], axis=1) for name in names})
+
+
+class RolloutSampler:
+    """Cars that drive for a learner. A rollout depends on weights and seed alone: episodes begin with it.
+
+    Args:
+        options: of the training.
+        actor: of the method.
+        cars: that drive at once; None for those of the options.
+
+    Attributes:
+        batch: the cars.
+        world_time: s of processor time in the world so far.
+        network_time: s of processor time in the actor so far.
+
+    Raises:
+        UsageError: options out of range.
+    """
+
+    def __init__(self, options: RlOptions, actor: RolloutActor, cars: int | None = None) -> None:
+        self.options, self.actor = options, actor
+        self.batch = RaceBatch(race_options(options), cars or options.cars, threads=options.threads)
+        self.world_time = self.network_time = 0.0
+
+    def sample(self, weights: Weights, seed: Sequence[int]) -> Rollout:
+        """Return a rollout.
+
+        Args:
+            weights: of the actor, with "mean" and "scale" of the observations.
+            seed: of starts, variation and noise.
+        """
+        batch, steps, n = self.batch, self.options.steps, self.batch.n
+        actor, limits = self.actor, self.options.command_limits
+        actor.load_weights(weights)
+        mean, scale = weights["mean"], weights["scale"]
+        rng = np.random.default_rng([*seed, 1])
+        observations: Floats = np.empty((steps + 1, n, batch.task.width), np.float32)
+        outputs: Floats = np.empty((steps, n, OUTPUTS), np.float32)
+        log_probs, rewards, speeds = (np.empty((steps, n), np.float32) for _ in range(3))
+        ended = np.zeros((steps, n), np.bool_)
+        commands: Array = np.zeros((n, OUTPUTS))
+        reward, ends = np.empty(n), np.empty(n, np.int64)
+        clock = steady_clock.processor_time
+        began = clock()
+        observations[0] = batch.reset([*seed, 0])
+        self.world_time += clock() - began
+        for t in range(steps):
+            began = clock()
+            noise = rng.standard_normal((n, OUTPUTS), np.float32)
+            outputs[t], log_probs[t] = actor.sample_outputs(normalise(observations[t], mean, scale), noise)
+            acted = clock()
+            commands = limits.next_commands(outputs[t], commands)
+            batch.write_step(commands, observations[t + 1], reward, ends)
+            rewards[t], ended[t] = reward, ends != 0
+            speeds[t] = batch.feature_values(Feature.SPEED_ALONG)
+            over = np.flatnonzero(ends)
+            if len(over):
+                commands[over] = 0.0
+                batch.restart(over, observations[t + 1])
+            self.network_time += acted - began
+            self.world_time += clock() - acted
+        return Rollout(observations, outputs, log_probs, rewards, ended, speeds)
+
+    def close(self) -> None:
+        """End the threads of the world."""
+        self.batch.close()
+
+
+class ReinforcementLearner(Protocol):
+    """A method: it learns from rollouts, wherever they were sampled.
+
+    Attributes:
+        actor: drives with the weights of `export_weights`.
+    """
+
+    actor: Any
+
+    def export_weights(self) -> Weights:
+        """Return what `RolloutSampler.sample` takes."""
+
+    def update(self, rollout: Rollout, iteration: int) -> dict[str, float]:
+        """Learn from a rollout that was sampled with the present weights; return figures for the curves.
+
+        Raises:
+            FloatingPointError: a number that is not finite; the learner is of no further use.
+        """
+
+    def export_state(self) -> Weights:
+        """Return everything that `import_state` needs to go on to the bit."""
+
+    def import_state(self, arrays: Weights) -> None:
+        """Take over what `export_state` returned."""
+
+    def export_layers(self) -> Any:
+        """Return the layers of the deterministic policy, and mean and scale of its input."""

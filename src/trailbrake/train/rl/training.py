@@ -1,0 +1,213 @@
+"""`train_policy`: samples, learns, judges and keeps, until time or iterations are over."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from trailbrake import __version__
+from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
+from trailbrake.errors import DataError, UsageError
+from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.system import steady_clock
+from trailbrake.system.signals import handle_stop_signals
+from trailbrake.train.pytorch import import_torch
+from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
+from trailbrake.train.rl.curves import CurveWriter
+from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
+from trailbrake.train.rl.options import RlOptions, check_options, race_options
+from trailbrake.train.rl.ppo import PpoLearner
+from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout, RolloutSampler
+
+POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
+CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
+
+
+def build_learner(options: RlOptions) -> ReinforcementLearner:
+    """Return a new learner of the method and the observation that options name."""
+    torch = import_torch()
+    torch.set_num_threads(options.threads)
+    width = race_options(options).build_task().width
+    return PpoLearner(width, options.hidden, options.seed)
+
+
+def export_policy(learner: ReinforcementLearner, options: RlOptions, about: dict[str, Any]) -> RacePolicy:
+    """Return the learner's deterministic policy."""
+    layers, mean, scale = learner.export_layers()
+    return RacePolicy(options.observed_parts, options.command_limits, mean, scale, layers, about)
+
+
+@dataclass
+class _Run:
+    # A training under way.
+    options: RlOptions
+    learner: ReinforcementLearner
+    sampler: RolloutSampler
+    evaluator: LapEvaluator
+    curves: CurveWriter
+    progress: TrainingProgress
+    say: Callable[[str], None]
+    results: list[TrackResult] = field(default_factory=list)
+    saved_at: float = 0.0
+    save_error: str = ""
+
+    def iterate(self) -> None:
+        """Sample, learn, and judge where it is time."""
+        options, sampler = self.options, self.sampler
+        iteration = self.progress.iteration + 1
+        wall, cpu = steady_clock.now(), steady_clock.processor_time()
+        world, network = sampler.world_time, sampler.network_time
+        rollout = sampler.sample(self.learner.export_weights(), [options.seed, iteration])
+        began = steady_clock.processor_time()
+        try:
+            figures = self.learner.update(rollout, iteration)
+        except FloatingPointError as error:
+            raise DataError(
+                "learning diverged", where=f"{options.out}, iteration {iteration}", expected="finite numbers",
+                got=str(error), hint="the checkpoint and the best policy so far are kept; try another --seed",
+            ) from error  # fmt: skip
+        learned = steady_clock.processor_time() - began
+        times = {"world": sampler.world_time - world, "actor": sampler.network_time - network, "learning": learned}
+        wall_spent, cpu_spent = steady_clock.now() - wall, steady_clock.processor_time() - cpu
+        self.progress = replace(
+            self.progress, iteration=iteration, steps=self.progress.steps + rollout.count,
+            wall_time=self.progress.wall_time + wall_spent, cpu_time=self.progress.cpu_time + cpu_spent,
+        )  # fmt: skip
+        shares = {f"{name}_share": value / max(cpu_spent, 1e-9) for name, value in times.items()}
+        figures = {
+            "steps": self.progress.steps, "wall_s": round(self.progress.wall_time, 2),
+            "cpu_s": round(self.progress.cpu_time, 2), "steps_per_s": rollout.count / max(wall_spent, 1e-9),
+            "steps_per_cpu_s": rollout.count / max(cpu_spent, 1e-9), **describe_rollout(rollout, options.period),
+            **figures, **shares,
+        }  # fmt: skip
+        if iteration % options.evaluate_every == 0:
+            figures |= self.judge()
+        self.curves.add(iteration, figures)
+
+    def judge(self) -> dict[str, float]:
+        """Judge the policy, keep it if it is the best so far, and return figures for the curves."""
+        options, progress = self.options, self.progress
+        about = {
+            "trailbrake": __version__, "method": options.method, "car": options.car, "track": options.track,
+            "seed": options.seed, "iteration": progress.iteration, "steps": progress.steps,
+            "cpu_s": round(progress.cpu_time, 1), "wall_s": round(progress.wall_time, 1),
+        }  # fmt: skip
+        policy = export_policy(self.learner, options, about)
+        self.results = self.evaluator.evaluate(policy)
+        score = score_results(self.results)
+        if score < progress.best_score:
+            self.progress = replace(progress, best_score=score, best_iteration=progress.iteration)
+            policy.about["laps"] = {result.track: round(result.lap_time, 3) for result in self.results}
+            try:
+                write_race_policy(options.out / POLICY_FILE, policy)
+            except UsageError as error:
+                self.say(str(error))
+                self.save_error = str(error)
+        is_best = " (best)" if self.progress.best_iteration == progress.iteration else ""
+        crashes, cars = (sum(getattr(result, name) for result in self.results) for name in ("crashes", "cars"))
+        laps = ", ".join(f"{r.track} {r.lap_time:.2f} s ({100.0 * (r.ratio - 1.0):+.1f} %)" for r in self.results[:6])
+        minutes = progress.wall_time / 60.0
+        self.say(f"iteration {progress.iteration}, {progress.steps / 1e6:.1f} M steps, {minutes:.1f} min: {laps};"
+                 f" {crashes} of {cars} cars crashed{is_best}")  # fmt: skip
+        return {"score": score, "crashes": crashes, **{f"lap_s/{r.track}": r.lap_time for r in self.results}}
+
+    def save(self) -> None:
+        """Write the checkpoint; where that fails the last good one stays, and the training goes on."""
+        try:
+            write_checkpoint(
+                self.options.out / CHECKPOINT_FILE, self.options, self.progress, self.learner.export_state()
+            )
+            self.save_error = ""
+        except OSError as error:
+            self.save_error = f"cannot write the checkpoint: {error.strerror or error}; the last good one stays"
+            self.say(self.save_error)
+        self.saved_at = steady_clock.now()
+
+
+def describe_rollout(rollout: Rollout, period: float) -> dict[str, float]:
+    """Return figures of a rollout for the curves: mean reward of a step, m/s, crashes for each km."""
+    distance = float(rollout.speeds.sum(dtype="f8")) * period
+    return {
+        "reward": float(rollout.rewards.mean()), "speed": float(rollout.speeds.mean()),
+        "crashes_per_km": 1000.0 * float(rollout.ended.sum()) / max(distance, 1.0),
+    }  # fmt: skip
+
+
+def train_policy(
+    options: RlOptions,
+    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
+    """Learn a policy, keep the best one and checkpoints in the run's folder, and return what was done.
+
+    An interrupt ends the learning after the iteration under way; a checkpoint is written.
+
+    Args:
+        options: how.
+        say: takes lines for the user.
+        progress: takes the share done.
+
+    Raises:
+        UsageError: a wrong option, no PyTorch, a folder that is taken, or one that cannot be written.
+        DataError: a checkpoint that cannot be read, or learning that diverged.
+    """
+    check_options(options)
+    learner = build_learner(options)  # first: it is soon known whether PyTorch is there
+    done = _prepare_folder(options, learner)
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+
+    with ExitStack() as stack:
+        say(f"planning {len(set(options.tracks) | set(options.judged_tracks))} tracks")
+        sampler = RolloutSampler(options, learner.actor)
+        stack.callback(sampler.close)
+        evaluator = LapEvaluator(options)
+        stack.callback(evaluator.close)
+        curves = CurveWriter(options.out, done.iteration)
+        stack.callback(curves.close)
+        if not curves.has_tensorboard:
+            say("no TensorBoard: curves go to progress.jsonl alone; pip install tensorboard")
+        run = _Run(options, learner, sampler, evaluator, curves, done, say)
+        stack.enter_context(handle_stop_signals(stop))
+        began = run.saved_at = steady_clock.now()
+        while not stopped:
+            spent = (steady_clock.now() - began) / (60.0 * options.minutes)
+            most = options.iterations
+            progress(min(max(spent, run.progress.iteration / most if most else 0.0), 1.0))
+            if spent >= 1.0 or (most and run.progress.iteration >= most):
+                break
+            run.iterate()
+            if steady_clock.now() - run.saved_at >= CHECKPOINT_SECONDS:
+                run.save()
+        if run.progress.iteration % options.evaluate_every and run.progress.iteration > done.iteration:
+            run.judge()
+        run.save()
+    if run.save_error:
+        raise UsageError(run.save_error, where=str(options.out), hint="make room, then go on with --resume")
+    return {
+        "policy": str(options.out / POLICY_FILE), "ended": INTERRUPTED if stopped else "done",
+        **asdict(run.progress), "results": [asdict(result) for result in run.results],
+    }  # fmt: skip
+
+
+def _prepare_folder(options: RlOptions, learner: ReinforcementLearner) -> TrainingProgress:
+    path: Path = options.out / CHECKPOINT_FILE
+    if options.resume:
+        done, state = read_checkpoint(path, options)
+        try:
+            learner.import_state(state)
+        except (KeyError, RuntimeError, ValueError) as error:
+            got = " ".join(str(error).split())[:160]
+            raise DataError("the checkpoint does not fit the learner", where=str(path), got=got) from error
+        return done
+    if path.exists():
+        raise UsageError("a training is there already", where=str(options.out), hint="--resume, or another --out")
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError("cannot make the folder", where=str(options.out), got=error.strerror or str(error)) from error
+    return TrainingProgress()

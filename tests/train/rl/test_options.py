@@ -1,0 +1,43 @@
+from dataclasses import replace
+
+import pytest
+
+from trailbrake.env.options import Vary
+from trailbrake.errors import UsageError
+from trailbrake.train.rl.options import RlOptions, check_options, expand_tracks, race_options
+
+
+def test_tracks_are_names_and_ranges_of_seeds():
+    assert expand_tracks("pinegrove, gen:3-5,gen:9", "--track") == ("pinegrove", "gen:3", "gen:4", "gen:5", "gen:9")
+    for wrong in ("gen:5-3", "gen:a-b", "gen:1-2000", "gen:-4", " , "):
+        with pytest.raises(UsageError, match="--track"):
+            expand_tracks(wrong, "--track")
+
+
+def test_policies_are_judged_on_the_held_out_tracks_by_cars_as_they_are():
+    options = RlOptions(track="pinegrove,gen:1-2", held_out="gen:7", noise=0.1, delay=1)
+    learned, judged = race_options(options), race_options(options, evaluation=True)
+    assert learned.track == ("pinegrove", "gen:1", "gen:2")
+    assert judged.track == ("gen:7",)
+    assert learned.vary.grip == options.grip
+    assert learned.vary.noise == (0.0, 0.1)
+    assert judged.vary == Vary()
+    assert (learned.observe, learned.period, learned.ends) == (judged.observe, judged.period, judged.ends)
+    assert RlOptions(track="pinegrove").judged_tracks == ("pinegrove",)
+    assert learned.build_task().needs_plan
+
+
+def test_a_horizon_is_so_many_steps():
+    assert RlOptions(horizon=6.0, period=0.048).steps == 125
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"method": "pp"}, {"minutes": 0.0}, {"minutes": float("nan")}, {"iterations": -1}, {"cars": 1, "track": "gen:1-2"},
+     {"horizon": 0.01}, {"hidden": 0}, {"evaluate_every": 0}, {"laps": 1}, {"seed": -1}, {"threads": 0}],
+)  # fmt: skip
+def test_options_out_of_range_are_named(wrong):
+    name = next(iter(wrong)).replace("_", "-")
+    with pytest.raises(UsageError, match=f"--{name}"):
+        check_options(replace(RlOptions(), **wrong))
+    check_options(RlOptions())
