@@ -5,9 +5,12 @@ from functools import cache
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.line_follow import Driver
+from trailbrake.identification.figure_uncertainty import replace_grip
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks import layout
@@ -87,6 +90,22 @@ def test_faster_than_planned_brakes_and_slower_drives(car):
     assert fast.brake > 0.1
     assert slow.brake == 0.0
     assert slow.throttle > 0.5 > fast.throttle
+
+
+def test_too_fast_for_a_plan_that_holds_grip_back_it_brakes_with_all_that_was_found():
+    def learned(share):
+        doubt = Uncertainty(source="test", lateral_grip=0.03, braking=0.03, drive_force=0.02, downforce=0.1,
+                            steer_angle=0.02, delay=0.01, planned_share=share)  # fmt: skip
+        car = replace(replace_grip(load_car("gt3"), share), uncertainty=doubt)
+        made = Driver(learn=0.0)
+        made.reset(Course(load_track("pinegrove"), car))
+        return made
+
+    s = straightest(course().line)
+    low, found = learned(0.6), learned(1.0)
+    fast = state(low.line, s, speed=low.plan.speed_at(s) + 15.0)
+    # The limit has the drag of the air in it, which no plan holds back: up to a fifth more.
+    assert 1.0 <= low.act(fast, 0.003).brake / found.act(fast, 0.003).brake < 1.2
 
 
 def test_from_rest_it_takes_first_gear_and_goes():

@@ -53,12 +53,13 @@ def test_a_simulator_that_goes_away_leaves_what_was_driven(monkeypatch):
     assert progress.listener.lines == ["laps was not driven: no answer"]
 
 
-def test_a_drive_that_breaks_off_is_a_fault(monkeypatch, tmp_path):
-    recorded = RecordedDrive(tmp_path / "laps.mcap", 10.0, "the car is stuck")
+def test_a_drive_that_breaks_off_is_no_fault_of_the_car(monkeypatch, tmp_path):
+    recorded = RecordedDrive(tmp_path / "laps.mcap", 10.0, "the driver raised")
     monkeypatch.setattr(learning_drives, "record_drive", lambda *args: recorded)
-    found = drive_laps("forza", LearningProgress(["a table"], [], Lines()))
-    assert found.fault.phase == "standstill"
-    assert found.drive is recorded
+    progress = LearningProgress(["a table"], [], Lines())
+    found = drive_laps("forza", progress)
+    assert found == (recorded, None)
+    assert progress.listener.lines == ["laps broke off: the driver raised"]
 
 
 def test_a_wire_that_supplies_too_little_is_said():

@@ -24,11 +24,11 @@ TRACK = load_track("kartwerk")
 DOUBT = Uncertainty(source="test", lateral_grip=0.0, braking=0.0, drive_force=0.0, downforce=0.0, steer_angle=0.0,
                     delay=0.0)  # fmt: skip
 SLIDE = LapFault("braking", 20.0)
-LATE = "late"
+LATE, BROKEN = "late", "the driver raised"
 
 
 class Scene:
-    """A learning whose verification laps end as `outcomes` say: None clean, a fault, `LATE`, or `INTERRUPTED`."""
+    """A learning whose verification laps end as `outcomes` say: None clean, a fault, or one of the texts above."""
 
     def __init__(self, monkeypatch, folder, outcomes):
         self.outcomes, self.believed, self.kept, self.folder = list(outcomes), [], [], folder
@@ -45,8 +45,8 @@ class Scene:
         outcome = self.outcomes.pop(0)
         path = self.folder / f"{plan.names[1]}.mcap"
         path.write_bytes(b"")
-        reason = INTERRUPTED if outcome == INTERRUPTED else ""
-        progress.interrupted = reason != ""
+        reason = outcome if outcome in (INTERRUPTED, BROKEN) else ""
+        progress.interrupted = reason == INTERRUPTED
         fault = outcome if isinstance(outcome, LapFault) else None
         plan.watch.late = outcome == LATE
         return LapDrive(RecordedDrive(path, 50.0, reason), fault)
@@ -106,6 +106,14 @@ def test_laps_that_take_too_long_fail(monkeypatch, tmp_path):
     scene = Scene(monkeypatch, tmp_path, [LATE, None])
     _, progress = scene.verify()
     assert [drive["outcome"] for drive in progress.verification["drives"]] == ["the car got stuck", "clean"]
+
+
+def test_a_drive_that_breaks_off_lowers_nothing(monkeypatch, tmp_path):
+    scene = Scene(monkeypatch, tmp_path, [BROKEN, None])
+    file, progress = scene.verify()
+    assert (file.car.uncertainty.planned_share, file.car.uncertainty.verified_laps) == (1.0, 0)
+    assert progress.verification["drives"][0]["outcome"] == "broken off"
+    assert scene.verify()[0].car.uncertainty.verified_laps == 2
 
 
 def test_another_car_is_driven_anew(monkeypatch, tmp_path):

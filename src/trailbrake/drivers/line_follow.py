@@ -47,7 +47,7 @@ CREEP_SPEED = 5.0  # m/s, to which that slows at the most
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 START_GRIP = 0.93  # of the grip of the car's file: planned with until the tyres have shown more
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
-FULL_PEDAL_ERROR = 1.5  # m/s below the profile from which all the grip is used
+FULL_PEDAL_ERROR = 1.5  # m/s below or above the profile from which all the grip is used
 
 
 class Driver:
@@ -77,6 +77,8 @@ class Driver:
         self.line, self.limits, self.handling = course.line, course.envelope, course.handling
         self.car = car = course.known_car()
         is_estimate = car.uncertainty is not None
+        doubt = car.uncertainty
+        self.planned_along = doubt.planned_share * doubt.planned_along if doubt is not None else 1.0
         self.learns = self.learn > 0.0 or (math.isnan(self.learn) and is_estimate)
         chosen = START_GRIP if math.isnan(self.start_grip) else self.start_grip
         cautious = is_estimate and math.isnan(self.start_grip)
@@ -198,7 +200,9 @@ class Driver:
         shape = PathShape(*path[:4], self.plan.road.table.item(self.row, RoadColumn.GRIP))
         drive, brake = self.remaining_accelerations(speed, shape, self.limits, BRAKE_SHARE)
         grip = self._rear_grip_left(state, slips)
-        most, least = drive * grip, -brake * grip
+        # A car that is too fast for a plan which holds grip back brakes with all that was found of it.
+        held_back = self.planned_along if error < -FULL_PEDAL_ERROR else 1.0
+        most, least = drive * grip, -brake * grip / held_back
         return most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most), grip
 
     def _compute_pedals(

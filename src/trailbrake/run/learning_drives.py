@@ -17,7 +17,6 @@ from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.lap_watch import LapWatch
 from trailbrake.run.learning_journal import LearningJournal, LearningStep
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
-from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.run.session.progress import ProgressListener
 from trailbrake.tracks.track import Track
@@ -137,6 +136,8 @@ def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningPr
     if drive is None:
         return None
     fault = plan.watch.find_fault()
-    if fault is None and drive.reason not in ("", INTERRUPTED):
-        fault = LapFault("standstill", 0.0)
+    if (
+        fault is None and not drive.interrupted and drive.reason
+    ):  # no fault of the car: a lost wire, a driver that raised
+        progress.listener.show_message(f"{plan.names[0]} broke off: {drive.reason}")
     return LapDrive(drive, fault)

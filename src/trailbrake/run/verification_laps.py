@@ -29,6 +29,7 @@ ATTEMPTS = 6
 OFF_ROAD_S = 0.1  # s beside the road that fail a drive
 LEAST_SPEED = 4.0  # m/s, mean of a drive that takes too long
 STEP = "verification"
+BROKEN_OFF = "broken off"
 
 
 class PlannedFile(NamedTuple):
@@ -93,7 +94,8 @@ def verify_file(target: DriveTarget, track: Track, progress: LearningProgress, n
                 return file
             progress.add_step(step, teaches=step.left_road)
             grip = car.uncertainty.planned_share if car.uncertainty is not None else progress.reduction.grip
-            show(f"{STEP} with {100.0 * grip:.0f} % of the grip: {step.seconds:.0f} s, {step.outcome or 'clean'}")
+            outcome = _describe_drive(step)["outcome"]
+            show(f"{STEP} with {100.0 * grip:.0f} % of the grip: {step.seconds:.0f} s, {outcome}")
         attempts.append(_describe_drive(step))
         if step.left_road:
             progress.reduction = step.reduction
@@ -127,7 +129,11 @@ def _find_clean(progress: LearningProgress, name: str, digest: str) -> LearningS
 
 
 def _describe_drive(step: LearningStep) -> dict[str, object]:
-    return {"recording": step.recording, "seconds": step.seconds, "outcome": step.outcome or "clean"}
+    return {
+        "recording": step.recording,
+        "seconds": step.seconds,
+        "outcome": step.outcome or ("clean" if step.finished else BROKEN_OFF),
+    }
 
 
 def _drive(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.learned import Uncertainty
 from trailbrake.control.vehicle.drivetrain_inverse import MOST_BALANCE, DrivetrainInverse
 from trailbrake.units import RPM
 from trailbrake.world.param_packing import engine_map, pack_car
@@ -72,6 +73,18 @@ def test_brakes_give_what_was_asked_for_and_the_engine_does_not_drag(name):
         idle = world_s_torque(car, car.engine_speed(v, 3), throttle)
         assert idle == pytest.approx(0.0, abs=0.005 * max(car.engine.torque))
     assert pedals.pedals_for_force(-3.0 * full, 30.0, 3)[1] == 1.0
+
+
+@pytest.mark.parametrize("wrong", [0.7, 1.0, 1.3])
+def test_beside_the_brakes_an_engine_that_is_uncertain_never_pulls(wrong):
+    truth = load_car("f1")
+    engine = msgspec.structs.replace(truth.engine, torque=tuple(t / wrong for t in truth.engine.torque))
+    doubt = Uncertainty(source="test", lateral_grip=0.05, braking=0.05, drive_force=0.17, downforce=0.1,
+                        steer_angle=0.02, delay=0.01)  # fmt: skip
+    pedals = DrivetrainInverse(msgspec.structs.replace(truth, engine=engine, uncertainty=doubt))
+    for v in speeds(truth, 3):
+        throttle, _ = pedals.pedals_for_force(-0.3 * truth.full_brake_force, v, 3)
+        assert world_s_torque(truth, truth.engine_speed(v, 3), throttle) <= 0.0
 
 
 def test_a_car_file_with_an_impossible_engine_drag_does_not_make_the_brakes_fight_the_throttle():

@@ -4,6 +4,7 @@ import math
 
 from trailbrake.cars.params import CarParams
 
+NORMAL_95 = 1.96
 MOST_BALANCE = 0.25  # throttle beside the brake: more is no engine's drag, but an error of the car's file
 
 
@@ -11,11 +12,14 @@ class DrivetrainInverse:
     """The inverse of a car's drivetrain.
 
     Under braking the throttle balances the engine's drag: engine braking acts on the driven axle alone, and near the
-    limit it makes the rear of a rear-driven car slide.
+    limit it makes the rear of a rear-driven car slide. The engine of a learned car may pull more and drag less than its
+    file says: beside the brakes, the throttle is what the least drag takes of the most torque.
     """
 
     def __init__(self, car: CarParams) -> None:
         self._car = car
+        doubt = min(NORMAL_95 * car.uncertainty.drive_force, 1.0) if car.uncertainty is not None else 0.0
+        self._balance_share = (1.0 - doubt) / (1.0 + doubt)
 
     def engine_torques(self, engine_speed: float) -> tuple[float, float]:
         """Return (full-throttle torque, drag torque with the throttle shut), N m, >= 0, at `engine_speed` (rad/s)."""
@@ -41,5 +45,5 @@ class DrivetrainInverse:
         torque = max(force, 0.0) / ratio
         throttle = min((torque + drag) / (full + drag), 1.0) if full + drag > 0.0 else 0.0
         if force <= 0.0:
-            throttle = min(throttle, MOST_BALANCE)
+            throttle = min(self._balance_share * throttle, MOST_BALANCE)
         return throttle, min(max(-force, 0.0) / self._car.full_brake_force, 1.0)
