@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # help imports this module: it must stay cheap
 _ALWAYS_SUPPLIED = frozenset({"time", "sequence", "age", "phase"})
 WorldKind = Literal["car", "road", "miniature"]  # full-size cars; the same with a camera; the miniature world
 Speed = Literal["real", "max"]
+BEST_DRIVER = "line_track"  # the quickest that drives a known car on a known road
+ESTIMATE_DRIVER = "line_follow"  # takes its place where the car's file states its uncertainty, as a learned one does
 
 T = TypeVar("T")
 Live = TypeVar("Live")
@@ -146,7 +148,8 @@ class Simulator(Generic[Live, Serve]):
         cars: number of cars that the host needs on the track.
         world: kind of embedded world behind the host.
         camera: of a "road" world: fields of `world.pinhole_camera.PinholeCamera`.
-        default_driver: drives where the user names no driver.
+        default_driver: drives where the user names no driver; in place of BEST_DRIVER drives ESTIMATE_DRIVER with a car
+            whose file states its uncertainty.
         unmapped_driver: the same in a live drive on a road that is not known; "" = default_driver, which is refused
             there if it needs a road.
         embedded_options: options of a world that exists for one drive, from the links' live options and the number of
@@ -184,7 +187,7 @@ class Simulator(Generic[Live, Serve]):
     cars: Callable[[Serve], int] = one_car
     world: WorldKind = "car"
     camera: Mapping[str, float] | None = None
-    default_driver: str = "line_follow"
+    default_driver: str = BEST_DRIVER
     unmapped_driver: str = ""
     embedded_options: Callable[[Live, int], Serve] | None = None
     options_for_car: Callable[[Live, int], Live] | None = None

@@ -76,7 +76,7 @@ def test_without_flags_two_laps_of_the_best_there_is(cli, fake):
     cli("drive")
     options = asked[0][0]
     assert (options.sim, options.laps, options.live) == ("assetto", 2, False)
-    assert find(options.sim).default_driver == "line_follow"
+    assert find(options.sim).default_driver == "line_track"
     assert options.driver == ""  # nobody named
 
 

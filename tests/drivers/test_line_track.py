@@ -5,14 +5,17 @@ from functools import cache
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.params import SteerRange
 from trailbrake.drivers.line_track import Driver
-from trailbrake.planning.course import Course
+from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.drive_session import drive
 from trailbrake.state import CarState
-from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 
@@ -75,6 +78,32 @@ def test_a_memory_goes_from_drive_to_drive():
     other = driver()
     other.import_memory(kept, "memory.json")
     assert other.export_memory()["factors"] == kept["factors"]
+
+
+def test_the_first_lap_is_planned_with_all_the_grip_of_the_file_and_a_given_friction_as_it_is():
+    assert driver().adaptive.learning.factors == pytest.approx(1.0 / GRIP_MARGIN)
+    assert driver(learn=0.0).adaptive.learning.factors == pytest.approx(1.0)
+    line = course().line
+    table = line.table.copy()
+    for share, expected in ((1.0, 1.0 / GRIP_MARGIN), (1.05, 1.0)):
+        table[:, RoadColumn.GRIP] = share * line.column(RoadColumn.GRIP)
+        given = Course(course().track, course().car, given_line=Road(table.copy(), line.spacing, line.closed))
+        made = Driver()
+        made.reset(given)
+        assert made.adaptive.learning.factors == pytest.approx(expected)
+
+
+def test_steer_is_a_share_of_what_the_game_allows_at_that_speed():
+    steer_range = SteerRange(source="test", speeds=(0.0, 20.0), shares=(1.0, 0.5))
+    narrow = Driver(learn=0.0)
+    narrow.reset(Course(course().track, structs.replace(course().car, steer_range=steer_range)))
+    usual = driver(learn=0.0).act(state(offset=0.5), 0.003).steer
+    assert usual != 0.0
+    assert narrow.act(state(offset=0.5), 0.003).steer == pytest.approx(2.0 * usual)
+
+
+def test_the_live_page_takes_the_law_s_numbers_for_no_gains_that_it_can_change():
+    assert not isinstance(driver(), HasGains)
 
 
 def test_learned_factors_reach_the_plan():

@@ -10,6 +10,7 @@ from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_source
 from trailbrake.planning.course import Course
 from trailbrake.planning.handling import car_attitude
 from trailbrake.tracks.frenet import RoadTable
+from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 
@@ -30,9 +31,31 @@ def test_a_plan_has_the_speeds_and_the_attitude_of_its_sources():
             given.handling, given.line, row * given.line.spacing, given.speed[row], given.acceleration[row]
         )
         assert (table[row, PlanColumn.STEER], table[row, PlanColumn.SIDESLIP]) == (steer, sideslip)
-    # The plan is within the limits beside its own cornering, but for its reserves.
+    # The plan is within the limits of the tyres beside its own cornering, but for its reserves.
     assert np.mean(table[:, PlanColumn.ACCELERATION] <= table[:, PlanColumn.DRIVE_LIMIT] + 0.3) > 0.98
     assert np.all(table[:, PlanColumn.BRAKE_LIMIT] > 0.0)
+
+
+def test_where_the_engine_limits_the_plan_the_throttle_is_open():
+    given = sources()
+    table = build_tracking_plan(given).table
+    opened = table[:, PlanColumn.ENGINE_LIMITED] == 1.0
+    # On pinegrove a gt3 is limited by its engine for a third of the road, and there it accelerates or holds its speed.
+    assert 0.2 < np.mean(opened) < 0.6
+    assert given.acceleration[opened].min() > -0.5
+    fastest = int(np.argmax(given.speed)) - 5
+    assert opened[fastest]
+    assert not opened[given.acceleration < -1.0].any()
+
+
+def test_a_slower_car_has_more_grip_left_in_a_bend_and_a_standing_one_no_downforce():
+    given = sources()
+    table = build_tracking_plan(given).table
+    bend = int(np.argmax(np.abs(given.line.table[:, RoadColumn.CURVATURE])))
+    assert table[bend, PlanColumn.DRIVE_LIMIT_BELOW] > table[bend, PlanColumn.DRIVE_LIMIT] + 1.0
+    fast = int(np.argmax(given.speed))
+    assert table[fast, PlanColumn.LAUNCH_LIMIT] < table[fast, PlanColumn.DRIVE_LIMIT]
+    assert np.ptp(table[:, PlanColumn.LAUNCH_LIMIT]) < 0.2 * table[fast, PlanColumn.LAUNCH_LIMIT]
 
 
 def test_rows_are_filled_beyond_the_last_by_the_first():

@@ -51,7 +51,7 @@ def test_forza_without_a_track_keeps_the_lane_and_nothing_is_called_by_another_n
     assert not any(name in page + recording.path.name for name in ("gt3", "hartmoor", "lakeside"))
 
 
-@pytest.mark.parametrize("driver", ["line_follow", "heading_hold"])
+@pytest.mark.parametrize("driver", ["line_track", "heading_hold"])
 def test_beamng_drives_without_a_road_or_not_at_all(tmp_path, driver):
     ours, theirs = free_port(), free_port()
     with command("serve", "beamng", "--track=gen:7", "--car=hatchback", f"--send=127.0.0.1:{ours}",
@@ -59,13 +59,13 @@ def test_beamng_drives_without_a_road_or_not_at_all(tmp_path, driver):
         serve.until("ready ")
         words = ["drive", "--sim=beamng", "--live", "--json", f"--listen=127.0.0.1:{ours}",
                  f"--peer=127.0.0.1:{theirs}", "--seconds=3", f"--out={tmp_path}"]  # fmt: skip
-        with command(*words, *([] if driver == "line_follow" else [f"--driver={driver}"]), shm=tmp_path) as drive:
+        with command(*words, *([] if driver == "line_track" else [f"--driver={driver}"]), shm=tmp_path) as drive:
             code = drive.end()
         serve.process.send_signal(signal.SIGINT)
         assert serve.end() == 0, serve.said
-    if driver == "line_follow":  # BeamNG's default driver
+    if driver == "line_track":  # BeamNG's default driver
         assert code == 2
-        assert "line_follow plans on a road, and the road is not known" in drive.said[-1]
+        assert "line_track plans on a road, and the road is not known" in drive.said[-1]
         assert not list(tmp_path.glob("*.mcap"))
         assert serve.summary["messages_in"] == 0
     else:

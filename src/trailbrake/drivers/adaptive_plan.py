@@ -56,6 +56,7 @@ class AdaptivePlan:
     Args:
         course: with the plan to begin with.
         start_grip: the first estimate of the grip, as a factor on what the car's file says.
+        first_factor: on the planned grip in the first lap, everywhere; laps change it place by place.
         cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
             the file says of downforce and brakes may be wrong.
 
@@ -68,13 +69,13 @@ class AdaptivePlan:
         planned_first, planned_rows: the rows that were planned anew last.
     """
 
-    def __init__(self, course: Course, start_grip: float, *, cautious: bool = False) -> None:
+    def __init__(self, course: Course, start_grip: float, *, first_factor: float = 1.0, cautious: bool = False) -> None:
         self._line, self._limits = course.line, course.envelope
         law = course.known_car().tyre_front.tyre_law()
         self._curve = (law.b, law.c, law.e)
         self.estimate = GripEstimate(start_grip, self._curve)
         self._cautious = cautious
-        self.learning = LapLearning(self._line.length, closed=self._line.closed)
+        self.learning = LapLearning(self._line.length, closed=self._line.closed, first_factor=first_factor)
         self._limit_estimate()
         self._car = planning_car(course.known_car())
         self._shapes = path_shapes(self._line)
@@ -84,7 +85,7 @@ class AdaptivePlan:
         self.speeds, self.accelerations = course.profile.speed.copy(), course.profile.acceleration.copy()
         self._speed, self._acceleration = self.speeds.data, self.accelerations.data  # a number of it is read quicker
         self.planned_first, self.planned_rows = 0, 0
-        self._factors = np.ones(len(table))
+        self._factors = np.full(len(table), first_factor)
         self._planned_grip, self._braked_slip = 1.0, 0.0
         self._planned_at = -1.0  # m along the line
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)

@@ -1,8 +1,9 @@
 """Holds a planned line, speed and attitude at the limit of grip, by one compiled law that needs 20 us a tick.
 
 The plan is the course's line and profile; where the line comes from `trailbrake line` or `trailbrake reference`, it is
-that of the file. The law is `control/vehicle/line_tracking.py`. Lap by lap the plan is raised where the tyres had
-margin left and lowered where the car ran wide or slid (`adaptive_plan.py`): the margin is found for each track and car.
+that of the file. The law is `control/vehicle/line_tracking.py`. The first lap is planned with all the grip of the car's
+file; lap by lap the plan is raised where the tyres had margin left and lowered where the car ran wide or slid
+(`adaptive_plan.py`): the margin is found for each track and car.
 """
 
 import math
@@ -24,7 +25,7 @@ from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources, fill_rows
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
-from trailbrake.planning.course import Course
+from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.grip_use import AxleSlips
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.state import CarState, Controls
@@ -32,6 +33,8 @@ from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import wrap_angle
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
+FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
+GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 WIDE_SHARE = 0.03  # of the planned speed, given up per metre outside the line in a bend
@@ -62,14 +65,16 @@ class Driver:
     def reset(self, course: Course) -> None:
         """Take the line and the speeds, and precompute what the law needs."""
         self.line = course.line
-        self.adaptive = AdaptivePlan(course, self.start_grip)
+        first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
+        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor)
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
-        self.car, self.gains = tracked_car(course.known_car()), np.array(DEFAULT_GAINS)
+        self.car, self.law_gains = tracked_car(course.known_car()), np.array(DEFAULT_GAINS)
+        self.full_steer_angle = course.known_car().full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
-        self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.gains, TrackingAim(-1, 1.0))
+        self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0))
         self.road_return = RoadReturn(course, forward_gear=1)
         self.row, self.filled, self.angle, self.speed_share = -1, 0, 0.0, 1.0
 
@@ -98,7 +103,7 @@ class Driver:
             1 if state.gear is None else state.gear,
         )
         command = TrackingCommand(
-            *self.track_line(self.plan, self.car, motion, self.gains, TrackingAim(self.row, self.speed_share))
+            *self.track_line(self.plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share))
         )
         self.row = command.row
         deviation = self._measure_deviation(command)
@@ -110,7 +115,10 @@ class Driver:
         self.angle = command.steer
         gear = None if state.gear is None else command.gear
         return Controls(
-            steer=command.steer / self.car.max_steer, throttle=command.throttle, brake=command.brake, gear=gear
+            steer=command.steer / self.full_steer_angle(state.speed),
+            throttle=command.throttle,
+            brake=command.brake,
+            gear=gear,
         )
 
     def rehearse(self, state: CarState, dt: float) -> Controls:
@@ -153,10 +161,20 @@ class Driver:
         car, forward = self.car, max(state.velocity_x, 1.0)
         front = math.atan2(state.velocity_y + car.to_front * state.yaw_rate, forward)
         rear = math.atan2(state.velocity_y - car.to_rear * state.yaw_rate, forward)
-        steer = self.angle if math.isnan(state.steer) else state.steer * car.max_steer
+        steer = self.angle if math.isnan(state.steer) else state.steer * self.full_steer_angle(state.speed)
         wheels, ratios = state.wheels, [0.0, 0.0]
         for axle in (0, 1):
             spin = 0.5 * (wheels[2 * axle].angular_velocity + wheels[2 * axle + 1].angular_velocity)
             if not math.isnan(spin):
                 ratios[axle] = spin * car.radii[axle] / forward - 1.0
         return AxleSlips(steer - front, -rear, ratios[0], ratios[1])
+
+
+def has_planned_grip(course: Course) -> bool:
+    """Return whether the line of a course states the friction to plan with, as that of a reference lap does."""
+    line, road = course.given_line, course.track.road
+    if line is None:
+        return False
+    s = road.locate_many(line.table[:, : RoadColumn.Y + 1])[:, 0]
+    of_road = road.column_at(s, RoadColumn.GRIP)
+    return not np.allclose(line.column(RoadColumn.GRIP), of_road, rtol=GRIP_TOLERANCE)

@@ -1,16 +1,22 @@
 """The plan that `line_track` holds: speeds of a profile, and the attitude and limits of the car along it."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingPlan
-from trailbrake.kernels import jit
+from trailbrake.control.vehicle.line_tracking import SPEED_BELOW, PlanColumn, TrackingPlan
+from trailbrake.kernels import internal_jit, jit
 from trailbrake.planning.course import Course, path_shapes
 from trailbrake.planning.envelope import Envelope, running_resistance
 from trailbrake.planning.handling import Handling, car_attitude
-from trailbrake.planning.speed_profile import PathShape, interpolate_speed, remaining_accelerations
+from trailbrake.planning.speed_profile import (
+    PathShape,
+    interpolate_speed,
+    interpolate_speed_share,
+    lateral_demand,
+)
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
@@ -19,6 +25,8 @@ from trailbrake.units import G
 Array = NDArray[np.float64]
 
 BRAKE_SHARE = 0.7  # share of lateral grip in use above which the brake limit falls no further: see `fill_rows`
+PULL_TOLERANCE = 0.04  # share of the engine's pull by which an acceleration that it limits may be planned below it, ...
+LEAST_TOLERANCE = 0.05  # m/s^2, ... at least this
 
 
 class PlanSources(NamedTuple):
@@ -68,9 +76,28 @@ def build_tracking_plan(sources: PlanSources) -> TrackingPlan:
     return plan
 
 
+@internal_jit
+def _lateral_share(v: float, shape: PathShape, limits: Envelope) -> float:
+    """Return the share of the lateral limit that a path takes at v (m/s)."""
+    need, factor = lateral_demand(v, shape, limits)
+    share: float = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, v))
+    return share
+
+
+@internal_jit
+def _traction_limit(v: float, shape: PathShape, limits: Envelope) -> float:
+    """Return the largest acceleration (m/s^2) that the tyres allow beside the cornering at v (m/s)."""
+    limit = interpolate_speed_share(limits.traction, limits.speeds, v, _lateral_share(v, shape, limits))
+    return limit * shape.grip if limit > 0.0 else limit
+
+
 @jit
 def fill_rows(table: Array, sources: PlanSources, first: int, count: int) -> None:
     """Fill in rows of a plan: speed, attitude and limits.
+
+    The drive limit is that of the tyres: the engine keeps its own. Where the engine limits the planned acceleration,
+    the throttle is to be open: a car that has lost speed in a shift would otherwise follow the plan at a part of its
+    throttle and never reach it.
 
     Too fast in a bend the envelope leaves nothing; braking all the same makes the car run a little wide instead of a
     lot: the brake limit is that beside no more than BRAKE_SHARE of the lateral limit.
@@ -81,16 +108,24 @@ def fill_rows(table: Array, sources: PlanSources, first: int, count: int) -> Non
         first: row to begin with.
         count: how many; beyond the last row follows the first.
     """
-    line, shapes = sources.line, sources.shapes
+    line, shapes, limits = sources.line, sources.shapes, sources.limits
     for k in range(count):
         i = (first + k) % len(table)
         v, a = sources.speed[i], sources.acceleration[i]
         shape = PathShape(shapes[i, 0], shapes[i, 1], shapes[i, 2], shapes[i, 3], line.table[i, RoadColumn.GRIP])
         steer, sideslip, sideslip_rate = car_attitude(sources.handling, line, i * line.spacing, v, a)
-        drive, brake = remaining_accelerations(v, shape, sources.limits, BRAKE_SHARE)
-        hold = interpolate_speed(sources.drags, sources.limits.speeds, v) + sources.mass * G * shape.climb
+        used = _lateral_share(v, shape, limits)
+        brake = shape.grip * interpolate_speed_share(limits.brake, limits.speeds, v, min(used, BRAKE_SHARE))
+        drive = _traction_limit(v, shape, limits)
+        pull = interpolate_speed_share(limits.pull, limits.speeds, v, used)
+        needed = a + G * math.sin(math.atan(shape.climb))
+        is_limited = pull < drive and needed > pull - max(PULL_TOLERANCE * pull, LEAST_TOLERANCE)
+        hold = interpolate_speed(sources.drags, limits.speeds, v) + sources.mass * G * shape.climb
         table[i, PlanColumn.SPEED], table[i, PlanColumn.ACCELERATION] = v, a
         table[i, PlanColumn.STEER], table[i, PlanColumn.SIDESLIP] = steer, sideslip
         table[i, PlanColumn.YAW_RATE] = v * shape.curvature - sideslip_rate
         table[i, PlanColumn.DRIVE_LIMIT], table[i, PlanColumn.BRAKE_LIMIT] = drive, brake
+        table[i, PlanColumn.DRIVE_LIMIT_BELOW] = _traction_limit(max(v - SPEED_BELOW, 0.0), shape, limits)
+        table[i, PlanColumn.ENGINE_LIMITED] = 1.0 if is_limited else 0.0
+        table[i, PlanColumn.LAUNCH_LIMIT] = _traction_limit(0.0, shape, limits)
         table[i, PlanColumn.RESISTANCE] = hold

@@ -58,15 +58,16 @@ class LapLearning:
     Args:
         length: m, of the line.
         closed: whether its end is its beginning.
+        first_factor: of the first lap, everywhere.
 
     Attributes:
         factors: (n,) on the planned grip, at stations STATION apart.
         laps: how many laps they come from.
     """
 
-    def __init__(self, length: float, *, closed: bool) -> None:
+    def __init__(self, length: float, *, closed: bool, first_factor: float = 1.0) -> None:
         count = max(math.ceil(length / STATION), 2)
-        self.factors = np.ones(count)
+        self.factors = np.full(count, first_factor)
         self.laps = 0
         self._closed = closed
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it

@@ -10,6 +10,7 @@ from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
+    SPEED_BELOW,
     PlanColumn,
     TrackedMotion,
     TrackingAim,
@@ -26,6 +27,7 @@ CAR = load_car("gt3")
 NUMBERS = tracked_car(CAR)
 SPEED = 40.0
 UNKNOWN_WHEELS = (math.nan,) * 4
+DRIVE_LIMITS = (2.0, 4.0, 1.0)  # m/s^2, at the plan's speed, SPEED_BELOW below it and at rest
 
 
 def straight_plan():
@@ -37,14 +39,16 @@ def straight_plan():
     )  # fmt: skip
     table = np.zeros((len(x), len(PlanColumn)))
     table[:, PlanColumn.SPEED] = SPEED
-    table[:, PlanColumn.DRIVE_LIMIT], table[:, PlanColumn.BRAKE_LIMIT] = 4.0, 14.0
+    table[:, PlanColumn.DRIVE_LIMIT], table[:, PlanColumn.BRAKE_LIMIT] = DRIVE_LIMITS[0], 14.0
+    table[:, PlanColumn.DRIVE_LIMIT_BELOW], table[:, PlanColumn.LAUNCH_LIMIT] = DRIVE_LIMITS[1:]
     return TrackingPlan(RoadTable(road.table, road.spacing, False), table)
 
 
-def track(y=0.0, yaw=0.0, speed=SPEED, *, gear=3, share=1.0, gains=DEFAULT_GAINS, **more):
+def track(y=0.0, yaw=0.0, speed=SPEED, *, gear=3, share=1.0, gains=DEFAULT_GAINS, plan=None, **more):
     known = {"aside": 0.0, "yaw_rate": 0.0, "engine_speed": math.nan, "wheel_speeds": UNKNOWN_WHEELS} | more
     motion = TrackedMotion(x=200.0, y=y, yaw=yaw, forward=speed, gear=gear, **known)
-    return TrackingCommand(*track_line(straight_plan(), NUMBERS, motion, np.array(gains), TrackingAim(-1, share)))
+    held = straight_plan() if plan is None else plan
+    return TrackingCommand(*track_line(held, NUMBERS, motion, np.array(gains), TrackingAim(-1, share)))
 
 
 def test_left_of_the_line_or_turned_left_it_steers_right():
@@ -81,6 +85,32 @@ def test_the_pedals_are_those_of_the_drivetrain_s_inverse():
     found = track(speed=speed)
     # Curves of an engine by 64 points instead of those of the file.
     assert (found.throttle, found.brake) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("slower", "limit"),
+    [
+        (1.5, 3.0),
+        (SPEED_BELOW, 4.0),
+        (0.5 * (SPEED - SPEED_BELOW) + SPEED_BELOW, 1.75),  # half of the speed there: a quarter of the downforce
+        (SPEED - 2.0, 1.0 + 3.0 * (2.0 / (SPEED - SPEED_BELOW)) ** 2),
+    ],
+)
+def test_the_tyres_have_more_left_a_little_below_the_plan_and_less_at_rest(slower, limit):
+    speed, gear = SPEED - slower, 3 if slower < 10.0 else 1
+    force = NUMBERS.masses[gear] * limit
+    expected = DrivetrainInverse(CAR).pedals_for_force(force, speed, gear)
+    assert 0.05 < expected[0] < 1.0
+    assert track(speed=speed, gear=gear).throttle == pytest.approx(expected[0], abs=0.01)
+
+
+def test_the_throttle_is_open_where_the_engine_limits_the_plan():
+    limited = straight_plan()
+    limited.table[:, PlanColumn.ENGINE_LIMITED] = 1.0
+    limited.table[:, PlanColumn.DRIVE_LIMIT] = limited.table[:, PlanColumn.DRIVE_LIMIT_BELOW] = 20.0
+    assert [track(speed=SPEED + faster, plan=limited).throttle for faster in (-0.1, 1.9)] == [1.0, 1.0]
+    assert track(speed=SPEED).throttle < 0.4
+    assert track(speed=SPEED + 4.0, plan=limited).brake == track(speed=SPEED + 4.0).brake > 0.05
 
 
 def test_a_share_of_the_speed_brakes():

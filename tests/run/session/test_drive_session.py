@@ -7,16 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from trailbrake import record
+from trailbrake.cars.car_library import load_car
+from trailbrake.cars.params import Uncertainty
 from trailbrake.errors import DriverError, UsageError
-from trailbrake.planning.course import UnmappedCourse
+from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session import drive_session
 from trailbrake.run.session.drive_session import drive
 from trailbrake.run.session.progress import SilentListener
 from trailbrake.sims.registry import find
+from trailbrake.tracks.track_library import load_track
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +66,26 @@ def lap(tmp_path_factory):
     heard = Listener()
     options = DriveOptions(track="kartwerk", car="hatchback", laps=1, seed=4, out=tmp_path_factory.mktemp("lap"))
     return drive(options, listener=heard), heard
+
+
+def learned_car():
+    deviations = dict.fromkeys(("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay"), 0.02)
+    return structs.replace(load_car("gt3"), uncertainty=Uncertainty(source="test", **deviations))
+
+
+@pytest.mark.parametrize(
+    ("sim", "course", "expected"),
+    [
+        ("assetto", lambda: Course(load_track("kartwerk"), load_car("gt3")), "line_track"),
+        ("assetto", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
+        ("forza", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
+        ("forza", UnmappedCourse, "lane_keep"),
+        ("beamng", UnmappedCourse, "line_track"),  # refused there, with advice
+        ("donkeycar", lambda: Course(load_track("kartwerk"), learned_car()), "lane_pid"),
+    ],
+)
+def test_the_driver_that_nobody_names(sim, course, expected):
+    assert drive_session.choose_default_driver(find(sim), course()) == expected
 
 
 def test_the_summary_has_what_was_promised(lap):

@@ -29,7 +29,8 @@ Array = NDArray[np.float64]
 TORQUE_POINTS = 64  # of the engine's curves, at equal steps of engine speed from 0
 MIN_SPEED = 1.0  # m/s, of the feed-forward terms
 MOST_SPEED_RATIO = 1.2  # speed over the plan's, up to which slips are scaled
-LAUNCH_SPEED = 5.0  # m/s, below which an engine gives no more force than here
+OPEN_THROTTLE_SPEED = 2.0  # m/s above the plan: so far a limiting engine gives all, from twice this on what is planned
+SPEED_BELOW = 3.0  # m/s, see DRIVE_LIMIT_BELOW
 SLIP_SPEED = 5.0  # m/s, above which slip angles limit steering and pedals
 
 
@@ -41,9 +42,12 @@ class PlanColumn(IntEnum):
     STEER = 2  # rad, angle of the front wheels, positive left
     SIDESLIP = 3  # rad, of the velocity to the left of the car's axis
     YAW_RATE = 4  # rad/s
-    DRIVE_LIMIT = 5  # m/s^2, largest acceleration beside the plan's cornering
+    DRIVE_LIMIT = 5  # m/s^2, largest acceleration that the tyres allow beside the plan's cornering
     BRAKE_LIMIT = 6  # m/s^2, positive, largest deceleration
     RESISTANCE = 7  # N, force that holds the speed: air, rolling, climb
+    DRIVE_LIMIT_BELOW = 8  # m/s^2, DRIVE_LIMIT at SPEED_BELOW less than the plan's speed
+    LAUNCH_LIMIT = 9  # m/s^2, DRIVE_LIMIT at rest
+    ENGINE_LIMITED = 10  # 1 where the engine limits the acceleration, else 0
 
 
 class TrackingPlan(NamedTuple):
@@ -297,6 +301,22 @@ def _steer_angle(
     return limited
 
 
+@internal_jit
+def _drive_limit(plan: TrackingPlan, s: float, speed: float, error: float) -> float:
+    """Return the largest acceleration (m/s^2) that the tyres allow at `speed`, `error` below the plan's (m/s).
+
+    A car that is a little slower than planned needs less side force, so that the tyres have more left to bring it back.
+    One that is much slower has less downforce, which grows with the square of the speed.
+    """
+    limit_below = _plan_at(plan, s, PlanColumn.DRIVE_LIMIT_BELOW)
+    if error < SPEED_BELOW:
+        below = max(error / SPEED_BELOW, 0.0)
+        return (1.0 - below) * _plan_at(plan, s, PlanColumn.DRIVE_LIMIT) + below * limit_below
+    share = (speed / max(speed + error - SPEED_BELOW, MIN_SPEED)) ** 2
+    limit: float = share * limit_below + (1.0 - share) * _plan_at(plan, s, PlanColumn.LAUNCH_LIMIT)
+    return limit
+
+
 @jit
 def track_line(
     plan: TrackingPlan, car: TrackedCar, motion: TrackedMotion, gains: Array, aim: TrackingAim
@@ -322,11 +342,9 @@ def track_line(
         rear = math.atan2(motion.aside - car.to_rear * motion.yaw_rate, max(motion.forward, 1.0))
         start, end = gains[TrackingGain.REAR_SLIP_START], gains[TrackingGain.REAR_SLIP_END]
         kept = min(max((end - abs(rear) / car.peak_angles[1]) / (end - start), 0.0), 1.0)
-    most = _plan_at(plan, s, PlanColumn.DRIVE_LIMIT)
-    if error > gains[TrackingGain.FULL_PEDAL_ERROR] and most > 0.0:
-        # The limit is that at the plan's speed, of an engine that gives more force at a lower one.
-        most *= (speed + error) / max(speed, LAUNCH_SPEED)
-    most *= kept
+    most = kept * _drive_limit(plan, s, speed, error)
+    opened = _plan_at(plan, ahead, PlanColumn.ENGINE_LIMITED) * min(max(2.0 + error / OPEN_THROTTLE_SPEED, 0.0), 1.0)
+    wanted += opened * max(most - wanted, 0.0)
     least = -kept * _plan_at(plan, s, PlanColumn.BRAKE_LIMIT)
     acceleration = most if error > gains[TrackingGain.FULL_PEDAL_ERROR] else min(max(wanted, least), most)
     gear = min(max(motion.gear, 1), len(car.masses) - 1)

@@ -41,7 +41,7 @@ from trailbrake.run.session.progress import DriveView, ProgressListener, SilentL
 from trailbrake.run.session.session_camera import choose_camera
 from trailbrake.run.session.session_detection import detect_track_and_car, report_game_session
 from trailbrake.sims import registry
-from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.simulator import BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator, load_part
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.drive_guard import DriveGuard
@@ -123,8 +123,7 @@ def _prepare_drive(
     own_world = not options.live and simulator.world != "miniature"
     with precompile_in_child() if own_world else nullcontext():
         options, live, course = _plan_course(simulator, options, live, stopped, listener)
-        usual = simulator.unmapped_driver if isinstance(course, UnmappedCourse) else ""
-        options = replace(options, driver=options.driver or usual or simulator.default_driver)
+        options = replace(options, driver=options.driver or choose_default_driver(simulator, course))
         drivers = _prepare_drivers(simulator, options, live, course, listener)
         memory = _recall_memory(options, course, drivers, listener)
     supplied = simulator.list_supplied(live)
@@ -134,6 +133,16 @@ def _prepare_drive(
     if stopped():
         raise KeyboardInterrupt
     return _PreparedDrive(simulator, options, live, course, drivers, memory)
+
+
+def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
+    """Return the name of the driver that drives where the user names none."""
+    if isinstance(course, UnmappedCourse) and simulator.unmapped_driver:
+        return simulator.unmapped_driver
+    is_estimate = course.car is not None and course.car.uncertainty is not None
+    if is_estimate and simulator.default_driver == BEST_DRIVER:
+        return ESTIMATE_DRIVER
+    return simulator.default_driver
 
 
 def _plan_course(
