@@ -29,7 +29,10 @@ TESTED_ELSEWHERE = {
     "cli/line.py": "optimal/test_line_session.py",
     "cli/reference.py": "run/reference/test_reference_session.py",
     "cli/listings.py": "cli/test_main.py",
-    "evaluate/worker.py": "evaluate/test_evaluation.py",
+    "evaluate/page_tables.py": "evaluate/test_evaluation_page.py",
+    "tasks/task_worker.py": "tasks/test_worker_process.py",
+    "tasks/pool_choice.py": "tasks/test_task_pool.py",
+    "tasks/source_digest.py": "evaluate/test_result_folder.py",
     "optimal/guess.py": "optimal/test_transcription.py",
     "optimal/interior_point.py": "optimal/test_minimum_time.py",
     "optimal/line_report.py": "optimal/test_line_session.py",
@@ -131,6 +134,7 @@ def test_files_of_users_are_opened_in_one_place():
         "system/confinement.py",  # the table of processes
         "system/drive_guard.py",
         "record/mcap_scan.py", "record/chunk_index.py",  # read in a recording that has been opened there
+        "evaluate/suite.py",  # of this package
         "tracks/layout.py",  # a method of a table of TOML
         "sims/assetto/diagnose/snapshots.py", "sims/assetto/proton/page_bindings.py",
         "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",

@@ -11,12 +11,24 @@ from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 
 
 def evaluate(
+    suite: str = "",
+    /,
     *,
     options: Annotated[EvaluationOptions | None, Parameter(name="*")] = None,
     running: Annotated[EvaluationRunOptions | None, Parameter(name="*")] = None,
     json: JsonFlag = False,
 ) -> int:
-    """Judge drivers: drive cars x tracks x drivers x seeds x conditions, and compare the laps; see docs/evaluate.md."""
+    """Judge drivers: drive cars x tracks x drivers x seeds x conditions, and compare the laps; see docs/evaluate.md.
+
+    Args:
+        suite: a benchmark suite, as suite/race-v1, in place of cars, tracks, sims, seeds, laps and conditions; see
+            docs/suite-race-v1.md.
+        options: what to judge.
+        running: how.
+        json: print one JSON object on stdout.
+    """
+    if suite:
+        return _evaluate_suite(suite, options or EvaluationOptions(), running or EvaluationRunOptions(), json)
     from trailbrake.evaluate.evaluation import evaluate as run_evaluation
     from trailbrake.evaluate.evaluation_page import write_page
 
@@ -30,6 +42,52 @@ def evaluate(
     else:
         _print_result(result)
     return int(any(row["outcome"] == "error" for row in result["cells"]))
+
+
+def _evaluate_suite(name: str, options: EvaluationOptions, running: EvaluationRunOptions, json: bool) -> int:
+    from trailbrake.evaluate.suite_evaluation import evaluate_suite
+    from trailbrake.evaluate.suite_page import write_suite_page
+
+    with TaskProgress("evaluating", wanted=not json) as show:
+        result = evaluate_suite(name, options, running, show.show_message, show.show_share)
+        result["page"] = str(write_suite_page(result))
+    if json:
+        print_json(result)
+    else:
+        _print_suite(result)
+    failed = any(row["outcome"] == "error" for row in result["cells"])
+    return int(failed or (result["check"] is not None and not result["check"]["repeats"]))
+
+
+def _print_suite(result: dict[str, Any]) -> None:
+    print_table(
+        "Cells",
+        ["track", "car", "driver", "laps", "best", "reference", "over", "off", "outcome"],
+        [[row["track"], row["car"], row["driver"],
+          f"{sum(lap['valid'] for lap in row['laps'])} of {len(row['laps'])}", format_lap_time(row["best_s"]),
+          format_lap_time(row["reference_s"]), _format_ratio(row["ratio"]),
+          f"{row['off_track_count']}, {row['off_track_s']:.1f} s",
+          row["outcome"] + (f": {row['ended']}" if row["ended"] else "")] for row in result["cells"]],
+    )  # fmt: skip
+    print_table(
+        f"suite/{result['suite']}: over the reference laps",
+        ["", "driver", "cells", "crash rate", "valid laps", "mean", "median", "least", "most", "steps", "processor"],
+        [[str(place), score["driver"], f"{score['cells']} of {score['of']}", f"{100.0 * score['crash_rate']:.0f} %",
+          f"{score['valid_laps']} of {score['laps_to_drive']}",
+          *(_format_ratio(score[f"ratio_{key}"]) for key in ("mean", "median", "least", "most")),
+          str(score["steps"]), f"{score['processor_h']:.4f} h"] for place, score in enumerate(result["scores"], 1)],
+    )  # fmt: skip
+    if (check := result["check"]) is not None:
+        for row in check["differ"]:
+            print(f"{row['driver']}, {row['car']} on {row['track']}: was {row['was']}, is {row['is']},"
+                  f" {row['deviation_s']:.6f} s apart")  # fmt: skip
+        code = "the same code" if check["same_code"] else f"other code (version {check['trailbrake']} then)"
+        print(f"{check['cells'] - len(check['differ'])} of {check['cells']} cells repeat, {code}, laps at most"
+              f" {check['deviation_s']:.6f} s apart")  # fmt: skip
+    print(f"{result['drove']} cells driven, {result['kept']} kept, {result['wall_s']:.0f} s")
+    if result["file"]:
+        print(f"result {result['file']}")
+    print(f"page   {result['page']}")
 
 
 def _print_result(result: dict[str, Any]) -> None:

@@ -37,14 +37,14 @@ def drive_cell(cell: Cell, recording: Path | None, say: Callable[[str], None]) -
         recording: file of the recording to write; None for none.
         say: takes lines for a log.
     """
-    began = steady_clock.now()
+    began, spent = steady_clock.now(), steady_clock.processor_time()
     try:
         result = _drive_simulator(registry.find(cell.sim), cell, recording, say)
     except TrailbrakeError as error:
         result = failed_result(str(error))
     except (Exception, SystemExit) as error:  # a driver's, or a fault of ours: the other cells go on
         result = failed_result(f"{type(error).__name__}: {error} ({raised_at(error) or 'evaluate'})")
-    return replace(result, wall_s=steady_clock.now() - began)
+    return replace(result, wall_s=steady_clock.now() - began, processor_s=steady_clock.processor_time() - spent)
 
 
 def build_drive(cell: Cell) -> DriveOptions:

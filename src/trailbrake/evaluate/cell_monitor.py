@@ -39,12 +39,14 @@ class CellMonitor:
         self._furthest, self._advanced_at = -math.inf, math.nan
         self._start = math.nan
         self._contacts = 0
+        self._steps = 0
 
     def start(self, about: JsonObject) -> None:
         """Nothing to prepare."""
 
     def tick(self, state: CarState, controls: Controls) -> None:
         """Look at the world; what the wire shows and what the driver answers do not matter."""
+        self._steps += 1
         self.observe_state(self._plant.car_state(0), len(self._plant.laps(0)))
 
     def observe_state(self, truth: CarState, finished: int) -> None:
@@ -112,5 +114,5 @@ class CellMonitor:
             outcome=outcome, ended=reason, laps=laps, closed=self._closed, time_s=self._time - self._first_time,
             distance_m=way, mean_speed_mps=way / driven if driven > 0.0 else None, off_track_count=self._off_count,
             off_track_s=self._off_s, stuck_s=self._stuck_s, contacts=self._contacts,
-            predicted_s=None if math.isnan(predicted_s) else predicted_s,
+            predicted_s=None if math.isnan(predicted_s) else predicted_s, steps=self._steps,
         )  # fmt: skip

@@ -45,6 +45,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
         contacts: with walls.
         predicted_s: s, the planned flying lap for what the driver believes; None without a plan.
         recording: file name of the recording, "" without one.
+        steps: samples of the wire that the driver answered.
+        processor_s: s of processor time, planning included.
         wall_s: s of wall time.
     """
 
@@ -61,6 +63,8 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     contacts: int = 0
     predicted_s: float | None = None
     recording: str = ""
+    steps: int = 0
+    processor_s: float = 0.0
     wall_s: float = 0.0
 
 

@@ -1,11 +1,10 @@
 """Runs an evaluation: drives the cells that have no result yet, several at a time, and compares all of them."""
 
 import math
-import os
-import queue
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -17,23 +16,21 @@ from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_result import CellResult
+from trailbrake.evaluate.cell_task import CELL_TASK, decode_answer, encode_job
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
-from trailbrake.evaluate.result_folder import ResultFolder
-from trailbrake.evaluate.worker import CellJob
-from trailbrake.evaluate.worker_process import WorkerProcess
+from trailbrake.evaluate.result_folder import ResultFolder, read_named_file
 from trailbrake.json_types import JsonObject
 from trailbrake.run.options import UNKNOWN_CAR
 from trailbrake.run.session.world_properties import parse_world
 from trailbrake.sims import registry
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tasks.pool_choice import open_pool
+from trailbrake.tasks.task_pool import Stopped, TaskPool, count_jobs
 from trailbrake.tracks.track_library import load_track
 
 GROUP_KEYS = ("sim", "driver", "believes", "condition")  # of the summary
-_STOP_POLL_S = 0.2  # s between looks for a stop
-
-Finished = Callable[[Cell, CellResult], None]
 
 
 def default_folder() -> Path:
@@ -59,10 +56,60 @@ def evaluate(
         UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
         KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
     """
+    if running.check is not None:
+        raise UsageError("only results of a suite are checked", where="--check", got=str(running.check),
+                         hint="see docs/suite-race-v1.md")  # fmt: skip
+    planned = list_cells(options)
+    driven = drive_planned_cells(planned, running, say, show_share)
+    rows = build_rows(planned, driven.results)
+    judged = [row for row in rows if row["role"] == "judged"]
+    errors = compare_files([item.cell for item in planned if item.role == "judged"])
+    return {
+        "folder": str(driven.folder), "drove": driven.drove, "kept": driven.kept, "wall_s": driven.wall_s,
+        "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
+        "car_files": errors, "coverage": summarize_coverage(errors),
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DrivenCells:
+    """The results of cells, and what it took to get them.
+
+    Attributes:
+        folder: of the results.
+        results: by cell.
+        drove, kept: numbers of cells driven now and taken from the folder.
+        wall_s: s of wall time.
+    """
+
+    folder: Path
+    results: dict[Cell, CellResult]
+    drove: int
+    kept: int
+    wall_s: float
+
+
+def drive_planned_cells(
+    planned: Sequence[PlannedCell],
+    running: EvaluationRunOptions,
+    say: Callable[[str], None],
+    show_share: Callable[[float], None] = lambda share: None,
+) -> DrivenCells:
+    """Check cells, drive those that have no result yet, and return the results of all.
+
+    Args:
+        planned: the cells.
+        running: how.
+        say: takes lines for the user.
+        show_share: takes the share of the cells that are done, after each.
+
+    Raises:
+        UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
+        KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
+    """
     if running.jobs < 0 or not running.patience > 0.0:
         raise UsageError("no number of cells or seconds", where="--jobs, --patience", expected="0 or more, above 0",
                          got=f"{running.jobs}, {running.patience:g}")  # fmt: skip
-    planned = list_cells(options)
     check_cells([item.cell for item in planned])
     folder = ResultFolder(running.out or default_folder(), any_source=running.any_version)
     results: dict[Cell, CellResult] = {}
@@ -73,29 +120,21 @@ def evaluate(
     to_drive = [item.cell for item in planned if item.cell not in results and not running.files_only]
     say(f"{len(planned)} cells, {len(to_drive)} to drive, results in {folder.path}")
 
-    def finished(cell: Cell, result: CellResult) -> None:
-        folder.store_result(cell, result)
-        results[cell] = result
-        show_share((len(results) - len(planned) + len(to_drive)) / len(to_drive))
-        say(f"{len(results)}/{len(planned)} {_describe_result(cell, result)}")
-
     began = steady_clock.now()
     stop = threading.Event()
     guard = handle_stop_signals(stop.set) if threading.current_thread() is threading.main_thread() else nullcontext()
-    with guard:
+    with guard, open_pool(running.on, min(count_jobs(running.jobs), max(len(to_drive), 1)), running.patience,
+                          folder.log_path, say) as pool:  # fmt: skip
         try:
-            _drive_cells(to_drive, folder, running, stop, finished)
+            for cell, result in _drive_cells(to_drive, folder, running, stop.is_set, pool):
+                folder.store_result(cell, result)
+                results[cell] = result
+                show_share((len(results) - len(planned) + len(to_drive)) / len(to_drive))
+                say(f"{len(results)}/{len(planned)} {_describe_result(cell, result)}")
         except KeyboardInterrupt:
             say(f"{len(results)} of {len(planned)} cells are finished; the same command goes on from there")
             raise
-    rows = build_rows(planned, results)
-    judged = [row for row in rows if row["role"] == "judged"]
-    errors = compare_files([item.cell for item in planned if item.role == "judged"])
-    return {
-        "folder": str(folder.path), "drove": len(to_drive), "kept": len(results) - len(to_drive),
-        "wall_s": steady_clock.now() - began, "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
-        "car_files": errors, "coverage": summarize_coverage(errors),
-    }  # fmt: skip
+    return DrivenCells(folder.path, results, len(to_drive), len(results) - len(to_drive), steady_clock.now() - began)
 
 
 def check_cells(cells: Sequence[Cell]) -> None:
@@ -120,56 +159,19 @@ def check_cells(cells: Sequence[Cell]) -> None:
 
 
 def _drive_cells(
-    cells: Sequence[Cell],
-    folder: ResultFolder,
-    running: EvaluationRunOptions,
-    stop: threading.Event,
-    finished: Finished,
-) -> None:
-    waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-    for cell in cells:
-        waiting.put(cell)
-    done: queue.SimpleQueue[tuple[Cell, CellResult] | BaseException] = queue.SimpleQueue()
-    jobs = min(running.jobs or max((os.cpu_count() or 1) // 2, 1), max(len(cells), 1))
-    workers = [WorkerProcess(folder.log_path(job), running.patience) for job in range(jobs)]
-
-    def work(worker: WorkerProcess) -> None:
-        try:
-            while not stop.is_set():
-                try:
-                    cell = waiting.get_nowait()
-                except queue.Empty:
-                    break
-                recording = str(folder.find_recording(cell)) if running.record else ""
-                result = worker.run_job(CellJob(cell, recording))
-                if result is not None:
-                    done.put((cell, result))
-            worker.end_quietly()
-        except BaseException as error:  # a fault of ours ends the evaluation, not only one thread of it
-            done.put(error)
-
-    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
-    for thread in threads:
-        thread.start()
-    left = len(cells)
-    try:
-        while left and not stop.is_set():
-            try:
-                item = done.get(timeout=_STOP_POLL_S)
-            except queue.Empty:
-                continue
-            if isinstance(item, BaseException):
-                raise item
-            finished(*item)
-            left -= 1
-        if stop.is_set():
-            raise KeyboardInterrupt
-    finally:
-        stop.set()
-        for worker in workers:
-            worker.close()
-        for thread in threads:
-            thread.join(10.0)
+    cells: Sequence[Cell], folder: ResultFolder, running: EvaluationRunOptions, stopped: Stopped, pool: TaskPool
+) -> Iterator[tuple[Cell, CellResult]]:
+    """Yield cells with their results, as they come."""
+    recordings = [folder.find_recording(cell) if running.record else None for cell in cells]
+    arguments = [
+        encode_job(cell, recording, read_named_file if pool.is_remote else None)
+        for cell, recording in zip(cells, recordings, strict=True)
+    ]
+    for index, task_answer in pool.run_tasks(CELL_TASK, arguments, stopped):
+        answer, recording = decode_answer(task_answer), recordings[index]
+        if answer.recording and recording is not None:
+            folder.store_recording(recording, answer.recording)
+        yield cells[index], answer.result
 
 
 def compare_files(cells: Sequence[Cell]) -> list[JsonObject]:

@@ -176,10 +176,16 @@ def fingerprint_cell(cell: Cell, read_file: Callable[[str], bytes]) -> str:
         read_file: returns the bytes of the file that a text names, b"" where it names none.
     """
     hashed = hashlib.sha256(msgspec.json.encode(cell))
+    for part in list_named_parts(cell):
+        hashed.update(hashlib.sha256(read_file(part)).digest())
+    return hashed.hexdigest()
+
+
+def list_named_parts(cell: Cell) -> list[str]:
+    """Return the texts of a cell that may name files; most of them name none."""
     words = (cell.track, cell.car, cell.driver, cell.believed_car, cell.believed_track, cell.config)
     pairs = (pair.partition("=")[2] for pair in (*cell.host, *cell.gain))
-    for word in (*words, *pairs):
-        # gen:SEED, random:SEED:FILE, FILE.py:Class, policy:FILE, FILE@wet: a file may be a part of a name.
-        for part in dict.fromkeys((word, word.partition("@")[0], *word.split(":"))):
-            hashed.update(hashlib.sha256(read_file(part)).digest())
-    return hashed.hexdigest()
+    # gen:SEED, random:SEED:FILE, FILE.py:Class, policy:FILE, FILE@wet: a file may be a part of a name.
+    return [
+        part for word in (*words, *pairs) for part in dict.fromkeys((word, word.partition("@")[0], *word.split(":")))
+    ]

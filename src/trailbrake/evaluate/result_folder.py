@@ -1,16 +1,15 @@
 """`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
 
-import hashlib
 import os
 from pathlib import Path
 
 import msgspec
 
-import trailbrake
 from trailbrake import __version__
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell, fingerprint_cell
+from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import is_regular_file, read_user_file
 
 MAX_FILE = 50_000_000  # bytes of a file that a cell names
@@ -90,23 +89,26 @@ class ResultFolder:
         except OSError as error:
             raise UsageError("cannot write a result", where=str(path), got=error.strerror or str(error)) from error
 
+    def store_recording(self, path: Path, data: bytes) -> None:
+        """Write the recording of a cell that was driven on another machine.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            raise UsageError("cannot write a recording", where=str(path), got=error.strerror or str(error)) from error
+
     def _fingerprint(self, cell: Cell) -> str:
         if cell not in self._fingerprints:
-            self._fingerprints[cell] = fingerprint_cell(cell, _read_named_file)[:_DIGITS]
+            self._fingerprints[cell] = fingerprint_cell(cell, read_named_file)[:_DIGITS]
         return self._fingerprints[cell]
 
 
-def hash_source() -> str:
-    """Return a text that changes with the code and the data of this package: drivers, worlds, cars, tracks."""
-    hashed = hashlib.sha256()
-    root = Path(trailbrake.__file__).parent
-    for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
-        hashed.update(path.relative_to(root).as_posix().encode())
-        hashed.update(read_user_file(path, "source"))
-    return hashed.hexdigest()[:_DIGITS]
-
-
-def _read_named_file(text: str) -> bytes:
+def read_named_file(text: str) -> bytes:
+    """Return the bytes of the file that a text names, b"" where it names none."""
     path = Path(text).expanduser() if text else None
     if path is None or not is_regular_file(path):
         return b""

@@ -1,0 +1,57 @@
+"""`write_suite_page`: the scores of a suite as one HTML file that needs nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+from trailbrake.errors import UsageError
+from trailbrake.evaluate.page_tables import build_cell_table, build_table, format_number, format_ratio
+from trailbrake.pages.rendering import THEME, escape_html, render_page
+
+SUITE_PAGE = "suite.html"
+
+JsonValues = dict[str, Any]
+
+
+def write_suite_page(result: JsonValues) -> Path:
+    """Write the page of a suite (`suite_evaluation.evaluate_suite`) into its folder and return where it is.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    out = Path(result["folder"]) / SUITE_PAGE
+    try:
+        out.write_text(build_suite_page(result), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError("cannot write the page", where=str(out), got=error.strerror or str(error)) from error
+    return out
+
+
+def build_suite_page(result: JsonValues) -> str:
+    """Return the page as HTML."""
+    return render_page(
+        "evaluation/suite.html",
+        styles=(THEME, "leaderboard/leaderboard.css", "evaluation/evaluation.css"),
+        title=escape_html(f"suite/{result['suite']}"),
+        subtitle=escape_html(result["text"]),
+        scores=build_score_table(result["scores"]),
+        cells=build_cell_table(result["cells"]),
+    )
+
+
+def build_score_table(scores: list[JsonValues]) -> str:
+    """Return a table with a row per score (`suite.score_drivers`), in their order."""
+    heads = [("", "place"), ("driver", "name"), ("cells", ""), ("crash", ""), ("error", ""), ("valid laps", ""),
+             ("over the reference: mean", ""), ("median", ""), ("least", ""), ("most", ""), ("steps", ""),
+             ("simulated", ""), ("processor", "")]  # fmt: skip
+    rows = []
+    for place, score in enumerate(scores, 1):
+        figures = [
+            f"{score['cells']} of {score['of']}", f"{100.0 * score['crash_rate']:.0f} %", str(score["error"]),
+            f"{score['valid_laps']} of {score['laps_to_drive']}",
+            *(format_ratio(score[f"ratio_{key}"]) for key in ("mean", "median", "least", "most")),
+            f"{score['steps']}", format_number(score["simulated_h"], ".3f", " h"),
+            format_number(score["processor_h"], ".3f", " h"),
+        ]  # fmt: skip
+        rows.append(f"<tr><td class='place'>{place}</td><td class='name'>{escape_html(score['driver'])}</td>"
+                    + "".join(f"<td>{text}</td>" for text in figures) + "</tr>")  # fmt: skip
+    return build_table(heads, rows)

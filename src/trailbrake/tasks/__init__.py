@@ -1,0 +1,1 @@
+"""Pure tasks in other processes, here or on the nodes of a Ray cluster."""

@@ -1,0 +1,36 @@
+"""`open_pool`: the pool that a user's `--on` and `--jobs` mean."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trailbrake.tasks.task_pool import LocalPool, TaskPool
+
+
+@contextmanager
+def open_pool(
+    on: str, jobs: int, patience: float, log_path: Callable[[int], Path], say: Callable[[str], None]
+) -> Iterator[TaskPool]:
+    """Open a pool of tasks and close it in the end.
+
+    Args:
+        on: "" = processes of this machine; else an address of Ray, as `RayPool` has it.
+        jobs: tasks at a time on this machine, 0 = one per two cores; Ray counts its own.
+        patience: s of wall time after which a task that does not end is given up.
+        log_path: returns the file that gets what the tasks of a process of this machine print, by its number.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError, SimulatorError: as `RayPool`.
+    """
+    pool: TaskPool
+    if on:
+        from trailbrake.tasks.ray_pool import RayPool
+
+        pool = RayPool(on, patience, say)
+    else:
+        pool = LocalPool(jobs, patience, log_path)
+    try:
+        yield pool
+    finally:
+        pool.close()

@@ -1,0 +1,210 @@
+"""Ray's pool: its decisions with a stand-in for Ray; with `-m scale`, a cluster of two nodes on this machine."""
+
+import socket
+import sys
+import types
+
+import msgspec
+import pytest
+from helpers.task_module import write_task_module
+
+from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.tasks import ray_pool
+from trailbrake.tasks.pool_choice import open_pool
+from trailbrake.tasks.ray_pool import MOST_LOSSES, NodeCall, RayPool, answer_on_node, check_address
+from trailbrake.tasks.source_digest import hash_source
+from trailbrake.tasks.task_worker import TaskAnswer, TaskCall
+
+
+class LostError(Exception):
+    pass
+
+
+class TaskError(Exception):
+    pass
+
+
+class ClusterError(Exception):
+    pass
+
+
+class StandIn(types.ModuleType):
+    """As much of Ray as the pool uses: tasks run when they are waited for, the last one first."""
+
+    def __init__(self, run, processors=2):
+        super().__init__("ray")
+        self.__version__ = "9.9"
+        self.exceptions = types.SimpleNamespace(
+            RayTaskError=TaskError, WorkerCrashedError=LostError, NodeDiedError=LostError, ObjectLostError=LostError,
+            OutOfMemoryError=LostError, LocalRayletDiedError=LostError, RaySystemError=ClusterError,
+        )  # fmt: skip
+        self._run, self._processors = run, processors
+        self.most_under_way, self.cancelled, self.closed, self.options = 0, [], False, {}
+
+    def init(self, **options):
+        self.options = options
+
+    def remote(self, **options):
+        assert options == {"num_cpus": 1, "max_retries": 0}
+        return lambda function: types.SimpleNamespace(remote=lambda data: (len(data), data))
+
+    def wait(self, references, timeout):
+        self.most_under_way = max(self.most_under_way, len(references))
+        return references[-1:], references[:-1]
+
+    def get(self, reference):
+        call = msgspec.msgpack.decode(reference[1], type=NodeCall)
+        return msgspec.msgpack.encode(self._run(call.call.argument))
+
+    def cancel(self, reference, force):
+        self.cancelled.append(reference)
+
+    def nodes(self):
+        return [{"Alive": True}, {"Alive": False}]
+
+    def cluster_resources(self):
+        return {"CPU": float(self._processors)}
+
+    def shutdown(self):
+        self.closed = True
+
+
+def open_stand_in(monkeypatch, run, **more):
+    ray, said = StandIn(run, **more), []
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    return ray, RayPool("ray", 60.0, said.append), said
+
+
+def test_each_task_is_answered_and_few_are_under_way_at_a_time(monkeypatch):
+    ray, pool, said = open_stand_in(monkeypatch, lambda argument: TaskAnswer(argument * 2))
+    arguments = [bytes([65 + k]) * (k + 1) for k in range(9)]
+    answers = dict(pool.run_tasks("m:f", arguments))
+    assert answers == {index: TaskAnswer(argument * 2) for index, argument in enumerate(arguments)}
+    assert ray.most_under_way == 4  # two for each processor
+    assert said == ["Ray 9.9: 1 node, 2 processors"]
+    assert pool.is_remote
+    pool.close()
+    assert ray.closed
+
+
+def test_a_lost_task_runs_again_and_a_line_says_so(monkeypatch):
+    left = {b"a": 1, b"bb": MOST_LOSSES + 1}
+
+    def run(argument):
+        left[argument] = left.get(argument, 0) - 1
+        if left[argument] >= 0:
+            raise LostError
+        return TaskAnswer(b"done")
+
+    _, pool, said = open_stand_in(monkeypatch, run)
+    answers = dict(pool.run_tasks("m:f", [b"a", b"bb", b"ccc"]))
+    assert (answers[0], answers[2]) == (TaskAnswer(b"done"), TaskAnswer(b"done"))
+    assert answers[1].error == f"its process or node was lost {MOST_LOSSES + 1} times"
+    assert sum("task 1 was lost" in line for line in said) == 1
+    assert sum("task 2 was lost" in line for line in said) == MOST_LOSSES
+
+
+def test_a_node_without_us_is_an_answer_and_a_cluster_that_is_gone_is_one_line(monkeypatch):
+    def fail(error):
+        raise error
+
+    _, pool, _ = open_stand_in(monkeypatch, lambda argument: fail(TaskError("a\nModuleNotFoundError: trailbrake\n")))
+    ((_, answer),) = pool.run_tasks("m:f", [b""])
+    assert answer.error == "a node cannot run tasks of trailbrake: ModuleNotFoundError: trailbrake"
+    _, pool, _ = open_stand_in(monkeypatch, lambda argument: fail(ConnectionError("lost\nmore")))
+    with pytest.raises(SimulatorError, match="the cluster is gone, got lost; the same command"):
+        list(pool.run_tasks("m:f", [b""]))
+
+
+def test_a_stop_cancels_what_is_under_way(monkeypatch):
+    ray, pool, _ = open_stand_in(monkeypatch, lambda argument: TaskAnswer())
+    run = pool.run_tasks("m:f", [b"a", b"b", b"c"], lambda: ray.most_under_way > 0)
+    next(run)
+    with pytest.raises(KeyboardInterrupt):
+        list(run)
+    assert len(ray.cancelled) == 2
+
+
+def test_a_node_runs_tasks_of_the_same_code_alone(monkeypatch, tmp_path):
+    monkeypatch.setattr(ray_pool, "_worker", None)
+    call = TaskCall("base64:b64encode", b"a")
+    other = msgspec.msgpack.decode(answer_on_node(msgspec.msgpack.encode(NodeCall(call, "x", 9.0))), type=TaskAnswer)
+    assert "has other code" in other.error
+    same = msgspec.msgpack.encode(NodeCall(call, hash_source(), 60.0))
+    try:
+        assert msgspec.msgpack.decode(answer_on_node(same), type=TaskAnswer) == TaskAnswer(b"YQ==")
+    finally:
+        ray_pool._worker.close()
+
+
+@pytest.mark.parametrize("address", ["rey", "ray://", "ray://host", "host:port", "host:0", "host:70000", "http://a:1"])
+def test_what_is_no_address_is_named(address):
+    with pytest.raises(UsageError, match=r"no address of a cluster.*ray://HOST:PORT"):
+        check_address(address)
+
+
+def test_an_address_where_no_cluster_is_is_one_line():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(SimulatorError, match=r"no cluster answers.*port 10001; start one with: ray start --head"):
+        check_address(f"ray://127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            RuntimeError("Version mismatch: The cluster was started with:\n Ray: 2.1"),
+            "another version of Ray or Python",
+        ),
+        (
+            ConnectionError("ray client connection timeout"),
+            "cannot join the cluster.*got ray client connection timeout",
+        ),
+    ],
+)
+def test_a_cluster_that_refuses_is_one_line(monkeypatch, error, words):
+    def refuse(**options):
+        raise error
+
+    ray = StandIn(None)
+    ray.init = refuse
+    monkeypatch.setattr(ray_pool, "check_address", lambda address: None)
+    with pytest.raises(SimulatorError, match=words) as caught:
+        ray_pool.connect(ray, "ray://host:10001")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_the_extra_its_name_is_the_hint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with (
+        pytest.raises(UsageError, match=r'pip install "trailbrake\[scale\]"'),
+        open_pool("ray", 0, 1.0, lambda job: None, lambda text: None),
+    ):
+        pass
+
+
+@pytest.mark.scale
+def test_a_cluster_answers_as_this_machine_does_and_a_killed_process_costs_one_task(tmp_path, monkeypatch):
+    write_task_module(tmp_path, monkeypatch)
+    said = []
+    with open_pool("ray", 0, 60.0, lambda job: None, said.append) as pool:
+        arguments = [bytes([65 + k]) * (k + 1) for k in range(8)]
+        answers = dict(pool.run_tasks("base64:b64encode", arguments))
+        with open_pool("", 2, 60.0, lambda job: tmp_path / f"log-{job}", said.append) as local:
+            assert answers == dict(local.run_tasks("base64:b64encode", arguments))
+        (dead,) = (answer for _, answer in pool.run_tasks("task_module:end_process", [b""]))
+        assert "exit code 7" in dead.error
+        once = str(tmp_path / "killed").encode()
+        assert dict(pool.run_tasks("task_module:end_node_process_once", [once])) == {0: TaskAnswer(b"done")}
+    assert any("was lost with its process or node" in line for line in said)
+
+
+@pytest.mark.scale
+def test_a_port_that_is_no_cluster_s_is_one_line_within_seconds():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with pytest.raises(SimulatorError, match="no server of Ray answers"):
+            check_address(f"127.0.0.1:{silent.getsockname()[1]}")
