@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ class RayPool:
                                  hint="the same command goes on from what is finished") from error  # fmt: skip
         finally:
             for reference in under_way:
-                _try_quietly(lambda lost=reference: self._ray.cancel(lost, force=True))
+                _try_quietly(partial(self._ray.cancel, reference, force=True))
 
     def close(self) -> None:
         """Leave the cluster; one that was started for this program ends."""
