@@ -12,7 +12,8 @@ from trailbrake.pages.svg_chart import CHART_STYLE
 
 ASSETS = files("trailbrake.pages") / "assets"
 TEMPLATES = [
-    "report/report.html", "leaderboard/leaderboard.html", "training/training.html", "evaluation/evaluation.html",
+    "report/report.html", "leaderboard/leaderboard.html", "training/training.html",
+    "evaluation/evaluation.html", "evaluation/suite.html",
     "line/line.html", "learning/car.html", "compare/compare.html",
 ]  # fmt: skip
 
