@@ -43,6 +43,7 @@ class ProbeOptions(spec.LiveOptions):
         wait: seconds to wait for the first message.
         brake_torque: N m, mean of the wheels at full brake pedal, where a contract lists brake torques: the pedal does
             not act then.
+        take: take the car, which measuring round trips does not need.
     """
 
     seconds: float = 5.0

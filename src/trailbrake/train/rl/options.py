@@ -3,14 +3,17 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trailbrake.drivers.race_policy_file import ACTION
-from trailbrake.env.options import RaceOptions, Range, Start, Vary, fit_substeps
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.observe.command_limits import CommandLimits
 from trailbrake.observe.features import Feature
 from trailbrake.observe.rewards import End, Reward
 
+if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads no numbers and no kernels
+    from trailbrake.env.options import RaceOptions
+    from trailbrake.observe.command_limits import CommandLimits
+
+Range = tuple[float, float]
 METHODS = ("ppo",)
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
 CRASH_REWARD = -1.0  # on leaving the road or touching a wall, beside all that the episode would have brought
@@ -79,8 +82,10 @@ class RlOptions:
         return split_names(self.observe)
 
     @property
-    def command_limits(self) -> CommandLimits:
+    def command_limits(self) -> "CommandLimits":
         """The limits of commands."""
+        from trailbrake.observe.command_limits import CommandLimits
+
         return CommandLimits(period=self.period)
 
     @property
@@ -141,7 +146,7 @@ def check_options(options: RlOptions) -> None:
             raise UsageError("cannot train so", where=f"--{name}", expected=expected, got=got)
 
 
-def race_options(options: RlOptions, *, evaluation: bool = False) -> RaceOptions:
+def race_options(options: RlOptions, *, evaluation: bool = False) -> "RaceOptions":
     """Return the environment of a training, or of the evaluations in between.
 
     Reward is progress along the road, as in Fuchs et al., "Super-human performance in Gran Turismo Sport using deep
@@ -152,6 +157,9 @@ def race_options(options: RlOptions, *, evaluation: bool = False) -> RaceOptions
         options: of the training.
         evaluation: cars as they are in their file, without delay or noise, on the tracks to judge by.
     """
+    from trailbrake.drivers.race_policy_file import ACTION
+    from trailbrake.env.options import RaceOptions, Start, Vary, fit_substeps
+
     return RaceOptions(
         track=options.judged_tracks if evaluation else options.tracks,
         car=options.car,
