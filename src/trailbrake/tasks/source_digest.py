@@ -4,7 +4,6 @@ import functools
 import hashlib
 from pathlib import Path
 
-import trailbrake
 from trailbrake.user_files import read_user_file
 
 SOURCE_DIGITS = 24
@@ -14,7 +13,7 @@ SOURCE_DIGITS = 24
 def hash_source() -> str:
     """Return a text that changes with the code and the data of this package: drivers, worlds, cars, tracks."""
     hashed = hashlib.sha256()
-    root = Path(trailbrake.__file__).parent
+    root = Path(__file__).parents[1]
     for path in sorted((*root.rglob("*.py"), *root.rglob("*.toml"))):
         hashed.update(path.relative_to(root).as_posix().encode())
         hashed.update(read_user_file(path, "source"))
