@@ -51,9 +51,7 @@ def answer_on_node(data: bytes) -> bytes:
     node = msgspec.msgpack.decode(data, type=NodeCall)
     name = socket.gethostname()
     if node.source != hash_source():
-        from trailbrake import __version__
-
-        answer = TaskAnswer(error=f"node {name} has other code (trailbrake {__version__}); install the same everywhere")
+        answer = TaskAnswer(error=f"node {name} has other code of trailbrake; install the same version everywhere")
         return msgspec.msgpack.encode(answer)
     if _worker is None:
         _worker = WorkerProcess(Path(tempfile.gettempdir()) / f"trailbrake-task-{os.getpid()}.log", node.patience)
