@@ -76,18 +76,15 @@ def run_cell_task(argument: bytes) -> bytes:
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    if not job.returns_recording:
-        cell = place_files(job.cell, job.files, Path(tempfile.gettempdir()) / "trailbrake-files")
-        return _encode_answer(drive_cell(cell, Path(job.recording) if job.recording else None, say))
     with tempfile.TemporaryDirectory(prefix="trailbrake-cell-") as folder:
-        cell = place_files(job.cell, job.files, Path(tempfile.gettempdir()) / "trailbrake-files")
-        path = Path(folder) / Path(job.recording).name
-        result = drive_cell(cell, path, say)
-        return _encode_answer(result, read_user_file(path, "recording", MAX_RECORDING) if path.is_file() else b"")
-
-
-def _encode_answer(result: CellResult, recording: bytes = b"") -> bytes:
-    return msgspec.msgpack.encode(CellAnswer(result, recording))
+        cell = place_files(job.cell, job.files, Path(folder))
+        recording = Path(job.recording) if job.recording else None
+        if recording is not None and job.returns_recording:
+            recording = Path(folder) / recording.name
+        result, returned = drive_cell(cell, recording, say), b""
+        if recording is not None and job.returns_recording and recording.is_file():
+            returned = read_user_file(recording, "recording", MAX_RECORDING)
+        return msgspec.msgpack.encode(CellAnswer(result, returned))
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -103,7 +100,7 @@ def place_files(cell: Cell, files: Mapping[str, bytes], folder: Path) -> Cell:
     Args:
         cell: with the names that the sender has.
         files: contents by name.
-        folder: for files that are not here.
+        folder: for files that are not here, of this user alone.
 
     Raises:
         UsageError: a file cannot be written.
@@ -116,10 +113,7 @@ def place_files(cell: Cell, files: Mapping[str, bytes], folder: Path) -> Cell:
         placed = folder / hashlib.sha256(data).hexdigest()[:_DIGITS] / here.name
         try:
             placed.parent.mkdir(parents=True, exist_ok=True)
-            if not _holds(placed, data):
-                with tempfile.NamedTemporaryFile(dir=placed.parent, delete=False) as draft:
-                    draft.write(data)
-                Path(draft.name).replace(placed)
+            placed.write_bytes(data)
         except OSError as error:
             raise UsageError("cannot write a file of the cell", where=str(placed),
                              got=error.strerror or str(error)) from error  # fmt: skip
