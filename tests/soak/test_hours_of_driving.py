@@ -54,13 +54,13 @@ def simulated_hours(folder):
     if first is None:
         return 0.0
     newest = max(folder.glob("*.mcap"), key=lambda path: path.stat().st_mtime_ns)
-    return last_time(Recording.open(newest, join=False)) / 3600.0
+    return last_time(Recording.open(newest, join=False, verify=False)) / 3600.0
 
 
 def last_time(recording):
-    """Return the last simulator time of a recording from its last chunk alone."""
-    recording._container.chunks = [p for p in recording._container.chunks if p.channels is None or 1 in p.channels][-1:]
-    return float(recording.state["time"][-1]) if len(recording) else 0.0
+    """Return the last simulator time of a recording, s, from its last chunk alone; 0 if it has no rows."""
+    rows = len(recording)
+    return float(recording.read_rows(slice(rows - 1, rows), {"time"}).state["time"][0]) if rows else 0.0
 
 
 @pytest.mark.parametrize("sim", WIRES)
