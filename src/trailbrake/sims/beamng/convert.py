@@ -90,7 +90,7 @@ def state_from_wire(subset: StateSubset, step: float, previous: CarState | None 
         acceleration_y=left + GRAVITY * cp * sr,
         acceleration_z=up + GRAVITY * cp * cr,
         yaw_rate=_steady_yaw_rate(speed, left + GRAVITY * cp * sr)
-        if previous is None or not message_id > previous.sequence
+        if previous is None or not message_id - previous.sequence >= 1.0  # ids are whole
         else math.remainder(yaw - previous.yaw, 2.0 * math.pi) / ((message_id - previous.sequence) * step),
         steering_wheel_angle=steering * DEG,
         throttle=throttle,
