@@ -1,7 +1,10 @@
 """The embedded world behind the wire, as a process and in this one."""
 
+import contextlib
 import errno
+import os
 import signal
+import sys
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
@@ -162,6 +165,38 @@ def test_a_client_that_slows_the_time_down_does_not_hold_the_host(tmp_path):
         serve.process.send_signal(signal.SIGTERM)
         assert serve.end() == 0
         page.close(remove=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_host_whose_lines_nobody_reads_serves_on(tmp_path):
+    """`serve ... 2>&1 | less`: a full pipe once held the host at its next line."""
+    memory = SharedMemory(tmp_path)
+    with command("serve", "assetto", "--track=kartwerk", "--json", shm=tmp_path) as serve:
+        serve.until("ready ")
+        end = os.open(f"/proc/{serve.process.pid}/fd/2", os.O_WRONLY | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(end, b"x" * 4096)
+        page = memory.create_page(spec.controls_name(0))
+        page.write(codec.encode_controls(codec.CarControls(drs=1, clutch=1.0)))  # worth a line: the car has none
+        car = wait_for(lambda: memory.open_page(spec.car_name(0)))
+        first = codec.decode_packet_id(car.read(codec.CAR_SIZE))
+        wait_for(lambda: codec.decode_packet_id(car.read(codec.CAR_SIZE)) > first + 100)
+        os.close(end)
+        serve.process.send_signal(signal.SIGTERM)
+        assert serve.end() == 0
+        assert serve.summary["ignored"] == ["car 0: drs"]
+        page.close(remove=True)
+
+
+def wait_for(find, patience=30.0):
+    """Return what `find` returns as soon as that is true."""
+    deadline = steady_clock.now() + patience
+    while not (found := find()):
+        assert steady_clock.now() < deadline
+        threading.Event().wait(0.01)
+    return found
 
 
 class SlowHost:

@@ -61,6 +61,14 @@ def test_an_hour_of_strangers_is_not_an_endless_log(said):
     assert said[-1] == "another"
 
 
+def test_a_line_that_would_block_is_left_out_and_counted(said):
+    is_read = [True, False, False, True]
+    say = LineBudget(said.append, lambda: 0.0, lambda: is_read.pop(0))
+    for number in range(4):
+        say(f"stranger {number}")
+    assert said == ["stranger 0", "stranger 3 (2 lines like these left out before)"]
+
+
 def test_ends_of_connections_have_the_host_s_name(said):
     ClientNotices("toy", say=said.append).note_end("the other end hung up")
     assert said == ["toy: the other end hung up"]

@@ -7,7 +7,7 @@ host's `now`, s of any steady clock.
 import sys
 from collections.abc import Callable
 
-from trailbrake.system import steady_clock
+from trailbrake.system import standard_error, steady_clock
 
 Address = tuple[str, int]
 WAITING_S = 5.0  # s without a client after which the host says where it waits
@@ -24,15 +24,21 @@ def print_to_stderr(text: str) -> None:
 class LineBudget:
     """Prints lines, and leaves out those of a flood: MOST_LINES in a row, then one in LINE_EVERY_S.
 
+    It also leaves out a line that would block its caller.
+
     Args:
         say: prints a line.
         clock: s, steady.
+        accepts_line: whether `say` would return at once.
     """
 
     def __init__(
-        self, say: Callable[[str], None] = print_to_stderr, clock: Callable[[], float] = steady_clock.now
+        self,
+        say: Callable[[str], None] = print_to_stderr,
+        clock: Callable[[], float] = steady_clock.now,
+        accepts_line: Callable[[], bool] = standard_error.accepts_line,
     ) -> None:
-        self._say, self._clock = say, clock
+        self._say, self._clock, self._accepts_line = say, clock, accepts_line
         self._left, self._at, self._omitted = float(MOST_LINES), clock(), 0
 
     def __call__(self, text: str) -> None:
@@ -40,7 +46,7 @@ class LineBudget:
         now = self._clock()
         self._left = min(self._left + (now - self._at) / LINE_EVERY_S, float(MOST_LINES))
         self._at = now
-        if self._left < 1.0:
+        if self._left < 1.0 or not self._accepts_line():
             self._omitted += 1
             return
         self._left -= 1.0

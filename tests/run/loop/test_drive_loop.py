@@ -18,6 +18,7 @@ from trailbrake.run.loop.drive_loop import (
 from trailbrake.run.loop.supervisor import BLIND_LIMIT_S, STOP_BRAKE, Supervisor, explain_driver_error
 from trailbrake.state import Controls, Phase, WheelTorque
 from trailbrake.system import steady_clock
+from trailbrake.transport.client_notices import MOST_LINES
 
 
 def loop(car, driver=None, *, supervisor=None, taps=(), goal=lambda: None):
@@ -301,6 +302,13 @@ def test_silence_and_its_end_are_said():
     car, tap, said = FakeCar(["new"] * 3 + ["old"] * 8 + ["new"]), FakeTap(), []
     run_loop(CarLoop(car, FakeDriver(), Supervisor(), [tap], after(6, tap)), car, say=said.append)
     assert said == ["the simulator has gone silent: braking, waiting for it", "the simulator is back"]
+
+
+def test_a_simulator_that_comes_and_goes_for_an_hour_is_no_endless_log():
+    car, tap, said = FakeCar([*["old"] * 8, "new"] * 2000), FakeTap(), []
+    run_loop(CarLoop(car, FakeDriver(), Supervisor(), [tap], after(1000, tap)), car, say=said.append)
+    assert len(tap.seen) == 1000
+    assert MOST_LINES <= len(said) <= MOST_LINES + 10  # of 2000; the rest comes with time
 
 
 class DamagedCar(FakeCar):

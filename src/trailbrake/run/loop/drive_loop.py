@@ -16,6 +16,7 @@ from trailbrake.run.loop.state_check import StateCheck
 from trailbrake.run.loop.supervisor import BLIND_LIMIT_S, STANDSTILL_SPEED, STOP_BRAKE, Supervisor, decide_controls
 from trailbrake.state import CarState, Controls, Phase
 from trailbrake.system import steady_clock
+from trailbrake.transport.client_notices import LineBudget
 
 STOPPING_LIMIT = 20.0  # s of simulator time that a safe stop may take before the controls are released anyway
 STOPPED_SPEED = 0.3  # m/s under which a car that has been stopped stands
@@ -107,7 +108,7 @@ class CarLoop:
         goal: called every tick; a text ends this car's drive ("" = as planned), None goes on.
         commands: sends what the driver requests beside driving; None leaves it out. Taps see what was sent.
         pace: makes the simulator wait for the driver; None lets it run at its own pace.
-        say: takes a line when samples are rejected.
+        say: takes a line when samples are rejected, no flood of them.
 
     Attributes:
         ended: what the goal said; None while it goes on.
@@ -135,7 +136,8 @@ class CarLoop:
         self.simulated_s = self.dt = 0.0
         self.speed = math.nan
         self.is_blind = False
-        self._driver, self._taps, self._goal, self._commands, self._say = driver, taps, goal, commands, say
+        self._driver, self._taps, self._goal, self._commands = driver, taps, goal, commands
+        self._say = LineBudget(say)
         self._answer: Callable[[CarState, float], Controls] = driver.act
         self._act: Callable[[CarState, float], Controls] = self._answer
         self._notify: Callable[[CarState, Controls], None] = self._notify_taps
@@ -278,7 +280,7 @@ class _LostSight:
     """How long the first car has been without a state to drive by: the wire is silent, or its samples are garbage."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+        self._say = LineBudget(say)  # a simulator that strangers interrupt goes silent again and again
         self._since = math.nan  # s, as `now`
         self._is_said = False
 
@@ -313,7 +315,7 @@ def run_loop(
         pacer: makes samples come.
         others: cars driven along. When the first has reached its goal they may finish theirs, for half as long again
             as it took at most.
-        say: takes a line when the simulator goes silent, and when it is back.
+        say: takes a line when the simulator goes silent, and when it is back; no flood of them.
 
     Returns:
         The loop's figures, of the first car. It stands or the wire is dead; the controls are not released yet.

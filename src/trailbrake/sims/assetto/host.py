@@ -20,6 +20,7 @@ from trailbrake.sims.assetto.wire.shared_pages import SharedPages
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE
 from trailbrake.tracks.track_bounds import TrackBounds
+from trailbrake.transport.client_notices import LineBudget
 from trailbrake.transport.shm import SharedLock
 
 TrafficDriver = Callable[[CarState, float], Controls]
@@ -40,7 +41,7 @@ class Host:
         options: of this simulator; the cars are the plant's.
         doors: a private folder of pages, which are then mapped, see `trailbrake.transport.shm`. None = the public
             names.
-        say: receives lines for the user.
+        say: receives lines for the user, no flood of them.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Host:
         say: Callable[[str], None] = _print_line,
     ) -> None:
         options = options or spec.ServeOptions()
-        self._plant, self._say = plant, say
+        self._plant, self._say = plant, LineBudget(say)
         self._bounds: TrackBounds | None = None  # where a teleport may go; made at the first
         self._traffic: Sequence[TrafficDriver] = ()
         self._pages = HostPages(doors)

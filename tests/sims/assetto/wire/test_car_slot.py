@@ -9,6 +9,7 @@ from helpers.assetto.client_pages import file_of, published, put
 
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.state import Controls
+from trailbrake.transport.client_notices import MOST_LINES
 
 on_linux = pytest.mark.skipif(sys.platform == "win32", reason="a page is a file there")
 
@@ -223,6 +224,32 @@ def test_a_killed_stranger_hands_the_car_back_and_gets_it_again(session):
         assert session.host.cars_with_client == [True, False]
         assert session.plant.bodies[0].controls.throttle == 0.5
         child.kill()
+
+
+VISITOR = """
+import sys
+for line in sys.stdin:
+    with open(sys.argv[1], "r+b"):
+        print("here", flush=True)
+        sys.stdin.readline()
+    print("gone", flush=True)
+"""
+
+
+@on_linux
+def test_a_stranger_who_comes_and_goes_is_no_endless_log(session):
+    name = session.folder / spec.controls_name(0)
+    file_of(session, spec.controls_name(0)).close()
+    with subprocess.Popen([sys.executable, "-c", VISITOR, str(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          bufsize=0) as child:  # fmt: skip
+        for _ in range(3 * MOST_LINES):
+            for answer in (b"here", b"gone"):
+                child.stdin.write(b"\n")
+                assert child.stdout.readline().split() == [answer]
+                session.tick(20)
+        child.stdin.close()
+    assert MOST_LINES <= len(session.said) <= MOST_LINES + 10
+    assert set(session.said) == {"car 0: its client is gone without a word; the car is taken from it"}
 
 
 def test_a_client_who_holds_still_is_alive(session):
