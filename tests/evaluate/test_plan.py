@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from trailbrake.errors import UsageError
@@ -69,13 +71,16 @@ def test_bad_options_are_refused(values):
         list_cells(EvaluationOptions(**values))
 
 
-def test_a_fingerprint_changes_with_the_cell_and_with_every_file_that_it_names():
-    files = {"a.toml": b"1", "d.py": b"2", "x.toml": b"3"}
+def test_a_fingerprint_changes_with_the_cell_and_with_every_file_that_it_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = ("a.toml", "d.py", "x.toml")
 
     def fingerprint(changed="", **values):
+        for name in files:
+            Path(name).write_text(name + "!" * (name == changed), "utf-8")
         cell = Cell(sim="assetto", track="gen:1", car="random:5:a.toml", driver="d.py:Best", believed_car="x.toml",
                     **values)  # fmt: skip
-        return fingerprint_cell(cell, lambda text: files.get(text, b"") + (b"!" if text == changed else b""))
+        return fingerprint_cell(cell)
 
     prints = [fingerprint(), fingerprint(laps=4), fingerprint(seed=1), *(fingerprint(name) for name in files)]
     assert len(set(prints)) == len(prints)

@@ -19,7 +19,7 @@ from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.cell_task import CELL_TASK, decode_answer, encode_job
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
-from trailbrake.evaluate.result_folder import ResultFolder, read_named_file
+from trailbrake.evaluate.result_folder import ResultFolder
 from trailbrake.json_types import JsonObject
 from trailbrake.run.options import UNKNOWN_CAR
 from trailbrake.run.session.world_properties import parse_world
@@ -163,10 +163,7 @@ def _drive_cells(
 ) -> Iterator[tuple[Cell, CellResult]]:
     """Yield cells with their results, as they come."""
     recordings = [folder.find_recording(cell) if running.record else None for cell in cells]
-    arguments = [
-        encode_job(cell, recording, read_named_file if pool.is_remote else None)
-        for cell, recording in zip(cells, recordings, strict=True)
-    ]
+    arguments = [encode_job(cell, recording, pool.is_remote) for cell, recording in zip(cells, recordings, strict=True)]
     for index, task_answer in pool.run_tasks(CELL_TASK, arguments, stopped):
         answer, recording = decode_answer(task_answer), recordings[index]
         if answer.recording and recording is not None:

@@ -3,13 +3,13 @@
 import hashlib
 import itertools
 import re
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.options import EvaluationOptions
+from trailbrake.tasks.sent_files import collect_files
 
 NO_CONDITION = "none"
 SECONDS_PER_LAP = 300.0  # s of simulator time after which a cell is over, where the options say nothing
@@ -168,24 +168,15 @@ def _fill_pattern(pattern: str, sim: str, car: str, track: str) -> str:
     return pattern
 
 
-def fingerprint_cell(cell: Cell, read_file: Callable[[str], bytes]) -> str:
-    """Return a text that changes with anything that a cell's result may depend on.
-
-    Args:
-        cell: the cell.
-        read_file: returns the bytes of the file that a text names, b"" where it names none.
-    """
+def fingerprint_cell(cell: Cell) -> str:
+    """Return a text that changes with anything that a cell's result may depend on, files that it names included."""
     hashed = hashlib.sha256(msgspec.json.encode(cell))
-    for part in list_named_parts(cell):
-        hashed.update(hashlib.sha256(read_file(part)).digest())
+    for data in collect_files(list_named_words(cell)).values():
+        hashed.update(hashlib.sha256(data).digest())
     return hashed.hexdigest()
 
 
-def list_named_parts(cell: Cell) -> list[str]:
+def list_named_words(cell: Cell) -> list[str]:
     """Return the texts of a cell that may name files; most of them name none."""
     words = (cell.track, cell.car, cell.driver, cell.believed_car, cell.believed_track, cell.config)
-    pairs = (pair.partition("=")[2] for pair in (*cell.host, *cell.gain))
-    # gen:SEED, random:SEED:FILE, FILE.py:Class, policy:FILE, FILE@wet: a file may be a part of a name.
-    return [
-        part for word in (*words, *pairs) for part in dict.fromkeys((word, word.partition("@")[0], *word.split(":")))
-    ]
+    return [*words, *(pair.partition("=")[2] for pair in (*cell.host, *cell.gain))]

@@ -12,7 +12,6 @@ from trailbrake.evaluate.plan import Cell, fingerprint_cell
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import is_regular_file, read_user_file
 
-MAX_FILE = 50_000_000  # bytes of a file that a cell names
 _DIGITS = 24  # of a fingerprint, in a file's name
 
 
@@ -103,13 +102,5 @@ class ResultFolder:
 
     def _fingerprint(self, cell: Cell) -> str:
         if cell not in self._fingerprints:
-            self._fingerprints[cell] = fingerprint_cell(cell, read_named_file)[:_DIGITS]
+            self._fingerprints[cell] = fingerprint_cell(cell)[:_DIGITS]
         return self._fingerprints[cell]
-
-
-def read_named_file(text: str) -> bytes:
-    """Return the bytes of the file that a text names, b"" where it names none."""
-    path = Path(text).expanduser() if text else None
-    if path is None or not is_regular_file(path):
-        return b""
-    return read_user_file(path, "file of a cell", MAX_FILE)

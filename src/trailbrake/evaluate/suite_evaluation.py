@@ -14,7 +14,6 @@ from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, expand_names, fingerprint_cell
-from trailbrake.evaluate.result_folder import read_named_file
 from trailbrake.evaluate.suite import Suite, compute_ratio, list_suite_cells, load_suite, score_drivers
 from trailbrake.json_types import JsonObject
 from trailbrake.tasks.source_digest import hash_source
@@ -138,7 +137,7 @@ def _plan_again(old: SuiteRun, suite: Suite, path: Path) -> list[PlannedCell]:
     for run in old.runs:
         if run.cell not in known:
             raise DataError("a cell that the suite does not have", where=str(path), got=str(run.cell))
-        if run.fingerprint and run.fingerprint != fingerprint_cell(run.cell, read_named_file):
+        if run.fingerprint and run.fingerprint != fingerprint_cell(run.cell):
             raise DataError("a file of this driver has changed since then", where=str(path), got=run.cell.driver,
                             hint="drive the suite again")  # fmt: skip
     return [PlannedCell(run.cell, "judged") for run in old.runs]
@@ -178,7 +177,7 @@ def _write_suite_run(
     planned: Sequence[PlannedCell],
     results: Mapping[Cell, CellResult],
 ) -> None:
-    runs = [StoredRun(item.cell, results[item.cell], fingerprint_cell(item.cell, read_named_file)) for item in planned]
+    runs = [StoredRun(item.cell, results[item.cell], fingerprint_cell(item.cell)) for item in planned]
     run = SuiteRun(
         suite=suite.name, suite_sha256=digest_suite(suite), trailbrake=__version__, source=hash_source(),
         scores=scores, runs=runs,

@@ -157,11 +157,20 @@ def import_ray() -> Any:
     """Return the module `ray`; UsageError where it is missing."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
+    # Ray starts clusters with a token wherever it finds one, but joins them with it only where this variable says so.
+    if has_token():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ImportError as error:
         raise UsageError("Ray is missing", where="--on", hint='pip install "trailbrake[scale]"') from error
     return ray
+
+
+def has_token() -> bool:
+    """Return whether this machine has a token of a cluster, where Ray looks for one."""
+    places = (os.environ.get("RAY_AUTH_TOKEN_PATH"), Path.home() / ".ray" / "auth_token")
+    return bool(os.environ.get("RAY_AUTH_TOKEN")) or any(place and Path(place).is_file() for place in places)
 
 
 def connect(ray: Any, address: str) -> None:
@@ -190,8 +199,9 @@ def connect(ray: Any, address: str) -> None:
             raise SimulatorError("the cluster has another version of Ray or Python", where=f"--on {address}",
                                  expected=f"Ray {ray.__version__}, Python {sys.version.split()[0]}", got=got,
                                  hint="install the cluster's versions here") from error  # fmt: skip
+        token = "" if has_token() else "; a cluster may want its token: ~/.ray/auth_token or RAY_AUTH_TOKEN"
         raise SimulatorError("cannot join the cluster", where=f"--on {address}", got=_first_line(error),
-                             hint="see ray status") from error  # fmt: skip
+                             hint=f"see ray status{token}") from error  # fmt: skip
 
 
 def check_address(address: str) -> None:
