@@ -1,5 +1,6 @@
 """Ray's pool: its decisions with a stand-in for Ray; with `-m scale`, a cluster of two nodes on this machine."""
 
+import os
 import socket
 import sys
 import types
@@ -174,6 +175,30 @@ def test_a_cluster_that_refuses_is_one_line(monkeypatch, error, words):
     with pytest.raises(SimulatorError, match=words) as caught:
         ray_pool.connect(ray, "ray://host:10001")
     assert "\n" not in str(caught.value)
+
+
+def test_what_ray_prints_is_not_in_what_the_user_asked_for(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", StandIn(lambda argument: print("(raylet) died") or TaskAnswer(b"1")))
+    with open_pool("ray", 0, 1.0, lambda job: None, lambda text: None) as pool:
+        assert dict(pool.run_tasks("m:f", [b""])) == {0: TaskAnswer(b"1")}
+    assert capsys.readouterr() == ("", "(raylet) died\n")
+
+
+def test_a_token_that_is_here_is_used(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ray", StandIn(None))
+    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.setenv(name, "")  # so that it is restored
+        monkeypatch.delenv(name)
+    ray_pool.import_ray()
+    assert "RAY_AUTH_MODE" not in os.environ
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("secret")
+    ray_pool.import_ray()
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    ray_pool.import_ray()
+    assert os.environ["RAY_AUTH_MODE"] == "disabled"
 
 
 def test_without_the_extra_its_name_is_the_hint(monkeypatch):

@@ -1,7 +1,8 @@
 """`open_pool`: the pool that a user's `--on` and `--jobs` mean."""
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 
 from trailbrake.tasks.task_pool import LocalPool, TaskPool
@@ -24,13 +25,13 @@ def open_pool(
         UsageError, SimulatorError: as `RayPool`.
     """
     pool: TaskPool
-    if on:
-        from trailbrake.tasks.ray_pool import RayPool
+    with ExitStack() as closed:
+        if on:
+            from trailbrake.tasks.ray_pool import RayPool
 
-        pool = RayPool(on, patience, say)
-    else:
-        pool = LocalPool(jobs, patience, log_path)
-    try:
+            closed.enter_context(redirect_stdout(sys.stderr))  # Ray prints what has died into what --json prints
+            pool = RayPool(on, patience, say)
+        else:
+            pool = LocalPool(jobs, patience, log_path)
+        closed.callback(pool.close)
         yield pool
-    finally:
-        pool.close()
