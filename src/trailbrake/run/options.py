@@ -246,6 +246,12 @@ class TuneOptions:
         config: a file with the gains to begin with.
         out: the file to write; default DRIVER.toml in this folder.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        batch: trials that are suggested at a time and drive side by side. What is found depends on it, and not on the
+            number of processes.
+        jobs: with --batch above 1, trials to drive at a time, each in a process; 0 = one per two cores.
+        on: with --batch above 1, where trials are driven: left out, on this machine; ray = on the Ray cluster of this
+            machine or a new one; ray://HOST:PORT = on another; see docs/scale.md.
+        patience: with --batch above 1, wall time after which a trial that does not end is given up, s.
     """
 
     driver: str = "lane_keep"
@@ -259,6 +265,10 @@ class TuneOptions:
     config: Path | None = None
     out: Path | None = None
     host: tuple[str, ...] = ()
+    batch: int = 1
+    jobs: int = 0
+    on: str = ""
+    patience: float = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,230 @@
+"""A search for gains: what a trial drives and what it costs, on the embedded world through the simulator's own wire.
+
+A trial is a drive in lockstep with the gains that the search suggests. Its cost is the time to the goal, with the
+time for what is left of the road at `CRAWL_SPEED` on top where the car left it, and a price for coming near the edge
+or, where the car may use all the road, beyond it.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers import gains
+from trailbrake.drivers.driver_registry import find_driver_class
+from trailbrake.errors import UsageError
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver, Tunable
+from trailbrake.run.loop.drive_loop import CarLoop, run_loop
+from trailbrake.run.loop.supervisor import Supervisor
+from trailbrake.run.options import DriveOptions, TuneOptions
+from trailbrake.run.session.connection import open_connection
+from trailbrake.run.session.drive_setup import DriveSetup, make_setup
+from trailbrake.run.session.driver_needs import check_driver_needs
+from trailbrake.simulator import AnySimulator
+from trailbrake.state import CarState, Controls
+from trailbrake.state.fields import declared_quantities
+from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+CRAWL_SPEED = 3.0  # m/s, the speed at which what is left of the road after leaving it is counted
+NEAR_EDGE = 0.65  # half roads off the middle from which it costs to come near the edge; on a racing line, the edge ...
+NEAR_EDGE_COST = 500.0  # s per half road
+STANDSTILL_LIMIT = 10.0  # s without getting on after which a trial is over
+END_MARGIN = 15.0  # m before an open road's end at which it is driven
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """How one drive went.
+
+    Attributes:
+        time: s of simulator time until it ended.
+        driven: share of the road that was driven.
+        edge: half roads off the middle, the most; of the car's side where the car may use all the road.
+        cost: s.
+    """
+
+    time: float
+    driven: float
+    edge: float
+    cost: float
+
+
+class TrialMonitor:
+    """A Tap that watches one drive along a road and knows when it is over.
+
+    Args:
+        road: to drive.
+        half_width: m, of a car that may use all the road: it costs nothing until its side reaches the edge. 0: the car
+            is to keep off the edge, and its place is that of its middle.
+    """
+
+    def __init__(self, road: Road, half_width: float = 0.0) -> None:
+        self._road, self._row = road, -1
+        self._half_width, self._near_edge = half_width, 1.0 if half_width > 0.0 else NEAR_EDGE
+        self._length = road.length if road.closed else road.length - END_MARGIN
+        self._distance = self._furthest = self._furthest_at = self._edge_share = 0.0
+        self._s = self._first_time = self._time = math.nan
+        self.ended = False
+
+    def start(self, about: JsonObject) -> None:
+        """Nothing to prepare."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Follow the car."""
+        s, offset, self._row = self._road.locate(state.x, state.y, self._row)
+        if math.isnan(self._s):
+            self._s, self._first_time = s, state.time
+            self._furthest_at = state.time
+        step = s - self._s
+        if self._road.closed:
+            step -= self._road.length * math.floor(step / self._road.length + 0.5)
+        else:
+            self._distance = s - step
+        self._distance, self._s, self._time = self._distance + step, s, state.time
+        row = self._road.table[self._row]
+        half_road = float(row[RoadColumn.WIDTH_LEFT] if offset > 0.0 else row[RoadColumn.WIDTH_RIGHT])
+        self._edge_share = max(self._edge_share, (abs(offset) + self._half_width) / half_road)
+        if self._distance > self._furthest + 1.0:
+            self._furthest, self._furthest_at = self._distance, state.time
+        stands = state.time - self._furthest_at > STANDSTILL_LIMIT
+        self.ended = self._distance >= self._length or abs(offset) > half_road or stands
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+    def build_outcome(self) -> TrialOutcome:
+        """Return how it went."""
+        time = self._time - self._first_time if self._time == self._time else 0.0
+        left = max(self._length - self._distance, 0.0)
+        highest = 1.0 + self._near_edge - NEAR_EDGE  # more says nothing: the drive is over then
+        near = max(0.0, min(self._edge_share, highest) - self._near_edge)
+        cost = time + left / CRAWL_SPEED + NEAR_EDGE_COST * near
+        return TrialOutcome(time, 1.0 - left / self._length, self._edge_share, cost)
+
+
+def run_trial(
+    setup: DriveSetup,
+    driver: Driver,
+    course: Course,
+    keep_to: Literal["middle", "road"] = "middle",
+    stopped: Callable[[], bool] = lambda: False,
+) -> TrialOutcome:
+    """Drive once in lockstep, until the end or until `stopped`, and return how it went.
+
+    Args:
+        setup: of the drive.
+        driver: with the gains of the trial.
+        course: the road and the car.
+        keep_to: the middle: coming near the edge has a price; the road: leaving it has.
+        stopped: tested every tick.
+
+    Raises:
+        UsageError: the driver failed.
+    """
+    half_width = 0.5 * course.known_car().body.width if keep_to == "road" else 0.0
+    monitor = TrialMonitor(course.track.road, half_width)
+    driver.reset(course)
+    supervisor = Supervisor()
+    with open_connection(setup, lambda: False) as connection:
+        loop = CarLoop(
+            connection.link, driver, supervisor, [monitor], lambda: "" if monitor.ended or stopped() else None
+        )
+        result = run_loop(loop, connection.pacer)
+    if supervisor.stop_reason:
+        raise UsageError(f"the trial broke off: {result.reason}", where=setup.options.driver)
+    return monitor.build_outcome()
+
+
+class GainSearch:
+    """What a search tries: a driver's class, the gains to search, and the roads and cars of a trial.
+
+    Args:
+        simulator: whose wire to drive through.
+        options: of the search.
+
+    Raises:
+        UsageError: no such driver, or it has no gains.
+        TrailbrakeError: the file of gains, the track or a car cannot be used.
+    """
+
+    def __init__(self, simulator: AnySimulator, options: TuneOptions) -> None:
+        cls, where = find_driver_class(options.driver)
+        if not isinstance(cls, Tunable):
+            raise UsageError("this driver has no gains to tune", where=where, hint="see docs/forza.md, gains")
+        self.name = Path(options.driver.removesuffix(".py")).stem if ".py" in options.driver else options.driver
+        self._cls, self._gains_class = cls, cls.Gains
+        self._begin = {} if options.config is None else gains.read_gains(options.config).get(self.name, {})
+        self.first = gains.build_gains(cls.Gains, self._begin, f"{options.config}, [gains.{self.name}]")
+        self.searched = _searched_gains(cls.Gains, options.only)
+        track = load_track(options.track)
+        cars = options.cars.split(",")
+        courses = [Course(track, load_car(car)) for car in cars]
+        driver: Driver = cls(self.first)  # type: ignore[operator]
+        check_driver_needs(driver, options.driver, simulator)
+        drives = [
+            DriveOptions(sim=options.sim, driver=options.driver, track=options.track, car=car, host=options.host)
+            for car in cars
+        ]
+        self._drives = [
+            (make_setup(simulator, drive, None, driver), course) for drive, course in zip(drives, courses, strict=True)
+        ]
+        self._keep_to: Literal["middle", "road"] = options.keep_to
+        self.stopped = False
+
+    def request_stop(self) -> None:
+        """End the search; a trial that is under way does not count."""
+        self.stopped = True
+
+    def build_gains(self, values: Mapping[str, float]) -> object:
+        """Return the driver's gains with `values` for those that are searched."""
+        return gains.build_gains(self._gains_class, {**self._begin, **values}, "tune")
+
+    def trial_costs(self, trials: Sequence[Mapping[str, float]]) -> list[float]:
+        """Return the cost of each set of gains, s, over all cars.
+
+        Raises:
+            KeyboardInterrupt: stopped.
+        """
+        return [self.trial_cost(values) for values in trials]
+
+    def trial_cost(self, values: Mapping[str, float]) -> float:
+        """Return the cost of a set of gains, s, over all cars.
+
+        Raises:
+            KeyboardInterrupt: stopped.
+        """
+        driver: Driver = self._cls(self.build_gains(values))  # type: ignore[operator]
+        total = 0.0
+        for setup, course in self._drives:
+            outcome = run_trial(setup, driver, course, self._keep_to, lambda: self.stopped)
+            if self.stopped:
+                raise KeyboardInterrupt
+            total += outcome.cost
+            if outcome.driven < 1.0 and len(self._drives) > 1:  # the other cars will not save it
+                return total * len(self._drives)
+        return total
+
+    def gain_ranges(self) -> dict[str, tuple[float, float]]:
+        """Return the range of each gain that is searched."""
+        declared = declared_quantities(self._gains_class)
+        return {name: (q.lo, q.hi) for name, q in declared.items() if name in self.searched}
+
+
+def _searched_gains(cls: type, only: str) -> Sequence[str]:
+    """Return the names of the gains to search: those of `only`, else all but the speed."""
+    known = list(declared_quantities(cls))
+    if not only:
+        searched = [name for name in known if name != "speed"]
+        if not searched:
+            raise UsageError("this driver has no gain but its speed", where="tune", hint="search it by --only speed")
+        return searched
+    wanted = [name.strip() for name in only.split(",")]
+    for name in wanted:
+        if name not in known:
+            raise UsageError("no such gain", where="--only", got=name, expected=", ".join(known))
+    return wanted
