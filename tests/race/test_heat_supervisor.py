@@ -126,10 +126,3 @@ def test_results_that_are_none_are_those_of_a_lost_race(tmp_path, content):
     (tmp_path / "result.json").write_bytes(content)
     (result,) = heat_supervisor._read_results(tmp_path / "result.json", heat(tmp_path, "wall_follow"))
     assert result.ended == "the results of the heat cannot be read"
-
-
-def test_no_file_is_written_over(tmp_path):
-    assert heat_supervisor._unused_path(tmp_path / "a.mcap") == tmp_path / "a.mcap"
-    (tmp_path / "a.mcap").touch()
-    (tmp_path / "a-2.html").touch()
-    assert heat_supervisor._unused_path(tmp_path / "a.mcap") == tmp_path / "a-3.mcap"

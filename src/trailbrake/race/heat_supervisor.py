@@ -5,7 +5,6 @@ entry's driver not called from the same tick on: the other results are those of 
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from trailbrake.race.entry_confinement import confine_heat, find_excess
 from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
 from trailbrake.race.heat import BOT_LOG, RESULT, HeatJob, Retirement
 from trailbrake.race.judge import EntryResult, Judge
+from trailbrake.race.kept_files import keep_file, keep_files
 from trailbrake.race.schedule import Heat
 from trailbrake.record.file_names import safe_name
 from trailbrake.run.session.connection import make_private_folder
@@ -74,7 +74,7 @@ def supervise_heat(heat: Heat, folder: Path, out: Path, report: bool, stopped: C
             log = log or _keep_log(Path(attempt), out / f"{names[0]}.log")
             if (Path(attempt) / RESULT).exists():
                 results = _read_results(Path(attempt) / RESULT, heat)
-                return HeatOutcome([_keep_files(result, Path(attempt), out) for result in results], log)
+                return HeatOutcome([keep_files(result, Path(attempt), out) for result in results], log)
         if seat == NO_ENTRY:
             return HeatOutcome([_lost_result(heat, entry.name, reason) for entry in heat.grid], log)
         # Who is at fault a second time is not even loaded any more, and cannot be a third time.
@@ -182,36 +182,12 @@ def _find_culprit(job: HeatJob, code: int, hung: str) -> tuple[int, int, str]:
     return seat, tick, f"its process ended, {describe_exit(code)}{words and f': {words}'}"
 
 
-def _keep_files(result: EntryResult, attempt: Path, out: Path) -> EntryResult:
-    """Move a result's files out of the attempt; return it with their paths."""
-    if not result.recording:
-        return result
-    recording = _unused_path(out / result.recording)
-    shutil.move(attempt / result.recording, recording)
-    report = ""
-    if result.report:
-        report = str(recording.with_suffix(".html"))
-        shutil.move(attempt / result.report, report)
-    return msgspec.structs.replace(result, recording=str(recording), report=report)
-
-
 def _keep_log(attempt: Path, wanted: Path) -> str:
     # A program's own words where there is one; else what drivers have printed.
     said = [path for path in (attempt / BOT_LOG, attempt / "log") if path.is_file() and path.stat().st_size]
     if not said:
         return ""
-    kept = _unused_path(wanted)
-    shutil.move(said[0], kept)
-    return str(kept)
-
-
-def _unused_path(path: Path) -> Path:
-    """Return `path`, or `path` with -2, -3, ... before its suffix where that exists, or its report does."""
-    candidate, number = path, 1
-    while candidate.exists() or candidate.with_suffix(".html").exists():
-        number += 1
-        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
-    return candidate
+    return keep_file(said[0], wanted)
 
 
 def _lost_result(heat: Heat, entry: str, reason: str) -> EntryResult:

@@ -16,6 +16,8 @@ class DayRunOptions:
         db: the file with the results; default races.sqlite in the folder of recordings.
         out: folder for recordings, reports and logs; default SEASON/DAY beside the results.
         jobs: heats to run at a time; 0 = one per two cores.
+        on: where heats run: left out, on this machine; ray = on the Ray cluster of this machine or a new one;
+            ray://HOST:PORT = on another; see docs/scale.md. Heats with programs run on this machine all the same.
         again: run what has been run too, and compare: the exit code is 1 where a result is another one.
         report: whether to write a report of each recording.
     """
@@ -23,6 +25,7 @@ class DayRunOptions:
     db: Path | None = None
     out: Path | None = None
     jobs: int = 0
+    on: str = ""
     again: bool = False
     report: bool = True
 

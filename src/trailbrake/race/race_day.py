@@ -1,6 +1,5 @@
 """Runs a race day from its plan to the stored results, several heats at a time."""
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,6 +15,7 @@ from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.race import competitor_process, heat_supervisor, standings
 from trailbrake.race.entry_confinement import describe_confinement, is_foreign
+from trailbrake.race.heat_task import is_portable, run_heats_on_pool
 from trailbrake.race.options import DayRunOptions
 from trailbrake.race.plan import RaceDayPlan, RaceEntry
 from trailbrake.race.plan_files import named_file, read_named_file, resolve_files, split_command
@@ -31,8 +31,13 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tasks.pool_choice import open_pool
+from trailbrake.tasks.task_pool import Stopped, count_jobs
 
+HEAT_PATIENCE_S = 24.0 * 3600.0  # s of wall time for a heat elsewhere; its own rules end it long before
 _STOP_POLL_S = 0.2  # s between looks for a stop
+
+Say = Callable[[str], None]
 
 
 def default_database() -> Path:
@@ -97,7 +102,7 @@ def run_day(
                 say(f"race {heat.race} on {' '.join((heat.track, *heat.host))}: {_format_result(result)}")
 
         try:
-            _run_heats(to_run, folder, out, options, stop.is_set, finished)
+            _run_heats(to_run, folder, out, options, stop.is_set, say, finished)
         except KeyboardInterrupt:
             say("what was finished is stored; the same command goes on from there")
             raise
@@ -112,13 +117,29 @@ def _is_stored(heat: Heat, print_: str, stored: dict[tuple[int, str], tuple[str,
     return all(stored.get((heat.race, entry.name), ("", ""))[0] == print_ for entry in heat.grid)
 
 
+Finished = Callable[[Heat, str, heat_supervisor.HeatOutcome], None]
+
+
 def _run_heats(
+    to_run: list[tuple[Heat, str]], folder: Path, out: Path, options: DayRunOptions, stopped: Stopped, say: Say,
+    finished: Finished,
+) -> None:  # fmt: skip
+    portable = [pair for pair in to_run if options.on and is_portable(pair[0])]
+    if portable:
+        with open_pool(options.on, 0, HEAT_PATIENCE_S, lambda job: out / f"worker-{job}.log", say) as pool:
+            heats = [resolve_files(heat, folder) for heat, _ in portable]
+            for index, outcome in run_heats_on_pool(heats, out, options.report, pool, stopped):
+                finished(*portable[index], outcome)
+    _run_heats_here([pair for pair in to_run if pair not in portable], folder, out, options, stopped, finished)
+
+
+def _run_heats_here(
     to_run: list[tuple[Heat, str]],
     folder: Path,
     out: Path,
     options: DayRunOptions,
-    stopped: Callable[[], bool],
-    finished: Callable[[Heat, str, heat_supervisor.HeatOutcome], None],
+    stopped: Stopped,
+    finished: Finished,
 ) -> None:
     ports = {entry.port: threading.Lock() for heat, _ in to_run for entry in heat.grid if entry.port}
     ended = threading.Event()
@@ -132,8 +153,7 @@ def _run_heats(
                 resolve_files(heat, folder), folder, out, options.report, ended.is_set
             )
 
-    jobs = options.jobs or max((os.cpu_count() or 1) // 2, 1)
-    with ThreadPoolExecutor(jobs, thread_name_prefix="heat") as pool:
+    with ThreadPoolExecutor(count_jobs(options.jobs), thread_name_prefix="heat") as pool:
         waiting: dict[Future[heat_supervisor.HeatOutcome], tuple[Heat, str]] = {}
         try:
             waiting = {pool.submit(run, heat): (heat, print_) for heat, print_ in to_run}
