@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def run_day(
                 say(f"race {heat.race} on {' '.join((heat.track, *heat.host))}: {_format_result(result)}")
 
         try:
-            _run_heats(to_run, folder, out, options, stop.is_set, say, finished)
+            _run_heats(to_run, _HeatRun(folder, out, options, stop.is_set, say, finished))
         except KeyboardInterrupt:
             say("what was finished is stored; the same command goes on from there")
             raise
@@ -117,30 +118,29 @@ def _is_stored(heat: Heat, print_: str, stored: dict[tuple[int, str], tuple[str,
     return all(stored.get((heat.race, entry.name), ("", ""))[0] == print_ for entry in heat.grid)
 
 
-Finished = Callable[[Heat, str, heat_supervisor.HeatOutcome], None]
+@dataclass(frozen=True)
+class _HeatRun:
+    """How the heats of a day run: where their files lie and go, what the user wants, and who gets the outcomes."""
+
+    folder: Path
+    out: Path
+    options: DayRunOptions
+    stopped: Stopped
+    say: Say
+    finished: Callable[[Heat, str, heat_supervisor.HeatOutcome], None]
 
 
-def _run_heats(
-    to_run: list[tuple[Heat, str]], folder: Path, out: Path, options: DayRunOptions, stopped: Stopped, say: Say,
-    finished: Finished,
-) -> None:  # fmt: skip
-    portable = [pair for pair in to_run if options.on and is_portable(pair[0])]
+def _run_heats(to_run: list[tuple[Heat, str]], how: _HeatRun) -> None:
+    portable = [pair for pair in to_run if how.options.on and is_portable(pair[0])]
     if portable:
-        with open_pool(options.on, 0, HEAT_PATIENCE_S, lambda job: out / f"worker-{job}.log", say) as pool:
-            heats = [resolve_files(heat, folder) for heat, _ in portable]
-            for index, outcome in run_heats_on_pool(heats, out, options.report, pool, stopped):
-                finished(*portable[index], outcome)
-    _run_heats_here([pair for pair in to_run if pair not in portable], folder, out, options, stopped, finished)
+        with open_pool(how.options.on, 0, HEAT_PATIENCE_S, lambda job: how.out / f"{job}.log", how.say) as pool:
+            heats = [resolve_files(heat, how.folder) for heat, _ in portable]
+            for index, outcome in run_heats_on_pool(heats, how.out, how.options.report, pool, how.stopped):
+                how.finished(*portable[index], outcome)
+    _run_heats_here([pair for pair in to_run if pair not in portable], how)
 
 
-def _run_heats_here(
-    to_run: list[tuple[Heat, str]],
-    folder: Path,
-    out: Path,
-    options: DayRunOptions,
-    stopped: Stopped,
-    finished: Finished,
-) -> None:
+def _run_heats_here(to_run: list[tuple[Heat, str]], how: _HeatRun) -> None:
     ports = {entry.port: threading.Lock() for heat, _ in to_run for entry in heat.grid if entry.port}
     ended = threading.Event()
 
@@ -150,10 +150,10 @@ def _run_heats_here(
             if ended.is_set():
                 raise KeyboardInterrupt
             return heat_supervisor.supervise_heat(
-                resolve_files(heat, folder), folder, out, options.report, ended.is_set
+                resolve_files(heat, how.folder), how.folder, how.out, how.options.report, ended.is_set
             )
 
-    with ThreadPoolExecutor(count_jobs(options.jobs), thread_name_prefix="heat") as pool:
+    with ThreadPoolExecutor(count_jobs(how.options.jobs), thread_name_prefix="heat") as pool:
         waiting: dict[Future[heat_supervisor.HeatOutcome], tuple[Heat, str]] = {}
         try:
             waiting = {pool.submit(run, heat): (heat, print_) for heat, print_ in to_run}
@@ -163,11 +163,11 @@ def _run_heats_here(
                 for future in done:  # what is there is stored before anything is raised
                     pair, error = waiting.pop(future), future.exception()
                     if error is None:
-                        finished(*pair, future.result())
+                        how.finished(*pair, future.result())
                     failed = failed or error
                 if failed is not None:
                     raise failed
-                if stopped():
+                if how.stopped():
                     raise KeyboardInterrupt
         finally:
             ended.set()
