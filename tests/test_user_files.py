@@ -193,6 +193,13 @@ def test_yaml_of_settings_is_read():
     assert user_files.parse_yaml("", "x") is None
 
 
+def test_half_a_surrogate_pair_is_no_text():
+    user_files.check_texts(user_files.parse_json('{"\\ud83d\\ude00": ["\\u00e4", 1, null]}', "x"), "x")
+    for text in ('{"\\ud800": 1}', '[["\\udfff"]]'):
+        with pytest.raises(DataError, match=r"half a character.*got .ud"):
+            user_files.check_texts(user_files.parse_json(text, "x"), "x")
+
+
 def test_json_has_numbers_of_any_length_and_limited_depth():
     assert user_files.parse_json(f"[1, {'9' * 18}, {'9' * 30}, {'9' * 5000}]", "x") == [
         1,

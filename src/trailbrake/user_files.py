@@ -223,6 +223,14 @@ def check_parsed(values: Any, where: str) -> None:
                             got=f"one of {value.bit_length()} bits")  # fmt: skip
 
 
+def check_texts(values: Any, where: str) -> None:
+    """Raise DataError where a text in a parsed value is none: an escape of JSON can make half a surrogate pair."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise DataError("half a character", where=where, got=f"\\u{ord(error.object[error.start]):04x}") from None
+
+
 def _nesting_error(where: str) -> DataError:
     return DataError("lists and tables are nested too deeply", where=where, expected=f"{MAX_NESTING} levels at most")
 

@@ -2,7 +2,9 @@
 
 import contextlib
 import copy
+import dataclasses
 import io
+import json
 import struct
 import zipfile
 from collections import Counter
@@ -11,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from mcap.opcode import Opcode
 
 from fuzz.fuzz_target import SEEDS, FuzzTarget, with_file
@@ -18,6 +21,7 @@ from fuzz.scratch import scratch_folder
 from fuzz.structure import (
     Mutator,
     mutate_json,
+    mutate_json_and_npy_pieces,
     mutate_json_lines,
     mutate_npy_pieces,
     mutate_records,
@@ -37,6 +41,8 @@ from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows
 from trailbrake.evaluate.plan import Cell, PlannedCell
 from trailbrake.evaluate.result_folder import ResultFolder
+from trailbrake.evaluate.suite import Suite, SuiteCell
+from trailbrake.evaluate.suite_evaluation import _plan_again, compare_runs, digest_suite, read_suite_run
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
 from trailbrake.planning.lap_learning import read_plan_memory
@@ -70,6 +76,9 @@ from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.sims.trend.link import Link as TrendLink
 from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.tracks.track_library import load_track
+from trailbrake.train.rl.checkpoint import _describe_learner, read_checkpoint
+from trailbrake.train.rl.curves import read_curves
+from trailbrake.train.rl.options import RlOptions
 from trailbrake.train.sources import LogSource
 from trailbrake.user_files import is_regular_file, read_user_file
 
@@ -122,6 +131,42 @@ def read_cell_result(data: bytes) -> None:
         raise DataError("no result")
     planned = PlannedCell(CELL, "judged", reference=CELL, baseline=CELL)
     build_rows([planned], {CELL: result})
+
+
+PRESENT = b"PRESENT"  # in a seed: what depends on the code of today
+SUITE = Suite(name="fuzz", text="", sim="assetto", seed=0, laps=2, slowest_ratio=2.0, reference_command="",
+              cells=(SuiteCell(track="plain", car="gt3", reference_s=9.5),))  # fmt: skip
+
+
+def check_suite_run(data: bytes) -> None:
+    """Read the result of a suite as `evaluate --check` does, up to the drives, and compare it with itself."""
+    path = scratch_folder() / "fuzz_suite.json"
+    path.write_bytes(data.replace(PRESENT, digest_suite(SUITE).encode()))
+    run = read_suite_run(path, SUITE)
+    _plan_again(run, SUITE, path)
+    assert compare_runs(run, {item.cell: item.result for item in run.runs})["cells"] == len(run.runs)
+
+
+def resume_training(data: bytes) -> None:
+    """The pieces are the header and the arrays of a checkpoint, in an archive whose checksums are right."""
+    path, options = scratch_folder() / "fuzz_checkpoint.npz", RlOptions()
+    header, *pieces = split_pieces(data) or [b""]
+    learner = json.dumps(_describe_learner(options)).encode()
+    text = header.replace(b'"%s"' % PRESENT, learner).decode("utf-8", "replace")
+    with zipfile.ZipFile(path, "w") as archive:
+        packed = io.BytesIO()
+        np.save(packed, np.array(text))
+        archive.writestr("header.npy", packed.getvalue())
+        for number, piece in enumerate(pieces):
+            archive.writestr(f"state.{number}.npy", piece)
+    progress, state = read_checkpoint(path, options)
+    assert all(type(value) in (int, float) for value in dataclasses.asdict(progress).values())
+    assert all(values.dtype.kind in "biuf" for values in state.values())
+
+
+def read_training_curves(path: Path) -> None:
+    if not all(type(row["iteration"]) is int for row in read_curves(path)):
+        raise AssertionError("a line without its iteration")
 
 
 def change_ini(data: bytes) -> None:
@@ -342,6 +387,11 @@ FILE_TARGETS = [
     _file("learning_journal", "fuzz.learning.json", load_journal, JSON, 4096),
     _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
     FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40, mutator=mutate_json),
+    FuzzTarget("suite_run", check_suite_run, JSON, 4096, mutator=mutate_json),
+    FuzzTarget(
+        "training_checkpoint", resume_training, (b"<f4", b"|O", b"|S9", *JSON), 4096, mutator=mutate_json_and_npy_pieces
+    ),
+    _file("training_curves", "progress.jsonl", read_training_curves, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),

@@ -197,6 +197,13 @@ def mutate_npy_pieces(data: bytes, rng: random.Random) -> bytes:
     return _change_records(data, rng, "<H", lambda record: mutate_npy(record, rng))
 
 
+def mutate_json_and_npy_pieces(data: bytes, rng: random.Random) -> bytes:
+    """Change one of the pieces that have their length (u16) before them: JSON texts, or arrays of NumPy."""
+    return _change_records(
+        data, rng, "<H", lambda record: mutate_npy(record, rng) if record[:1] == b"\x93" else mutate_json(record, rng)
+    )
+
+
 def mutate_records(data: bytes, rng: random.Random) -> bytes:
     """Change one of the records of MCAP (opcode, length u64), or their order; lengths stay right."""
     return _change_records(data, rng, "<BQ", lambda record: mutate_words(record, rng))

@@ -5,7 +5,7 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -35,15 +35,8 @@ def read_archive(path: Path, parse: Callable[[Header, Arrays], Policy]) -> Polic
     """
     try:
         with open_user_file(path, "policy", hint="make one with: trailbrake train") as file:
-            with zipfile.ZipFile(file) as packed:
-                size = sum(entry.file_size for entry in packed.infolist())
-            if size > MAX_BYTES:
-                raise DataError("too large for a policy", where=str(path), expected=f"{MAX_BYTES} bytes at most",
-                                got=str(size))  # fmt: skip
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in arrays.files}
-            return parse(json.loads(str(found["header"])), found)
+            found = read_arrays(file, MAX_BYTES, "policy", path)
+        return parse(json.loads(str(found["header"])), found)
     except TrailbrakeError:
         raise
     except OSError as error:
@@ -52,6 +45,28 @@ def read_archive(path: Path, parse: Callable[[Header, Arrays], Policy]) -> Polic
     except Exception as error:
         raise DataError("not a policy", where=str(path), expected=f"a {SUFFIX} file of trailbrake train",
                         got=" ".join(str(error).split())[:160] or type(error).__name__) from error  # fmt: skip
+
+
+def read_arrays(file: BinaryIO, most_bytes: int, what: str, path: Path) -> Arrays:
+    """Return the arrays of a .npz file by their names. What the readers of zip and NumPy raise has no common base.
+
+    Args:
+        file: open for reading bytes.
+        most_bytes: of all arrays, unpacked.
+        what: it is, for messages.
+        path: of the file, for messages.
+
+    Raises:
+        DataError: it unpacks to more than `most_bytes`.
+    """
+    with zipfile.ZipFile(file) as packed:
+        size = sum(entry.file_size for entry in packed.infolist())
+    if size > most_bytes:
+        raise DataError(f"too large for a {what}", where=str(path), expected=f"{most_bytes} bytes at most",
+                        got=str(size))  # fmt: skip
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def write_archive(path: Path, header: Header, layers: Sequence[NetworkLayer], arrays: Arrays) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.identification.planned_car import PlanReduction
-from trailbrake.user_files import parse_json, read_user_text
+from trailbrake.user_files import check_texts, parse_json, read_user_text
 
 FORMAT, VERSION = "trailbrake learning", 1
 SUFFIX = ".learning.json"
@@ -111,6 +111,7 @@ class LearningJournal:
 
 def _read_content(path: Path) -> _Content:
     values = parse_json(read_user_text(path, "journal of a learning"), str(path))
+    check_texts(values, str(path))
     try:
         content = msgspec.convert(values, _Content)
     except msgspec.ValidationError as error:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError, UsageError
+from trailbrake.train.rl import checkpoint
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.options import RlOptions
 
@@ -48,6 +49,22 @@ def test_another_version_a_cut_file_and_something_else_are_said_in_one_line(file
             read_checkpoint(file, OPTIONS)
     with pytest.raises(UsageError, match="cannot read the checkpoint"):
         read_checkpoint(tmp_path / "nowhere.npz", OPTIONS)
+
+
+def test_progress_and_arrays_of_another_type_are_refused(file, monkeypatch):
+    with np.load(file) as arrays:
+        whole = {name: arrays[name] for name in arrays.files}
+    header = json.loads(str(whole["header"]))
+    header["progress"]["iteration"] = "7"
+    for changed in ({"header": np.array(json.dumps(header))}, {"state.actor.0.weight": np.array(["x"])}):
+        np.savez(file, **{**whole, **changed})
+        with pytest.raises(DataError, match="not a checkpoint"):
+            read_checkpoint(file, OPTIONS)
+    np.savez(file, **whole)
+    read_checkpoint(file, OPTIONS)
+    monkeypatch.setattr(checkpoint, "MAX_BYTES", 1000)
+    with pytest.raises(DataError, match="too large for a checkpoint"):
+        read_checkpoint(file, OPTIONS)
 
 
 def _as_arrays(content, folder):

@@ -17,3 +17,10 @@ def test_lines_come_back_and_those_after_the_checkpoint_are_dropped(tmp_path):
     rows = read_curves(tmp_path / FILE_NAME)
     assert [row["speed"] for row in rows] == [1.0, 2.0, 30.0]
     assert rows[0]["lap_s/a"] is None
+
+
+def test_what_is_no_line_of_curves_ends_them(tmp_path):
+    for line in ("7", "[]", '{"speed": 1}', '{"iteration": "3"}', "[" * 100_000):
+        (tmp_path / FILE_NAME).write_text(f'{{"iteration": 1}}\n{line}\n{{"iteration": 2}}\n')
+        CurveWriter(tmp_path, 5).close()
+        assert read_curves(tmp_path / FILE_NAME) == [{"iteration": 1}]

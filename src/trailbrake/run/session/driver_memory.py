@@ -18,7 +18,7 @@ from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, KeepsMemory
 from trailbrake.run.options import DriveOptions
 from trailbrake.system import steady_clock
-from trailbrake.user_files import parse_json, read_user_text
+from trailbrake.user_files import check_texts, parse_json, read_user_text
 
 FORMAT, VERSION = "trailbrake driver memory", 1
 MOST_BYTES = 20_000_000
@@ -58,10 +58,10 @@ def read_memory(path: Path) -> list[MemoryEntry]:
     if not path.exists():
         return []
     values = parse_json(read_user_text(path, "driver's memory", MOST_BYTES), str(path))
+    check_texts(values, str(path))
     try:
-        json.dumps(values, ensure_ascii=False).encode()  # JSON's escapes can make half surrogates, which are no text
         content = msgspec.convert(values, _MemoryContent)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+    except msgspec.ValidationError as error:
         raise DataError(f"no driver's memory: {error}", where=str(path), hint="name another file") from None
     if (content.format, content.version) != (FORMAT, VERSION):
         raise DataError("no driver's memory of this version", where=str(path), expected=f"{FORMAT} {VERSION}",

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from trailbrake.drivers.policy_archive import write_arrays
+from trailbrake.drivers.policy_archive import read_arrays, write_arrays
 from trailbrake.drivers.race_policy_file import digest_observation
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.train.rl.networks import Weights
@@ -16,6 +17,7 @@ from trailbrake.train.rl.options import RlOptions
 from trailbrake.user_files import open_user_file
 
 KIND, VERSION = "trailbrake rl checkpoint", 1
+MAX_BYTES = 1 << 30  # unpacked: a small file must not allocate unlimited memory
 _PREFIX = "state."  # before the names of the learner's arrays
 
 
@@ -63,11 +65,13 @@ def read_checkpoint(path: Path, options: RlOptions) -> tuple[TrainingProgress, W
     """
     try:
         with open_user_file(path, "checkpoint", hint="leave out --resume to begin") as file:
-            with np.load(file, allow_pickle=False) as arrays:
-                header = json.loads(str(arrays["header"]))
-                _check_header(header, options, path)
-                state = {k.removeprefix(_PREFIX): arrays[k] for k in arrays.files if k.startswith(_PREFIX)}
-            return TrainingProgress(**header["progress"]), state
+            arrays = read_arrays(file, MAX_BYTES, "checkpoint", path)
+        header = json.loads(str(arrays["header"]))
+        _check_header(header, options, path)
+        state = {k.removeprefix(_PREFIX): v for k, v in arrays.items() if k.startswith(_PREFIX)}
+        if any(values.dtype.kind not in "biuf" for values in state.values()):
+            raise ValueError("an array of something else than numbers")
+        return msgspec.convert(header["progress"], TrainingProgress), state
     except TrailbrakeError:
         raise
     # The errors of zip, NumPy and JSON readers have no common base.

@@ -7,20 +7,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trailbrake.user_files import read_user_text
+from trailbrake.errors import DataError
+from trailbrake.user_files import parse_json, read_user_text
 
 FILE_NAME = "progress.jsonl"
 MAX_CURVES = 256 << 20  # bytes
 
 
 def read_curves(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a file of curves; a last one that was cut off is left out."""
-    rows = []
+    """Return the lines of a file of curves, up to the first that is none: the last one may have been cut off.
+
+    Raises:
+        UsageError: it cannot be read.
+        DataError: it is no text.
+    """
+    rows: list[dict[str, Any]] = []
     for line in read_user_text(path, "file of curves", MAX_CURVES).splitlines() if path.exists() else []:
         try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
+            row = parse_json(line, str(path))
+        except DataError:
             break
+        if not isinstance(row, dict) or type(row.get("iteration")) is not int:
+            break
+        rows.append(row)
     return rows
 
 

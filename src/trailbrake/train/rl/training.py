@@ -200,7 +200,7 @@ def _prepare_folder(options: RlOptions, learner: ReinforcementLearner) -> Traini
         done, state = read_checkpoint(path, options)
         try:
             learner.import_state(state)
-        except (KeyError, RuntimeError, ValueError) as error:
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
             got = " ".join(str(error).split())[:160]
             raise DataError("the checkpoint does not fit the learner", where=str(path), got=got) from error
         return done
