@@ -7,6 +7,7 @@ from helpers.html_page import Page
 
 from trailbrake.analysis.comparison import DriveChoice, compare_drives
 from trailbrake.analysis.comparison_page import describe_comparison, render_comparison, write_comparison
+from trailbrake.analysis.corners import Corner
 from trailbrake.errors import UsageError
 from trailbrake.record import Recording
 
@@ -31,6 +32,15 @@ def test_one_file_that_needs_nothing_else_and_names_are_harmless(comparison):
     assert EVIL in page.text
     assert text.count("</script>") == page.scripts
     assert json.loads(page.data)["laps"][1]["name"].startswith(EVIL)
+
+
+def test_names_of_corners_are_harmless(comparison, monkeypatch):
+    scripts = Page(render_comparison(comparison)).scripts
+    monkeypatch.setattr(Corner, "name", EVIL)  # they are numbers today
+    page = Page(render_comparison(comparison))
+    for cell in (EVIL, f"{EVIL} {comparison.losses[1][0].lost_s:+.3f}"):
+        assert cell in page.cells
+    assert page.scripts == scripts
 
 
 def test_the_corner_table_names_the_most_expensive_corner_first(comparison):

@@ -165,12 +165,13 @@ def _lap_rows(comparison: Comparison) -> str:
     for i, lap in enumerate(comparison.laps):
         worst = next((loss for loss in comparison.losses[i] if loss.lost_s >= 0.0), None)
         gap = _find_gap(comparison, i)
+        dearest = "" if worst is None else escape_html(f"{worst.corner.name} {worst.lost_s:+.3f}")
         cells = [
             f"<th scope='row'>{escape_html(comparison.name_lap(i))}</th>",
             f"<td>{format_lap_time(lap.time_s)}</td>",
             "<td>reference</td>" if i == comparison.reference else f"<td>{gap:+.3f}</td>",
             f"<td>{'yes' if lap.valid else 'no'}</td>",
-            f"<td>{f'{worst.corner.name} {worst.lost_s:+.3f}' if worst is not None else ''}</td>",
+            f"<td>{dearest}</td>",
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return _table(("lap", "time", "gap s", "valid", "costs most"), rows)
@@ -199,7 +200,7 @@ def _corner_row(loss: CornerLoss, index: int) -> str:
     mine, best = loss.figures, loss.reference
     kind = "loss" if loss.lost_s >= 0.01 else "gain" if loss.lost_s <= -0.01 else ""
     cells = [
-        f"<th scope='row'>{loss.corner.name}</th>",
+        f"<th scope='row'>{escape_html(loss.corner.name)}</th>",
         f"<td class='{kind}'>{f'{loss.lost_s:+.3f}' if math.isfinite(loss.lost_s) else '-'}</td>",
         f"<td class='advice'>{escape_html(loss.advice)}</td>",
         _pair(mine.brake_point, best.brake_point, 1.0),
@@ -231,7 +232,7 @@ def _consistency_table(comparison: Comparison) -> str:
         wildest = f"{max(spread)[1]}, {max(spread)[0]:.3f} s" if spread else "-"
         texts = (str(even.laps), format_lap_time(even.best_s), format_lap_time(even.mean_s),
                  format_lap_time(even.deviation_s), format_lap_time(even.theoretical_s), wildest)  # fmt: skip
-        cells = "".join(f"<td>{text}</td>" for text in texts)
+        cells = "".join(f"<td>{escape_html(text)}</td>" for text in texts)
         rows.append(f"<tr><th scope='row'>{escape_html(drive.label)}</th>{cells}</tr>")
     heads = ("drive", "valid laps", "best", "mean", "deviation", "best of every corner", "least even corner")
     return f"<h2>Consistency</h2><div class='consistency'>{_table(heads, rows)}</div>"
