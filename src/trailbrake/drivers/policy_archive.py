@@ -36,7 +36,7 @@ def read_archive(path: Path, parse: Callable[[Header, Arrays], Policy]) -> Polic
     try:
         with open_user_file(path, "policy", hint="make one with: trailbrake train") as file:
             found = read_arrays(file, MAX_BYTES, "policy", path)
-        return parse(json.loads(str(found["header"])), found)
+        return parse(decode_header(found["header"]), found)
     except TrailbrakeError:
         raise
     except OSError as error:
@@ -67,6 +67,16 @@ def read_arrays(file: BinaryIO, most_bytes: int, what: str, path: Path) -> Array
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
+
+
+def decode_header(text: Any) -> Any:
+    """Return the value of a JSON text in an array of NumPy; ValueError where it is none.
+
+    Not by `str`: NumPy takes any four bytes for a character, and Python's texts of such are broken, down to a crash.
+    """
+    if text.dtype.kind != "U" or text.ndim:
+        raise ValueError(f"a header of {text.dtype} {text.shape}")
+    return json.loads(text.astype(text.dtype.newbyteorder("<")).tobytes().decode("utf-32-le").rstrip("\0"))
 
 
 def write_archive(path: Path, header: Header, layers: Sequence[NetworkLayer], arrays: Arrays) -> None:

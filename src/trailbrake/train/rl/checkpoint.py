@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from trailbrake.drivers.policy_archive import read_arrays, write_arrays
+from trailbrake.drivers.policy_archive import decode_header, read_arrays, write_arrays
 from trailbrake.drivers.race_policy_file import digest_observation
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.train.rl.networks import Weights
@@ -66,7 +66,7 @@ def read_checkpoint(path: Path, options: RlOptions) -> tuple[TrainingProgress, W
     try:
         with open_user_file(path, "checkpoint", hint="leave out --resume to begin") as file:
             arrays = read_arrays(file, MAX_BYTES, "checkpoint", path)
-        header = json.loads(str(arrays["header"]))
+        header = decode_header(arrays["header"])
         _check_header(header, options, path)
         state = {k.removeprefix(_PREFIX): v for k, v in arrays.items() if k.startswith(_PREFIX)}
         if any(values.dtype.kind not in "biuf" for values in state.values()):
