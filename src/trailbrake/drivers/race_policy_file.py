@@ -30,6 +30,7 @@ class RacePolicy:
         scale: (width,) float32, what that is divided by.
         layers: of the network.
         about: where it comes from, JSON-able.
+        is_squashed: whether its outputs are hyperbolic tangents of the network's numbers.
     """
 
     observe: tuple[str, ...]
@@ -38,12 +39,17 @@ class RacePolicy:
     scale: Floats
     layers: Sequence[NetworkLayer]
     about: dict[str, Any] = field(default_factory=dict)
+    is_squashed: bool = False
 
     def compute_commands(self, observation: Floats, previous: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return steer and pedal (2,) for an observation (width,); `previous` (2,) are those before."""
-        outputs = run_network(self.layers, normalise(observation, self.mean, self.scale))
+        outputs = self.squash_outputs(run_network(self.layers, normalise(observation, self.mean, self.scale)))
         commands: NDArray[np.float64] = self.limits.next_commands(outputs[None], previous[None])[0]
         return commands
+
+    def squash_outputs(self, numbers: Floats) -> Floats:
+        """Return the policy's outputs for those of its last layer, of any shape."""
+        return np.tanh(numbers) if self.is_squashed else numbers
 
 
 def normalise(observations: Floats, mean: Floats, scale: Floats) -> Floats:
@@ -62,7 +68,7 @@ def write_race_policy(path: Path, policy: RacePolicy) -> None:
     header = {
         "kind": KIND, "version": VERSION, "observe": list(policy.observe),
         "observation": digest_observation(policy.observe), "limits": asdict(policy.limits),
-        "layers": len(policy.layers), "about": policy.about,
+        "layers": len(policy.layers), "is_squashed": policy.is_squashed, "about": policy.about,
     }  # fmt: skip
     write_archive(path, header, policy.layers, {"mean": policy.mean, "scale": policy.scale})
 
@@ -96,4 +102,5 @@ def parse_race_policy(header: Header, arrays: Arrays) -> RacePolicy:
     if not (arrays["scale"] > 0.0).all():
         raise ValueError("a scale that is not positive")
     limits = CommandLimits(**header["limits"])
-    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, dict(header["about"]))
+    is_squashed = bool(header.get("is_squashed", False))
+    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, dict(header["about"]), is_squashed)

@@ -23,7 +23,7 @@ class Start:
         anywhere: whether starts lie along the whole road; otherwise at the start line.
         offset: greatest distance from the centreline, as a share of the free half width of the road.
         heading: rad, greatest angle to the direction of the road.
-        speed: m/s, least and greatest; less in bends.
+        speed: m/s, least and greatest; less in bends and before them.
         gap: m along the road from one car of a world to the next.
     """
 

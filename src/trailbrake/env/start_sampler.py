@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 
 HALF_CAR = 1.2  # m, least distance from the centre of a car to the edge of the road
 MAX_LATERAL = 6.0  # m/s^2, limits the start speed in a bend
+MAX_BRAKING = 7.0  # m/s^2, limits the start speed before a bend
 CANDIDATES = 8  # places to choose the one from that is farthest from the other cars
 _MIN_RUN = 0.3  # share of an open road's length that lies ahead of every start
 
@@ -31,7 +32,7 @@ class StartSampler:
         free = np.minimum(road.column(RoadColumn.WIDTH_LEFT), road.column(RoadColumn.WIDTH_RIGHT)) - HALF_CAR
         self._free: Array = np.maximum(free, 0.0)
         bend = np.maximum(np.abs(road.column(RoadColumn.CURVATURE)), 1e-6)
-        self._fastest: Array = np.sqrt(MAX_LATERAL / bend)
+        self._fastest = limit_by_braking(np.sqrt(MAX_LATERAL / bend), road.spacing, road.closed)
 
     def sample_grids(self, rng: np.random.Generator, worlds: int, cars: int) -> Array:
         """Return places for all cars of `worlds` worlds, (worlds * cars, 4): x, y (m), yaw (rad), speed (m/s).
@@ -74,3 +75,18 @@ class StartSampler:
         places[:, 2] -= 2.0 * math.pi * np.floor(places[:, 2] / (2.0 * math.pi) + 0.5)
         places[:, 3] = speed
         return places
+
+
+def limit_by_braking(speeds: Array, spacing: float, closed: bool) -> Array:
+    """Return the speeds from which a car that brakes at MAX_BRAKING keeps to the limits ahead.
+
+    Args:
+        speeds: (n,) m/s, limit at each row of a road.
+        spacing: m from row to row.
+        closed: whether the first row follows the last one.
+    """
+    # v^2 at a row is at most v^2 at any row ahead plus 2 a times the way to it: a minimum that runs backwards.
+    squares = np.concatenate([speeds, speeds]) ** 2 if closed else speeds**2
+    gained = 2.0 * MAX_BRAKING * spacing * np.arange(len(squares))
+    limited: Array = np.minimum.accumulate((squares + gained)[::-1])[::-1] - gained
+    return np.sqrt(np.maximum(limited[: len(speeds)], 0.0))

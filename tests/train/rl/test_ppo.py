@@ -1,28 +1,17 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+from helpers.bandits import drive_bandit
+
 from trailbrake.train.rl import ppo
 from trailbrake.train.rl.ppo import PpoLearner, estimate_advantages
 from trailbrake.train.rl.rollout import Rollout
 
 pytestmark = pytest.mark.train
-
-
-def rollout(learner, rng, steps=20, n=32, reward=lambda seen, outputs: 0.0):
-    """Observations are noise; the reward is a function of observation and outputs: a bandit."""
-    weights = learner.export_weights()
-    learner.actor.load_weights(weights)
-    seen = rng.normal(size=(steps + 1, n, 3)).astype(np.float32)
-    pairs = [
-        learner.actor.sample_outputs(
-            (row - weights["mean"]) / weights["scale"], rng.standard_normal((n, 2), np.float32)
-        )
-        for row in seen[:-1]
-    ]
-    outputs, log_probs = (np.array(part) for part in zip(*pairs, strict=True))
-    rewards = np.array([reward(a, b) for a, b in zip(seen[:-1], outputs, strict=True)], np.float32)
-    return Rollout(seen, outputs, log_probs, rewards, np.ones((steps, n), bool), np.zeros((steps, n), np.float32))
 
 
 def test_advantages_are_the_discounted_errors_and_stop_at_an_end():
@@ -40,7 +29,7 @@ def test_advantages_are_the_discounted_errors_and_stop_at_an_end():
 
 def test_log_probabilities_are_those_of_a_normal_distribution():
     learner = PpoLearner(3, 8, 0)
-    one = rollout(learner, np.random.default_rng(0))
+    one = drive_bandit(learner, np.random.default_rng(0), lambda s, o: np.zeros(32))
     learner.actor.load_weights(learner.export_weights())
     means, _ = learner.actor.sample_outputs(one.observations[0], np.zeros((32, 2), np.float32))
     std = np.exp(ppo.FIRST_LOG_STD)
@@ -55,7 +44,7 @@ def test_it_learns_what_is_rewarded():
         return -((outputs[:, 0] - 0.5 * seen[:, 0]) ** 2) - (outputs[:, 1] + 0.3) ** 2
 
     for iteration in range(60):
-        figures = learner.update(rollout(learner, rng, reward=miss), iteration)
+        figures = learner.update(drive_bandit(learner, rng, miss), iteration)
     assert np.isfinite(list(figures.values())).all()
     learner.actor.load_weights(weights := learner.export_weights())
     seen = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], np.float32)
@@ -66,11 +55,11 @@ def test_it_learns_what_is_rewarded():
 def test_the_state_goes_on_to_the_bit():
     rng = np.random.default_rng(0)
     learner = PpoLearner(3, 8, 0)
-    learner.update(rollout(learner, rng, reward=lambda s, o: o[:, 0]), 1)
+    learner.update(drive_bandit(learner, rng, lambda s, o: o[:, 0]), 1)
     again = PpoLearner(3, 8, 5)
     again._seed = 0
     again.import_state(learner.export_state())
-    more = rollout(learner, rng, reward=lambda s, o: o[:, 0])
+    more = drive_bandit(learner, rng, lambda s, o: o[:, 0])
     assert learner.update(more, 2) == again.update(more, 2)
     mine, other = learner.export_state(), again.export_state()
     assert mine.keys() == other.keys()
@@ -80,4 +69,40 @@ def test_the_state_goes_on_to_the_bit():
 def test_a_reward_that_is_no_number_ends_the_learning():
     learner = PpoLearner(3, 8, 0)
     with pytest.raises(FloatingPointError, match="loss nan"):
-        learner.update(rollout(learner, np.random.default_rng(0), reward=lambda s, o: np.full(32, np.nan)), 1)
+        learner.update(drive_bandit(learner, np.random.default_rng(0), lambda s, o: np.full(32, np.nan)), 1)
+
+
+def test_learners_that_average_stay_the_same_and_learn_from_the_rollouts_of_all():
+    """Two learners in two threads; the mean of both goes through a meeting point, as it would over a network."""
+    meeting, values = threading.Barrier(2), [None, None]
+
+    def average_as(place):
+        def average(array):
+            values[place] = array
+            meeting.wait(30.0)
+            mean = 0.5 * (values[0] + values[1])
+            meeting.wait(30.0)
+            array[:] = mean
+
+        return average
+
+    learners = [PpoLearner(3, 8, 0, average_as(place)) for place in range(2)]
+    alone = PpoLearner(3, 8, 0)
+    drives = [drive_bandit(alone, np.random.default_rng(k), lambda s, o: o[:, 0]) for k in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        figures = list(pool.map(lambda pair: pair[0].update(pair[1], 1), zip(learners, drives, strict=True)))
+    mine, other = (learner.export_state() for learner in learners)
+    assert all(np.array_equal(mine[name], other[name]) for name in mine)
+    assert figures[0]["divergence"] == figures[1]["divergence"]
+    alone.update(drives[0], 1)
+    assert not np.array_equal(alone.export_state()["actor.0.weight"], mine["actor.0.weight"])
+
+
+def test_an_average_over_equal_learners_changes_nothing_but_the_last_digits():
+    drive = drive_bandit(PpoLearner(3, 8, 0), np.random.default_rng(0), lambda s, o: o[:, 0])
+    plain, averaged = PpoLearner(3, 8, 0), PpoLearner(3, 8, 0, lambda array: None)
+    for learner in (plain, averaged):
+        learner.update(drive, 1)
+    one, other = plain.export_state(), averaged.export_state()
+    for name in one:
+        assert other[name] == pytest.approx(one[name], rel=1e-4, abs=1e-6), name

@@ -83,7 +83,7 @@ class LapEvaluator:
         driven, crashed = np.zeros(batch.n), np.zeros(batch.n, bool)
         limit = SLOWEST * options.laps * max(self._planned)
         for tick in range(math.ceil(limit / options.period)):
-            outputs = _run_batch(policy.layers, normalise(seen, policy.mean, policy.scale))
+            outputs = policy.squash_outputs(_run_batch(policy.layers, normalise(seen, policy.mean, policy.scale)))
             commands = policy.limits.next_commands(outputs, commands)
             seen, _, ends = batch.step(commands)
             going = ~crashed & (driven < options.laps)

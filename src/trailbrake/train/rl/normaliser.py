@@ -35,9 +35,11 @@ class Normaliser:
 
     def add(self, observations: Floats) -> None:
         """Add observations (n, width)."""
-        n = float(len(observations))
         values = observations.astype(np.float64)
-        mean, variance = values.mean(axis=0), values.var(axis=0)
+        self.merge(len(observations), values.mean(axis=0), values.var(axis=0))
+
+    def merge(self, n: float, mean: Array, variance: Array) -> None:
+        """Add n observations with a mean and a variance (width,)."""
         total = self.count + n
         shift = mean - self.mean
         self.variance = (self.count * self.variance + n * variance + shift**2 * (self.count * n / total)) / total

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads 
     from trailbrake.observe.command_limits import CommandLimits
 
 Range = tuple[float, float]
-METHODS = ("ppo",)
+METHODS = ("ppo", "sac")
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
 CRASH_REWARD = -1.0  # on leaving the road or touching a wall, beside all that the episode would have brought
 
@@ -28,7 +28,7 @@ class RlOptions:
         track: tracks to learn on, with commas between; gen:A-B are those of the seeds A to B.
         car: the car.
         held_out: tracks to judge policies by, as `track`; left out: those learned on.
-        method: ppo.
+        method: ppo, or sac, which learns from a memory of what was driven.
         minutes: of wall time at most.
         iterations: at most, counted from the first start; 0 for no limit.
         cars: that drive at once.
@@ -40,7 +40,7 @@ class RlOptions:
         mass: least and greatest factor on the mass of the car.
         delay: greatest number of periods by which commands lag, drawn for each episode.
         noise: greatest standard deviation of noise on the observation, in its scaled numbers.
-        start_speed: greatest speed at the start of an episode, m/s; less in bends.
+        start_speed: greatest speed at the start of an episode, m/s; less in bends and before them.
         evaluate_every: iterations from one evaluation to the next.
         laps: that each car drives in an evaluation.
         seed: of everything random.
@@ -64,7 +64,7 @@ class RlOptions:
     mass: Range = (0.98, 1.02)
     delay: int = 0
     noise: float = 0.0
-    start_speed: float = 45.0
+    start_speed: float = 80.0
     evaluate_every: int = 20
     laps: int = 2
     seed: int = 0

@@ -1,11 +1,12 @@
 """Proximal policy optimisation on PyTorch: Schulman et al., arXiv:1707.06347 (2017), in one file.
 
 Advantages are those of Schulman et al., "High-dimensional continuous control using generalized advantage estimation"
-(2016). The learning rate follows the divergence of a update, as in Rudin et al., "Learning to walk in minutes using
+(2016). The learning rate follows the divergence of an update, as in Rudin et al., "Learning to walk in minutes using
 massively parallel deep reinforcement learning" (2022).
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from trailbrake.train.rl.normaliser import Normaliser
 from trailbrake.train.rl.rollout import Rollout
 
 Floats = NDArray[np.float32]
+Array = NDArray[np.float64]
 
 DISCOUNT, TRACE = 0.99, 0.95  # gamma and lambda
 CLIP = 0.2  # of the ratio of probabilities
@@ -70,17 +72,25 @@ class GaussianActor:
 class PpoLearner:
     """Learns by PPO.
 
+    Learners in several processes, each with rollouts of its own cars, stay the same to the bit if they begin with the
+    same weights and `average` replaces an array by its mean over all of them: see `update`.
+
     Args:
         width: numbers in an observation.
         hidden: units of each hidden layer.
         seed: of the first weights and of the order of samples.
+        average: replaces a float64 array in place by its mean over all learners; None where there is one.
 
     Attributes:
         actor: samples with exported weights; apart from the network that learns.
+        squashes_outputs: False: outputs are those of the last layer.
     """
 
-    def __init__(self, width: int, hidden: int, seed: int) -> None:
+    squashes_outputs = False
+
+    def __init__(self, width: int, hidden: int, seed: int, average: Callable[[Array], None] | None = None) -> None:
         torch = self._torch = import_torch()
+        self._average = average
         self.actor = GaussianActor(width, hidden)
         self._seed = seed
         generator = torch.Generator().manual_seed(seed)
@@ -102,6 +112,9 @@ class PpoLearner:
     def update(self, rollout: Rollout, iteration: int) -> dict[str, float]:
         """Learn from a rollout that was sampled with the present weights; return figures for the curves.
 
+        With `average`, all learners call this with rollouts of the same size. They average the moments of advantages
+        and observations, and the gradient and the divergence of each minibatch: 2 + EPOCHS * MINIBATCHES calls.
+
         Raises:
             FloatingPointError: a number that is not finite.
         """
@@ -111,7 +124,10 @@ class PpoLearner:
             values = self._critic(torch.from_numpy(seen))[..., 0].numpy()
         advantages = estimate_advantages(rollout, values)
         targets = advantages + values[:-1]
-        scaled = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        moments = np.array([advantages.mean(dtype="f8"), (advantages.astype("f8") ** 2).mean()])
+        self._average_over_learners(moments)
+        deviation = math.sqrt(max(moments[1] - moments[0] ** 2, 0.0))
+        scaled = ((advantages - moments[0]) / (deviation + 1e-8)).astype(np.float32)
         with torch.no_grad():
             means = self._policy(torch.from_numpy(seen[:-1].reshape(-1, seen.shape[-1])))
         data = [torch.from_numpy(np.ascontiguousarray(part)) for part in (
@@ -127,7 +143,7 @@ class PpoLearner:
                 figures = self._learn_minibatch([part[chosen] for part in data], (old[0][chosen], old[1]))
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + value / (EPOCHS * MINIBATCHES)
-        self._normaliser.add(rollout.observations[:-1].reshape(-1, seen.shape[-1]))
+        self._add_to_normaliser(rollout.observations[:-1].reshape(-1, seen.shape[-1]))
         spread = float(np.var(targets))
         explained = 1.0 - float(np.var(targets - values[:-1])) / spread if spread > 0.0 else math.nan
         return {**sums, "rate": self._rate, "deviation": float(self._log_std.detach().exp().mean()),
@@ -143,13 +159,14 @@ class PpoLearner:
             variance = (2.0 * log_std).exp()
             apart = (2.0 * old[1]).exp() + (old[0] - means) ** 2
             divergence = float((log_std - old[1] + 0.5 * apart / variance - 0.5).sum(dim=1).mean())
-            self._adapt_rate(divergence)
         ratio = (log_probs - old_log_probs).exp()
         gain = torch.minimum(ratio * advantages, ratio.clamp(1.0 - CLIP, 1.0 + CLIP) * advantages).mean()
         value_loss = ((self._critic(seen)[:, 0] - targets) ** 2).mean()
         loss = -gain + 0.5 * value_loss - ENTROPY_WEIGHT * log_std.sum()
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()
+        divergence = self._average_gradients(divergence)
+        self._adapt_rate(divergence)
         norm = float(torch.nn.utils.clip_grad_norm_(self._parameters, MAX_GRADIENT))
         size = float(loss.detach())
         if not (math.isfinite(size) and math.isfinite(norm)):
@@ -158,6 +175,31 @@ class PpoLearner:
         with torch.no_grad():
             log_std.clamp_(*LOG_STD_RANGE)
         return {"gain": float(gain.detach()), "value_loss": float(value_loss.detach()), "divergence": divergence}
+
+    def _average_over_learners(self, values: Array) -> None:
+        if self._average is not None:
+            self._average(values)
+
+    def _average_gradients(self, divergence: float) -> float:
+        # Means over all learners of the gradients, in place, and of the divergence, which is returned.
+        if self._average is None:
+            return divergence
+        torch, parameters = self._torch, self._parameters
+        values = np.concatenate([*(p.grad.reshape(-1).numpy() for p in parameters), [divergence]]).astype(np.float64)
+        self._average(values)
+        mean = torch.from_numpy(values[:-1]).float()
+        for parameter, part in zip(parameters, mean.split([p.numel() for p in parameters]), strict=True):
+            parameter.grad.copy_(part.view_as(parameter))
+        return float(values[-1])
+
+    def _add_to_normaliser(self, observations: Floats) -> None:
+        if self._average is None:
+            self._normaliser.add(observations)
+            return
+        values = observations.astype(np.float64)
+        moments = np.array([values.mean(axis=0), (values**2).mean(axis=0)])
+        self._average(moments)
+        self._normaliser.merge(len(observations), moments[0], np.maximum(moments[1] - moments[0] ** 2, 0.0))
 
     def _adapt_rate(self, divergence: float) -> None:
         if divergence > 2.0 * TARGET_DIVERGENCE:

@@ -137,9 +137,11 @@ class ReinforcementLearner(Protocol):
 
     Attributes:
         actor: drives with the weights of `export_weights`.
+        squashes_outputs: whether the policy's outputs are hyperbolic tangents of its last layer.
     """
 
     actor: Any
+    squashes_outputs: bool
 
     def export_weights(self) -> Weights:
         """Return what `RolloutSampler.sample` takes."""

@@ -19,9 +19,11 @@ from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_resu
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
 from trailbrake.train.rl.ppo import PpoLearner
 from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout, RolloutSampler
+from trailbrake.train.rl.sac import SacLearner
 
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
+LEARNERS: dict[str, Callable[[int, int, int], ReinforcementLearner]] = {"ppo": PpoLearner, "sac": SacLearner}
 
 
 def build_learner(options: RlOptions) -> ReinforcementLearner:
@@ -29,13 +31,14 @@ def build_learner(options: RlOptions) -> ReinforcementLearner:
     torch = import_torch()
     torch.set_num_threads(options.threads)
     width = race_options(options).build_task().width
-    return PpoLearner(width, options.hidden, options.seed)
+    return LEARNERS[options.method](width, options.hidden, options.seed)
 
 
 def export_policy(learner: ReinforcementLearner, options: RlOptions, about: dict[str, Any]) -> RacePolicy:
     """Return the learner's deterministic policy."""
     layers, mean, scale = learner.export_layers()
-    return RacePolicy(options.observed_parts, options.command_limits, mean, scale, layers, about)
+    is_squashed = learner.squashes_outputs
+    return RacePolicy(options.observed_parts, options.command_limits, mean, scale, layers, about, is_squashed)
 
 
 @dataclass
