@@ -292,3 +292,22 @@ def test_worlds_are_spread_over_several_named_tracks():
     for wrong in ((), ("pinegrove", "random")):
         with pytest.raises(UsageError, match="no such tracks"):
             RaceBatch(RaceOptions(track=wrong), 4)
+
+
+def test_several_cars_are_spread_over_the_tracks():
+    still = Start(speed=(0.0, 0.0))
+    batch = RaceBatch(RaceOptions(track="pinegrove", car=("gt3", "kart", "hatchback"), start=still), 7)
+    batch.reset(0)
+    assert [track.name for track in batch.tracks] == ["pinegrove"] * 3
+    assert [car.body.mass for car in batch.cars] == [load_car(name).body.mass for name in ("gt3", "kart", "hatchback")]
+    for _ in range(200):
+        batch.step(np.tile([0.0, 1.0], (7, 1)))
+    gained = batch.feature_values(Feature.VELOCITY_X)
+    assert gained[:2].min() > 1.3 * gained[4:].max() > 3.0  # full throttle from rest: a gt3 against a hatchback
+    two = RaceBatch(RaceOptions(track=("pinegrove", "hartmoor", "gen:4"), car=("gt3", "kart")), 3)
+    two.reset(0)
+    assert [car.body.mass for car in two.cars] == [load_car(name).body.mass for name in ("gt3", "kart", "gt3")]
+    with pytest.raises(UsageError, match="one for each road and car"):
+        RaceBatch(RaceOptions(car=("gt3", "kart")), 1)
+    with pytest.raises(UsageError, match="no such cars"):
+        RaceBatch(RaceOptions(car=()), 1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.params import CarParams
 from trailbrake.env.options import RANDOM, RaceOptions
 from trailbrake.env.road_worlds import RoadWorlds
 from trailbrake.errors import UsageError
@@ -34,8 +35,8 @@ class RaceBatch:
         options: of the environment.
         task: what learners observe, their rewards, the ends of episodes, and the actions.
         n: number of learners.
-        car: that all drive.
         tracks: the tracks, in the order of the learners.
+        cars: for each of them the car that all drive there.
 
     Raises:
         UsageError: options out of range, or numbers that do not fit together.
@@ -59,12 +60,13 @@ class RaceBatch:
         if n % in_a_world:
             raise UsageError("worlds are not full", where="n", expected=f"a multiple of {in_a_world}", got=str(n))
         self._world_count = n // in_a_world
-        roads = max(options.roads, 1 if isinstance(options.track, str) else len(options.track))
+        car_names = (options.car,) if isinstance(options.car, str) else options.car
+        roads = max(options.roads, 1 if isinstance(options.track, str) else len(options.track), len(car_names))
         if self._world_count < roads:
-            expected = f"{roads} at least, one a road"
+            expected = f"{roads} at least, one for each road and car"
             raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(self._world_count))
         self.n = n
-        self.car = load_car(options.car)
+        self._cars = [load_car(name) for name in car_names]
         names = (options.track,) if isinstance(options.track, str) else options.track
         self._tracks = [] if RANDOM in names else [load_track(name) for name in names]
         self._team = Team(threads)
@@ -76,6 +78,11 @@ class RaceBatch:
     def tracks(self) -> list[Track]:
         """The tracks in use; random ones change with every `reset`."""
         return [worlds.track for worlds, _, _ in self._road_worlds]
+
+    @property
+    def cars(self) -> list[CarParams]:
+        """The car that all drive on each of the tracks."""
+        return [self._cars[k % len(self._cars)] for k in range(len(self._road_worlds))]
 
     def reset(self, seed: int | Sequence[int] | None = None) -> Rows:
         """Start all episodes, on new roads if those are random; return the observations (n, width).
@@ -172,9 +179,11 @@ class RaceBatch:
         options, built, first = self.options, [], 0
         tracks: Sequence[Track]
         tracks = self._tracks or [generate_circuit(int(self._rng.integers(2**31))) for _ in range(options.roads)]
-        for k, track in enumerate(tracks):
-            count = self._world_count * (k + 1) // len(tracks) - self._world_count * k // len(tracks)
-            worlds = RoadWorlds(track, self.car, count, options, self.task, self._team)
+        total = max(len(tracks), len(self._cars))
+        for k in range(total):
+            count = self._world_count * (k + 1) // total - self._world_count * k // total
+            track, car = tracks[k % len(tracks)], self._cars[k % len(self._cars)]
+            worlds = RoadWorlds(track, car, count, options, self.task, self._team)
             built.append((worlds, first, first + worlds.learners))
             first += worlds.learners
         return built

@@ -88,6 +88,8 @@ class LinkRace:
             )
         if not isinstance(options.track, str):
             raise UsageError("one track only through a wire", where="track", expected="a name", got=repr(options.track))
+        if not isinstance(options.car, str):
+            raise UsageError("one car only through a wire", where="car", expected="a name", got=repr(options.car))
         simulator = registry.find(sim)
         self._rng = np.random.default_rng(seed)
         name = f"gen:{int(self._rng.integers(2**31))}" if options.track == RANDOM else options.track

@@ -65,7 +65,7 @@ class RaceOptions:
     Attributes:
         track: a track's name or file; several that the worlds are spread over; or "random" for roads made from a seed.
         roads: number of random roads that the worlds are spread over.
-        car: a car's name or file.
+        car: a car's name or file; or several: the k-th track has the k-th car, and the shorter list begins again.
         cars: number of cars that share a world and can touch each other.
         rivals: whether only the first car of each world learns, and the others follow the road at a steady pace.
         period: s from one action to the next.
@@ -82,7 +82,7 @@ class RaceOptions:
 
     track: str | tuple[str, ...] = "pinegrove"
     roads: int = 1
-    car: str = "gt3"
+    car: str | tuple[str, ...] = "gt3"
     cars: int = 1
     rivals: bool = False
     period: float = 0.01
@@ -115,6 +115,8 @@ class RaceOptions:
             raise UsageError("substeps do not fit", where="substeps", expected=expected, got=str(self.substeps))
         if not self.limit > 0.0:
             raise UsageError("no time", where="limit", expected="> 0 s", got=f"{self.limit}")
+        if not self.car:
+            raise UsageError("no such cars", where="car", expected="names or files", got=repr(self.car))
         if self.roads > 1 and self.track != RANDOM:
             raise UsageError(
                 "several roads are random ones", where="roads", expected='track = "random"', got=str(self.track)

@@ -28,7 +28,7 @@ def test_a_checkpoint_comes_back_to_the_bit(file):
 
 def test_more_time_and_other_tracks_may_follow_but_not_another_learner(file):
     read_checkpoint(file, replace(OPTIONS, minutes=5.0, track="hartmoor", seed=3))
-    for change in ({"hidden": 32}, {"observe": "motion,lane"}, {"period": 0.03}):
+    for change in ({"hidden": 32}, {"observe": "motion,lane"}, {"period": 0.03}, {"steer_rate": 1.0}):
         with pytest.raises(UsageError, match=f"another learner.*|{next(iter(change))}"):
             read_checkpoint(file, replace(OPTIONS, **change))
 

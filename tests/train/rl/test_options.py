@@ -4,14 +4,20 @@ import pytest
 
 from trailbrake.env.options import Vary
 from trailbrake.errors import UsageError
-from trailbrake.train.rl.options import RlOptions, check_options, expand_tracks, race_options
+from trailbrake.train.rl.options import RlOptions, check_options, expand_names, race_options
 
 
 def test_tracks_are_names_and_ranges_of_seeds():
-    assert expand_tracks("pinegrove, gen:3-5,gen:9", "--track") == ("pinegrove", "gen:3", "gen:4", "gen:5", "gen:9")
+    assert expand_names("pinegrove, gen:3-5,gen:9", "gen", "--track") == (
+        "pinegrove",
+        "gen:3",
+        "gen:4",
+        "gen:5",
+        "gen:9",
+    )
     for wrong in ("gen:5-3", "gen:a-b", "gen:1-2000", "gen:-4", " , "):
         with pytest.raises(UsageError, match="--track"):
-            expand_tracks(wrong, "--track")
+            expand_names(wrong, "gen", "--track")
 
 
 def test_policies_are_judged_on_the_held_out_tracks_by_cars_as_they_are():
@@ -25,6 +31,24 @@ def test_policies_are_judged_on_the_held_out_tracks_by_cars_as_they_are():
     assert (learned.observe, learned.period, learned.ends) == (judged.observe, judged.period, judged.ends)
     assert RlOptions(track="pinegrove").judged_tracks == ("pinegrove",)
     assert learned.build_task().needs_plan
+
+
+def test_several_cars_learn_and_the_first_one_is_judged():
+    options = RlOptions(track="pinegrove", car="gt3,random:2-3", stiffness=(0.8, 1.2))
+    learned, judged = race_options(options), race_options(options, evaluation=True)
+    assert learned.car == ("gt3", "random:2", "random:3")
+    assert judged.car == "gt3"
+    assert learned.vary.stiffness == (0.8, 1.2)
+    assert judged.vary.stiffness == (1.0, 1.0)
+    with pytest.raises(UsageError, match="--cars"):
+        check_options(replace(options, cars=2))
+
+
+def test_rates_of_commands_are_those_of_the_policy():
+    limits = RlOptions(steer_rate=1.5, pedal_rate=4.0, period=0.03).command_limits
+    assert (limits.steer_rate, limits.pedal_rate, limits.period) == (1.5, 4.0, 0.03)
+    with pytest.raises(UsageError, match="steer rate"):
+        check_options(RlOptions(steer_rate=0.0))
 
 
 def test_a_horizon_is_so_many_steps():

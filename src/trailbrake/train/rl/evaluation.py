@@ -71,8 +71,8 @@ class LapEvaluator:
             race_options(options, evaluation=True), CARS_PER_TRACK * len(names), threads=options.threads
         )
         self._batch.reset(0)
-        car = self._batch.car
-        self._planned = [Course(track, car).profile.lap_time for track in self._batch.tracks]
+        pairs = zip(self._batch.tracks, self._batch.cars, strict=True)
+        self._planned = [Course(track, car).profile.lap_time for track, car in pairs]
 
     def evaluate(self, policy: RacePolicy) -> list[TrackResult]:
         """Return how a policy drives each track."""

@@ -26,7 +26,8 @@ class RlOptions:
     Attributes:
         out: folder of the run: policy.npz (the best one), checkpoint.npz, progress.jsonl.
         track: tracks to learn on, with commas between; gen:A-B are those of the seeds A to B.
-        car: the car.
+        car: cars to learn with, with commas between; random:A-B are those of the seeds A to B. The k-th track has the
+            k-th car, and the shorter list begins again. Policies are judged by the first.
         held_out: tracks to judge policies by, as `track`; left out: those learned on.
         method: ppo, or sac, which learns from a memory of what was driven.
         minutes: of wall time at most.
@@ -37,9 +38,12 @@ class RlOptions:
         observe: parts of the observation, with commas between.
         hidden: units of each of the two hidden layers.
         grip: least and greatest factor on the friction of the tyres, drawn for each episode.
+        stiffness: least and greatest factor on the slip stiffness of the tyres.
         mass: least and greatest factor on the mass of the car.
         delay: greatest number of periods by which commands lag, drawn for each episode.
         noise: greatest standard deviation of noise on the observation, in its scaled numbers.
+        steer_rate: 1/s, greatest change of the steer; full lock is 1.
+        pedal_rate: 1/s, greatest change of the pedal; 1 is full throttle, -1 full brake.
         start_speed: greatest speed at the start of an episode, m/s; less in bends and before them.
         evaluate_every: iterations from one evaluation to the next.
         laps: that each car drives in an evaluation.
@@ -61,9 +65,12 @@ class RlOptions:
     observe: str = "motion,lane,asked,plan"
     hidden: int = 64
     grip: Range = (0.98, 1.02)
+    stiffness: Range = (1.0, 1.0)
     mass: Range = (0.98, 1.02)
     delay: int = 0
     noise: float = 0.0
+    steer_rate: float = 2.5
+    pedal_rate: float = 10.0
     start_speed: float = 80.0
     evaluate_every: int = 20
     laps: int = 2
@@ -86,17 +93,22 @@ class RlOptions:
         """The limits of commands."""
         from trailbrake.observe.command_limits import CommandLimits
 
-        return CommandLimits(period=self.period)
+        return CommandLimits(period=self.period, steer_rate=self.steer_rate, pedal_rate=self.pedal_rate)
 
     @property
     def tracks(self) -> tuple[str, ...]:
         """Names of the tracks to learn on."""
-        return expand_tracks(self.track, "--track")
+        return expand_names(self.track, "gen", "--track")
+
+    @property
+    def learned_cars(self) -> tuple[str, ...]:
+        """Names of the cars to learn with."""
+        return expand_names(self.car, "random", "--car")
 
     @property
     def judged_tracks(self) -> tuple[str, ...]:
         """Names of the tracks to judge by."""
-        return expand_tracks(self.held_out, "--held-out") if self.held_out else self.tracks
+        return expand_names(self.held_out, "gen", "--held-out") if self.held_out else self.tracks
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -104,23 +116,29 @@ def split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def expand_tracks(text: str, where: str) -> tuple[str, ...]:
-    """Return the names of tracks in a list with commas, "gen:A-B" as those of all seeds A to B.
+def expand_names(text: str, kind: str, where: str) -> tuple[str, ...]:
+    """Return the names in a list with commas, "KIND:A-B" as those of all seeds A to B.
+
+    Args:
+        text: the list.
+        kind: of what is made from a seed: gen, random.
+        where: the option, for errors.
 
     Raises:
-        UsageError: no tracks, or no such range.
+        UsageError: no names, or no such range.
     """
     names: list[str] = []
     for name in split_names(text):
-        first, dash, last = name.removeprefix("gen:").partition("-")
-        if not name.startswith("gen:") or not dash:
+        first, dash, last = name.removeprefix(f"{kind}:").partition("-")
+        if not name.startswith(f"{kind}:") or not dash:
             names.append(name)
             continue
         if not (first.isdecimal() and last.isdecimal() and 0 <= int(last) - int(first) < 1000):
-            raise UsageError("no range of tracks", where=where, expected="gen:A-B with A <= B, 1000 at most", got=name)
-        names += [f"gen:{seed}" for seed in range(int(first), int(last) + 1)]
+            expected = f"{kind}:A-B with A <= B, 1000 at most"
+            raise UsageError("no range of seeds", where=where, expected=expected, got=name)
+        names += [f"{kind}:{seed}" for seed in range(int(first), int(last) + 1)]
     if not names:
-        raise UsageError("no tracks", where=where, expected="names with commas between", got=repr(text))
+        raise UsageError("no names", where=where, expected="names with commas between", got=repr(text))
     return tuple(names)
 
 
@@ -129,11 +147,12 @@ def check_options(options: RlOptions) -> None:
     if options.method not in METHODS:
         raise UsageError("no such method", where="--method", expected=" or ".join(METHODS), got=options.method,
                          hint=suggest_names(options.method, list(METHODS)))  # fmt: skip
-    tracks = len(options.tracks)
+    roads = max(len(options.tracks), len(options.learned_cars))
+    _ = options.command_limits  # checks period and rates
     for name, good, expected in (
         ("minutes", options.minutes > 0.0, "more than 0"),
         ("iterations", options.iterations >= 0, "0 or more"),
-        ("cars", options.cars >= tracks, f"{tracks} or more, one a track"),
+        ("cars", options.cars >= roads, f"{roads} or more, one for each track and car"),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
         ("hidden", 1 <= options.hidden <= 1024, "1 .. 1024"),
         ("evaluate-every", options.evaluate_every >= 1, "1 or more"),
@@ -162,7 +181,7 @@ def race_options(options: RlOptions, *, evaluation: bool = False) -> "RaceOption
 
     return RaceOptions(
         track=options.judged_tracks if evaluation else options.tracks,
-        car=options.car,
+        car=options.learned_cars[0] if evaluation else options.learned_cars,
         period=options.period,
         substeps=fit_substeps(options.period),
         observe=options.observed_parts,
@@ -180,6 +199,7 @@ def race_options(options: RlOptions, *, evaluation: bool = False) -> "RaceOption
         limit=math.inf,
         start=Start(offset=0.6, heading=0.1, speed=(0.0, options.start_speed)),
         vary=Vary() if evaluation else Vary(
-            mass=options.mass, grip=options.grip, delay=options.delay, noise=(0.0, options.noise)
+            mass=options.mass, grip=options.grip, stiffness=options.stiffness, delay=options.delay,
+            noise=(0.0, options.noise),
         ),
     )  # fmt: skip
