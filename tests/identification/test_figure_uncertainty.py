@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
+from trailbrake.identification.braking import split_brakes
 from trailbrake.identification.figure_uncertainty import (
     BRAKING_FLOOR,
     LATERAL_FLOOR,
@@ -16,6 +17,7 @@ from trailbrake.identification.figure_uncertainty import (
 )
 from trailbrake.identification.learned_value import identified
 from trailbrake.identification.robust_fit import Fit
+from trailbrake.planning.car_figures import compute_figures
 
 CAR = load_car("gt3")
 
@@ -43,6 +45,19 @@ def test_a_deviation_of_the_friction_is_one_of_the_limits():
     assert found.deviation == {"steering.max_angle": 0.02}
 
 
+def test_a_split_of_the_brakes_that_is_hardly_known_is_a_doubt_of_the_braking():
+    sure, unsure = (
+        find_uncertainty(CAR, fit_of(0.001), tyres_of, None, {"brakes.front_share": identified(0.6, sigma, "")}).braking
+        for sigma in (0.0, 0.1)
+    )
+    assert sure == pytest.approx(BRAKING_FLOOR, rel=0.1)
+    force, share = CAR.full_brake_force / CAR.body.mass, CAR.brakes.front_share
+    middle = compute_figures(CAR).braking
+    less = min(compute_figures(split_brakes(CAR, force, share + step)).braking for step in (-0.1, 0.1))
+    assert unsure == pytest.approx(np.hypot(sure, 1.0 - less / middle), rel=0.01)
+    assert unsure > 2.0 * sure
+
+
 def test_tyres_of_the_class_alone_are_hardly_known():
     sure = find_uncertainty(CAR, fit_of(0.001), tyres_of, None, {})
     unknown = find_uncertainty(CAR, None, tyres_of, None, {})
@@ -54,9 +69,10 @@ def test_a_plan_uses_grip_that_the_car_has_but_for_what_does_no_harm():
     assert plan_share(doubt()) == 1.0
     assert plan_share(doubt(lateral_grip=0.02)) == 1.0
     for sigma in (0.04, 0.08, 0.15):
-        share = plan_share(doubt(braking=sigma))
+        share = plan_share(doubt(lateral_grip=sigma))
         assert share < 1.0
         # The worst car of 97.5 % has 1 - 1.96 sigma of the grip that was found.
         assert share <= (1.0 + TOLERATED) * (1.0 - 1.96 * sigma) + 1e-12
     assert plan_share(doubt(braking=1.0)) == LEAST_SHARE
+    assert plan_share(doubt(lateral_grip=0.08)) < plan_share(doubt(braking=0.08)) < 1.0
     assert plan_share(doubt(downforce=0.25)) < 0.9 < plan_share(doubt(downforce=0.04))

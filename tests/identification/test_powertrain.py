@@ -7,7 +7,14 @@ import pytest
 from helpers.known_drives import make_table
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.identification.powertrain import drive_matrix, find_powertrain, wheel_inertia_share
+from trailbrake.identification.drive_table import join_tables
+from trailbrake.identification.powertrain import (
+    MOST_DOUBT,
+    _drive_slip_is_low,
+    drive_matrix,
+    find_powertrain,
+    wheel_inertia_share,
+)
 
 CAR = load_car("gt3")
 
@@ -50,6 +57,41 @@ def test_torque_drag_and_engine_braking_follow_from_pulls_and_coasting():
     assert found.drag_limiter == pytest.approx(truth[13], rel=0.1)
     assert found.air[0] == pytest.approx(truth[14], rel=0.05)
     assert found.covered[2:].all()  # before that the pedal was not yet steady
+
+
+def test_braking_from_speed_tells_the_air_drag_where_nothing_else_does():
+    table, truth, _ = straight_drive((1.0, 0.0))
+    slow = table.take((table.throttle > 0.5) & (table.gear == 2.0) | (table.throttle < 0.5) & (table.gear == 2.0))
+    held, inertia = 14.0, wheel_inertia_share(CAR)
+    fast = table.take((table.throttle < 0.5) & (table.gear == 4.0))
+    pedal = np.repeat([0.2, 0.3], len(fast) // 2)
+    lever = (CAR.gearbox.overall_ratio(4) / CAR.driven_radius) ** 2 * CAR.engine.inertia / CAR.body.mass
+    more = pedal * held / (1.0 + inertia + lever)
+    fast = replace(fast, brake=pedal, fx=fast.fx - more, ax=fast.ax - more)
+    alone, braked = find_powertrain(slow, CAR), find_powertrain(join_tables([slow, fast]), CAR)
+    assert braked.air[0] == pytest.approx(truth[14], rel=0.1)
+    assert braked.air[1] < 0.5 * alone.air[1]
+    assert len(braked.fit.value) == len(truth)
+
+
+def test_torque_that_is_all_but_unknown_is_not_covered():
+    table, *_ = straight_drive((1.0, 0.0))
+    found = find_powertrain(table, CAR)
+    assert found.covered[2:].all()
+    rng = np.random.default_rng(2)
+    loud = replace(table, fx=table.fx + 40.0 * rng.standard_normal(len(table)))
+    assert not find_powertrain(loud, CAR).covered.all()
+    assert (find_powertrain(loud, CAR).torque_sigma > MOST_DOUBT * found.torque).any()
+
+
+def test_slips_of_the_wire_say_whether_the_tyres_hold_the_engine_back():
+    table, *_ = straight_drive((1.0, 0.0))
+    quiet = replace(table, combined_slip=np.full((len(table), 4), 0.3))
+    spinning = replace(table, combined_slip=np.full((len(table), 4), 0.95))
+    assert find_powertrain(quiet, CAR).rows[0] > 0
+    low = _drive_slip_is_low(spinning, CAR, np.zeros(len(table)))
+    assert not low.any()
+    assert _drive_slip_is_low(quiet, CAR, np.full(len(table), 0.05)).all()
 
 
 def test_coasting_alone_tells_no_torque():

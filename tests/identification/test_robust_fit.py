@@ -44,6 +44,15 @@ def test_a_prior_holds_what_the_data_do_not_tell():
     assert fit.sigma[1] == pytest.approx(0.1, rel=0.01)
 
 
+def test_quiet_residuals_outweigh_no_prior_below_the_least_scale():
+    rng = np.random.default_rng(6)
+    matrix = np.column_stack([np.ones(200), 1e-3 * rng.standard_normal(200)])  # the second is hardly told
+    y = 2.0 + 2e-3 * matrix[:, 1] / 1e-3  # and wrong by what the model leaves out
+    prior = (np.array([0.0, 0.1]), np.array([np.inf, 0.1]))
+    assert fit_linear(matrix, y, prior).value[1] > 1.0
+    assert fit_linear(matrix, y, prior, least_scale=0.05).value[1] == pytest.approx(0.1, abs=0.02)
+
+
 def test_a_curve_is_fitted_within_limits_and_a_quotient_has_its_deviation():
     x = np.linspace(0.0, 2.0, 100)
     y = 1.5 * np.exp(-0.7 * x) + 0.01 * np.random.default_rng(4).standard_normal(100)

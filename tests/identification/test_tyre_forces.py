@@ -73,6 +73,32 @@ def test_slips_that_the_wire_supplies_make_the_peak_surer():
     assert told.fit.sigma[P.ANGLE] < alone.fit.sigma[P.ANGLE]
 
 
+def test_the_lag_of_a_steering_whose_command_alone_is_supplied_is_found():
+    table, truth = bends(0.5)
+    late = 0.06  # s, by which the wheels follow what the wire supplies
+    supplied = np.interp(table.time + late, table.time, truth[P.STEER] * table.wheel_angle / 0.6)
+    table = replace(table, steer_applied=supplied, wheel_angle=np.full(len(table), np.nan))
+    found = find_tyres(table, CAR, known_lift=True).fit
+    assert found.value[P.STEER_LAG] == pytest.approx(late, abs=0.008)
+    assert found.value[P.STEER] == pytest.approx(0.6, rel=0.03)
+    assert found.value[P.MU] == pytest.approx(truth[P.MU], rel=0.03)
+
+
+def test_peaks_that_move_with_load_are_found_from_the_slips_of_the_wire():
+    table, truth = bends(0.5)
+    share = np.linspace(0.4, 2.6, len(table))  # downforce: loads far from the nominal one
+    table = replace(table, load=table.load * share[:, None])
+    truth[P.SLIP_LOAD] = -0.1
+    model = AxleModel(tyre_forces._make_flow(table, CAR, "wheel_angle"), CAR)
+    front, rear, along, slip = model.forces(truth)
+    air = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / CAR.body.mass * table.vx**2
+    moment = (CAR.body.cg_to_front * front - CAR.body.cg_to_rear * rear) * CAR.body.mass / CAR.body.yaw_inertia
+    table = replace(table, fy=front + rear, fx=along - air, yaw_acceleration=moment, combined_slip=slip)
+    found = find_tyres(table, CAR, known_lift=True).fit
+    assert found.value[P.SLIP_LOAD] == pytest.approx(-0.1, abs=0.02)
+    assert found.value[P.MU_LOAD] == pytest.approx(truth[P.MU_LOAD], abs=0.02)
+
+
 def limit_steer(table, truth):
     """Return the table as of a wire that supplies only the stick, of a game that turns the wheels less at speed."""
     share = np.interp(table.vx, [0.0, 15.0, 32.0], [1.0, 1.0, 0.08])

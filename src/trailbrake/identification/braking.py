@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified
@@ -22,7 +23,6 @@ MIN_PEDAL = 0.05
 LEAST_BRAKES = 0.1  # m/s^2 at full pedal: a car file has brakes
 MIN_ROWS = 40
 SATURATED = 1.1  # brake force commanded, over what came, from which an axle was at its limit
-MOST_LOAD_CHANGE = 0.9  # of the nominal load, in the tyre law
 MIN_SHARE_PEDAL = 0.15  # from which the slips are large enough to be compared
 
 
@@ -153,7 +153,9 @@ def _front_share(
 
 def _tyre_force(tyre: Tyre, slip: Array, load: Array) -> Array:
     """Return the longitudinal force (N) of a tyre's law at slip ratios and loads (N), (n,) each."""
-    more = np.clip(load / tyre.nominal_load - 1.0, -MOST_LOAD_CHANGE, MOST_LOAD_CHANGE)
-    per_peak = np.maximum(slip, 0.0) / tyre.peak_slip_ratio * (1.0 - tyre.slip_load * more)
-    curve = magic_formula_curve(per_peak, tyre.stiffness_factor, tyre.shape, tyre.curvature)
-    return np.asarray(tyre.mu_x * (1.0 - tyre.mu_x_load * more) * load * curve)
+    more = load / tyre.nominal_load - 1.0
+    per_peak = np.clip(1.0 - tyre.slip_load * more, MIN_LOAD_FACTOR, 2.0 - MIN_LOAD_FACTOR)
+    falling = np.clip(1.0 - tyre.mu_x_load * more, MIN_LOAD_FACTOR, 2.0 - MIN_LOAD_FACTOR)
+    slip = np.maximum(slip, 0.0) / tyre.peak_slip_ratio * per_peak
+    curve = magic_formula_curve(slip, tyre.stiffness_factor, tyre.shape, tyre.curvature)
+    return np.asarray(tyre.mu_x * falling * load * curve)

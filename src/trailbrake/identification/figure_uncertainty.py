@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import CarParams
+from trailbrake.identification.braking import split_brakes
 from trailbrake.identification.learned_value import NORMAL_95, LearnedValue
 from trailbrake.identification.powertrain import Powertrain
 from trailbrake.identification.robust_fit import Fit
@@ -28,6 +29,7 @@ DRIVE_FLOOR, UNSEEN_DRIVE = 0.015, 0.15  # relative: of what was driven, and of 
 DOWNFORCE_FLOOR = 0.03  # of the weight
 UNLEARNED_GRIP = 0.12  # relative, of the limits of tyres that are all of the class of cars
 TOLERATED = 0.05  # of the grip that a plan may believe in too much
+BRAKING_GRIP = 0.6  # share of the doubt of braking that counts for all grip: laps brake in a straight line for short
 DOWNFORCE_GRIP = 0.4  # relative grip at 50 m/s per downforce over the weight, of a car that lives on it
 LEAST_SHARE = 0.6  # of the grip that was found, that is planned with at least
 
@@ -52,6 +54,9 @@ def find_uncertainty(
     brakes = values.get("brakes.force_over_mass")
     if brakes is not None:
         braking = math.hypot(braking, 0.3 * brakes.sigma / max(brakes.value, 1e-9))
+    split = values.get("brakes.front_share")
+    if split is not None:
+        braking = math.hypot(braking, _split_deviation(car, split.sigma))
     lock, delay = values.get("steering.max_angle"), values.get("actuation.delay")
     half = 0.5 * car.aero.air_density * 50.0**2 / (car.body.mass * G)
     lifts = [values[key].sigma for key in ("aero.lift_area_front", "aero.lift_area_rear") if key in values]
@@ -69,7 +74,7 @@ def find_uncertainty(
 
 def plan_share(uncertainty: Uncertainty) -> float:
     """Return the share of the learned grip at which 97.5 % of cars have no less than TOLERATED under the plan."""
-    worst = max(uncertainty.lateral_grip, uncertainty.braking, DOWNFORCE_GRIP * uncertainty.downforce)
+    worst = max(uncertainty.lateral_grip, BRAKING_GRIP * uncertainty.braking, DOWNFORCE_GRIP * uncertainty.downforce)
     return min(max((1.0 + TOLERATED) * (1.0 - NORMAL_95 * worst), LEAST_SHARE), 1.0)
 
 
@@ -91,6 +96,17 @@ def _limit_deviations(
         downforce += (beside.downforce - middle.downforce) ** 2
     return (math.sqrt(lateral + LATERAL_FLOOR**2), math.sqrt(braking + BRAKING_FLOOR**2),
             math.sqrt(downforce + DOWNFORCE_FLOOR**2))  # fmt: skip
+
+
+def _split_deviation(car: CarParams, sigma: float) -> float:
+    """Return the relative deviation of braking by that of the brakes' front share: the weaker axle sets the limit."""
+    middle = compute_figures(car).braking
+    force, share = car.full_brake_force, car.brakes.front_share
+    beside = [
+        compute_figures(split_brakes(car, force / car.body.mass, min(max(share + step, 0.0), 1.0))).braking
+        for step in (-sigma, sigma)
+    ]
+    return max(abs(braking - middle) for braking in beside) / max(middle, 1e-9)
 
 
 def _drive_deviation(powertrain: Powertrain | None) -> float:

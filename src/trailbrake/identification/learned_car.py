@@ -398,6 +398,7 @@ def replace_tyres(car: CarParams, p: Array, *, known_lift: bool) -> CarParams:
             tyre, mu_y=numbers.mu_y[a], mu_x=numbers.mu_x[a], peak_slip_angle=numbers.peak_slip_angle[a],
             peak_slip_ratio=numbers.peak_slip_ratio[a], mu_y_load=max(p[P.MU_LOAD], 0.0),
             mu_x_load=max(LOAD_ALONG * p[P.MU_LOAD], 0.0), shape=p[P.SHAPE], curvature=p[P.CURVATURE],
+            slip_load=p[P.SLIP_LOAD],
         )
         for a, tyre in enumerate((car.tyre_front, car.tyre_rear))
     ]  # fmt: skip

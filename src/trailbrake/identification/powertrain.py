@@ -4,7 +4,7 @@ Along a straight the force of the tyres and the air over mass is linear in the u
 engine's curve, drag torque, air, rolling, inertia of the engine. Rows in many gears, speeds and pedals separate them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,12 @@ KNOTS = 12  # of the torque curve
 MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the car
 MAX_SLIP = 0.06  # of the driven wheels
 MAX_DRIVE_SLIP = 0.03  # of them at full throttle: beyond it traction control or the tyres may hold the engine back
+MAX_COMBINED_SLIP = 0.7  # over that of the peak, in place of it where the wire supplies it
+USUAL_BRAKES = 12.0  # m/s^2 at full pedal
+MIN_BRAKE, BRAKE_STEADY_S, MAX_BRAKE_SLIP = 0.05, 0.08, 0.05
+FORCE_ERROR, FORCE_SHARE = 0.05, 0.01  # m/s^2, and of the force: what the model itself is wrong by
+BRAKE_SHARE = 0.03  # the same under braking: brakes get hot
+MOST_DOUBT = 0.3  # standard deviation of a knot's torque over itself, beyond which it was not learned
 STEADY_S = 0.5  # of the pedal: turbochargers lag
 SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
 MIN_ROWS = 150
@@ -127,7 +133,7 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     """
     steady = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
     slip = np.abs(_driven_speed(table, car) / table.speed - 1.0)
-    free = steady & ((slip < MAX_DRIVE_SLIP) | (table.throttle < MIN_PULL))
+    free = steady & (_drive_slip_is_low(table, car, slip) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
     if (free & full).sum() > enough:
@@ -135,6 +141,26 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     if (free & (table.throttle > MIN_PULL)).sum() > enough:
         return free
     return steady
+
+
+def _drive_slip_is_low(table: DriveTable, car: CarParams, slip: Array) -> NDArray[np.bool_]:
+    """Return where neither traction control nor the tyres can hold the engine back; `slip` (n,) of the driven axles."""
+    combined = table.combined_slip
+    if not np.isfinite(combined).all():
+        return np.asarray(slip < MAX_DRIVE_SLIP)
+    driven = np.array([car.drive.front_share > 0.0] * 2 + [car.drive.front_share < 1.0] * 2)
+    return np.asarray(combined[:, driven].max(axis=1) < MAX_COMBINED_SLIP)
+
+
+def _choose_braking_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows of steady braking far from the tyres' limit: over many speeds they tell the air drag."""
+    slow = np.full(len(table), np.inf)
+    for axle, radius in ((slice(0, 2), car.tyre_front.radius), (slice(2, 4), car.tyre_rear.radius)):
+        slow = np.minimum(slow, table.spin[:, axle].min(axis=1) * radius / table.speed - 1.0)
+    return np.asarray(
+        pedal_rows(table, car) & (table.brake > MIN_BRAKE) & table.steady(table.brake, BRAKE_STEADY_S, 0.06)
+        & (table.throttle < SHUT_THROTTLE) & (slow > -MAX_BRAKE_SLIP)
+    )  # fmt: skip
 
 
 def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
@@ -147,6 +173,7 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
     rows = _choose_rows(table, car)
     if rows.sum() < MIN_ROWS:
         return None
+    rows |= _choose_braking_rows(table, car)
     t = table.take(rows)
     low, high = np.percentile(t.engine, [0.5, 99.5])
     speeds = np.linspace(max(low, 1.0), max(high, low + 10.0), KNOTS)
@@ -161,18 +188,25 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
          car.tyre_front.rolling_resistance, engine.inertia / mass],
     ])  # fmt: skip
     deviation = np.concatenate([np.full(KNOTS, 2.0 * usual), 1.0 * mean[KNOTS : KNOTS + 3], [0.007, 0.7 * mean[-1]]])
-    # Smoothness of the torque curve: rows of their own, in a block of their own each.
+    # Smoothness of the torque curve: rows of their own, that weigh as much as a block of time each.
     smooth = np.zeros((KNOTS - 2, KNOTS + 5))
+    repeats = np.sqrt(len(t) / len(np.unique(t.blocks)))
     for k in range(KNOTS - 2):
-        smooth[k, k : k + 3] = np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual) * 0.05
+        smooth[k, k : k + 3] = repeats * np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual)
     blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
+    error = FORCE_ERROR + np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, FORCE_SHARE) * np.abs(target)
+    # The last unknown is the force of the brakes at full pedal.
+    braked = np.vstack([np.column_stack([matrix, -t.brake]) / error[:, None], np.pad(smooth, ((0, 0), (0, 1)))])
     fit = fit_linear(
-        np.vstack([matrix, smooth]), np.concatenate([target, np.zeros(KNOTS - 2)]), (mean, deviation), blocks
-    )
+        braked, np.concatenate([target / error, np.zeros(KNOTS - 2)]),
+        (np.append(mean, USUAL_BRAKES), np.append(deviation, 5.0 * USUAL_BRAKES)), blocks, least_scale=1.0,
+    )  # fmt: skip
+    fit = replace(fit, value=fit.value[:-1], sigma=fit.sigma[:-1], covariance=fit.covariance[:-1, :-1])
     driven = t.engine[t.throttle > MIN_PULL]
     gap = speeds[1] - speeds[0]
-    covered = np.array([np.sum(np.abs(driven - s) < 0.75 * gap) > 5 for s in speeds])
     v, s = fit.value, fit.sigma
+    covered = np.array([np.sum(np.abs(driven - at) < 0.75 * gap) > 5 for at in speeds])
+    covered &= s[:KNOTS] < MOST_DOUBT * v[:KNOTS]
     return Powertrain(
         speeds, v[:KNOTS], np.hypot(s[:KNOTS], DRIVE_FLOOR * v[:KNOTS]), covered, max(v[KNOTS], 0.0),
         max(v[KNOTS + 1], 0.0), float(np.hypot(s[KNOTS], s[KNOTS + 1])),

@@ -53,7 +53,9 @@ class Fit:
         return value, math.sqrt(max(float(slope @ self.covariance @ slope), 0.0))
 
 
-def fit_linear(matrix: Array, target: Array, prior: tuple[Array, Array], blocks: Ints | None = None) -> Fit:
+def fit_linear(
+    matrix: Array, target: Array, prior: tuple[Array, Array], blocks: Ints | None = None, least_scale: float = 0.0
+) -> Fit:
     """Return the x (k,) that brings matrix @ x closest to `target`.
 
     Args:
@@ -61,8 +63,11 @@ def fit_linear(matrix: Array, target: Array, prior: tuple[Array, Array], blocks:
         target: (n,).
         prior: mean and standard deviation (k,) of the parameters; infinite deviation: none.
         blocks: (n,) number of the block of time of each row; None: rows are independent.
+        least_scale: as for `fit_residuals`.
     """
-    return fit_residuals(lambda x: matrix @ x - target, prior[0], prior, blocks, jacobian=lambda x: matrix)
+    return fit_residuals(
+        lambda x: matrix @ x - target, prior[0], prior, blocks, jacobian=lambda x: matrix, least_scale=least_scale
+    )
 
 
 def fit_residuals(
@@ -74,6 +79,7 @@ def fit_residuals(
     limits: tuple[Array, Array] | None = None,
     jacobian: Callable[[Array], Array] | None = None,
     steps: Array | None = None,
+    least_scale: float = 0.0,
 ) -> Fit:
     """Return the parameters with the least robust cost.
 
@@ -85,6 +91,8 @@ def fit_residuals(
         limits: least and largest parameters, (k,) each.
         jacobian: (n, k) derivative of the residuals; left out: by differences.
         steps: (k,) of the differences; left out: a small share of the prior's deviation.
+        least_scale: below which the scale of the residuals is not estimated: what the model itself is wrong by. Without
+            it, quiet residuals outweigh the priors of what they hardly tell.
     """
     mean, deviation = prior
     pull = np.where(np.isfinite(deviation), 1.0 / np.maximum(deviation, 1e-300), 0.0)
@@ -95,12 +103,12 @@ def fit_residuals(
     r = residuals(x)
     # A block counts as one residual, however many samples it has: so priors keep their weight.
     repeats = np.sqrt(len(r) / max(len(np.unique(blocks)), 1)) if blocks is not None and len(r) else 1.0
-    scale = _robust_scale(r) * repeats
+    scale = max(_robust_scale(r), least_scale) * repeats
     damping, cost = 1e-3, np.inf
     weight = np.ones_like(r)
     matrix = np.zeros((len(r), len(x)))
     for _ in range(ROUNDS):
-        scale = _robust_scale(r) * repeats
+        scale = max(_robust_scale(r), least_scale) * repeats
         weight = 1.0 / np.maximum(np.abs(r) * repeats / (HUBER * scale), 1.0)
         matrix = jacobian(x) if jacobian else _differences(residuals, x, r, steps)
         cost = _cost(np.abs(r) * repeats / scale, pull * (x - mean), repeats)

@@ -39,6 +39,8 @@ SLIP_WEIGHT = 0.5  # of a wheel's: four of them are no more than a force
 PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
 
 
+STEER_LAGS = tuple(0.01 * k for k in range(13))  # s, of which the lag of the steering is interpolated
+USUAL_STEER_LAG = 0.02  # s, mean and deviation where a wire supplies the command of the steering
 STEER_SPEEDS = (5.0, 10.0, 15.0, 22.0, 32.0, 47.0, 70.0)  # m/s, of the gains where a game limits the steer
 LIMITED_BELOW = 0.3  # gain of gentle driving at speed, over that of slow driving: no car understeers so much
 SLOW = (6.5, 9.0)  # m/s: the first with enough driving below it
@@ -76,6 +78,8 @@ class P(IntEnum):
     STEER_4 = 25
     STEER_5 = 26
     STEER_6 = 27
+    STEER_LAG = 28  # s, of the road wheels behind the steer that the wire supplies
+    SLIP_LOAD = 29  # relative growth of the peaks' slips per nominal load
 
 
 class TyreNumbers(NamedTuple):
@@ -143,7 +147,11 @@ class _Flow:
     table: DriveTable
     u: Array  # (n, 4) m/s, forward at the wheels
     across: Array  # (n, 4) flow angle's tangent, lagged
-    steer: Array  # (n,) lagged
+    steer: Array  # (n,) lagged by the tyres
+    delayed: Array  # (n, len(STEER_LAGS)) the same, later by STEER_LAGS
+
+    def take(self, rows: NDArray[np.int64]) -> "_Flow":
+        return _Flow(self.table.take(rows), self.u[rows], self.across[rows], self.steer[rows], self.delayed[rows])
 
 
 def _lag(table: DriveTable, values: Array, length: float) -> Array:
@@ -163,8 +171,9 @@ def _make_flow(table: DriveTable, car: CarParams, signal: str) -> _Flow:
     u = table.speed[:, None] - table.yaw_rate[:, None] * ys
     tangent = (table.vy[:, None] + table.yaw_rate[:, None] * xs) / np.maximum(u, 1.0)
     steer = getattr(table, signal)
-    lagged = _lag(table, np.column_stack([tangent, steer]), car.tyre_front.relaxation_y)
-    return _Flow(table, u, lagged[:, :4], lagged[:, 4])
+    delayed = [np.interp(table.time - lag, table.time, steer) for lag in STEER_LAGS]
+    lagged = _lag(table, np.column_stack([tangent, *delayed]), car.tyre_front.relaxation_y)
+    return _Flow(table, u, lagged[:, :4], lagged[:, 4], lagged[:, 4:])
 
 
 def _choose_rows(table: DriveTable) -> NDArray[np.int64]:
@@ -206,7 +215,11 @@ class AxleModel:
     def steer_angle(self, p: Array) -> Array:
         """Return (n,) angle of the road wheels, rad."""
         gain = np.interp(self._flow.table.vx, STEER_SPEEDS, np.concatenate([[0.0], p[P.STEER_1 : P.STEER_6 + 1]]))
-        return np.asarray(p[P.STEER] * np.exp(gain) * self._flow.steer + p[P.STEER_OFFSET])
+        place = min(max(float(p[P.STEER_LAG]) / STEER_LAGS[1], 0.0), len(STEER_LAGS) - 1.0)
+        low = min(int(place), len(STEER_LAGS) - 2)
+        delayed = self._flow.delayed
+        steer = delayed[:, low] + (place - low) * (delayed[:, low + 1] - delayed[:, low])
+        return np.asarray(p[P.STEER] * np.exp(gain) * steer + p[P.STEER_OFFSET])
 
     def loads(self, p: Array) -> Array:
         """Return (n, 4) loads over mass, m/s^2."""
@@ -247,7 +260,7 @@ class AxleModel:
         nominal = np.array([car.tyre_front.nominal_load] * 2 + [car.tyre_rear.nominal_load] * 2) / car.body.mass
         more = loads / nominal - 1.0
         least, most = MIN_LOAD_FACTOR, 2.0 - MIN_LOAD_FACTOR
-        per_peak = np.clip(1.0 - car.tyre_front.slip_load * more, least, most)
+        per_peak = np.clip(1.0 - p[P.SLIP_LOAD] * more, least, most)
         sx = ratio / np.repeat(numbers.peak_slip_ratio, 2) * per_peak
         sy = tangent / np.tan(np.repeat(numbers.peak_slip_angle, 2)) * per_peak
         slip = np.sqrt(sx**2 + sy**2 + 1e-18)
@@ -297,7 +310,7 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     rows = _choose_rows(table)
     if len(rows) < MIN_ROWS:
         return None
-    flow = _Flow(table.take(rows), flow.u[rows], flow.across[rows], flow.steer[rows])
+    flow = flow.take(rows)
     model = AxleModel(flow, car)
     mean, deviation, limits = _priors(car, signal, known_lift=known_lift)
     if falling is not None:
@@ -388,14 +401,19 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.CURVATURE: (front.curvature, 0.3, -3.0, 0.9),
         P.LIFT: (sum(lift), spread, sum(lift) - 1.0 if known_lift else -2e-4, 0.1),
         P.LIFT_FRONT: (share, 1e-6 if known_lift else 0.05, 0.0, 1.0),
-        P.INERTIA: (1.0, 0.25, 0.25, 2.0),
+        P.INERTIA: (1.0, 0.25, 0.15, 2.0),
         P.RADIUS_FRONT: (1.0, 0.002, 0.97, 1.03),
         P.RADIUS_REAR: (1.0, 0.002, 0.97, 1.03),
         P.TOE_FRONT: (0.0, 0.004, -0.03, 0.03),
         P.TOE_REAR: (0.002, 0.004, -0.03, 0.03),
         P.ROLL_FRONT: (0.0003, 0.0003, -0.001, 0.002),
         P.ROLL_REAR: (0.0003, 0.0003, -0.001, 0.002),
-        **{p: (0.0, 1e-9, -6.0, 1.0) for p in P if p >= P.STEER_1},
+        **{p: (0.0, 1e-9, -6.0, 1.0) for p in P if P.STEER_1 <= p <= P.STEER_6},
+        # What a wire supplies of the steering wheel is where it is; what it supplies of a pad is where the thumb is.
+        P.SLIP_LOAD: (front.slip_load, 0.08, -0.3, 0.4),
+        P.STEER_LAG: (0.0, 0.003, 0.0, STEER_LAGS[-1])
+        if signal == "wheel_angle"
+        else (USUAL_STEER_LAG, USUAL_STEER_LAG, 0.0, STEER_LAGS[-1]),
     }
     columns = np.array([table[p] for p in P])
     return columns[:, 0], columns[:, 1], (columns[:, 2], columns[:, 3])
