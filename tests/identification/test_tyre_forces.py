@@ -63,6 +63,27 @@ def test_the_law_that_made_the_forces_is_found():
     assert found.used_front > 0.75  # the tyres were driven near their peak
 
 
+def test_the_drag_of_the_steered_wheels_turns_the_car_out_of_the_bend():
+    delta, speed, yaw_rate = 0.12, 20.0, 0.6
+    radius = np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    plain = make_table(60, vx=speed, vy=-0.5, yaw_rate=yaw_rate, wheel_angle=delta, spin=0.0, load=0.0)
+    p = tyre_forces._priors(CAR, "wheel_angle", known_lift=True)[0]
+    p[[P.STEER, P.TOE_FRONT, P.TOE_REAR, P.ROLL_FRONT, P.ROLL_REAR]] = 1.0, 0.0, 0.0, 0.0, 0.0
+    flow = tyre_forces._make_flow(plain, CAR, "wheel_angle")
+    turned = np.array([delta, delta, 0.0, 0.0])
+    free = flow.u * (np.cos(turned) + flow.across * np.sin(turned)) / radius  # no wheel is driven or braked
+    left, right = 2000.0, 5000.0  # N
+    table = replace(plain, spin=free, load=np.tile([left, right, left, right], (60, 1)))
+    model = AxleModel(tyre_forces._make_flow(table, CAR, "wheel_angle"), CAR)
+    front, rear, *_ = model.forces(p)
+    model._sides = np.zeros(4)  # the same forces along, without an arm
+    bare_front, bare_rear, *_ = model.forces(p)
+    assert front + rear == pytest.approx(bare_front + bare_rear)
+    apart = (right - left) / (right + left)  # of the side forces, about
+    arm = apart * np.sin(delta) * 0.5 * CAR.body.track_front / CAR.body.wheelbase
+    assert front - bare_front == pytest.approx(-arm * bare_front, rel=0.25)
+
+
 def test_slips_that_the_wire_supplies_make_the_peak_surer():
     table, truth = bends(0.12)
     alone = find_tyres(table, CAR, known_lift=True)
@@ -111,7 +132,8 @@ def slow_weave(rows=1500):
     time = np.arange(rows) / 50.0
     steer = 0.3 * np.sin(2.0 * np.pi * time / 5.0)
     yaw_rate = 0.6 * steer * 6.0 / CAR.body.wheelbase
-    spin = np.full((rows, 4), 6.0) / np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    ys = 0.5 * np.array([1.0, -1.0, 1.0, -1.0]) * np.repeat([CAR.body.track_front, CAR.body.track_rear], 2)
+    spin = (6.0 - yaw_rate[:, None] * ys) / np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
     return make_table(rows, vx=6.0, yaw_rate=yaw_rate, vy=CAR.body.cg_to_rear * yaw_rate, fy=6.0 * yaw_rate, spin=spin,
                       steer_applied=steer, steer=steer, load=3300.0, drive=1.0)  # fmt: skip
 

@@ -208,6 +208,8 @@ class AxleModel:
         t = flow.table
         self._front_force = (car.body.cg_to_rear * t.fy) / base
         self._rear_force = (car.body.cg_to_front * t.fy) / base
+        tracks = 0.5 * np.repeat([car.body.track_front, car.body.track_rear], 2)
+        self._sides = tracks * np.array([1.0, -1.0, 1.0, -1.0])  # m, to the left
         self._moment = car.body.yaw_inertia / mass * t.yaw_acceleration / base
         self._ackermann = car.steering.ackermann * 0.5 * car.body.track_front / base
         self._slip = t.combined_slip if np.isfinite(t.combined_slip).all() else None
@@ -239,7 +241,10 @@ class AxleModel:
         return np.maximum(loads, 0.0)
 
     def forces(self, p: Array) -> tuple[Array, Array, Array, Array]:
-        """Return forces over mass of the body: across at the front and rear, along in all; and (n, 4) combined slip."""
+        """Return forces over mass of the body: across at the front and rear, along in all; and (n, 4) combined slip.
+
+        Those across are as the motion tells them: the yaw moment of the forces along counts as a pair of them.
+        """
         t, car = self._flow.table, self._car
         loads = self.loads(p)
         delta = self.steer_angle(p)
@@ -270,7 +275,9 @@ class AxleModel:
         fy = -np.repeat(numbers.mu_y, 2) * falling * share * sy
         body_x = fx * np.cos(angles) - fy * np.sin(angles)
         body_y = fx * np.sin(angles) + fy * np.cos(angles)
-        return body_y[:, 0] + body_y[:, 1], body_y[:, 2] + body_y[:, 3], body_x.sum(axis=1), slip
+        # The steered outer wheel, which carries most, drags most: that turns the car out of the bend.
+        twist = -(body_x * self._sides).sum(axis=1) / car.body.wheelbase
+        return body_y[:, 0] + body_y[:, 1] + twist, body_y[:, 2] + body_y[:, 3] - twist, body_x.sum(axis=1), slip
 
     def measured(self, p: Array) -> tuple[Array, Array, Array]:
         """Return the same forces as the motion tells them."""
