@@ -17,7 +17,7 @@ def small(monkeypatch):
 @pytest.mark.slow
 def test_every_row_of_the_plan_is_there(small):
     rows = {row.name: row for row in world.measure_rows()}
-    assert set(rows) == {
+    assert {name for name in rows if not name.startswith("peer_")} == {
         "physics_f64", "physics_f32", "vector_env", "vector_env_scan64", "env_single", "env_scan1080_1",
         "env_scan1080_2", "car_bytes",
     }  # fmt: skip

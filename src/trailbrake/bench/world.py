@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.bench import env_rows
+from trailbrake.bench import env_rows, peer_rows
 from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.cars.car_library import load_car
 from trailbrake.kernels.lane_blocks import LANES
@@ -48,6 +48,7 @@ def measure_rows() -> list[BenchRow]:
         BenchRow("physics_f64", double, "substeps/s", "higher", double_note),
         BenchRow("physics_f32", single, "substeps/s", "higher", single_note),
         *inside,
+        *peer_rows.measure_peers(RUNS, SECONDS),
         BenchRow(
             "car_bytes", per_car + own, "B", "lower",
             f"state and controls {per_car}, parameters {own} where a car has its own (like cars share them); "

@@ -1,5 +1,10 @@
 import math
+import os
+from pathlib import Path
 
+import pytest
+
+from trailbrake.errors import UsageError
 from trailbrake.train.rl.curves import FILE_NAME, CurveWriter, read_curves
 
 
@@ -24,3 +29,30 @@ def test_what_is_no_line_of_curves_ends_them(tmp_path):
         (tmp_path / FILE_NAME).write_text(f'{{"iteration": 1}}\n{line}\n{{"iteration": 2}}\n')
         CurveWriter(tmp_path, 5).close()
         assert read_curves(tmp_path / FILE_NAME) == [{"iteration": 1}]
+
+
+def test_curves_stay_where_their_new_file_cannot_be_written(tmp_path, monkeypatch):
+    writer = CurveWriter(tmp_path, 0)
+    writer.add(1, {"speed": 1.0})
+    writer.close()
+
+    def fill_disk(self, *args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill_disk)
+    with pytest.raises(UsageError, match="No space left on device"):
+        CurveWriter(tmp_path, 1)
+    assert [row["speed"] for row in read_curves(tmp_path / FILE_NAME)] == [1.0]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_a_full_disk_ends_no_learning_and_prints_nothing(tmp_path, capfd):
+    writer = CurveWriter(tmp_path, 0)
+    with open("/dev/full", "wb") as full:
+        if writer.has_tensorboard:
+            os.dup2(full.fileno(), writer._events._file.fileno())
+        for k in range(1, 4):
+            writer.add(k, {"speed": float(k)})
+    writer.close()
+    assert len(read_curves(tmp_path / FILE_NAME)) == 3
+    assert capfd.readouterr() == ("", "")

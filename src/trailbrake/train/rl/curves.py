@@ -3,11 +3,12 @@
 import contextlib
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import DataError
+from trailbrake.errors import DataError, UsageError
 from trailbrake.user_files import parse_json, read_user_text
 
 FILE_NAME = "progress.jsonl"
@@ -47,18 +48,23 @@ class CurveWriter:
     def __init__(self, folder: Path, iteration: int) -> None:
         path = folder / FILE_NAME
         kept = [row for row in read_curves(path) if row["iteration"] <= iteration]
-        self._file = path.open("w", encoding="utf-8")
-        for row in kept:
-            self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        part = path.with_name(f"{FILE_NAME}.{os.getpid()}.part")
+        try:
+            part.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+            os.replace(part, path)
+            self._file = path.open("a", encoding="utf-8")
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise UsageError("cannot write the curves", where=str(path), got=error.strerror or str(error)) from error
         self._events: Any = None
         try:
-            from torch.utils.tensorboard import SummaryWriter
+            from trailbrake.train.rl.event_file import EventFile
         except ImportError:
             self.has_tensorboard = False
         else:
-            self._events = SummaryWriter(str(folder / "tensorboard"), purge_step=iteration + 1)
             self.has_tensorboard = True
+            with contextlib.suppress(OSError):
+                self._events = EventFile(folder / "tensorboard", iteration + 1)
 
     def add(self, iteration: int, figures: Mapping[str, Any]) -> None:
         """Write the figures of an iteration; numbers that are not finite become null."""
@@ -67,9 +73,7 @@ class CurveWriter:
             self._file.write(json.dumps({"iteration": iteration, **plain}) + "\n")
             self._file.flush()
             if self._events is not None:
-                for name, value in plain.items():
-                    if isinstance(value, int | float):
-                        self._events.add_scalar(name, value, iteration)
+                self._events.add(iteration, {k: v for k, v in plain.items() if isinstance(v, int | float)})
 
     def close(self) -> None:
         """Close the files."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads 
 Range = tuple[float, float]
 METHODS = ("ppo", "sac")
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
+WHEELS_OFF_WEIGHT = -0.01  # for each wheel beside the road in a step: a warning before the third ends the episode
 CRASH_REWARD = -1.0  # on leaving the road or touching a wall, beside all that the episode would have brought
 
 
@@ -188,6 +189,7 @@ def race_options(options: RlOptions, *, evaluation: bool = False) -> "RaceOption
         rewards=(
             Reward("progress", "for each metre along the centreline", Feature.PROGRESS, PROGRESS_WEIGHT),
             Reward("calm", "penalty for the squared change of steer", Feature.STEER_CHANGE, -0.05),
+            Reward("edge", "penalty for each wheel beside the road", Feature.WHEELS_OFF, WHEELS_OFF_WEIGHT),
         ),
         ends=(
             End("off_track", "more than two wheels off the road", Feature.WHEELS_OFF, 2.5, CRASH_REWARD),
