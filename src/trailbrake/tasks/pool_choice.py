@@ -1,4 +1,4 @@
-"""`open_pool`: the pool that a user's `--on` and `--jobs` mean."""
+"""`open_pool` and `open_team`: the pool or the team that a user's `--on`, `--jobs` and `--workers` mean."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 
 from trailbrake.tasks.task_pool import LocalPool, TaskPool
+from trailbrake.tasks.worker_team import LocalTeam, WorkerTeam
 
 
 @contextmanager
@@ -35,3 +36,32 @@ def open_pool(
             pool = LocalPool(jobs, patience, log_path)
         closed.callback(pool.close)
         yield pool
+
+
+@contextmanager
+def open_team(
+    on: str, count: int, patience: float, log_path: Callable[[int], Path], say: Callable[[str], None]
+) -> Iterator[WorkerTeam]:
+    """Open a team of workers and close it in the end.
+
+    Args:
+        on: "" = processes of this machine; else an address of Ray, as `RayPool` has it.
+        count: workers.
+        patience: s of wall time that a call may take.
+        log_path: returns the file that gets what a worker of this machine prints, by its number.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError, SimulatorError: as `RayTeam`.
+    """
+    team: WorkerTeam
+    with ExitStack() as closed:
+        if on:
+            from trailbrake.tasks.ray_team import RayTeam
+
+            closed.enter_context(redirect_stdout(sys.stderr))
+            team = RayTeam(on, count, patience, say)
+        else:
+            team = LocalTeam(count, patience, log_path)
+        closed.callback(team.close)
+        yield team

@@ -29,10 +29,11 @@ class TaskCall(msgspec.Struct, frozen=True):
 
 
 class TaskAnswer(msgspec.Struct, frozen=True):
-    """What a task returned; or, where `error` is not empty, why it did not."""
+    """What a task returned; or, where `error` is not empty, why it did not: `is_lost` if its process is gone."""
 
     value: bytes = b""
     error: str = ""
+    is_lost: bool = False
 
 
 def write_frame(file: BinaryIO, data: bytes) -> None:

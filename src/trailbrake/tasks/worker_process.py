@@ -58,10 +58,11 @@ class WorkerProcess:
         if self._closed:
             return None
         if late.is_set():
-            return TaskAnswer(error=f"no result within {self._patience:g} s of wall time")
+            return TaskAnswer(error=f"no result within {self._patience:g} s of wall time", is_lost=True)
         wall = steady_clock.now() - began
         code = process.returncode
-        return TaskAnswer(error=f"its process ended after {wall:.0f} s, exit code {code}; see {self._log.name}")
+        error = f"its process ended after {wall:.0f} s, exit code {code}; see {self._log.name}"
+        return TaskAnswer(error=error, is_lost=True)
 
     def close(self) -> None:
         """End the worker, also in the middle of a task. May be called from another thread."""
