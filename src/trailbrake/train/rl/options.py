@@ -49,7 +49,10 @@ class RlOptions:
         evaluate_every: iterations from one evaluation to the next.
         laps: that each car drives in an evaluation.
         seed: of everything random.
-        threads: of the processor, for the world and for PyTorch.
+        threads: of the processor, for the world and for PyTorch, in each worker.
+        workers: processes that share the cars and average what they learn; what is learned depends on their number.
+        on: with --workers above 1, where they run: left out, on this machine; ray = on the Ray cluster of this machine
+            or a new one; ray://HOST:PORT = on another; see docs/scale.md.
         resume: whether to go on from the checkpoint in the folder.
     """
 
@@ -77,6 +80,8 @@ class RlOptions:
     laps: int = 2
     seed: int = 0
     threads: int = 1
+    workers: int = 1
+    on: str = ""
     resume: bool = False
 
     @property
@@ -153,7 +158,15 @@ def check_options(options: RlOptions) -> None:
     for name, good, expected in (
         ("minutes", options.minutes > 0.0, "more than 0"),
         ("iterations", options.iterations >= 0, "0 or more"),
-        ("cars", options.cars >= roads, f"{roads} or more, one for each track and car"),
+        ("workers", options.workers >= 1, "1 or more"),
+        (
+            "cars",
+            options.cars >= roads * options.workers,
+            f"{roads * options.workers} or more, one for each track and car",
+        ),
+        ("cars", options.cars % options.workers == 0, f"as many for each of {options.workers} workers"),
+        ("method", options.workers == 1 or options.method == "ppo", "ppo, with several workers"),
+        ("on", options.workers > 1 or not options.on, "--workers above 1 with it"),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
         ("hidden", 1 <= options.hidden <= 1024, "1 .. 1024"),
         ("evaluate-every", options.evaluate_every >= 1, "1 or more"),

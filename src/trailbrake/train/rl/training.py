@@ -12,17 +12,21 @@ from trailbrake.errors import DataError, UsageError
 from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.tasks.pool_choice import open_team
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import CurveWriter
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
+from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
 from trailbrake.train.rl.ppo import PpoLearner
-from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout, RolloutSampler
+from trailbrake.train.rl.rollout import ReinforcementLearner, RolloutSampler
 from trailbrake.train.rl.sac import SacLearner
+from trailbrake.train.rl.worker_crew import WorkerCrew
 
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
+WORKER_PATIENCE_S = 900.0  # of wall time for an iteration of several workers
 LEARNERS: dict[str, Callable[[int, int, int], ReinforcementLearner]] = {"ppo": PpoLearner, "sac": SacLearner}
 
 
@@ -46,7 +50,7 @@ class _Run:
     # A training under way.
     options: RlOptions
     learner: ReinforcementLearner
-    sampler: RolloutSampler
+    run_iteration: Callable[[int], IterationOutcome]
     evaluator: LapEvaluator
     curves: CurveWriter
     progress: TrainingProgress
@@ -57,32 +61,25 @@ class _Run:
 
     def iterate(self) -> None:
         """Sample, learn, and judge where it is time."""
-        options, sampler = self.options, self.sampler
-        iteration = self.progress.iteration + 1
-        wall, cpu = steady_clock.now(), steady_clock.processor_time()
-        world, network = sampler.world_time, sampler.network_time
-        rollout = sampler.sample(self.learner.export_weights(), [options.seed, iteration])
-        began = steady_clock.processor_time()
+        options, iteration = self.options, self.progress.iteration + 1
+        wall = steady_clock.now()
         try:
-            figures = self.learner.update(rollout, iteration)
+            outcome = self.run_iteration(iteration)
         except FloatingPointError as error:
             raise DataError(
                 "learning diverged", where=f"{options.out}, iteration {iteration}", expected="finite numbers",
                 got=str(error), hint="the checkpoint and the best policy so far are kept; try another --seed",
             ) from error  # fmt: skip
-        learned = steady_clock.processor_time() - began
-        times = {"world": sampler.world_time - world, "actor": sampler.network_time - network, "learning": learned}
-        wall_spent, cpu_spent = steady_clock.now() - wall, steady_clock.processor_time() - cpu
+        wall_spent, cpu_spent = steady_clock.now() - wall, outcome.cpu_time
         self.progress = replace(
-            self.progress, iteration=iteration, steps=self.progress.steps + rollout.count,
+            self.progress, iteration=iteration, steps=self.progress.steps + outcome.steps,
             wall_time=self.progress.wall_time + wall_spent, cpu_time=self.progress.cpu_time + cpu_spent,
         )  # fmt: skip
-        shares = {f"{name}_share": value / max(cpu_spent, 1e-9) for name, value in times.items()}
+        shares = {f"{name}_share": value / max(cpu_spent, 1e-9) for name, value in outcome.times.items()}
         figures = {
             "steps": self.progress.steps, "wall_s": round(self.progress.wall_time, 2),
-            "cpu_s": round(self.progress.cpu_time, 2), "steps_per_s": rollout.count / max(wall_spent, 1e-9),
-            "steps_per_cpu_s": rollout.count / max(cpu_spent, 1e-9), **describe_rollout(rollout, options.period),
-            **figures, **shares,
+            "cpu_s": round(self.progress.cpu_time, 2), "steps_per_s": outcome.steps / max(wall_spent, 1e-9),
+            "steps_per_cpu_s": outcome.steps / max(cpu_spent, 1e-9), **outcome.figures, **shares,
         }  # fmt: skip
         if iteration % options.evaluate_every == 0:
             figures |= self.judge()
@@ -128,13 +125,19 @@ class _Run:
         self.saved_at = steady_clock.now()
 
 
-def describe_rollout(rollout: Rollout, period: float) -> dict[str, float]:
-    """Return figures of a rollout for the curves: mean reward of a step, m/s, crashes for each km."""
-    distance = float(rollout.speeds.sum(dtype="f8")) * period
-    return {
-        "reward": float(rollout.rewards.mean()), "speed": float(rollout.speeds.mean()),
-        "crashes_per_km": 1000.0 * float(rollout.ended.sum()) / max(distance, 1.0),
-    }  # fmt: skip
+def _open_workers(
+    options: RlOptions, learner: ReinforcementLearner, say: Callable[[str], None], stack: ExitStack
+) -> Callable[[int], IterationOutcome]:
+    # What runs an iteration and leaves the new state in the learner: this process, or several.
+    if options.workers > 1:
+        team = stack.enter_context(open_team(
+            options.on, options.workers, WORKER_PATIENCE_S, lambda number: options.out / f"worker-{number}.log", say
+        ))  # fmt: skip
+        crew = WorkerCrew(options, team, say)
+        return lambda iteration: crew.run_iteration(learner, iteration)
+    sampler = RolloutSampler(options, learner.actor)
+    stack.callback(sampler.close)
+    return lambda iteration: run_iteration(learner, sampler, [options.seed, iteration], iteration)
 
 
 def train_policy(
@@ -152,7 +155,8 @@ def train_policy(
         progress: takes the share done.
 
     Raises:
-        UsageError: a wrong option, no PyTorch, a folder that is taken, or one that cannot be written.
+        UsageError: a wrong option, no PyTorch or Ray, a folder that is taken, or one that cannot be written.
+        SimulatorError: no cluster, or workers that are lost again and again.
         DataError: a checkpoint that cannot be read, or learning that diverged.
     """
     check_options(options)
@@ -166,15 +170,14 @@ def train_policy(
 
     with ExitStack() as stack:
         say(f"planning {len(set(options.tracks) | set(options.judged_tracks))} tracks")
-        sampler = RolloutSampler(options, learner.actor)
-        stack.callback(sampler.close)
+        run_one = _open_workers(options, learner, say, stack)
         evaluator = LapEvaluator(options)
         stack.callback(evaluator.close)
         curves = CurveWriter(options.out, done.iteration)
         stack.callback(curves.close)
         if not curves.has_tensorboard:
             say("no TensorBoard: curves go to progress.jsonl alone; pip install tensorboard")
-        run = _Run(options, learner, sampler, evaluator, curves, done, say)
+        run = _Run(options, learner, run_one, evaluator, curves, done, say)
         stack.enter_context(handle_stop_signals(stop))
         began = run.saved_at = steady_clock.now()
         while not stopped:

@@ -1,0 +1,69 @@
+"""One iteration of a training: cars drive, the learner learns from it, and figures say how it went."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from trailbrake.system import steady_clock
+from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout, RolloutSampler
+
+
+class IterationOutcome(msgspec.Struct, frozen=True):
+    """What an iteration did.
+
+    Attributes:
+        steps: of all cars.
+        cpu_time: s of processor time.
+        times: s of it by what they were spent on: world, actor, learning.
+        figures: for the curves.
+    """
+
+    steps: int
+    cpu_time: float
+    times: dict[str, float]
+    figures: dict[str, float]
+
+
+def run_iteration(
+    learner: ReinforcementLearner, sampler: RolloutSampler, seed: Sequence[int], iteration: int
+) -> IterationOutcome:
+    """Sample with the learner's present weights and learn from it.
+
+    Args:
+        learner: that learns.
+        sampler: of cars.
+        seed: of the rollout.
+        iteration: 1 for the first.
+
+    Raises:
+        FloatingPointError: learning diverged; the learner is of no further use.
+    """
+    cpu, world, network = steady_clock.processor_time(), sampler.world_time, sampler.network_time
+    rollout = sampler.sample(learner.export_weights(), seed)
+    began = steady_clock.processor_time()
+    figures = learner.update(rollout, iteration)
+    ended = steady_clock.processor_time()
+    times = {
+        "world": sampler.world_time - world, "actor": sampler.network_time - network, "learning": ended - began
+    }  # fmt: skip
+    figures = {**describe_rollout(rollout, sampler.options.period), **figures}
+    return IterationOutcome(rollout.count, ended - cpu, times, figures)
+
+
+def join_outcomes(outcomes: Sequence[IterationOutcome]) -> IterationOutcome:
+    """Return the outcomes of workers of one iteration as one: sums, and means of the figures."""
+    first, count = outcomes[0], len(outcomes)
+    return IterationOutcome(
+        sum(each.steps for each in outcomes), sum(each.cpu_time for each in outcomes),
+        {name: sum(each.times[name] for each in outcomes) for name in first.times},
+        {name: sum(each.figures[name] for each in outcomes) / count for name in first.figures},
+    )  # fmt: skip
+
+
+def describe_rollout(rollout: Rollout, period: float) -> dict[str, float]:
+    """Return figures of a rollout for the curves: mean reward of a step, m/s, crashes for each km."""
+    distance = float(rollout.speeds.sum(dtype="f8")) * period
+    return {
+        "reward": float(rollout.rewards.mean()), "speed": float(rollout.speeds.mean()),
+        "crashes_per_km": 1000.0 * float(rollout.ended.sum()) / max(distance, 1.0),
+    }  # fmt: skip

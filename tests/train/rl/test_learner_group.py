@@ -1,0 +1,39 @@
+"""Learners in threads average their arrays; one that is gone is an error of the others."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+from trailbrake.train.rl.learner_group import GroupBrokenError, LearnerGroup
+
+pytestmark = pytest.mark.train
+HOST = "127.0.0.1"
+
+
+def join_all(count):
+    groups = [LearnerGroup(rank, count) for rank in range(count)]
+    port = groups[0].open_store(HOST)
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(lambda group: group.join((HOST, port), HOST), groups))
+    return groups
+
+
+def test_all_get_the_mean_and_the_same_bits():
+    groups = join_all(3)
+    rng = np.random.default_rng(1)
+    arrays = [rng.normal(size=(7, 5)) for _ in groups]
+    mean = np.mean(arrays, axis=0)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(LearnerGroup.average, groups, arrays))
+    assert arrays[0] == pytest.approx(mean, rel=1e-12)
+    assert all(np.array_equal(arrays[0], each) for each in arrays[1:])
+
+
+def test_a_learner_that_is_gone_is_one_line():
+    first, other = join_all(2)
+    other.leave()
+    with pytest.raises(GroupBrokenError) as caught:
+        first.average(np.zeros(3))
+    assert "\n" not in str(caught.value)
