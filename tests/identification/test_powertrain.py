@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.known_drives import make_table
+from msgspec.structs import replace as replace_fields
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.identification.drive_table import join_tables
 from trailbrake.identification.powertrain import (
+    IDLE_MARGIN,
     MOST_DOUBT,
     _drive_slip_is_low,
     drive_matrix,
@@ -92,6 +94,31 @@ def test_slips_of_the_wire_say_whether_the_tyres_hold_the_engine_back():
     low = _drive_slip_is_low(spinning, CAR, np.zeros(len(table)))
     assert not low.any()
     assert _drive_slip_is_low(quiet, CAR, np.full(len(table), 0.05)).all()
+
+
+def test_rows_near_idle_teach_no_engine_braking():
+    table, truth, _ = straight_drive((1.0, 0.0))
+    lowest = np.percentile(table.engine, 30.0)
+    held = (table.throttle < 0.5) & (table.engine < lowest)  # the control of idle pushes
+    pushed = replace(table, fx=table.fx + np.where(held, 2.0, 0.0), ax=table.ax + np.where(held, 2.0, 0.0))
+    idle = float(lowest) * 30.0 / np.pi / IDLE_MARGIN
+    knowing, unknowing = (
+        find_powertrain(pushed, replace_fields(CAR, engine=replace_fields(CAR.engine, idle_rpm=rpm)))
+        for rpm in (idle, 0.1 * idle)
+    )
+    assert knowing.air[0] == pytest.approx(truth[14], rel=0.05)
+    assert knowing.drag_limiter == pytest.approx(truth[13], rel=0.1)
+    assert abs(unknowing.air[0] / truth[14] - 1.0) > 0.07
+
+
+def test_an_engine_has_inertia():
+    table, truth, _ = straight_drive((1.0, 0.0))
+    one = table.take(table.gear == 3.0)
+    bent = replace(one, fx=one.fx * (1.0 + 0.02 * np.sign(one.fx)))  # as if its inertia were negative
+    found = find_powertrain(bent, CAR)
+    assert found.engine_inertia[0] >= 0.3 * CAR.engine.inertia / CAR.body.mass - 1e-12
+    assert found.air[0] >= 0.0
+    assert len(truth) == len(found.fit.value)
 
 
 def test_coasting_alone_tells_no_torque():

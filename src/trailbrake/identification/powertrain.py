@@ -4,6 +4,7 @@ Along a straight the force of the tyres and the air over mass is linear in the u
 engine's curve, drag torque, air, rolling, inertia of the engine. Rows in many gears, speeds and pedals separate them.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,8 @@ MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the ca
 MAX_SLIP = 0.06  # of the driven wheels
 MAX_DRIVE_SLIP = 0.03  # of them at full throttle: beyond it traction control or the tyres may hold the engine back
 MAX_COMBINED_SLIP = 0.7  # over that of the peak, in place of it where the wire supplies it
+IDLE_MARGIN = 1.3  # engine speed over idle from which the pedal alone commands it
+LEAST_INERTIA = 0.3  # of the engine, over that of the class
 USUAL_BRAKES = 12.0  # m/s^2 at full pedal
 MIN_BRAKE, BRAKE_STEADY_S, MAX_BRAKE_SLIP = 0.05, 0.08, 0.05
 FORCE_ERROR, FORCE_SHARE = 0.05, 0.01  # m/s^2, and of the force: what the model itself is wrong by
@@ -132,6 +135,8 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     where traction control or the tyres hold the engine back at full throttle, it is all that there is.
     """
     steady = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
+    # Near idle the engine's own control drives, and automatic clutches begin to slip.
+    steady &= table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
     slip = np.abs(_driven_speed(table, car) / table.speed - 1.0)
     free = steady & (_drive_slip_is_low(table, car, slip) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
@@ -195,11 +200,14 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
         smooth[k, k : k + 3] = repeats * np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual)
     blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
     error = FORCE_ERROR + np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, FORCE_SHARE) * np.abs(target)
+    # An engine without inertia, or a negative one, would explain coasting and pulls in few gears as well.
+    least = np.append(np.zeros(KNOTS + 4), [LEAST_INERTIA * mean[-1], 0.0])
     # The last unknown is the force of the brakes at full pedal.
     braked = np.vstack([np.column_stack([matrix, -t.brake]) / error[:, None], np.pad(smooth, ((0, 0), (0, 1)))])
     fit = fit_linear(
         braked, np.concatenate([target / error, np.zeros(KNOTS - 2)]),
         (np.append(mean, USUAL_BRAKES), np.append(deviation, 5.0 * USUAL_BRAKES)), blocks, least_scale=1.0,
+        limits=(least, np.full(KNOTS + 6, np.inf)),
     )  # fmt: skip
     fit = replace(fit, value=fit.value[:-1], sigma=fit.sigma[:-1], covariance=fit.covariance[:-1, :-1])
     driven = t.engine[t.throttle > MIN_PULL]

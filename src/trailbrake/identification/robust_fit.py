@@ -54,7 +54,12 @@ class Fit:
 
 
 def fit_linear(
-    matrix: Array, target: Array, prior: tuple[Array, Array], blocks: Ints | None = None, least_scale: float = 0.0
+    matrix: Array,
+    target: Array,
+    prior: tuple[Array, Array],
+    blocks: Ints | None = None,
+    least_scale: float = 0.0,
+    limits: tuple[Array, Array] | None = None,
 ) -> Fit:
     """Return the x (k,) that brings matrix @ x closest to `target`.
 
@@ -64,10 +69,12 @@ def fit_linear(
         prior: mean and standard deviation (k,) of the parameters; infinite deviation: none.
         blocks: (n,) number of the block of time of each row; None: rows are independent.
         least_scale: as for `fit_residuals`.
+        limits: as for `fit_residuals`.
     """
     return fit_residuals(
-        lambda x: matrix @ x - target, prior[0], prior, blocks, jacobian=lambda x: matrix, least_scale=least_scale
-    )
+        lambda x: matrix @ x - target, prior[0], prior, blocks, jacobian=lambda x: matrix, least_scale=least_scale,
+        limits=limits,
+    )  # fmt: skip
 
 
 def fit_residuals(
