@@ -106,3 +106,15 @@ def test_an_average_over_equal_learners_changes_nothing_but_the_last_digits():
     one, other = plain.export_state(), averaged.export_state()
     for name in one:
         assert other[name] == pytest.approx(one[name], rel=1e-4, abs=1e-6), name
+
+
+def test_the_policy_to_drive_with_is_a_running_average_of_those_that_learn():
+    learner, rng = PpoLearner(3, 8, 0), np.random.default_rng(0)
+    average = learner.export_weights()["actor.0.weight"]
+    for iteration in range(3):
+        learner.update(drive_bandit(learner, rng, lambda s, o: o[:, 0]), iteration)
+        newest = learner.export_weights()["actor.0.weight"]
+        average = average + ppo.AVERAGING * (newest - average)
+    layers, _, _ = learner.export_layers()
+    assert layers[0].weight == pytest.approx(average, abs=1e-6)
+    assert np.abs(newest - average).max() > 1e-4

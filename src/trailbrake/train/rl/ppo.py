@@ -5,6 +5,7 @@ Advantages are those of Schulman et al., "High-dimensional continuous control us
 massively parallel deep reinforcement learning" (2022).
 """
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +36,8 @@ DISCOUNT, TRACE = 0.99, 0.95  # gamma and lambda
 CLIP = 0.2  # of the ratio of probabilities
 EPOCHS, MINIBATCHES = 3, 8
 TARGET_DIVERGENCE = 0.012  # of a minibatch; the learning rate keeps it within half and twice that
-FIRST_RATE, RATE_RANGE, RATE_STEP = 1e-3, (1e-5, 2e-3), 1.2
+FIRST_RATE, RATE_RANGE, RATE_STEP = 1e-3, (1e-5, 1e-3), 1.2
+AVERAGING = 0.05  # share of the policy that its running average takes over in an iteration
 ENTROPY_WEIGHT = 1e-3
 MAX_GRADIENT = 1.0  # norm
 FIRST_LOG_STD, LOG_STD_RANGE = -0.7, (-3.0, 0.0)
@@ -95,6 +97,7 @@ class PpoLearner:
         self._seed = seed
         generator = torch.Generator().manual_seed(seed)
         self._policy = build_network([width, hidden, hidden, OUTPUTS], generator, 0.01)
+        self._smooth_policy = copy.deepcopy(self._policy).requires_grad_(False)
         self._critic = build_network([width, hidden, hidden, 1], generator)
         self._log_std = torch.full((OUTPUTS,), FIRST_LOG_STD, requires_grad=True)
         self._rate = FIRST_RATE
@@ -143,6 +146,9 @@ class PpoLearner:
                 figures = self._learn_minibatch([part[chosen] for part in data], (old[0][chosen], old[1]))
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + value / (EPOCHS * MINIBATCHES)
+        with torch.no_grad():
+            for smooth, newest in zip(self._smooth_policy.parameters(), self._policy.parameters(), strict=True):
+                smooth.lerp_(newest, AVERAGING)
         self._add_to_normaliser(rollout.observations[:-1].reshape(-1, seen.shape[-1]))
         spread = float(np.var(targets))
         explained = 1.0 - float(np.var(targets - values[:-1])) / spread if spread > 0.0 else math.nan
@@ -213,6 +219,7 @@ class PpoLearner:
         """Return everything that `import_state` needs to go on to the bit."""
         return {
             **self.export_weights(), **export_arrays(self._critic.state_dict(), "critic."),
+            **export_arrays(self._smooth_policy.state_dict(), "smooth."),
             **export_adam(self._optimiser, "adam."), "rate": np.array(self._rate),
             "moments": np.array([self._normaliser.mean, self._normaliser.variance]),
             "count": np.array(self._normaliser.count),
@@ -222,6 +229,7 @@ class PpoLearner:
         """Take over what `export_state` returned."""
         import_arrays(self._policy, arrays, "actor.")
         import_arrays(self._critic, arrays, "critic.")
+        import_arrays(self._smooth_policy, arrays, "smooth.")
         with self._torch.no_grad():
             self._log_std.copy_(self._torch.from_numpy(arrays["log_std"]))
         import_adam(self._optimiser, arrays, "adam.")
@@ -230,8 +238,11 @@ class PpoLearner:
         self._normaliser.count = float(arrays["count"])
 
     def export_layers(self) -> tuple[list[NetworkLayer], Floats, Floats]:
-        """Return the layers of the deterministic policy, and mean and scale of its input."""
-        return export_layers(self._policy), self._normaliser.offset, self._normaliser.scale
+        """Return the layers of the deterministic policy, and mean and scale of its input.
+
+        Its weights are a running average: those of single iterations swing about it, and crash more often.
+        """
+        return export_layers(self._smooth_policy), self._normaliser.offset, self._normaliser.scale
 
 
 def estimate_advantages(rollout: Rollout, values: Floats) -> Floats:
