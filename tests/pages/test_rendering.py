@@ -7,14 +7,23 @@ import pytest
 
 from trailbrake.analysis import comparison_page, report
 from trailbrake.dashboard import server
-from trailbrake.pages.rendering import THEME, escape_html, read_text_asset, render_page
+from trailbrake.errors import UsageError
+from trailbrake.pages.rendering import (
+    FRAME,
+    THEME,
+    escape_html,
+    read_text_asset,
+    render_framed_page,
+    render_page,
+    write_page_file,
+)
 from trailbrake.pages.svg_chart import CHART_STYLE
 
 ASSETS = files("trailbrake.pages") / "assets"
-TEMPLATES = [
-    "report/report.html", "leaderboard/leaderboard.html", "training/training.html",
-    "evaluation/evaluation.html", "evaluation/suite.html",
-    "line/line.html", "learning/car.html", "compare/compare.html",
+TEMPLATES = ["report/report.html", "compare/compare.html", FRAME]
+FRAMED = [
+    "leaderboard/leaderboard.html", "training/training.html", "evaluation/evaluation.html", "evaluation/suite.html",
+    "line/line.html", "learning/car.html",
 ]  # fmt: skip
 
 
@@ -28,10 +37,10 @@ def test_every_asset_is_used_by_a_page():
     styles = {
         THEME,
         CHART_STYLE,
-        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare")),
+        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare", "line")),
     }
     scripts = {*report.SCRIPTS, *comparison_page.SCRIPTS}
-    assert there == {*scripts, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *styles}
+    assert there == {*scripts, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *FRAMED, *styles}
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -44,9 +53,27 @@ def test_a_page_holds_its_styles_and_loads_nothing(template):
     assert "default-src 'none'" in page
 
 
+@pytest.mark.parametrize("template", FRAMED)
+def test_a_page_in_the_frame_has_its_content_and_the_frame_s_head(template):
+    wanted = set(re.findall(r"\$([a-z]+)", read_text_asset(template))) - {"title"}
+    page = render_framed_page(template, title="a title", styles=[THEME], **dict.fromkeys(wanted, "<b>here</b>"))
+    assert page.startswith("<!doctype html>")
+    assert "<title>a title</title>" in page
+    assert page.count("<b>here</b>") >= len(wanted)
+    assert not re.search(r"""(src|href)=["'](?!data:)""", page)
+    assert "default-src 'none'" in page
+
+
 def test_a_value_that_the_template_needs_must_be_given():
     with pytest.raises(KeyError, match="subtitle"):
-        render_page("leaderboard/leaderboard.html", styles=[], title="", standings="", days="", digest="")
+        render_framed_page("leaderboard/leaderboard.html", styles=[], title="", standings="", days="", digest="")
+
+
+def test_a_page_is_written_with_its_folder_or_one_line_says_why_not(tmp_path):
+    path = write_page_file(tmp_path / "new" / "a.html", "<p>é\n")
+    assert path.read_bytes() == "<p>é\n".encode()
+    with pytest.raises(UsageError, match="cannot write the page"):
+        write_page_file(path / "b.html", "")
 
 
 def test_texts_are_escaped():

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import UsageError
 from trailbrake.identification.learned_car import LearnedCar
-from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 from trailbrake.planning.envelope import compute_envelope
 
@@ -36,7 +35,7 @@ def write_car_report(path: Path, learned: LearnedCar, recordings: Sequence[str])
         for key, value in learned.values.items()
     )
     missing = "".join(f"<li>{escape_html(text)}</li>" for text in learned.missing) or "<li>nothing</li>"
-    page = render_page(
+    page = render_framed_page(
         "learning/car.html",
         styles=(THEME, CHART_STYLE),
         title=escape_html(f"{learned.car.name}: learned car"),
@@ -48,11 +47,7 @@ def write_car_report(path: Path, learned: LearnedCar, recordings: Sequence[str])
         rows=rows,
         missing=missing,
     )
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the report", where=str(path), got=error.strerror or str(error)) from error
-    return path
+    return write_page_file(path, page)
 
 
 def _charts(learned: LearnedCar) -> list[str]:

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import UsageError
 from trailbrake.evaluate.page_tables import build_cell_table, build_table, format_number, format_ratio
-from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 
 PAGE = "evaluation.html"
 
@@ -18,12 +17,7 @@ def write_page(result: JsonValues) -> Path:
     Raises:
         UsageError: it cannot be written.
     """
-    out = Path(result["folder"]) / PAGE
-    try:
-        out.write_text(build_page(result), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError("cannot write the page", where=str(out), got=error.strerror or str(error)) from error
-    return out
+    return write_page_file(Path(result["folder"]) / PAGE, build_page(result))
 
 
 def build_page(result: JsonValues) -> str:
@@ -32,7 +26,7 @@ def build_page(result: JsonValues) -> str:
     judged = [row for row in rows if row["role"] == "judged"]
     compared = [row for row in rows if row["role"] != "judged"]
     crashes = sum(row["outcome"] == "crash" for row in judged)
-    return render_page(
+    return render_framed_page(
         "evaluation/evaluation.html",
         styles=(THEME, "leaderboard/leaderboard.css", "evaluation/evaluation.css"),
         title="Evaluation",

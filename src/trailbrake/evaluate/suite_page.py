@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import UsageError
 from trailbrake.evaluate.page_tables import build_cell_table, build_table, format_number, format_ratio
-from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 
 SUITE_PAGE = "suite.html"
 
@@ -18,17 +17,12 @@ def write_suite_page(result: JsonValues) -> Path:
     Raises:
         UsageError: it cannot be written.
     """
-    out = Path(result["folder"]) / SUITE_PAGE
-    try:
-        out.write_text(build_suite_page(result), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError("cannot write the page", where=str(out), got=error.strerror or str(error)) from error
-    return out
+    return write_page_file(Path(result["folder"]) / SUITE_PAGE, build_suite_page(result))
 
 
 def build_suite_page(result: JsonValues) -> str:
     """Return the page as HTML."""
-    return render_page(
+    return render_framed_page(
         "evaluation/suite.html",
         styles=(THEME, "leaderboard/leaderboard.css", "evaluation/evaluation.css"),
         title=escape_html(f"suite/{result['suite']}"),

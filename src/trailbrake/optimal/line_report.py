@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import UsageError
-from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, draw_polyline, find_range
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_file import LineFile
@@ -31,9 +30,9 @@ def write_line_report(path: Path, file: LineFile, course: Course, result: dict[s
         usual, course.line.stations(), plan.speed, period=course.line.length if road.closed else None
     )
     usual_place = road.locate_many(course.line.table[:, :2])
-    page = render_page(
+    page = render_framed_page(
         "line/line.html",
-        styles=(THEME, CHART_STYLE),
+        styles=(THEME, CHART_STYLE, "line/line.css"),
         title=escape_html(f"{result['track']}, {result['car']}: minimum-time line"),
         summary=escape_html(
             f"{result['time_s']:.3f} s in the optimal control model; the minimum-curvature line with its profile and "
@@ -78,11 +77,7 @@ def write_line_report(path: Path, file: LineFile, course: Course, result: dict[s
             ]
         ),
     )
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the report", where=str(path), got=error.strerror or str(error)) from error
-    return path
+    return write_page_file(path, page)
 
 
 def _list_worth(stretches: Sequence[dict[str, Any]]) -> str:

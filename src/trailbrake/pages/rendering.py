@@ -1,11 +1,15 @@
-"""`render_page`: a page as one HTML file, made of the assets of this package."""
+"""`render_page`, `render_framed_page`: a page as one HTML file, made of the assets of this package."""
 
 import html
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 
+from trailbrake.errors import UsageError
+
 THEME = "shared/theme.css"
+FRAME = "shared/frame.html"  # head, theme by the system's, and policy of pages without scripts of their own
 
 
 def read_asset(name: str) -> bytes:
@@ -32,6 +36,33 @@ def render_page(template: str, *, styles: Sequence[str], scripts: Sequence[str] 
         styles="\n".join(map(read_text_asset, styles)),
         scripts="\n".join(f"<script>\n{read_text_asset(name)}\n</script>" for name in scripts),
     )
+
+
+def render_framed_page(template: str, *, title: str, styles: Sequence[str], **values: str) -> str:
+    """Return a page without scripts of its own: an asset with what is in its body, inside the shared frame.
+
+    Args:
+        template: asset with the names in `values`; $title too.
+        title: finished HTML.
+        styles: assets, in order.
+        **values: finished HTML for each other name in the template.
+    """
+    content = Template(read_text_asset(template)).substitute(values, title=title)
+    return render_page(FRAME, styles=styles, title=title, content=content.strip())
+
+
+def write_page_file(path: Path, page: str) -> Path:
+    """Write a page and return where it is; folders are made.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError("cannot write the page", where=str(path), got=error.strerror or str(error)) from error
+    return path
 
 
 def escape_html(text: str) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from trailbrake.analysis.lap_table import format_lap_time
-from trailbrake.errors import UsageError
-from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 
 JsonValues = dict[str, Any]
 
@@ -21,12 +20,7 @@ def write_page(board: JsonValues, out: Path) -> Path:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(build_page(board, out.resolve().parent), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError("cannot write the page", where=str(out), got=error.strerror or str(error)) from error
-    return out
+    return write_page_file(out, build_page(board, out.resolve().parent))
 
 
 def build_page(board: JsonValues, folder: Path) -> str:
@@ -38,7 +32,7 @@ def build_page(board: JsonValues, folder: Path) -> str:
         _count_noun(len(board["days"]), "race day", "race days"),
         _count_noun(races, "race", "races"),
     )
-    return render_page(
+    return render_framed_page(
         "leaderboard/leaderboard.html",
         styles=(THEME, "leaderboard/leaderboard.css"),
         title=escape_html(f"{board['season']}: leaderboard"),

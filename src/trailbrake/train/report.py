@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.steer_distribution import elect_steer
-from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
-from trailbrake.pages.rendering import THEME, escape_html, render_page
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame
 from trailbrake.record.format import PNG
 from trailbrake.train.dataset import Dataset
@@ -49,7 +48,7 @@ def write_report(
     answers = elect_steer(outputs[:, :-1])
     judged = np.flatnonzero(data.held) if data.held.any() else np.arange(len(data))
     which = "held out" if data.held.any() else "learned from (nothing was held out)"
-    page = render_page(
+    page = render_framed_page(
         "training/training.html",
         styles=(THEME, CHART_STYLE, "training/training.css"),
         title=escape_html(f"{name}: how it learned"),
@@ -68,11 +67,7 @@ def write_report(
         which=which,
         worst=_worst_figures(sources, data, answers, judged, crop),
     )
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("cannot write the report", where=str(path), got=error.strerror or str(error)) from error
-    return path
+    return write_page_file(path, page)
 
 
 def _details_list(about: dict[str, Any]) -> str:
