@@ -1,4 +1,6 @@
+import contextlib
 import math
+import os
 import sys
 
 import pytest
@@ -57,6 +59,23 @@ def test_with_json_and_on_a_terminal_that_cannot_be_redrawn_there_are_plain_line
             progress.show_share(0.5)
             progress.show_message("half")
         assert capsys.readouterr().err == "half\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="poll")
+def test_a_drive_does_not_wait_for_the_reader_of_its_lines(monkeypatch):
+    """`drive 2>&1 | less`: at the next lap the car was braked until somebody read on."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)  # so that a line too many raises, and does not hang
+    with os.fdopen(reading, "rb") as reader, os.fdopen(writing, "w") as end, monkeypatch.context() as changed:
+        changed.setattr(sys, "stderr", end)
+        progress = TerminalProgress("kart")
+        progress.show_lap(GOOD)
+        assert reader.read1() == b"lap 1  1:02.500\n"
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writing, b"x" * 4096)
+        progress.show_lap(GOOD)
+        assert b"lap" not in reader.read1(1 << 20)
 
 
 def test_a_drive_is_a_table_of_80_columns(capsys, monkeypatch):

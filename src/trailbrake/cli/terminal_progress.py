@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trailbrake.cli.output import format_lap_time, print_notice
 from trailbrake.errors import replace_controls
+from trailbrake.system import standard_error
 
 if TYPE_CHECKING:  # verbs import this module, and `--help` must be quick
     from rich.console import Console, RenderableType
@@ -139,6 +140,11 @@ class TerminalProgress(TaskProgress):
     def show_samples(self, tap: "LiveTap") -> None:
         """Show the samples of a tap that another view updates."""
         self._tap = tap
+
+    def show_message(self, text: str) -> None:
+        """Print a line above the bar, unless its reader has stopped: a drive must not wait for that."""
+        if standard_error.accepts_line():
+            super().show_message(text)
 
     def show_lap(self, lap: "LapRecord") -> None:
         """Print a finished lap."""
