@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from trailbrake.errors import DataError
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import RoadColumn
-from trailbrake.tracks.road_builder import build_road
+from trailbrake.tracks.road_builder import build_road, find_named_bends
 
 
 def road_of(text):
@@ -105,3 +105,13 @@ def test_any_layout_becomes_a_finite_road_or_a_data_error(arcs):
     except DataError:
         return
     assert np.isfinite(road.table).all()
+
+
+def test_named_bends_are_where_the_arcs_are():
+    parsed = layout.parse_layout(
+        'closed = false\n[[segment]]\nstraight = 100.0\nname = "Run"\n'
+        '[[segment]]\nradius = 50.0\nturn = 90.0\nname = "Hook"\n[[segment]]\nradius = 50.0\nturn = -90.0\n', "x"
+    )  # fmt: skip
+    ((name, start, end),) = find_named_bends(parsed)
+    assert (name, start) == ("Hook", 100.0)
+    assert end == pytest.approx(100.0 + 25.0 * np.pi)

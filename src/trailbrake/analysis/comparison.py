@@ -13,6 +13,7 @@ import numpy as np
 
 from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner, advise_stretch
 from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, measure_corner
+from trailbrake.analysis.corner_titles import find_recorded_track, title_corners
 from trailbrake.analysis.corners import Corner, find_corners, measure_curvature, set_zones
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line, locate_laps
 from trailbrake.analysis.reference_line import Array
@@ -140,7 +141,8 @@ def compare_drives(drives: Sequence[DriveChoice], reference: int = 0) -> Compari
                         hint="give another recording")  # fmt: skip
     candidates = [i for i, lap in enumerate(laps) if not reference or lap.source == reference - 1]
     chosen = min(candidates, key=lambda i: _rank_lap(laps[i]))
-    corners = _find_zones(common, laps, chosen)
+    track = find_recorded_track(drives[laps[chosen].source].recording.about.get("track"))
+    corners = title_corners(_find_zones(common, laps, chosen), common, track)
     consistency = tuple(_measure_consistency(found, corners) for found in located)
     every = [lap for found in located for lap in found if lap.finished and lap.valid]
     step = min(COARSEST_STEP, max(FINEST_STEP, math.ceil(common.length / GRID_POINTS * 10.0) / 10.0))

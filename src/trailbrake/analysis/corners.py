@@ -25,6 +25,7 @@ class Corner:
         exit: m, where it ends.
         start: m, where its zone begins.
         end: m, where its zone ends.
+        title: what people call it, "" for nothing.
     """
 
     number: int
@@ -34,11 +35,12 @@ class Corner:
     exit: float
     start: float = 0.0
     end: float = 0.0
+    title: str = ""
 
     @property
     def name(self) -> str:
-        """T1, T2, ...; "start" for the stretch before T1."""
-        return f"T{self.number}" if self.number else "start"
+        """T1, T2, ..., with the title where there is one; "start" for the stretch before T1."""
+        return f"T{self.number} {self.title}".rstrip() if self.number else "start"
 
 
 def find_corners(s: Array, curvature: Array) -> list[Corner]:

@@ -42,6 +42,7 @@ class LayoutSegment:
         z: m, height at the end; None where the heights before and after decide.
         grip: friction factor of the surface.
         where: file and line, for errors.
+        name: of the bend or straight for people, "" for none.
     """
 
     length: float
@@ -53,6 +54,7 @@ class LayoutSegment:
     z: float | None
     grip: float
     where: str
+    name: str = ""
 
     @property
     def curvature(self) -> float:
@@ -185,4 +187,5 @@ def _read_segment(table: dict[str, Any], top: _TomlTable, where: str) -> LayoutS
         z=row.read_number("z", None, -1e4, 1e4) if "z" in table else None,
         grip=SURFACES[row.read_surface("surface", top.read_surface("surface", "asphalt"))].grip,
         where=where,
+        name=row.read_text("name", ""),
     )

@@ -13,6 +13,7 @@ from trailbrake.tracks.geometry import Array, cosine_average, first_crossing
 from trailbrake.tracks.kerbs import add_kerbs
 from trailbrake.tracks.layout import LayoutSegment, TrackLayout
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.track import NamedBend
 
 _TRANSITION = 3.2  # m of clothoid per root metre of radius: 10 m at radius 10, 55 m at radius 300
 _SHARE = 0.48  # of a segment's length, the most for the clothoid at either end
@@ -159,6 +160,26 @@ def _grade_of_heights(z: Array, spacing: float, closed: bool) -> Array:
     return result
 
 
+def find_named_bends(layout: TrackLayout, where: str = "track") -> tuple[NamedBend, ...]:
+    """Return the arcs of a layout that have names, in driving order.
+
+    Raises:
+        DataError: the circuit does not close.
+    """
+    ends = np.cumsum(_measure_segments(layout, where)).tolist()
+    starts = [0.0, *ends[:-1]]
+    return tuple(
+        NamedBend(segment.name, start, end)
+        for segment, start, end in zip(layout.segments, starts, ends, strict=True)
+        if segment.name and segment.turn
+    )
+
+
+def _measure_segments(layout: TrackLayout, where: str) -> list[float]:
+    # Lengths, m, with those that a circuit adjusts.
+    return _close_circuit(layout, where) if layout.closed else [segment.length for segment in layout.segments]
+
+
 def build_road(layout: TrackLayout, where: str = "track") -> Road:
     """Return the road of a layout.
 
@@ -174,7 +195,7 @@ def build_road(layout: TrackLayout, where: str = "track") -> Road:
             itself.
     """
     segments = layout.segments
-    lengths = _close_circuit(layout, where) if layout.closed else [segment.length for segment in segments]
+    lengths = _measure_segments(layout, where)
     ends = np.cumsum(lengths)
     total = float(ends[-1])
     intervals = max(32, round(total / layout.spacing))

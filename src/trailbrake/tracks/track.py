@@ -1,6 +1,7 @@
 """`Track`: roads with a name, their surfaces, and a report of how they were made."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from trailbrake.errors import UsageError
 from trailbrake.tracks.road import Road
@@ -75,6 +76,14 @@ class CurvatureReport:
         return f"{text}; width cut in {self.folded} rows where an edge folded" if self.folded else text
 
 
+class NamedBend(NamedTuple):
+    """A bend with a name for people: where it begins and ends, m along the road."""
+
+    name: str
+    start: float
+    end: float
+
+
 @dataclass(frozen=True, eq=False)
 class Track:
     """A place to drive.
@@ -86,6 +95,7 @@ class Track:
         source: one line: where it comes from and what it is.
         off_road: the surface between a road's edge and its wall.
         smoothing: what smoothing changed on a file's points; None for roads built from straights and arcs.
+        bends: those that have a name, in driving order.
     """
 
     name: str
@@ -94,6 +104,7 @@ class Track:
     source: str = ""
     off_road: SurfaceProperties = SURFACES["grass"]
     smoothing: CurvatureReport | None = None
+    bends: tuple[NamedBend, ...] = ()
 
     @property
     def road(self) -> Road:

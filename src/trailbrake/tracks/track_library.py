@@ -11,7 +11,7 @@ from trailbrake.tracks import centreline_csv, road_file
 from trailbrake.tracks import layout as layouts
 from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit
 from trailbrake.tracks.random_circuit import generate_circuit
-from trailbrake.tracks.road_builder import build_road
+from trailbrake.tracks.road_builder import build_road, find_named_bends
 from trailbrake.tracks.track import SURFACES, Track
 from trailbrake.user_files import decode_user_text, is_regular_file, read_user_file, read_user_text
 
@@ -103,4 +103,5 @@ def _from_layout(text: str, name: str, where: str, origin: str) -> Track:
     layout = layouts.parse_layout(text, where)
     road = build_road(layout, where)
     source = f"{layout.text} ({origin})" if layout.text else origin
-    return Track(name, layout.title or name, (road,), source=source, off_road=SURFACES[layout.off_road])
+    bends = find_named_bends(layout, where)
+    return Track(name, layout.title or name, (road,), source=source, off_road=SURFACES[layout.off_road], bends=bends)
