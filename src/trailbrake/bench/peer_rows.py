@@ -35,7 +35,7 @@ def _make_racetrack() -> Any:
         "observation": {"type": "Kinematics", "vehicles_count": _OBSERVED_CARS},
         "action": {"type": "ContinuousAction", "longitudinal": True, "lateral": True}, "other_vehicles": 0,
     }  # fmt: skip
-    return gymnasium.make("racetrack-v0", config=config)
+    return gymnasium.make("racetrack-v1", config=config)
 
 
 # Row: modules that it needs, its environment, and what it is.
@@ -46,7 +46,7 @@ PEERS: Mapping[str, tuple[tuple[str, ...], Callable[[], Any], str]] = {
     ),
     "peer_highway_racetrack": (
         ("highway_env",), _make_racetrack,
-        "highway-env's racetrack-v0: one car, a kinematic bicycle, state observation; 3 substeps of 67 ms a step",
+        "highway-env's racetrack-v1: one car, a kinematic bicycle, state observation; 3 substeps of 67 ms a step",
     ),
 }  # fmt: skip
 
