@@ -63,8 +63,8 @@ class RlOptions:
     method: str = "ppo"
     minutes: float = 60.0
     iterations: int = 0
-    cars: int = 512
-    horizon: float = 6.0
+    cars: int = 256
+    horizon: float = 12.0
     period: float = 0.048
     observe: str = "motion,lane,asked,plan"
     hidden: int = 64
