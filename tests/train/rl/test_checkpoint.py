@@ -33,6 +33,11 @@ def test_more_time_and_other_tracks_may_follow_but_not_another_learner(file):
             read_checkpoint(file, replace(OPTIONS, **change))
 
 
+def test_a_score_on_other_tracks_is_forgotten(file):
+    progress, _ = read_checkpoint(file, replace(OPTIONS, held_out="gen:1-2"))
+    assert progress == replace(PROGRESS, best_score=TrainingProgress().best_score, best_iteration=0)
+
+
 def test_another_version_a_cut_file_and_something_else_are_said_in_one_line(file, tmp_path):
     whole = file.read_bytes()
     for size in (0, 100, len(whole) // 2, len(whole) - 30):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +53,15 @@ def _describe_learner(options: RlOptions) -> dict[str, Any]:
 
 def write_checkpoint(path: Path, options: RlOptions, progress: TrainingProgress, state: Weights) -> None:
     """Write a checkpoint, whole or not at all; OSError where that fails, and the old one stays."""
-    header = {"kind": KIND, "version": VERSION, "learner": _describe_learner(options), "progress": asdict(progress)}
+    header = {
+        "kind": KIND, "version": VERSION, "learner": _describe_learner(options), "progress": asdict(progress),
+        "judged": list(options.judged_tracks),
+    }  # fmt: skip
     write_arrays(path, {"header": np.array(json.dumps(header)), **{_PREFIX + k: v for k, v in state.items()}})
 
 
 def read_checkpoint(path: Path, options: RlOptions) -> tuple[TrainingProgress, Weights]:
-    """Return how far the training was, and the state of its learner.
+    """Return how far the training was, and the state of its learner; no best score where other tracks judge now.
 
     Raises:
         UsageError: there is no such file, it cannot be read, or it is of a learner with other options.
@@ -72,7 +75,10 @@ def read_checkpoint(path: Path, options: RlOptions) -> tuple[TrainingProgress, W
         state = {k.removeprefix(_PREFIX): v for k, v in arrays.items() if k.startswith(_PREFIX)}
         if any(values.dtype.kind not in "biuf" for values in state.values()):
             raise ValueError("an array of something else than numbers")
-        return msgspec.convert(header["progress"], TrainingProgress), state
+        progress = msgspec.convert(header["progress"], TrainingProgress)
+        if header.get("judged") != list(options.judged_tracks):  # scores on other tracks do not compare
+            progress = replace(progress, best_score=TrainingProgress.best_score, best_iteration=0)
+        return progress, state
     except TrailbrakeError:
         raise
     # The errors of zip, NumPy and JSON readers have no common base.
