@@ -22,7 +22,8 @@ from trailbrake.pages.svg_chart import CHART_STYLE
 ASSETS = files("trailbrake.pages") / "assets"
 TEMPLATES = ["report/report.html", "compare/compare.html", FRAME]
 FRAMED = [
-    "leaderboard/leaderboard.html", "training/training.html", "evaluation/evaluation.html", "evaluation/suite.html",
+    "leaderboard/leaderboard.html", "training/training.html", "training/curves.html",
+    "evaluation/evaluation.html", "evaluation/suite.html",
     "line/line.html", "learning/car.html",
 ]  # fmt: skip
 

@@ -54,6 +54,7 @@ def test_the_run_leaves_a_policy_and_curves(options):
     assert all(share >= 0.0 for share in shares)
     assert sum(shares) < 1.2
     assert any("iteration 4" in line for line in said)
+    assert "run: how it learned to drive" in (options.out / "curves.html").read_text("utf-8")
     with pytest.raises(UsageError, match="a training is there already"):
         train_policy(options)
 

@@ -46,7 +46,7 @@ class CurveWriter:
     """
 
     def __init__(self, folder: Path, iteration: int) -> None:
-        path = folder / FILE_NAME
+        path = self._path = folder / FILE_NAME
         kept = [row for row in read_curves(path) if row["iteration"] <= iteration]
         part = path.with_name(f"{FILE_NAME}.{os.getpid()}.part")
         try:
@@ -74,6 +74,10 @@ class CurveWriter:
             self._file.flush()
             if self._events is not None:
                 self._events.add(iteration, {k: v for k, v in plain.items() if isinstance(v, int | float)})
+
+    def read_rows(self) -> list[dict[str, Any]]:
+        """Return what was written so far."""
+        return read_curves(self._path)
 
     def close(self) -> None:
         """Close the files."""

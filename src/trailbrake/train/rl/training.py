@@ -1,7 +1,7 @@
 """`train_policy`: samples, learns, judges and keeps, until time or iterations are over."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from trailbrake.tasks.pool_choice import open_team
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import CurveWriter
+from trailbrake.train.rl.curves_page import PAGE_FILE, write_curves_page
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
@@ -122,6 +123,8 @@ class _Run:
         except OSError as error:
             self.save_error = f"cannot write the checkpoint: {error.strerror or error}; the last good one stays"
             self.say(self.save_error)
+        with suppress(UsageError):  # a disk without room for the page has none for the checkpoint, which says so
+            write_curves_page(self.options.out / PAGE_FILE, self.options.out.name, self.curves.read_rows())
         self.saved_at = steady_clock.now()
 
 
