@@ -15,6 +15,7 @@ PAGE_FILE = "curves.html"
 MOST_POINTS = 400  # of a curve; more are averaged
 MOST_TRACKS = 3  # with a curve of their own: the colours of charts
 MOST_ROWS = 30  # of the table
+WIDE = 1100  # pixels of the chart of laps, which has the page's width
 _LAP = "lap_s/"
 _COLOURS = ("one", "two", "three")
 
@@ -79,10 +80,11 @@ def _column(rows: Sequence[Row], read: Callable[[Row], float]) -> tuple[Floats, 
     return (np.array([m[0] for m in means]), np.array([m[1] for m in means]))
 
 
-def _draw(title: str, curves: Sequence[tuple[Floats, Floats]], low: float | None = None) -> str:
+def _draw(title: str, curves: Sequence[tuple[Floats, Floats]], low: float | None = None, width: int = 460) -> str:
     bottom, top = find_range([values for _, values in curves])
     bottom = bottom if low is None else min(low, bottom)
-    frame = ChartFrame((0.0, max(find_range([x for x, _ in curves])[1], 1e-3)), (bottom, max(top, bottom + 1e-6)))
+    steps = max(find_range([x for x, _ in curves])[1], 1e-3)
+    frame = ChartFrame((0.0, steps), (bottom, max(top, bottom + 1e-6)), width)
     lines = [frame.draw_curve(style, x, y) for style, (x, y) in zip(_COLOURS, curves, strict=False)]
     return frame.draw_figure(f"{title}, over millions of steps", *lines)
 
@@ -96,6 +98,7 @@ def _draw_laps(rows: Sequence[Row], tracks: Sequence[str]) -> str:
     return _draw(
         "flying lap of the judged policy, s",
         [_column(judged, lambda row, key=_LAP + track: _number(row, key)) for track in tracks[:MOST_TRACKS]],  # type: ignore[misc]
+        width=WIDE,
     )
 
 
