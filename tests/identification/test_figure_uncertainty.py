@@ -1,5 +1,7 @@
 """Uncertainty of a car's figures, and the grip that a plan may use."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -11,11 +13,13 @@ from trailbrake.identification.figure_uncertainty import (
     BRAKING_FLOOR,
     LATERAL_FLOOR,
     LEAST_SHARE,
+    PART_THROTTLE_DRIVE,
     TOLERATED,
     find_uncertainty,
     plan_share,
 )
 from trailbrake.identification.learned_value import identified
+from trailbrake.identification.powertrain import Powertrain
 from trailbrake.identification.robust_fit import Fit
 from trailbrake.planning.car_figures import compute_figures
 
@@ -56,6 +60,20 @@ def test_a_split_of_the_brakes_that_is_hardly_known_is_a_doubt_of_the_braking():
     less = min(compute_figures(split_brakes(CAR, force, share + step)).braking for step in (-0.1, 0.1))
     assert unsure == pytest.approx(np.hypot(sure, 1.0 - less / middle), rel=0.01)
     assert unsure > 2.0 * sure
+
+
+def test_drive_force_from_part_throttle_alone_is_hardly_known():
+    pulls = Powertrain(
+        speeds=np.linspace(200.0, 700.0, 4), torque=np.ones(4), torque_sigma=np.full(4, 0.01), covered=np.ones(4, bool),
+        drag_idle=0.0, drag_limiter=0.1, drag_sigma=0.01, air=(4e-4, 1e-5), rolling=(0.012, 0.005),
+        engine_inertia=(1e-4, 1e-5), fit=fit_of(0.1), rows=(900, 300),
+    )  # fmt: skip
+    full, part = (
+        find_uncertainty(CAR, None, tyres_of, dataclasses.replace(pulls, rows=(rows, 300)), {}).drive_force
+        for rows in (900, 5)
+    )
+    assert full < 0.03
+    assert part == pytest.approx(np.hypot(full, PART_THROTTLE_DRIVE))
 
 
 def test_tyres_of_the_class_alone_are_hardly_known():

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 LATERAL_FLOOR, BRAKING_FLOOR = 0.03, 0.035  # relative: camber, heat and the suspension of the class
 DRIVE_FLOOR, UNSEEN_DRIVE = 0.015, 0.15  # relative: of what was driven, and of engine speeds and gears that were not
+LEAST_PULLS = 50  # rows at full throttle, below which ...
+PART_THROTTLE_DRIVE = 0.15  # ... part throttle stands for it: traction control and throttle maps bend that, relative
 DOWNFORCE_FLOOR = 0.03  # of the weight
 UNLEARNED_GRIP = 0.12  # relative, of the limits of tyres that are all of the class of cars
 TOLERATED = 0.05  # of the grip that a plan may believe in too much
@@ -116,7 +118,8 @@ def _drive_deviation(powertrain: Powertrain | None) -> float:
     k = powertrain.covered & (powertrain.torque > 0.0)
     known = float(np.mean(powertrain.torque_sigma[k] / powertrain.torque[k])) if k.any() else 0.4
     unseen = 1.0 - float(np.mean(powertrain.covered))
-    return math.sqrt(known**2 + DRIVE_FLOOR**2 + (unseen * UNSEEN_DRIVE) ** 2)
+    bent = PART_THROTTLE_DRIVE if powertrain.rows[0] < LEAST_PULLS else 0.0
+    return math.sqrt(known**2 + DRIVE_FLOOR**2 + (unseen * UNSEEN_DRIVE) ** 2 + bent**2)
 
 
 def replace_grip(car: CarParams, share: float) -> CarParams:
