@@ -87,4 +87,4 @@ def _draw_map(comparison: Comparison, axes: "Axes") -> None:
     for corner in comparison.corners:
         if corner.number:
             place = (float(lap.interpolate("x", corner.apex)), float(lap.interpolate("y", corner.apex)))
-            axes.annotate(corner.name, place, xytext=(9, 9), textcoords="offset points", weight="bold")
+            axes.annotate(corner.label, place, xytext=(9, 9), textcoords="offset points", weight="bold")

@@ -38,9 +38,14 @@ class Corner:
     title: str = ""
 
     @property
+    def label(self) -> str:
+        """T1, T2, ..., short enough for maps and charts; "start" for the stretch before T1."""
+        return f"T{self.number}" if self.number else "start"
+
+    @property
     def name(self) -> str:
-        """T1, T2, ..., with the title where there is one; "start" for the stretch before T1."""
-        return f"T{self.number} {self.title}".rstrip() if self.number else "start"
+        """The label, with the title where there is one."""
+        return f"{self.label} {self.title}".rstrip()
 
 
 def find_corners(s: Array, curvature: Array) -> list[Corner]:
