@@ -165,7 +165,7 @@ def test_agent_of_trend_with_its_live_page(tmp_path):
         drive = stack.enter_context(
             serving(tmp_path, "drive", "drive", "--sim=trend", "--live", f"--listen=127.0.0.1:{port}", "--laps=0",
                     "--driver=wall_follow", "--watch", f"--watch-port={page}", "--no-report", "--no-pictures", "--json",
-                    f"--out={tmp_path}")
+                    "--wait=600", f"--out={tmp_path}")
         )  # fmt: skip
         drive.until("the page is at")
         simulator = stack.enter_context(
@@ -173,8 +173,9 @@ def test_agent_of_trend_with_its_live_page(tmp_path):
         )
         deadline = time.monotonic() + 300.0
         while time.monotonic() < deadline and not _is_served(page):
+            assert drive.process.poll() is None, drive.said
             time.sleep(0.2)
-        time.sleep(5.0)
+        drive.until("moving at", seconds=600.0)  # kernels may have to be compiled first, in both processes
         watch = ProcessWatch(drive.process.pid)
         stack.callback(watch.close)
         crowds = [HostileCrowd(port), HostileCrowd(page)]
@@ -184,6 +185,7 @@ def test_agent_of_trend_with_its_live_page(tmp_path):
         while time.monotonic() < until:
             began = time.monotonic()
             answers.append(time.monotonic() - began if _is_served(page) else None)
+            assert drive.process.poll() is None, drive.said  # now, not after an hour
             time.sleep(1.0)
         assert drive.process.poll() is None, drive.said
         assert simulator.process.poll() is None, simulator.said

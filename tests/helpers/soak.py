@@ -48,11 +48,12 @@ class Watch:
     Attributes:
         seen: samples.
         longest_gap: s between two samples.
+        served_tenths: tenths of the time in which there was a sample.
     """
 
     def __init__(self, process):
         self.process, self.seen, self.longest_gap = process, 0, 0.0
-        self.memory = []
+        self.memory, self.served_tenths = [], set()
         self._last = self._began = time.monotonic()
         self._next = self._began + WARM_UP_S
 
@@ -60,6 +61,7 @@ class Watch:
         now = time.monotonic()
         self.longest_gap = max(self.longest_gap, now - self._last)
         self.seen, self._last = self.seen + 1, now
+        self.served_tenths.add(int(10.0 * (now - self._began) / SECONDS))
 
     def goes_on(self):
         """Return whether the time is not over; fail if the host has ended."""
@@ -71,7 +73,7 @@ class Watch:
         return now - self._began < SECONDS
 
     def check(self, name, summary):
-        """Print the figures; fail if memory has grown."""
+        """Print the figures; fail if memory has grown, or the stranger was not served all the time."""
         first, last = (self.memory[0], self.memory[-1]) if self.memory else (0.0, 0.0)
         loop = summary["loop"]
         print(
@@ -81,3 +83,4 @@ class Watch:
             f"late {summary['late']}, rejected {summary.get('rejected')}, messages in {summary.get('messages_in')}"
         )
         assert last - first < MAX_GROWTH_MB
+        assert len(self.served_tenths & set(range(10))) >= 9, self.served_tenths  # a busy machine may miss one

@@ -141,6 +141,8 @@ def test_hours_in_real_time(sim, tmp_path, capsys):
             samples, clocks = [], []  # (s, MB of the host, of the client, descriptors of both); (wall, simulated), s
             while time.monotonic() < until and client.process.poll() is None:
                 ends.wait(10.0)
+                if client.process.poll() is not None:
+                    break  # its lines say why
                 left = until - time.monotonic()
                 samples.append((SECONDS - left, *(measure(one.process.pid) for one in (host, client) for measure in
                                                   (anonymous_megabytes, descriptors))))  # fmt: skip
