@@ -24,10 +24,11 @@ from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_
 from trailbrake.cars.car_library import load_car  # noqa: E402
 from trailbrake.errors import TrailbrakeError  # noqa: E402
 from trailbrake.optimal.curvature_line import solve_curvature_line  # noqa: E402
-from trailbrake.optimal.minimum_time import EDGE_MARGIN, plan_minimum_time  # noqa: E402
+from trailbrake.optimal.minimum_time import plan_minimum_time  # noqa: E402
 from trailbrake.optimal.replay import replay_solution  # noqa: E402
 from trailbrake.optimal.transcription import unscale_unknowns  # noqa: E402
 from trailbrake.optimal.vehicle_model import vehicle_from_car  # noqa: E402
+from trailbrake.planning.path_room import EDGE_MARGIN  # noqa: E402
 from trailbrake.tracks.track_library import load_track  # noqa: E402
 
 PAGE = ROOT / "docs" / "minimum-time-figures.md"
@@ -60,7 +61,7 @@ def measure_case(track_name: str, car_name: str) -> dict[str, Any]:
         "iterations": sum(line.iterations),
         "start": line.start + 1,
     }
-    usual = solve_curvature_line(track.road, car, CAMPAIGN_STEP, EDGE_MARGIN)
+    usual = solve_curvature_line(track.road, car, CAMPAIGN_STEP, car.path_room(EDGE_MARGIN))
     figures |= {"curvature_s": round(usual.time, 3) if usual.converged else None}
     return figures
 

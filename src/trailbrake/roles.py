@@ -131,6 +131,17 @@ class KeepsMemory(Protocol):
 
 
 @runtime_checkable
+class UsesKerbs(Protocol):
+    """A driver that holds its line within decimetres: a drive plans a line whose outer wheels run on the kerbs.
+
+    Attributes:
+        uses_kerbs: whether it does.
+    """
+
+    uses_kerbs: bool
+
+
+@runtime_checkable
 class HasDebugValues(Protocol):
     """A driver that shows internal values on the live page; see `dashboard`."""
 

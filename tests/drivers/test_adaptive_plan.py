@@ -10,7 +10,7 @@ from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, AdaptivePlan, Deviat
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import MOST_FACTOR
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS
 from trailbrake.state import Controls
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
@@ -99,7 +99,7 @@ def test_laps_with_margin_are_driven_faster_and_never_beyond_the_bound(course):
     assert speeds[0] < speeds[1] < speeds[2]
     for _ in range(12):
         drive_lap(plan, 0.55, 0.95)
-    assert plan.learning.factors.max() == pytest.approx(MOST_FACTOR)
+    assert plan.learning.factors.max() == pytest.approx(CAUTIOUS_LIMITS.most_factor)
 
 
 def test_a_memory_is_taken_up_as_it_was_left(course):

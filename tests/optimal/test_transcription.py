@@ -20,7 +20,7 @@ CAR = vehicle_from_car(load_car("kart"))
 @pytest.mark.parametrize("closed", [True, False])
 def test_derivatives_are_exact(closed):
     road = build_stadium()
-    mesh = mesh_road(Road(road.table, road.spacing, closed), 70.0, 1.5)
+    mesh = mesh_road(Road(road.table, road.spacing, closed), 70.0, CAR.path_room(0.5))
     programme = build_programme(build_stage(CAR), mesh, 0.01)
     rng = np.random.default_rng(7)
     start = scale_unknowns(guess_motion(CAR, mesh, np.zeros(len(mesh.s))))
@@ -44,7 +44,7 @@ def test_derivatives_are_exact(closed):
 
 def test_scaling_round_trips():
     road = build_stadium()
-    mesh = mesh_road(road, 70.0, 1.5)
+    mesh = mesh_road(road, 70.0, CAR.path_room(0.5))
     motion = guess_motion(CAR, mesh, np.zeros(len(mesh.s)))
     back = unscale_unknowns(scale_unknowns(motion))
     for name, values in motion.items():

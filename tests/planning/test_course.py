@@ -4,6 +4,7 @@ import pytest
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import LENGTH_WEIGHTS, Course
+from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -23,7 +24,7 @@ def test_of_the_candidates_the_quickest_is_driven(course):
     planned = course("kartwerk", "gt3")
     width = planned.car.body.width
     times = [
-        planned.plan_speeds(plan_racing_line(planned.track.road, width, weight), start=-1.0).lap_time
+        planned.plan_speeds(plan_racing_line(planned.track.road, make_inside_room(width), weight), start=-1.0).lap_time
         for weight in LENGTH_WEIGHTS
     ]
     assert planned.profile.lap_time == min(times)

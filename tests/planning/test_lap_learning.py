@@ -6,18 +6,18 @@ import pytest
 from trailbrake.planning.lap_learning import (
     AHEAD,
     BEHIND,
+    CAUTIOUS_LIMITS,
     LEAST_FACTOR,
-    MOST_FACTOR,
     MOST_LOWERING,
-    MOST_RAISE,
     OFF_ROAD_STEP,
     STATION,
-    TARGET_SLIP,
     LapLearning,
+    LearningLimits,
     rate_fault,
 )
 
 LENGTH = 1000.0
+LIMITS = CAUTIOUS_LIMITS
 
 
 def drive_lap(learning, slip_at, grip=1.0, fault_at=lambda s: 0.0, use=0.95):
@@ -35,10 +35,10 @@ def circuit():
 def test_margin_raises_the_plan_by_a_step_a_lap_up_to_a_bound():
     learning = circuit()
     assert drive_lap(learning, lambda s: 0.5) == 1
-    assert learning.factors == pytest.approx(1.0 + MOST_RAISE)
+    assert learning.factors == pytest.approx(1.0 + LIMITS.most_raise)
     for _ in range(20):
         drive_lap(learning, lambda s: 0.5)
-    assert learning.factors == pytest.approx(MOST_FACTOR)
+    assert learning.factors == pytest.approx(LIMITS.most_factor)
     assert learning.laps == 21
 
 
@@ -47,17 +47,17 @@ def test_it_settles_where_the_tyres_slip_as_far_as_aimed_at():
     learning = circuit()
     for _ in range(30):
         factors = learning.factors.copy()
-        drive_lap(learning, lambda s, f=factors: TARGET_SLIP + 4.0 * (f[min(int(s / STATION), 99)] - 1.05))
+        drive_lap(learning, lambda s, f=factors: LIMITS.target_slip + 4.0 * (f[min(int(s / STATION), 99)] - 1.05))
     assert learning.factors == pytest.approx(1.05, abs=0.003)
 
 
 def test_a_slide_lowers_the_way_to_it_and_a_little_behind_and_nothing_else():
     learning = circuit()
-    drive_lap(learning, lambda s: 1.3 if 500.0 <= s < 510.0 else TARGET_SLIP)
+    drive_lap(learning, lambda s: 1.3 if 500.0 <= s < 510.0 else LIMITS.target_slip)
     lowered = np.flatnonzero(learning.factors < 0.999)
     assert lowered.min() in (50 - AHEAD, 50 - AHEAD - 1)
     assert lowered.max() in (50 + BEHIND, 50 + BEHIND + 1)
-    assert learning.factors.min() == pytest.approx(1.0 - 0.15 * (1.3 - TARGET_SLIP))
+    assert learning.factors.min() == pytest.approx(1.0 - 0.15 * (1.3 - LIMITS.target_slip))
 
 
 def test_where_it_slides_nothing_is_raised_by_its_neighbours():
@@ -90,14 +90,14 @@ def test_a_fault_before_the_grip_was_lowered_is_not_lowered_twice():
     assert learning.factors.min() >= 1.0  # the slide asked for 6 % less, the estimate has taken 10 %
 
 
-@pytest.mark.parametrize(("slip", "expected"), [(0.5, 0.9 * 1.09), (0.7, 0.9 * 1.03), (0.2, 1.0 + MOST_RAISE)])
+@pytest.mark.parametrize(("slip", "expected"), [(0.5, 0.9 * 1.09), (0.7, 0.9 * 1.03), (0.2, 1.0 + LIMITS.most_raise)])
 def test_a_cautious_lap_vouches_for_its_grip_and_what_its_slip_leaves(slip, expected):
     learning = circuit()
     for s in np.arange(5.0, LENGTH, 2.0):
         learning.observe(s, 0.9 if s < 500.0 else 1.0, 0.95, slip, 0.0)
     learning.observe(1.0, 1.0, 0.0, 0.0, 0.0)
     assert learning.factors[10:40] == pytest.approx(expected, abs=0.002 if slip > 0.4 else 0.05)
-    assert learning.factors[60:90] == pytest.approx(1.0 + min(MOST_RAISE, 0.15 * (TARGET_SLIP - slip)))
+    assert learning.factors[60:90] == pytest.approx(1.0 + min(LIMITS.most_raise, 0.15 * (LIMITS.target_slip - slip)))
 
 
 def test_an_open_line_learns_when_it_is_told_its_end():
@@ -121,3 +121,17 @@ def test_faults_add_up_beyond_what_every_lap_has():
     assert rate_fault(0.3, 0.5, off_road=False) == 0.0
     assert rate_fault(1.4, 0.0, off_road=False) == pytest.approx(0.04)
     assert rate_fault(0.0, 3.0, off_road=True) == pytest.approx(0.04 + OFF_ROAD_STEP)
+
+
+def test_a_law_that_holds_the_peak_learns_faster_and_further():
+    limits = LearningLimits(1.0, 0.05, 1.2)
+    learning = LapLearning(LENGTH, closed=True, limits=limits)
+    drive_lap(learning, lambda s: 0.6)
+    assert learning.factors == pytest.approx(1.05)
+    for _ in range(9):
+        drive_lap(learning, lambda s: 0.6)
+    assert learning.factors == pytest.approx(1.2)
+    drive_lap(learning, lambda s: 1.0)
+    assert learning.factors == pytest.approx(1.2)
+    drive_lap(learning, lambda s: 1.2)
+    assert learning.factors == pytest.approx(1.2 * (1.0 - 0.15 * 0.2))

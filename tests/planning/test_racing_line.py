@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from trailbrake.planning.path_room import EDGE_MARGIN, make_inside_room
 from trailbrake.planning.racing_line import (
-    EDGE_MARGIN,
     NO_RUNOFF,
     ROW_SPACING,
     WALL_MARGIN,
@@ -35,7 +35,7 @@ def gap(road, line):
 @pytest.mark.parametrize("name", CIRCUITS)
 def test_the_car_stays_inside_the_edges_with_its_margin(name, width):
     road = load_track(name).road
-    line = plan_racing_line(road, width)
+    line = plan_racing_line(road, make_inside_room(width))
     left, right = gap(road, line)
     walled = road.column(RoadColumn.RUNOFF_LEFT).max() < NO_RUNOFF
     keep = 0.5 * width + EDGE_MARGIN + (WALL_MARGIN if walled else 0.0)
@@ -48,7 +48,7 @@ def test_the_car_stays_inside_the_edges_with_its_margin(name, width):
 @pytest.mark.parametrize("name", CIRCUITS)
 def test_a_line_is_a_road_that_fits_its_own_geometry(name):
     road = load_track(name).road
-    line = plan_racing_line(road, 2.0)
+    line = plan_racing_line(road, make_inside_room(2.0))
     assert line.closed
     assert np.isfinite(line.table).all()
     assert line.spacing == pytest.approx(ROW_SPACING, rel=0.01)
@@ -68,7 +68,7 @@ def test_a_line_is_a_road_that_fits_its_own_geometry(name):
 
 def test_less_curvature_than_the_centreline_and_a_shorter_way():
     road = load_track("pinegrove").road
-    line = plan_racing_line(road, 2.0)
+    line = plan_racing_line(road, make_inside_room(2.0))
     bends = [float(np.sum(way.column(RoadColumn.CURVATURE) ** 2) * way.spacing) for way in (road, line)]
     assert bends[1] < 0.7 * bends[0]
     assert line.length < road.length
@@ -76,7 +76,7 @@ def test_less_curvature_than_the_centreline_and_a_shorter_way():
 
 def test_more_weight_on_length_is_shorter():
     road = load_track("hartmoor").road
-    lengths = [plan_racing_line(road, 2.0, weight).length for weight in (0.0, 1e-3, 1e-2)]
+    lengths = [plan_racing_line(road, make_inside_room(2.0), weight).length for weight in (0.0, 1e-3, 1e-2)]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] - lengths[-1] > 5.0
 
@@ -86,14 +86,14 @@ def test_a_road_narrower_than_the_margins_is_driven_in_its_middle():
         "width = 2.6\n[[segment]]\nstraight = 60\nadjust = true\n[[segment]]\nradius = 40\nturn = 180\n"
         "[[segment]]\nstraight = 120\nadjust = true\n[[segment]]\nradius = 40\nturn = 180\n[[segment]]\nstraight = 60\n"
     )
-    line = plan_racing_line(road, 2.0)
+    line = plan_racing_line(road, make_inside_room(2.0))
     assert np.abs(road.locate_many(line.table[:, :2])[:, 1]).max() < 0.15
 
 
 def test_an_open_road_starts_and_ends_on_the_centreline():
     road = road_of("closed = false\n[[segment]]\nstraight = 100\n[[segment]]\nradius = 60\nturn = 90\n"
                    "[[segment]]\nstraight = 100\n")  # fmt: skip
-    line = plan_racing_line(road, 2.0)
+    line = plan_racing_line(road, make_inside_room(2.0))
     s, offset = road.locate_many(line.table[[0, -1], :2]).T
     assert not line.closed
     assert np.abs(offset).max() < 0.1

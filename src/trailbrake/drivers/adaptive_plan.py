@@ -17,7 +17,14 @@ from trailbrake.kernels import bind_entry
 from trailbrake.planning.axle_forces import planning_car
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
-from trailbrake.planning.lap_learning import LapLearning, PlanMemory, rate_fault, read_plan_memory
+from trailbrake.planning.lap_learning import (
+    CAUTIOUS_LIMITS,
+    LapLearning,
+    LearningLimits,
+    PlanMemory,
+    rate_fault,
+    read_plan_memory,
+)
 from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interpolate_speed, refill_profile
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
@@ -59,6 +66,7 @@ class AdaptivePlan:
         first_factor: on the planned grip in the first lap, everywhere; laps change it place by place.
         cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
             the file says of downforce and brakes may be wrong.
+        limits: how far the laps change the planned grip.
 
     Attributes:
         road: the line with the grip that is planned with.
@@ -69,13 +77,23 @@ class AdaptivePlan:
         planned_first, planned_rows: the rows that were planned anew last.
     """
 
-    def __init__(self, course: Course, start_grip: float, *, first_factor: float = 1.0, cautious: bool = False) -> None:
+    def __init__(
+        self,
+        course: Course,
+        start_grip: float,
+        *,
+        first_factor: float = 1.0,
+        cautious: bool = False,
+        limits: LearningLimits = CAUTIOUS_LIMITS,
+    ) -> None:
         self._line, self._limits = course.line, course.envelope
         law = course.known_car().tyre_front.tyre_law()
         self._curve = (law.b, law.c, law.e)
         self.estimate = GripEstimate(start_grip, self._curve)
         self._cautious = cautious
-        self.learning = LapLearning(self._line.length, closed=self._line.closed, first_factor=first_factor)
+        self.learning = LapLearning(
+            self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
+        )
         self._limit_estimate()
         self._car = planning_car(course.known_car())
         self._shapes = path_shapes(self._line)

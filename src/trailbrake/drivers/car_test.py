@@ -14,6 +14,7 @@ from trailbrake.control.vehicle.pedal_programme import PedalProgramme
 from trailbrake.control.vehicle.steer_adaptation import SteerAdaptation
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.planning.course import Course
+from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn
@@ -57,7 +58,7 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Plan a line and the speeds of all stages along it."""
-        self.line = plan_racing_line(course.track.road, USUAL_WIDTH, LINE_WEIGHT)
+        self.line = plan_racing_line(course.track.road, make_inside_room(USUAL_WIDTH), LINE_WEIGHT)
         self.stages = [side for side in STAGES if side <= self.most] or [self.most]
         self.limits = [_speed_limits(self.line, side) for side in self.stages]
         self.row = -1

@@ -27,6 +27,8 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.grip_use import AxleSlips
+from trailbrake.planning.lap_learning import LearningLimits
+from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn
@@ -34,6 +36,7 @@ from trailbrake.units import wrap_angle
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
+LEARNING_LIMITS = LearningLimits(1.0, 0.05, 1.3)  # up to the peak of the tyres, which the law holds
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
@@ -57,6 +60,7 @@ class Driver:
     COURSE_NEEDS = frozenset({"track", "car"})
     USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer"}
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
+    uses_kerbs = True
 
     def __init__(self, learn: float = 1.0, start_grip: float = START_GRIP) -> None:
         self.learns = learn > 0.0
@@ -64,9 +68,12 @@ class Driver:
 
     def reset(self, course: Course) -> None:
         """Take the line and the speeds, and precompute what the law needs."""
+        course = course.with_kerbs()
+        body = course.known_car().body
         self.line = course.line
+        self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
         first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
-        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor)
+        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor, limits=LEARNING_LIMITS)
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
@@ -138,7 +145,8 @@ class Driver:
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
         row, offset = self.line.table[self.row], command.offset
         wide = abs(offset) if row[RoadColumn.CURVATURE] * offset < 0.0 else 0.0
-        off_road = bool(offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT])
+        beyond_left, beyond_right = offset - row[RoadColumn.WIDTH_LEFT], -offset - row[RoadColumn.WIDTH_RIGHT]
+        off_road = bool(beyond_left > self.kerb_reach[0][self.row] or beyond_right > self.kerb_reach[1][self.row])
         return Deviation(wide, -command.speed_error, off_road)
 
     def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> None:

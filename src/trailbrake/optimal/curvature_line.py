@@ -10,23 +10,24 @@ from trailbrake.optimal.mesh import mesh_road
 from trailbrake.optimal.minimum_time import START_WEIGHTS, find_start_offsets
 from trailbrake.optimal.transcription import scale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel
+from trailbrake.planning.path_room import PathRoom
 from trailbrake.tracks.road import Road
 
 TUBE = 0.1  # m to either side of the line: an offset that is given exactly leaves a programme without an inside
 TUBE_SMOOTHING = 0.02  # s m, of the coarse solution
 
 
-def solve_curvature_line(road: Road, car: VehicleModel, step: float, margin: float) -> MeshSolution:
+def solve_curvature_line(road: Road, car: VehicleModel, step: float, room: PathRoom) -> MeshSolution:
     """Return the quickest motion of a car that stays within `TUBE` of the minimum-curvature line.
 
     Args:
         road: the road.
         car: the car.
         step: m between stages.
-        margin: m between the car's side and the edge.
+        room: that the car needs beside its path.
     """
-    mesh = mesh_road(road, step, 0.5 * car.width + margin)
-    offset = find_start_offsets(road, car, mesh, START_WEIGHTS[0])
+    mesh = mesh_road(road, step, room)
+    offset = find_start_offsets(road, mesh, room, START_WEIGHTS[0])
     tube = replace(mesh, left=np.minimum(offset + TUBE, mesh.left), right=np.maximum(offset - TUBE, mesh.right))
     coarse, finest = LEVELS[0]._replace(smoothing=TUBE_SMOOTHING), LEVELS[-1]._replace(barrier=LEVELS[1].barrier)
     first = solve_mesh(car, tube, coarse, scale_unknowns(guess_motion(car, tube, offset)))

@@ -22,7 +22,7 @@ from trailbrake.planning.line_file import LineFile, car_digest, read_line, write
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
-MODEL_VERSION = 2  # of the car's model and of the method; lines of another version are solved again
+MODEL_VERSION = 3  # of the car's model and of the method; lines of another version are solved again
 MAX_MARGIN = 5.0  # m
 
 
@@ -43,6 +43,7 @@ def plan_line(options: LineOptions) -> dict[str, Any]:
         "model": MODEL_VERSION,
         "target_step_m": options.step,
         "margin_m": options.margin,
+        "kerbs": options.kerbs,
         "starts": options.starts,
         "checked": options.check,
     }
@@ -73,10 +74,10 @@ def _read_kept(path: Path, settings: dict[str, Any]) -> LineFile | None:
 
 def _solve_line(track: Track, car: CarParams, settings: dict[str, Any]) -> LineFile:
     """Return the line of a track and a car, checked where the settings say so."""
-    vehicle, margin = vehicle_from_car(car), settings["margin_m"]
+    vehicle, room = vehicle_from_car(car), (settings["margin_m"], settings["kerbs"])
     began = time.perf_counter()
     line = plan_minimum_time(
-        track.road, vehicle, step=settings["target_step_m"], margin=margin, starts=settings["starts"]
+        track.road, vehicle, step=settings["target_step_m"], margin=room[0], kerbs=room[1], starts=settings["starts"]
     )
     seconds = time.perf_counter() - began
     lengths = stage_lengths(line.columns["s_m"], line.closed, track.road.length)
@@ -97,7 +98,7 @@ def _solve_line(track: Track, car: CarParams, settings: dict[str, Any]) -> LineF
     }
     if settings["checked"]:
         replay = replay_solution(track.road, vehicle, line.solution)
-        usual = solve_curvature_line(track.road, vehicle, line.step, margin)
+        usual = solve_curvature_line(track.road, vehicle, line.step, vehicle.path_room(*room))
         about["replay"] = asdict(replay)
         about["curvature_line_s"] = round(usual.time, 4) if usual.converged else None
     return LineFile(about, line.columns)

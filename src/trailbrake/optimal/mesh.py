@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.optimal.transcription import Mesh
+from trailbrake.planning.path_room import PathRoom, find_path_bounds
 from trailbrake.tracks.road import Road, RoadColumn
 
 Array = NDArray[np.float64]
@@ -12,13 +13,13 @@ TIME_SHARE = 0.7  # of the intervals' measure; the rest is distance
 MIN_ROOM = 0.1  # m between the smallest and the largest offset where a road is narrower than the margins
 
 
-def mesh_road(road: Road, step: float, keep: float, pace: tuple[Array, Array] | None = None) -> Mesh:
+def mesh_road(road: Road, step: float, room: PathRoom, pace: tuple[Array, Array] | None = None) -> Mesh:
     """Return the mesh of a road.
 
     Args:
         road: the road.
         step: m, of the mean interval.
-        keep: m, that the car's middle stays off the edges.
+        room: that the car needs beside its path.
         pace: s in m and dt/ds in s/m (n,) of a motion along the road: intervals are shorter where it is slow. None for
             equal intervals.
     """
@@ -36,8 +37,7 @@ def mesh_road(road: Road, step: float, keep: float, pace: tuple[Array, Array] | 
     parameters = np.stack(
         [bend, grade, climb_rate, road.column_at(s, RoadColumn.BANK), road.column_at(s, RoadColumn.GRIP)]
     )
-    left = road.column_at(s, RoadColumn.WIDTH_LEFT) - keep
-    right = keep - road.column_at(s, RoadColumn.WIDTH_RIGHT)
+    right, left = find_path_bounds(road, s, room)
     middle = 0.5 * (left + right)
     return Mesh(
         s=s,

@@ -15,7 +15,8 @@ from trailbrake.optimal.options import STEP
 from trailbrake.optimal.stage import SCALES, UNKNOWN_COUNT, UNKNOWNS, StageParameter, build_stage
 from trailbrake.optimal.transcription import Mesh, scale_unknowns, unscale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi
-from trailbrake.planning.racing_line import EDGE_MARGIN, plan_racing_line
+from trailbrake.planning.path_room import EDGE_MARGIN, PathRoom
+from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import Road
 from trailbrake.units import G
 
@@ -60,6 +61,7 @@ def plan_minimum_time(
     *,
     step: float = STEP,
     margin: float = EDGE_MARGIN,
+    kerbs: bool = False,
     starts: int = 1,
     levels: Sequence[Level] = LEVELS,
     log: int = 0,
@@ -71,6 +73,7 @@ def plan_minimum_time(
         car: the car.
         step: m between stages.
         margin: m between the car's side and the edge.
+        kerbs: whether the margin counts from the ends of kerbs, where the road has any.
         starts: how many starts to try on the coarse mesh, 1 to 3; the quickest is refined.
         levels: from coarse to fine.
         log: print level of IPOPT.
@@ -78,15 +81,15 @@ def plan_minimum_time(
     Raises:
         DataError: no start converges.
     """
-    keep = 0.5 * car.width + margin
-    first_mesh = mesh_road(road, step * levels[0].coarseness, keep)
+    room = car.path_room(margin, kerbs)
+    first_mesh = mesh_road(road, step * levels[0].coarseness, room)
     failures: list[str] = []
     waiting = list(enumerate(START_WEIGHTS))
     coarse: list[tuple[float, int, MeshSolution]] = []
     while waiting or coarse:
         while waiting and len(coarse) < starts:
             number, weight = waiting.pop(0)
-            motion = guess_motion(car, first_mesh, find_start_offsets(road, car, first_mesh, weight))
+            motion = guess_motion(car, first_mesh, find_start_offsets(road, first_mesh, room, weight))
             solution = solve_mesh(car, first_mesh, levels[0], scale_unknowns(motion), log)
             if solution.converged:
                 coarse.append((solution.time, number, solution))
@@ -96,7 +99,7 @@ def plan_minimum_time(
         coarse.sort(key=lambda entry: entry[0])
         while coarse:
             _, number, first = coarse.pop(0)
-            chain = _refine_solution(road, car, first, _Refinement(step, keep, levels[1:], log))
+            chain = _refine_solution(road, car, first, _Refinement(step, room, levels[1:], log))
             if chain[-1].converged:
                 return MinimumTimeLine(
                     columns=compute_columns(road, car, chain[-1]),
@@ -119,10 +122,10 @@ def plan_minimum_time(
 
 
 class _Refinement(NamedTuple):
-    """How a coarse solution is refined: step (m) of the finest mesh, room (m) at the edges, levels, print level."""
+    """How a coarse solution is refined: step (m) of the finest mesh, room beside the path, levels, print level."""
 
     step: float
-    keep: float
+    room: PathRoom
     levels: Sequence[Level]
     log: int
 
@@ -134,7 +137,7 @@ def _refine_solution(road: Road, car: VehicleModel, first: MeshSolution, plan: _
     """
     chain = [first]
     for level in plan.levels:
-        mesh = mesh_road(road, plan.step * level.coarseness, plan.keep, _find_pace(chain[-1]))
+        mesh = mesh_road(road, plan.step * level.coarseness, plan.room, _find_pace(chain[-1]))
         x = _refine_unknowns(chain[-1].x, chain[-1].mesh, mesh, road.length)
         solution = solve_mesh(car, mesh, level, x, plan.log)
         if not solution.converged:
@@ -152,12 +155,12 @@ def _describe_failure(number: int, solution: MeshSolution) -> str:
     )
 
 
-def find_start_offsets(road: Road, car: VehicleModel, mesh: Mesh, weight: float | None) -> Array:
+def find_start_offsets(road: Road, mesh: Mesh, room: PathRoom, weight: float | None) -> Array:
     """Return the offsets (n,) m of a start at the stages: of a minimum-curvature line, or 0 where `weight` is None."""
     if weight is None:
         offset = np.zeros(len(mesh.s))
     else:
-        line = plan_racing_line(road, car.width, weight)
+        line = plan_racing_line(road, room, weight)
         place = road.locate_many(line.table[:, :2])
         period = road.length if road.closed else None
         order = np.argsort(place[:, 0], kind="stable")

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+KERB_MARGIN = 0.2  # m
+
 STEP = 4.0  # m between stages, unless another is given
 
 
@@ -14,7 +16,8 @@ class LineOptions:
         track: a track's name or file, or gen:SEED.
         car: a car's name or file.
         step: m between the stages of the optimal control problem; 1 to 15.
-        margin: m between the car's side and the road's edge.
+        margin: m that the car's side keeps off the road's edge or, with kerbs, off the end of a kerb.
+        kerbs: whether the outer wheels may use the kerbs. The inner ones stay on the road, so that a lap counts.
         starts: first guesses to try on a coarse mesh, 1 to 3; the quickest is refined.
         check: whether to replay the controls in a plant at steps below 1 ms, and to time the minimum-curvature line
             under the same model.
@@ -27,7 +30,8 @@ class LineOptions:
     track: str = "hartmoor"
     car: str = "gt3"
     step: float = STEP
-    margin: float = 0.6
+    margin: float = KERB_MARGIN
+    kerbs: bool = True
     starts: int = 1
     check: bool = False
     fresh: bool = False

@@ -17,6 +17,7 @@ from trailbrake.cars.tyre_params import TyreLaw
 from trailbrake.errors import UsageError
 from trailbrake.planning.axle_forces import LoadParameters, load_parameters
 from trailbrake.planning.envelope import full_throttle_force
+from trailbrake.planning.path_room import PathRoom
 
 Array = NDArray[np.float64]
 Expression = Any  # a CasADi SX expression, or a number
@@ -96,6 +97,11 @@ class VehicleModel:
     max_steer: float
     width: float
     grip_guess: float
+
+    def path_room(self, margin: float, kerbs: bool = False) -> PathRoom:
+        """Return what the car needs beside its path with `margin` (m) to the edges, or to the ends of the kerbs."""
+        half_track = 0.5 * min(self.body.track_front, self.body.track_rear)
+        return PathRoom(0.5 * self.width, half_track, margin, kerbs)
 
 
 def magic_formula_tyre(law: TyreLaw) -> Callable[..., tuple[Expression, Expression, Expression]]:

@@ -10,6 +10,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.planning.envelope import Envelope, compute_envelope
 from trailbrake.planning.handling import Handling, compute_handling
+from trailbrake.planning.path_room import KERB_MARGIN, PathRoom, make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.planning.speed_profile import SpeedProfile, compute_profile
 from trailbrake.tracks.road import Road, RoadColumn
@@ -29,11 +30,13 @@ class Course:
         track: the road to drive.
         car: the car's data file; None where the simulator's car is not known.
         given_line: the racing line, where it is not to be planned.
+        on_kerbs: whether the planned line may put the outer wheels on the kerbs, for a driver that holds it closely.
     """
 
     track: Track
     car: CarParams | None
     given_line: Road | None = field(default=None, kw_only=True)
+    on_kerbs: bool = field(default=False, kw_only=True)
 
     def known_car(self) -> CarParams:
         """Return the car, or raise UsageError where it is not known."""
@@ -41,13 +44,22 @@ class Course:
             raise UsageError("this driver plans with a car model, and the car is not known", hint="name one by --car")
         return self.car
 
+    def with_kerbs(self) -> "Course":
+        """Return the course with a line that uses the kerbs: itself where that is so, or where its line is given."""
+        if self.on_kerbs or self.given_line is not None or self.car is None or isinstance(self, UnmappedCourse):
+            return self
+        return Course(self.track, self.car, on_kerbs=True)
+
     @cached_property
     def line(self) -> Road:
         """The racing line, as a Road: the given one, or of a few candidates the one with the quickest profile."""
         if self.given_line is not None:
             return self.given_line
-        width = self.known_car().body.width
-        candidates = [plan_racing_line(self.track.road, width, weight) for weight in LENGTH_WEIGHTS]
+        body = self.known_car().body
+        room = make_inside_room(body.width)
+        if self.on_kerbs:
+            room = PathRoom(0.5 * body.width, 0.5 * min(body.track_front, body.track_rear), KERB_MARGIN, kerbs=True)
+        candidates = [plan_racing_line(self.track.road, room, weight) for weight in LENGTH_WEIGHTS]
         return min(candidates, key=lambda line: self.plan_speeds(line, start=-1.0 if line.closed else 0.0).lap_time)
 
     @cached_property

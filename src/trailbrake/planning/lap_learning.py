@@ -6,7 +6,7 @@ learning control with a low-pass filter over the path. What goes wrong in a bend
 """
 
 import math
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,18 +18,34 @@ from trailbrake.json_types import JsonObject
 Array = NDArray[np.float64]
 
 STATION = 10.0  # m between stations
-TARGET_SLIP = 0.80  # slip angle over that of the peak which is aimed at
 SLIP_GAIN = 0.15  # of the factor, per slip beyond the target
 WIDE_LIMIT = 0.4  # m outside the line that a lap may run
 WIDE_GAIN = 0.04  # of the factor, per m beyond
 FAST_LIMIT = 1.0  # m/s above the plan that a lap may be
 FAST_GAIN = 0.02  # of the factor, per m/s beyond
 OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
-MOST_RAISE, MOST_LOWERING = 0.025, 0.12  # of the factor, in a lap
-LEAST_FACTOR, MOST_FACTOR = 0.7, 1.14
+MOST_LOWERING = 0.12  # of the factor, in a lap
+LEAST_FACTOR, MOST_FACTOR = 0.7, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
 BEHIND, AHEAD = 1, 5  # stations whose laps count for a station: what is wrong ahead was too fast here
+
+
+class LearningLimits(NamedTuple):
+    """How far learning goes.
+
+    Attributes:
+        target_slip: slip angle over that of the peak which is aimed at.
+        most_raise: of the factor, in a lap.
+        most_factor: that is planned with, at most MOST_FACTOR.
+    """
+
+    target_slip: float
+    most_raise: float
+    most_factor: float
+
+
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14)  # for a law that follows a plan with room to spare
 
 
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,17 +75,20 @@ class LapLearning:
         length: m, of the line.
         closed: whether its end is its beginning.
         first_factor: of the first lap, everywhere.
+        limits: how far it goes.
 
     Attributes:
         factors: (n,) on the planned grip, at stations STATION apart.
         laps: how many laps they come from.
     """
 
-    def __init__(self, length: float, *, closed: bool, first_factor: float = 1.0) -> None:
+    def __init__(
+        self, length: float, *, closed: bool, first_factor: float = 1.0, limits: LearningLimits = CAUTIOUS_LIMITS
+    ) -> None:
         count = max(math.ceil(length / STATION), 2)
         self.factors = np.full(count, first_factor)
         self.laps = 0
-        self._closed = closed
+        self._closed, self._limits = closed, limits
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the estimated grip with which that was driven
         self._station = 0
@@ -89,8 +108,9 @@ class LapLearning:
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
             self.finish_lap(grip)
-        if use > LEAST_USE or slip > TARGET_SLIP or fault > 0.0:
-            wrong = SLIP_GAIN * (slip - TARGET_SLIP) + fault
+        target = self._limits.target_slip
+        if use > LEAST_USE or slip > target or fault > 0.0:
+            wrong = SLIP_GAIN * (slip - target) + fault
             if wrong > self._fault[station]:
                 self._fault[station], self._grip[station] = wrong, grip
         return ended
@@ -103,14 +123,14 @@ class LapLearning:
         proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
-        wanted = self._spread(np.clip(wanted, 1.0 - MOST_LOWERING, 1.0 + MOST_RAISE))
+        wanted = self._spread(np.clip(wanted, 1.0 - MOST_LOWERING, 1.0 + self._limits.most_raise))
         change = np.where(np.isfinite(self._spread(-self._fault)), wanted - 1.0, 0.0)
         last, following = np.roll(change, 1), np.roll(change, -1)
         if not self._closed:
             last[0], following[-1] = change[0], change[-1]
         # Never above what a station itself allows: smoothing must not raise where it went wrong.
         smooth = np.minimum(0.25 * last + 0.5 * change + 0.25 * following, change)
-        self.factors = np.clip(self.factors * (1.0 + smooth), LEAST_FACTOR, MOST_FACTOR)
+        self.factors = np.clip(self.factors * (1.0 + smooth), LEAST_FACTOR, self._limits.most_factor)
         self._fault[:] = -np.inf
         self.laps += 1
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from trailbrake.planning.minimum_curvature import Centreline, minimise_curvature
+from trailbrake.planning.path_room import PathRoom, find_path_bounds
 from trailbrake.planning.quadratic_program import Bounds
 from trailbrake.planning.spline import resample_path
 from trailbrake.tracks.road import Road, RoadColumn
@@ -13,31 +14,24 @@ STATION_SPACING = 2.5  # m between the offsets that are optimised
 ROW_SPACING = 1.0  # m between the rows of the line
 WALL_MARGIN = 0.4  # m, added where a wall is at the edge: a car's corners swing out in a tight bend and in a slide
 NO_RUNOFF = 1.0  # m from edge to wall below which the wall counts as standing at the edge
-EDGE_MARGIN = 0.6  # m between the car's side and the edge: the error of a driver at the limit
 
 
-def plan_racing_line(road: Road, car_width: float, length_weight: float = 0.0) -> Road:
-    """Return the line of least curvature (and length, by `length_weight` 1/m^2) for a car `car_width` (m) wide.
+def plan_racing_line(road: Road, room: PathRoom, length_weight: float = 0.0) -> Road:
+    """Return the line of least curvature (and length, by `length_weight` 1/m^2) for a car that needs `room`.
 
     The line is a Road: its widths are the distances to the road's edges, its z, bank and grade those of the
     surface under it, so that the methods of roads work on lines. Row 0 is abreast of the
     road's start line. An open line starts and ends on the centreline.
     """
     count = max(round(road.length / STATION_SPACING), 12)
-    s = np.arange(count) * (road.length / count) if road.closed else np.linspace(0.0, road.length, count + 1)
+    s: np.ndarray = np.linspace(0.0, road.length, count + 1)
+    if road.closed:
+        s = np.arange(count) * (road.length / count)
     centre = road.points(s)
     x, y, yaw = centre[:, 0].copy(), centre[:, 1].copy(), centre[:, 3]
-    keep = 0.5 * car_width + EDGE_MARGIN
-    upper = (
-        road.column_at(s, RoadColumn.WIDTH_LEFT)
-        - keep
-        - WALL_MARGIN * (road.column_at(s, RoadColumn.RUNOFF_LEFT) < NO_RUNOFF)
-    )
-    lower = -(
-        road.column_at(s, RoadColumn.WIDTH_RIGHT)
-        - keep
-        - WALL_MARGIN * (road.column_at(s, RoadColumn.RUNOFF_RIGHT) < NO_RUNOFF)
-    )
+    lower, upper = find_path_bounds(road, s, room)
+    lower += WALL_MARGIN * (road.column_at(s, RoadColumn.RUNOFF_RIGHT) < NO_RUNOFF)
+    upper -= WALL_MARGIN * (road.column_at(s, RoadColumn.RUNOFF_LEFT) < NO_RUNOFF)
     # Where the road is narrower than the margins, the middle remains.
     middle = 0.5 * (upper + lower)
     lower, upper = np.minimum(lower, middle - 0.05), np.maximum(upper, middle + 0.05)
@@ -73,4 +67,6 @@ def road_through(road: Road, x: np.ndarray, y: np.ndarray) -> Road:
         runoff_left=road.column_at(s, RoadColumn.RUNOFF_LEFT),
         runoff_right=road.column_at(s, RoadColumn.RUNOFF_RIGHT),
         grip=road.column_at(s, RoadColumn.GRIP),
+        kerb_left=road.column_at(s, RoadColumn.KERB_LEFT),
+        kerb_right=road.column_at(s, RoadColumn.KERB_RIGHT),
     )

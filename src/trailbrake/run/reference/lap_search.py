@@ -31,7 +31,8 @@ LOST_TIME = 5.0  # s that a gate counts as that was not reached
 BEST_SHARE = 0.25  # of a generation, from which the next plan is recombined
 GRIP_STEPS = (0.03, 0.005)  # standard deviation of the factors on the grip in the first and the last generation
 OFFSET_STEPS = (0.25, 0.04)  # m, of the offsets
-EDGE_DISTANCE = 0.0  # m between the car's side and the edge that the path keeps
+INNER_WHEELS = 0.3  # m that the inner wheels' path keeps inside the edge
+WALL_DISTANCE = 0.2  # m between the car's side and a wall that the path keeps
 SMOOTH_ROWS = 6  # rows of the line, before and behind, over which a path's offset is averaged
 FIRST_GRIP = 1.03  # factor on the road's grip that the first plan uses
 GRIP_LIMITS = (0.6, 1.5)
@@ -162,11 +163,18 @@ class PlanBuilder:
         place = road.locate_many(np.column_stack([x, y]))
         self._phase = (place[:, 0] / road.length * gates) % gates
         self._gates = gates
-        keep = 0.5 * course.known_car().body.width + EDGE_DISTANCE
-        self._most = np.maximum(line.column(RoadColumn.WIDTH_LEFT) - keep, 0.0)
-        self._least = np.minimum(keep - line.column(RoadColumn.WIDTH_RIGHT), 0.0)
+        self._most = np.maximum(self._find_reach(RoadColumn.WIDTH_LEFT, RoadColumn.RUNOFF_LEFT), 0.0)
+        self._least = -np.maximum(self._find_reach(RoadColumn.WIDTH_RIGHT, RoadColumn.RUNOFF_RIGHT), 0.0)
         away = np.abs((self._phase[None, :] - np.arange(gates)[:, None] + 0.5 * gates) % gates - 0.5 * gates)
         self._rows = np.argmin(away, axis=1)
+
+    def _find_reach(self, width: RoadColumn, runoff: RoadColumn) -> Array:
+        """Return how far (n,) m from the line to one side the middle of the car may go: the rule of laps, and walls."""
+        line, body = self._course.line, self._course.known_car().body
+        inner = 0.5 * min(body.track_front, body.track_rear) - INNER_WHEELS
+        beyond = np.minimum(inner, line.column(runoff) - 0.5 * body.width - WALL_DISTANCE)
+        reach: Array = line.column(width) + beyond
+        return reach
 
     def limit_plan(self, plan: LapPlan) -> LapPlan:
         """Return a plan within the bounds of the road and of the factors."""

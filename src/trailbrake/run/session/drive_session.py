@@ -19,7 +19,7 @@ from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.planning.line_cache import cached_line_path
 from trailbrake.planning.line_file import load_racing_line
 from trailbrake.record.parted_file import make_part_limits
-from trailbrake.roles import Driver, HandDriven, Tap
+from trailbrake.roles import Driver, HandDriven, Tap, UsesKerbs
 from trailbrake.run.loop.drive_loop import LoopResult, run_loop
 from trailbrake.run.loop.request_pacer import RequestPacer
 from trailbrake.run.loop.standstill import brake_to_standstill
@@ -124,7 +124,7 @@ def _prepare_drive(
     with precompile_in_child() if own_world else nullcontext():
         options, live, course = _plan_course(simulator, options, live, stopped, listener)
         options = replace(options, driver=options.driver or choose_default_driver(simulator, course))
-        drivers = _prepare_drivers(simulator, options, live, course, listener)
+        drivers, course = _prepare_drivers(simulator, options, live, course, listener)
         memory = _recall_memory(options, course, drivers, listener)
     supplied = simulator.list_supplied(live)
     if isinstance(course, UnmappedCourse) and {"x", "y"} <= supplied:
@@ -303,11 +303,13 @@ def _write_driving_log(recording: Path, folder: Path, listener: ProgressListener
 
 def _prepare_drivers(
     simulator: AnySimulator, options: DriveOptions, live: object, course: Course, listener: ProgressListener
-) -> list[Driver]:
-    """Load the drivers, one per car, check that they fit, and plan."""
+) -> tuple[list[Driver], Course]:
+    """Load the drivers, one per car, check that they fit, and plan; return them and the course with their line."""
     drivers = [load_driver(options.driver, options.config, options.gain) for _ in range(options.cars)]
     check_driver_needs(drivers[0], options.driver, simulator, live, options.camera)
     check_course_needs(drivers[0], options.driver, simulator, course)
+    if isinstance(drivers[0], UsesKerbs) and drivers[0].uses_kerbs:
+        course = course.with_kerbs()
     if CACHE_IS_COLD:
         listener.show_message("compiling kernels (once, a few seconds)")
     try:
@@ -324,7 +326,7 @@ def _prepare_drivers(
     except (Exception, SystemExit) as error:
         where = raised_at(error) or options.driver
         raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
-    return drivers
+    return drivers, course
 
 
 def _recall_memory(

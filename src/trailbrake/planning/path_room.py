@@ -1,0 +1,88 @@
+"""How far the middle of a car may go to either side: inside the edges, or with the outer wheels on a kerb.
+
+A lap counts while two wheels are on the road (`laps`), and a kerb is nearly as good as the road (`tracks/kerbs`).
+Beside an edge with a kerb, the car's side may therefore go as far as the kerb reaches, and the inner wheels as far as
+the edge. Grass and walls are worth no time: beside an edge without a kerb the whole car stays on the road. Maps of
+roads that a drive has learned state no kerbs.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
+
+Array = NDArray[np.float64]
+
+EDGE_MARGIN = 0.6  # m between the car's side and the edge: the error of a driver at the limit
+KERB_MARGIN = 0.2  # m, beside lines that use the kerbs: the error of `line_track` at the limit
+INNER_ROOM = 0.5  # m that the plan leaves, besides the margin, between the inner wheels and the edge
+INNER_MARGIN = 0.1  # m between the inner wheels and the edge below which a car counts as leaving the road
+KERB_END = 0.2  # m of a kerb's width on which its middle does not count as beside the road
+WALL_ROOM = 0.8  # m between the car's side and a wall behind the edge; at one on the edge EDGE_MARGIN is kept
+
+_SIDE_COLUMNS = (
+    RoadColumn.WIDTH_LEFT, RoadColumn.KERB_LEFT, RoadColumn.RUNOFF_LEFT,
+    RoadColumn.WIDTH_RIGHT, RoadColumn.KERB_RIGHT, RoadColumn.RUNOFF_RIGHT,
+)  # fmt: skip
+
+
+class PathRoom(NamedTuple):
+    """What a car needs beside its path.
+
+    Attributes:
+        half_width: m, of the body.
+        half_track: m, of the narrower axle: the inner wheels are so far from the middle.
+        margin: m between the car's side and the edge, or the end of the kerb.
+        kerbs: whether the outer wheels may use the kerbs.
+    """
+
+    half_width: float
+    half_track: float
+    margin: float
+    kerbs: bool = False
+
+
+def make_inside_room(car_width: float) -> PathRoom:
+    """Return the room of a car of this width (m) that stays on the road with EDGE_MARGIN."""
+    return PathRoom(0.5 * car_width, 0.5 * car_width, EDGE_MARGIN)
+
+
+def find_path_bounds(road: Road, s: Array, room: PathRoom) -> tuple[Array, Array]:
+    """Return the smallest and the largest offset (n,) m, left of the centreline, of the middle of a car at s (n,) m.
+
+    Where a road is narrower than the car with its margins, the smallest is above the largest.
+    """
+    values = {column: road.column_at(s, column) for column in _SIDE_COLUMNS}
+    right = _find_reach(
+        values[RoadColumn.WIDTH_RIGHT], values[RoadColumn.KERB_RIGHT], values[RoadColumn.RUNOFF_RIGHT], room
+    )
+    left = _find_reach(
+        values[RoadColumn.WIDTH_LEFT], values[RoadColumn.KERB_LEFT], values[RoadColumn.RUNOFF_LEFT], room
+    )
+    return -right, left
+
+
+def find_kerb_reach(line: Road, half_track: float) -> tuple[Array, Array]:
+    """Return how far (n,) m beyond the left and the right edge the middle of a car on a line may be, row by row.
+
+    Beyond that fewer than two wheels are on the road, or wheels are on the ground behind the kerb. Without a kerb it
+    is 0. The inner wheels are `half_track` (m) from the middle.
+    """
+    most = max(half_track - INNER_MARGIN, 0.0)
+    left, right = (np.clip(line.column(column) - KERB_END, 0.0, most)
+                   for column in (RoadColumn.KERB_LEFT, RoadColumn.KERB_RIGHT))  # fmt: skip
+    return left, right
+
+
+def _find_reach(width: Array, kerb: Array, runoff: Array, room: PathRoom) -> Array:
+    """Return how far (n,) m from the centreline the middle may go, for the columns of one side."""
+    inside = width - room.half_width
+    if not room.kerbs:
+        return inside - room.margin
+    reach = width + np.minimum(kerb - room.half_width, room.half_track - INNER_ROOM) - room.margin
+    wall = inside + runoff - WALL_ROOM
+    kept: Array = np.minimum(reach, np.maximum(wall, inside - EDGE_MARGIN))
+    return kept

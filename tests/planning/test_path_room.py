@@ -1,0 +1,67 @@
+"""How far a path may go to either side: edges, kerbs, walls."""
+
+import numpy as np
+import pytest
+
+from trailbrake.optimal import options
+from trailbrake.planning.path_room import (
+    EDGE_MARGIN,
+    INNER_MARGIN,
+    INNER_ROOM,
+    KERB_END,
+    KERB_MARGIN,
+    WALL_ROOM,
+    PathRoom,
+    find_kerb_reach,
+    find_path_bounds,
+    make_inside_room,
+)
+from trailbrake.tracks.road import Road
+
+ROWS = 40
+ROOM = PathRoom(1.0, 0.8, 0.3, kerbs=True)
+
+
+def straight(**columns):
+    zeros = np.zeros(ROWS)
+    return Road.from_columns(2.0, False, 2.0 * np.arange(ROWS), zeros, zeros, zeros,
+                             **({"width_left": 5.0, "width_right": 4.0} | columns))  # fmt: skip
+
+
+def bounds(room, **columns):
+    right, left = find_path_bounds(straight(**columns), np.array([20.0, 33.0]), room)
+    assert right[0] == pytest.approx(right[1])
+    assert left[0] == pytest.approx(left[1])
+    return right[0], left[0]
+
+
+def test_without_kerbs_the_whole_car_stays_on_the_road():
+    inside = (-(4.0 - 1.0 - 0.3), 5.0 - 1.0 - 0.3)
+    assert bounds(ROOM) == pytest.approx(inside)
+    assert bounds(ROOM._replace(kerbs=False), kerb_left=1.2, kerb_right=1.2) == pytest.approx(inside)
+    assert bounds(make_inside_room(1.8)) == pytest.approx((-(4.0 - 0.9 - EDGE_MARGIN), 5.0 - 0.9 - EDGE_MARGIN))
+
+
+def test_beside_a_kerb_the_side_goes_as_far_as_the_kerb():
+    assert bounds(ROOM, kerb_left=1.2) == pytest.approx((-(4.0 - 1.0 - 0.3), 5.0 + 1.2 - 1.0 - 0.3))
+    assert bounds(ROOM, kerb_right=0.5) == pytest.approx((-(4.0 + 0.5 - 1.0 - 0.3), 5.0 - 1.0 - 0.3))
+
+
+def test_on_the_widest_kerb_the_inner_wheels_stay_on_the_road():
+    assert bounds(ROOM, kerb_left=3.0)[1] == pytest.approx(5.0 + 0.8 - INNER_ROOM - 0.3)
+
+
+@pytest.mark.parametrize(("runoff", "reach"), [(0.0, 4.0 - EDGE_MARGIN), (0.5, 4.5 - WALL_ROOM), (8.0, 5.2 - 0.3)])
+def test_a_wall_keeps_its_room(runoff, reach):
+    assert bounds(ROOM, kerb_left=1.2, runoff_left=runoff)[1] == pytest.approx(reach)
+
+
+def test_a_car_is_off_beyond_the_kerb_or_where_its_inner_wheels_leave():
+    left, right = find_kerb_reach(straight(kerb_left=0.6, kerb_right=2.0), 0.8)
+    assert left == pytest.approx(0.6 - KERB_END)
+    assert right == pytest.approx(0.8 - INNER_MARGIN)
+    assert find_kerb_reach(straight(), 0.8)[0] == pytest.approx(0.0)
+
+
+def test_the_command_keeps_the_margin_of_drivers_own_lines():
+    assert options.KERB_MARGIN == KERB_MARGIN
