@@ -27,7 +27,6 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.grip_use import AxleSlips
-from trailbrake.planning.lap_learning import LearningLimits
 from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.state import CarState, Controls
@@ -36,7 +35,6 @@ from trailbrake.units import wrap_angle
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
-LEARNING_LIMITS = LearningLimits(1.0, 0.05, 1.3)  # up to the peak of the tyres, which the law holds
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
@@ -73,7 +71,7 @@ class Driver:
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
         first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
-        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor, limits=LEARNING_LIMITS)
+        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor)
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
