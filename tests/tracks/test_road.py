@@ -50,3 +50,9 @@ def test_kernels_get_a_contiguous_table_of_doubles():
     road = Road(table, 1.0, True)
     assert road.table.flags.c_contiguous
     assert road.table.dtype == np.float64
+
+
+def test_length_is_a_plain_number():
+    row = np.arange(4.0)
+    road = Road.from_columns(np.float64(2.0), False, row, row, row, row)
+    assert (type(road.length), road.length) == (float, 6.0)

@@ -31,7 +31,7 @@ class CellMonitor:
         self._plant, self._seconds = plant, seconds
         road = plant.track.road
         # A road read from a file may state its length as a NumPy number, which no result file can hold.
-        self._length, self._closed = float(road.length), road.closed
+        self._length, self._closed = road.length, road.closed
         self._laps = laps if road.closed else 1
         self.ended, self.reason = False, ""
         self._first_time = self._time = self._moved_at = math.nan

@@ -52,7 +52,8 @@ class Road:
             raise ValueError(f"Road.table: expected (n >= 2, {len(RoadColumn)}), got {self.table.shape}")
         table = np.ascontiguousarray(self.table, np.float64)
         object.__setattr__(self, "table", table)
-        object.__setattr__(self, "kernel_table", RoadTable(table, float(self.spacing), bool(self.closed)))
+        object.__setattr__(self, "spacing", float(self.spacing))  # lap times follow from it, and are written as JSON
+        object.__setattr__(self, "kernel_table", RoadTable(table, self.spacing, bool(self.closed)))
 
     @classmethod
     def from_columns(
