@@ -128,10 +128,17 @@ def test_what_is_no_recording_is_listed_with_its_problem_and_harms_nothing(folde
 def test_names_of_runs(folder):
     record(folder / "nest.mcap", age=20)
     runs = list_runs(folder)
-    chosen = {name: choose_run(runs, name, folder).id for name in ("last", "best", "best:ring", "old", "rac", "ace")}
-    assert chosen == {"last": "new", "best": "old", "best:ring": "day--race", "old": "old", "rac": "day--race",
-                      "ace": "day--race"}  # fmt: skip
-    for name, text in (("ne", "more than one"), ("zzz", "no such"), ("best:moon", "no run with a valid lap")):
+    meant = {
+        "last": "new", "last:ne": "new", "last:old": "old", "best": "old", "best:ring": "day--race", "old": "old",
+        "rac": "day--race", "ace": "day--race",
+    }  # fmt: skip
+    assert {name: choose_run(runs, name, folder).id for name in meant} == meant
+    for name, text in (
+        ("ne", r"more than one.*last:ne for the newest"),
+        ("last:zzz", "no such"),
+        ("zzz", "no such"),
+        ("best:moon", "no run with a valid lap"),
+    ):
         with pytest.raises(UsageError, match=text):
             choose_run(runs, name, folder)
 

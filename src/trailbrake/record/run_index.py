@@ -261,7 +261,9 @@ def write_tags(recording: Path, tags: Iterable[str]) -> list[str]:
 
 
 def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
-    """Return the run that `name` means: "last", "best", "best:TRACK", an id, or a part that only one id has.
+    """Return the run that `name` means: "last", "last:PART", "best", "best:TRACK", an id, or a part that only one has.
+
+    "last:PART" is the newest run with PART in its id.
 
     "best" is the run with the best lap on the track of the newest run.
 
@@ -273,6 +275,8 @@ def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
         raise UsageError("there are no recordings yet", where=str(folder), hint="drive, or set TRAILBRAKE_RECORDINGS")
     if name == "last":
         return readable[0]
+    if name.startswith("last:") and (same := [run for run in readable if name.partition(":")[2] in run.id]):
+        return same[0]
     if name == "best" or name.startswith("best:"):
         track = name.partition(":")[2] or readable[0].track
         timed = [run for run in readable if run.track == track and run.best_s is not None]
@@ -290,7 +294,8 @@ def choose_run(runs: Sequence[RunEntry], name: str, folder: Path) -> RunEntry:
             return same[0]
         if same:
             raise UsageError("more than one run has this in its id", where=name,
-                             got=", ".join(run.id for run in same[:4]), hint="give more of the id")  # fmt: skip
+                             got=", ".join(run.id for run in same[:4]),
+                             hint=f"give more of the id, or last:{name} for the newest")  # fmt: skip
     raise UsageError("no such recording or run", where=name, hint=suggest_names(name, [run.id for run in readable]))
 
 
