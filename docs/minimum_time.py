@@ -28,7 +28,7 @@ from trailbrake.optimal.minimum_time import plan_minimum_time  # noqa: E402
 from trailbrake.optimal.replay import replay_solution  # noqa: E402
 from trailbrake.optimal.transcription import unscale_unknowns  # noqa: E402
 from trailbrake.optimal.vehicle_model import vehicle_from_car  # noqa: E402
-from trailbrake.planning.path_room import EDGE_MARGIN  # noqa: E402
+from trailbrake.planning.path_margins import EDGE_MARGIN  # noqa: E402
 from trailbrake.tracks.track_library import load_track  # noqa: E402
 
 PAGE = ROOT / "docs" / "minimum-time-figures.md"

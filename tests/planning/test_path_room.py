@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from trailbrake.optimal import options
+from trailbrake.planning.path_margins import EDGE_MARGIN, KERB_MARGIN
 from trailbrake.planning.path_room import (
-    EDGE_MARGIN,
     INNER_MARGIN,
     INNER_ROOM,
     KERB_END,
-    KERB_MARGIN,
     WALL_ROOM,
     PathRoom,
     find_kerb_reach,

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from trailbrake.planning.path_room import EDGE_MARGIN, make_inside_room
+from trailbrake.planning.path_margins import EDGE_MARGIN
+from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.racing_line import (
     NO_RUNOFF,
     ROW_SPACING,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-KERB_MARGIN = 0.2  # m
+from trailbrake.planning.path_margins import KERB_MARGIN
 
 STEP = 4.0  # m between stages, unless another is given
 

@@ -10,7 +10,8 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import UsageError
 from trailbrake.planning.envelope import Envelope, compute_envelope
 from trailbrake.planning.handling import Handling, compute_handling
-from trailbrake.planning.path_room import KERB_MARGIN, PathRoom, make_inside_room
+from trailbrake.planning.path_margins import KERB_MARGIN
+from trailbrake.planning.path_room import PathRoom, make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.planning.speed_profile import SpeedProfile, compute_profile
 from trailbrake.tracks.road import Road, RoadColumn

@@ -11,13 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.planning.path_margins import EDGE_MARGIN
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
 
-EDGE_MARGIN = 0.6  # m between the car's side and the edge: the error of a driver at the limit
-KERB_MARGIN = 0.2  # m, beside lines that use the kerbs: the error of `line_track` at the limit
 INNER_ROOM = 0.5  # m that the plan leaves, besides the margin, between the inner wheels and the edge
 INNER_MARGIN = 0.1  # m between the inner wheels and the edge below which a car counts as leaving the road
 KERB_END = 0.2  # m of a kerb's width on which its middle does not count as beside the road

@@ -49,16 +49,27 @@ def answer_on_node(data: bytes) -> bytes:
     """Run a task on this node and return its answer; both are encoded."""
     global _worker
     node = msgspec.msgpack.decode(data, type=NodeCall)
-    name = socket.gethostname()
-    if node.source != hash_source():
-        answer = TaskAnswer(error=f"node {name} has other code of trailbrake; install the same version everywhere")
-        return msgspec.msgpack.encode(answer)
+    if refusal := refuse_other_code(node.source):
+        return msgspec.msgpack.encode(refusal)
     if _worker is None:
         _worker = WorkerProcess(Path(tempfile.gettempdir()) / f"trailbrake-task-{os.getpid()}.log", node.patience)
     answer = _worker.run_task(node.call) or TaskAnswer(error="the node is ending")
-    if answer.error:
-        answer = msgspec.structs.replace(answer, error=f"{answer.error} (node {name})")
-    return msgspec.msgpack.encode(answer)
+    return msgspec.msgpack.encode(name_node(answer))
+
+
+def refuse_other_code(source: str) -> TaskAnswer | None:
+    """Return the answer of this node to a call that is meant for other code than it has; None where it has that."""
+    if source == hash_source():
+        return None
+    text = f"node {socket.gethostname()} has other code of trailbrake; install the same version everywhere"
+    return TaskAnswer(error=text)
+
+
+def name_node(answer: TaskAnswer) -> TaskAnswer:
+    """Return an answer whose error, if there is one, names this node."""
+    if not answer.error:
+        return answer
+    return msgspec.structs.replace(answer, error=f"{answer.error} (node {socket.gethostname()})")
 
 
 class RayPool:
@@ -139,7 +150,7 @@ class RayPool:
         try:
             return msgspec.msgpack.decode(self._ray.get(reference), type=TaskAnswer)
         except errors.RayTaskError as error:  # raised on the node before our own code: it cannot import us, say
-            return TaskAnswer(error=f"a node cannot run tasks of trailbrake: {_last_line(error)}")
+            return TaskAnswer(error=f"a node cannot run tasks of trailbrake: {find_last_line(error)}")
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError, errors.OutOfMemoryError,
                 errors.LocalRayletDiedError):  # fmt: skip
             return None
@@ -270,6 +281,7 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _last_line(error: BaseException) -> str:
+def find_last_line(error: BaseException) -> str:
+    """Return the last line of an error's text: what Ray raises has a traceback in it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__

@@ -1,13 +1,12 @@
 """`RayTeam`: a team of actors on the nodes of a Ray cluster (extra `scale`)."""
 
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from trailbrake.tasks.ray_pool import connect, import_ray
+from trailbrake.tasks.ray_pool import connect, find_last_line, import_ray, name_node, refuse_other_code
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.tasks.task_worker import TaskAnswer, TaskCall, answer_call
 from trailbrake.tasks.worker_team import check_answers
@@ -18,14 +17,8 @@ class TeamActor:
 
     def answer_call(self, source: str, data: bytes) -> bytes:
         """Return the encoded answer of an encoded call that is meant for the code `source`."""
-        name = socket.gethostname()
-        if source != hash_source():
-            answer = TaskAnswer(error=f"node {name} has other code of trailbrake; install the same version everywhere")
-        else:
-            answer = answer_call(msgspec.msgpack.decode(data, type=TaskCall))
-            if answer.error:
-                answer = msgspec.structs.replace(answer, error=f"{answer.error} (node {name})")
-        return msgspec.msgpack.encode(answer)
+        refusal = refuse_other_code(source)
+        return msgspec.msgpack.encode(refusal or name_node(answer_call(msgspec.msgpack.decode(data, type=TaskCall))))
 
 
 class RayTeam:
@@ -76,8 +69,7 @@ class RayTeam:
         except (errors.RayActorError, errors.ObjectLostError, errors.NodeDiedError):
             return None
         except errors.RayTaskError as error:  # raised before our own code: the node cannot import us, say
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            return TaskAnswer(error=f"a node cannot run workers of trailbrake: {lines[-1]}")
+            return TaskAnswer(error=f"a node cannot run workers of trailbrake: {find_last_line(error)}")
 
     def restart(self) -> None:
         """End all workers; the next call begins with new ones."""

@@ -1,9 +1,10 @@
 """`LearnerGroup`: learners in several processes that average their arrays, by PyTorch's Gloo over TCP.
 
-Gloo encrypts nothing and asks for no password: its sockets are on the address that is given, 127.0.0.1 on one machine;
-on a cluster keep them in a private network, as Ray's own.
+Gloo encrypts nothing and asks for no password: all sockets listen on the address that is given alone, 127.0.0.1 on one
+machine; on a cluster keep them in a private network, as Ray's own.
 """
 
+import socket
 from datetime import timedelta
 from typing import Any
 
@@ -40,12 +41,15 @@ class LearnerGroup:
         Raises:
             GroupBrokenError: it cannot be opened.
         """
-        store = self._torch.distributed.TCPStore
         try:
-            self._store = store(host, 0, None, True, self._timeout, wait_for_workers=False)
-        except RuntimeError as error:
+            listening = socket.create_server((host, 0))  # by itself the store would listen on all addresses
+            port = int(listening.getsockname()[1])
+            self._store = self._torch.distributed.TCPStore(
+                host, port, None, True, self._timeout, wait_for_workers=False, master_listen_fd=listening.detach()
+            )
+        except (OSError, RuntimeError) as error:
             raise GroupBrokenError(_first_line(error)) from error
-        return int(self._store.port)
+        return port
 
     def join(self, store: tuple[str, int], host: str) -> None:
         """Connect to all others.
@@ -80,10 +84,6 @@ class LearnerGroup:
         except RuntimeError as error:
             raise GroupBrokenError(_first_line(error)) from error
         values /= self.count
-
-    def leave(self) -> None:
-        """Close the connections; the others' averages fail then."""
-        self._group = self._store = None
 
 
 def _first_line(error: BaseException) -> str:
