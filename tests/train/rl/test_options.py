@@ -44,6 +44,23 @@ def test_several_cars_learn_and_the_first_one_is_judged():
         check_options(replace(options, cars=2))
 
 
+def test_tracks_are_driven_in_groups_of_one_size():
+    options = RlOptions(track="gen:1-5", car="gt3,kart", roads=2, cars=2)
+    groups = options.road_groups
+    assert groups == [
+        (("gen:1", "gt3"), ("gen:2", "kart")),
+        (("gen:3", "gt3"), ("gen:4", "kart")),
+        (("gen:5", "gt3"), ("gen:1", "gt3")),
+    ]
+    check_options(options)
+    assert race_options(options, 1).track == ("gen:3", "gen:4")
+    assert race_options(options, 1).car == ("gt3", "kart")
+    assert len(RlOptions(track="gen:1-5", roads=0).road_groups) == 1
+    assert len(RlOptions(track="gen:1-5", roads=9).road_groups[0]) == 5
+    with pytest.raises(UsageError, match="--roads"):
+        check_options(replace(options, roads=-1))
+
+
 def test_rates_of_commands_are_those_of_the_policy():
     limits = RlOptions(steer_rate=1.5, pedal_rate=4.0, period=0.03).command_limits
     assert (limits.steer_rate, limits.pedal_rate, limits.period) == (1.5, 4.0, 0.03)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,20 @@ def test_joined_rollouts_lie_side_by_side(sampler):
     both = join_rollouts(parts)
     assert both.observations.shape == (26, 16, 10)
     assert np.array_equal(both.rewards[:, 8:], parts[1].rewards)
+
+
+def test_the_seed_chooses_the_roads_of_a_rollout():
+    options = replace(OPTIONS, track="lakeside,kartwerk,pinegrove", roads=1, horizon=0.1)
+    many = RolloutSampler(options, RandomActor())
+    singles = [RolloutSampler(replace(options, track=name), RandomActor()) for name in options.tracks]
+    try:
+        found = set()
+        for k in range(6):
+            rollout = many.sample(weights(), [k])
+            alone = [single.sample(weights(), [k]) for single in singles]
+            found |= {i for i, other in enumerate(alone) if same(rollout, other)}
+        assert found == {0, 1, 2}
+        assert same(many.sample(weights(), [4]), many.sample(weights(), [4]))
+    finally:
+        for sampler in (many, *singles):
+            sampler.close()

@@ -30,6 +30,7 @@ class RlOptions:
         car: cars to learn with, with commas between; random:A-B are those of the seeds A to B. The k-th track has the
             k-th car, and the shorter list begins again. Policies are judged by the first.
         held_out: tracks to judge policies by, as `track`; left out: those learned on.
+        roads: tracks that are driven at once: each iteration and worker drives one of the groups of so many; 0 for all.
         method: ppo, or sac, which learns from a memory of what was driven.
         minutes: of wall time at most.
         iterations: at most, counted from the first start; 0 for no limit.
@@ -60,6 +61,7 @@ class RlOptions:
     track: str = "pinegrove"
     car: str = "gt3"
     held_out: str = ""
+    roads: int = 0
     method: str = "ppo"
     minutes: float = 60.0
     iterations: int = 0
@@ -112,6 +114,18 @@ class RlOptions:
         return expand_names(self.car, "random", "--car")
 
     @property
+    def road_groups(self) -> list[tuple[tuple[str, str], ...]]:
+        """Groups of pairs of a track and its car, of which one is driven at a time; each pair is in one of them.
+
+        All have the same size: in place of those that the last one lacks it has some of the first.
+        """
+        tracks, cars = self.tracks, self.learned_cars
+        pairs = [(tracks[k % len(tracks)], cars[k % len(cars)]) for k in range(max(len(tracks), len(cars)))]
+        size = min(max(self.roads, 0) or len(pairs), len(pairs))
+        first = range(0, len(pairs), size)
+        return [tuple(pairs[(start + k) % len(pairs)] for k in range(size)) for start in first]
+
+    @property
     def judged_tracks(self) -> tuple[str, ...]:
         """Names of the tracks to judge by."""
         return expand_names(self.held_out, "gen", "--held-out") if self.held_out else self.tracks
@@ -153,16 +167,17 @@ def check_options(options: RlOptions) -> None:
     if options.method not in METHODS:
         raise UsageError("no such method", where="--method", expected=" or ".join(METHODS), got=options.method,
                          hint=suggest_names(options.method, list(METHODS)))  # fmt: skip
-    roads = max(len(options.tracks), len(options.learned_cars))
+    roads = len(options.road_groups[0])
     _ = options.command_limits  # checks period and rates
     for name, good, expected in (
         ("minutes", options.minutes > 0.0, "more than 0"),
         ("iterations", options.iterations >= 0, "0 or more"),
+        ("roads", options.roads >= 0, "0 or more"),
         ("workers", options.workers >= 1, "1 or more"),
         (
             "cars",
             options.cars >= roads * options.workers,
-            f"{roads * options.workers} or more, one for each track and car",
+            f"{roads * options.workers} or more, one for each track and car; --roads drives some of them at a time",
         ),
         ("cars", options.cars % options.workers == 0, f"as many for each of {options.workers} workers"),
         ("method", options.workers == 1 or options.method == "ppo", "ppo, with several workers"),
@@ -179,7 +194,7 @@ def check_options(options: RlOptions) -> None:
             raise UsageError("cannot train so", where=f"--{name}", expected=expected, got=got)
 
 
-def race_options(options: RlOptions, *, evaluation: bool = False) -> "RaceOptions":
+def race_options(options: RlOptions, group: int = 0, *, evaluation: bool = False) -> "RaceOptions":
     """Return the environment of a training, or of the evaluations in between.
 
     Reward is progress along the road, as in Fuchs et al., "Super-human performance in Gran Turismo Sport using deep
@@ -188,14 +203,16 @@ def race_options(options: RlOptions, *, evaluation: bool = False) -> "RaceOption
 
     Args:
         options: of the training.
+        group: which of `options.road_groups` is driven.
         evaluation: cars as they are in their file, without delay or noise, on the tracks to judge by.
     """
     from trailbrake.drivers.race_policy_file import ACTION
     from trailbrake.env.options import RaceOptions, Start, Vary, fit_substeps
 
+    tracks, cars = zip(*options.road_groups[group], strict=True)
     return RaceOptions(
-        track=options.judged_tracks if evaluation else options.tracks,
-        car=options.learned_cars[0] if evaluation else options.learned_cars,
+        track=options.judged_tracks if evaluation else tracks,
+        car=options.learned_cars[0] if evaluation else cars,
         period=options.period,
         substeps=fit_substeps(options.period),
         observe=options.observed_parts,

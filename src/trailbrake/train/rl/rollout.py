@@ -75,7 +75,6 @@ class RolloutSampler:
         cars: that drive at once; None for those of the options.
 
     Attributes:
-        batch: the cars.
         world_time: s of processor time in the world so far.
         network_time: s of processor time in the actor so far.
 
@@ -85,17 +84,27 @@ class RolloutSampler:
 
     def __init__(self, options: RlOptions, actor: RolloutActor, cars: int | None = None) -> None:
         self.options, self.actor = options, actor
-        self.batch = RaceBatch(race_options(options), cars or options.cars, threads=options.threads)
+        self._cars, self._groups = cars or options.cars, len(options.road_groups)
+        self._batches: dict[int, RaceBatch] = {}
+        self._take_batch(0)
         self.world_time = self.network_time = 0.0
+
+    def _take_batch(self, group: int) -> RaceBatch:
+        # The cars on the roads of a group, which are planned when they are driven for the first time.
+        if group not in self._batches:
+            options = race_options(self.options, group)
+            self._batches[group] = RaceBatch(options, self._cars, threads=self.options.threads)
+        return self._batches[group]
 
     def sample(self, weights: Weights, seed: Sequence[int]) -> Rollout:
         """Return a rollout.
 
         Args:
             weights: of the actor, with "mean" and "scale" of the observations.
-            seed: of starts, variation and noise.
+            seed: of roads, starts, variation and noise.
         """
-        batch, steps, n = self.batch, self.options.steps, self.batch.n
+        batch = self._take_batch(int(np.random.default_rng([*seed, 2]).integers(self._groups)))
+        steps, n = self.options.steps, batch.n
         actor, limits = self.actor, self.options.command_limits
         actor.load_weights(weights)
         mean, scale = weights["mean"], weights["scale"]
@@ -128,8 +137,9 @@ class RolloutSampler:
         return Rollout(observations, outputs, log_probs, rewards, ended, speeds)
 
     def close(self) -> None:
-        """End the threads of the world."""
-        self.batch.close()
+        """End the threads of the worlds."""
+        for batch in self._batches.values():
+            batch.close()
 
 
 class ReinforcementLearner(Protocol):

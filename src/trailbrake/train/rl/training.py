@@ -172,7 +172,7 @@ def train_policy(
         stopped = True
 
     with ExitStack() as stack:
-        say(f"planning {len(set(options.tracks) | set(options.judged_tracks))} tracks")
+        say(f"planning {len({track for track, _ in options.road_groups[0]} | set(options.judged_tracks))} tracks")
         run_one = _open_workers(options, learner, say, stack)
         evaluator = LapEvaluator(options)
         stack.callback(evaluator.close)
