@@ -4,20 +4,9 @@ import pytest
 
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.options import EvaluationOptions
-from trailbrake.evaluate.plan import Cell, expand_names, fingerprint_cell, list_cells
+from trailbrake.evaluate.plan import Cell, fingerprint_cell, list_cells
 
 CELL = Cell(sim="assetto", track="hartmoor", car="gt3", driver="line_follow")
-
-
-def test_ranges_stand_for_one_name_per_number():
-    assert expand_names("gt3, random:2-4,gen:7-8@wet", "--x") == [
-        "gt3", "random:2", "random:3", "random:4", "gen:7@wet", "gen:8@wet",
-    ]  # fmt: skip
-    assert expand_names("random:1-2:hatchback", "--x") == ["random:1:hatchback", "random:2:hatchback"]
-    assert expand_names("my-car-3-4.toml,f1,f1", "--x") == ["my-car-3-4.toml", "f1"]
-    for bad in ("", "gt3,", "random:5-2"):
-        with pytest.raises(UsageError, match="--x"):
-            expand_names(bad, "--x")
 
 
 def test_every_combination_is_a_cell_once():

@@ -9,12 +9,12 @@ import msgspec
 
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.options import EvaluationOptions
+from trailbrake.name_lists import expand_names, expand_seeds
 from trailbrake.tasks.sent_files import collect_files
 
 NO_CONDITION = "none"
 SECONDS_PER_LAP = 300.0  # s of simulator time after which a cell is over, where the options say nothing
 MAX_CELLS = 100_000
-_NUMBERS = re.compile(r"(?P<head>(?:gen:|random:)?)(?P<first>\d{1,9})-(?P<last>\d{1,9})(?P<tail>(?:[:@].*)?)")
 
 Role = Literal["judged", "reference", "baseline"]
 
@@ -87,7 +87,7 @@ def _combine_options(options: EvaluationOptions) -> list[Cell]:
     axes = (
         expand_names(options.sims, "--sims"), expand_names(options.cars, "--cars"),
         expand_names(options.tracks, "--tracks"), expand_names(options.drivers, "--drivers"),
-        _parse_seeds(options.seeds), conditions,
+        expand_seeds(options.seeds, "--seeds"), conditions,
     )  # fmt: skip
     count = 1
     for axis in axes:
@@ -116,44 +116,6 @@ def _compare_cell(cell: Cell, options: EvaluationOptions) -> PlannedCell:
     )  # fmt: skip
     baseline = msgspec.structs.replace(cell, condition=()) if cell.condition else None
     return PlannedCell(cell, "judged", None if reference == cell else reference, baseline)
-
-
-def expand_names(text: str, flag: str) -> list[str]:
-    """Return the names of a list with commas; gen:3-5 and random:3-5 become three names each.
-
-    Raises:
-        UsageError: no name, or a range that is none.
-    """
-    names: list[str] = []
-    for item in (part.strip() for part in text.split(",")):
-        match = _NUMBERS.fullmatch(item)
-        if match is None or not match["head"]:
-            names.append(item)
-            continue
-        names += [f"{match['head']}{number}{match['tail']}" for number in _list_numbers(match, item, flag)]
-    if not all(names):
-        raise UsageError("an empty name", where=flag, got=repr(text), expected="names with commas between")
-    return list(dict.fromkeys(names))
-
-
-def _parse_seeds(text: str) -> list[int]:
-    seeds: list[int] = []
-    for item in (part.strip() for part in text.split(",")):
-        match = _NUMBERS.fullmatch(item)
-        if match is not None and not match["head"] and not match["tail"]:
-            seeds += _list_numbers(match, item, "--seeds")
-        elif item.isascii() and item.isdigit() and len(item) <= 18:
-            seeds.append(int(item))
-        else:
-            raise UsageError("no seed", where="--seeds", got=repr(item), expected="whole numbers with commas, or 0-9")
-    return list(dict.fromkeys(seeds))
-
-
-def _list_numbers(match: "re.Match[str]", item: str, flag: str) -> list[int]:
-    first, last = int(match["first"]), int(match["last"])
-    if not first <= last < first + MAX_CELLS:
-        raise UsageError("no range", where=flag, got=item, expected="FIRST-LAST")
-    return list(range(first, last + 1))
 
 
 def _parse_condition(text: str) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
-from trailbrake.evaluate.plan import Cell, PlannedCell, expand_names, fingerprint_cell
+from trailbrake.evaluate.plan import Cell, PlannedCell, fingerprint_cell
 from trailbrake.evaluate.suite import Suite, compute_ratio, list_suite_cells, load_suite, score_drivers
 from trailbrake.json_types import JsonObject
+from trailbrake.name_lists import expand_names
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import read_user_file
 

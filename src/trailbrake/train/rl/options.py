@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trailbrake.errors import UsageError, suggest_names
+from trailbrake.name_lists import expand_names, split_names
 from trailbrake.observe.features import Feature
 from trailbrake.observe.rewards import End, Reward
 
@@ -106,12 +107,12 @@ class RlOptions:
     @property
     def tracks(self) -> tuple[str, ...]:
         """Names of the tracks to learn on."""
-        return expand_names(self.track, "gen", "--track")
+        return tuple(expand_names(self.track, "--track"))
 
     @property
     def learned_cars(self) -> tuple[str, ...]:
         """Names of the cars to learn with."""
-        return expand_names(self.car, "random", "--car")
+        return tuple(expand_names(self.car, "--car"))
 
     @property
     def road_groups(self) -> list[tuple[tuple[str, str], ...]]:
@@ -128,38 +129,7 @@ class RlOptions:
     @property
     def judged_tracks(self) -> tuple[str, ...]:
         """Names of the tracks to judge by."""
-        return expand_names(self.held_out, "gen", "--held-out") if self.held_out else self.tracks
-
-
-def split_names(text: str) -> tuple[str, ...]:
-    """Return the names of a list with commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def expand_names(text: str, kind: str, where: str) -> tuple[str, ...]:
-    """Return the names in a list with commas, "KIND:A-B" as those of all seeds A to B.
-
-    Args:
-        text: the list.
-        kind: of what is made from a seed: gen, random.
-        where: the option, for errors.
-
-    Raises:
-        UsageError: no names, or no such range.
-    """
-    names: list[str] = []
-    for name in split_names(text):
-        first, dash, last = name.removeprefix(f"{kind}:").partition("-")
-        if not name.startswith(f"{kind}:") or not dash:
-            names.append(name)
-            continue
-        if not (first.isdecimal() and last.isdecimal() and 0 <= int(last) - int(first) < 1000):
-            expected = f"{kind}:A-B with A <= B, 1000 at most"
-            raise UsageError("no range of seeds", where=where, expected=expected, got=name)
-        names += [f"{kind}:{seed}" for seed in range(int(first), int(last) + 1)]
-    if not names:
-        raise UsageError("no names", where=where, expected="names with commas between", got=repr(text))
-    return tuple(names)
+        return tuple(expand_names(self.held_out, "--held-out")) if self.held_out else self.tracks
 
 
 def check_options(options: RlOptions) -> None:
