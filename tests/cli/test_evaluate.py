@@ -25,13 +25,14 @@ def judged(monkeypatch, tmp_path):
         calls.append((options, running))
         row = dict(ROW, outcome="error" if options.drivers == "broken" else "clean")
         return {"folder": str(tmp_path), "drove": 1, "kept": 0, "wall_s": 1.0, "cells": [row],
-                "summary": summarize_rows([row], evaluation.GROUP_KEYS), "car_files": [], "coverage": {}}  # fmt: skip
+                "summary": summarize_rows([row], evaluation.GROUP_KEYS), "car_files": [], "coverage": {},
+                "page": "evaluation.html"}  # fmt: skip
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
     return calls
 
 
-def test_a_table_is_printed_and_a_page_written(judged, capsys, tmp_path):
+def test_a_table_is_printed_and_the_page_named(judged, capsys, tmp_path):
     flags = ["--cars", "random:1", "--condition", "rain_after=2", "--condition", "none", "--jobs", "2"]
     assert run_command_line(["evaluate", *flags]) == 0
     options, running = judged[0]
@@ -39,7 +40,7 @@ def test_a_table_is_printed_and_a_page_written(judged, capsys, tmp_path):
     out = capsys.readouterr().out
     assert "+3.10 %" in out
     assert "1:01.250" in out
-    assert (tmp_path / "evaluation.html").is_file()
+    assert "evaluation.html" in out
 
 
 def test_json_has_null_for_what_is_not_there_and_an_error_is_exit_code_1(judged, capsys):

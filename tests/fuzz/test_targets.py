@@ -38,6 +38,8 @@ WITHOUT_TARGET = {
     "bench/coupling_cases.py": "messages of the benchmark's own host",
     "bench/miniature_rows.py": "a picture that the benchmark made",
     "evaluate/result_folder.py": "results of our own evaluation, by their types; others are driven again",
+    "run/trial_journal.py": "trials of our own search, by their types; others are left out",
+    "storage/mirrored_files.py": "the state that the mirror wrote itself; files as bytes",
     "evaluate/cell_task.py": "cells that the evaluation wrote for its own workers",
     "evaluate/suite.py": "the package's own data",
     "race/heat_task.py": "recordings and reports of its own heat, as bytes",

@@ -8,6 +8,7 @@ import pytest
 from trailbrake.drivers import gains
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import UsageError
+from trailbrake.run.gain_search import GainSearch
 from trailbrake.run.options import TuneOptions
 from trailbrake.run.tune import tune_gains
 from trailbrake.sims.registry import find
@@ -27,9 +28,7 @@ def test_tuning_finds_better_gains_and_writes_them(tmp_path):
     assert result["gains"]["speed"] > 20.0
     assert gains.read_gains(out)["cruise"]["speed"] == pytest.approx(result["gains"]["speed"], rel=1e-5)
     assert load_driver("cruise", out).gains.speed == pytest.approx(result["gains"]["speed"], rel=1e-5)
-    again = tune_gains(
-        find("forza"), TuneOptions(driver="cruise", track=str(track), trials=4, only="speed", out=out, seed=3)
-    )
+    again = tune_gains(find("forza"), replace(options, out=tmp_path / "again.toml"))
     assert again["gains"] == result["gains"]
 
 
@@ -76,4 +75,20 @@ def test_side_by_side_finds_the_same_with_any_number_of_processes(tmp_path):
     said = []
     one = tune_gains(find("forza"), options, said.append)
     assert len(said) == one["trials"] == 5
-    assert tune_gains(find("forza"), replace(options, jobs=2)) == one
+    more = replace(options, jobs=2, out=tmp_path / "more.toml")
+    assert tune_gains(find("forza"), more) == {**one, "out": str(more.out)}
+
+
+@pytest.mark.slow
+def test_a_search_that_was_broken_off_goes_on_and_finds_the_same(tmp_path, monkeypatch):
+    track = tmp_path / "short.toml"
+    track.write_text("closed = false\n[[segment]]\nstraight = 60.0\n", "utf-8")
+    options = TuneOptions(driver="cruise", track=str(track), trials=5, only="speed", out=tmp_path / "whole.toml")
+    whole = tune_gains(find("forza"), options)
+    parts = replace(options, out=tmp_path / "parts.toml", mirror=f"memory://tune/{tmp_path.name}")
+    tune_gains(find("forza"), replace(parts, trials=2))
+    driven, drive = [], GainSearch.trial_cost
+    monkeypatch.setattr(GainSearch, "trial_cost", lambda self, values: driven.append(values) or drive(self, values))
+    moved = replace(parts, out=tmp_path / "elsewhere" / "parts.toml")  # on another machine: the trials are fetched
+    assert tune_gains(find("forza"), moved) == {**whole, "out": str(moved.out)}
+    assert len(driven) == 3

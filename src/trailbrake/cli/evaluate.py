@@ -30,13 +30,11 @@ def evaluate(
     if suite:
         return _evaluate_suite(suite, options or EvaluationOptions(), running or EvaluationRunOptions(), json)
     from trailbrake.evaluate.evaluation import evaluate as run_evaluation
-    from trailbrake.evaluate.evaluation_page import write_page
 
     with TaskProgress("evaluating", wanted=not json) as show:
         result = run_evaluation(
             options or EvaluationOptions(), running or EvaluationRunOptions(), show.show_message, show.show_share
         )
-        result["page"] = str(write_page(result))
     if json:
         print_json(result)
     else:
@@ -46,11 +44,9 @@ def evaluate(
 
 def _evaluate_suite(name: str, options: EvaluationOptions, running: EvaluationRunOptions, json: bool) -> int:
     from trailbrake.evaluate.suite_evaluation import evaluate_suite
-    from trailbrake.evaluate.suite_page import write_suite_page
 
     with TaskProgress("evaluating", wanted=not json) as show:
         result = evaluate_suite(name, options, running, show.show_message, show.show_share)
-        result["page"] = str(write_suite_page(result))
     if json:
         print_json(result)
     else:

@@ -17,9 +17,10 @@ from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.cell_task import CELL_TASK, decode_answer, encode_job
+from trailbrake.evaluate.evaluation_page import write_page
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
-from trailbrake.evaluate.result_folder import ResultFolder
+from trailbrake.evaluate.result_folder import ResultFolder, mirror_results
 from trailbrake.json_types import JsonObject
 from trailbrake.run.options import UNKNOWN_CAR
 from trailbrake.run.session.world_properties import parse_world
@@ -44,7 +45,7 @@ def evaluate(
     say: Callable[[str], None],
     show_share: Callable[[float], None] = lambda share: None,
 ) -> JsonObject:
-    """Drive what has no result yet and return what `trailbrake evaluate --json` prints.
+    """Drive what has no result yet, write the page and return what `trailbrake evaluate --json` prints.
 
     Args:
         options: what to judge.
@@ -53,22 +54,25 @@ def evaluate(
         show_share: takes the share of the cells that are done, after each.
 
     Raises:
-        UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
+        UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven. Or a mirror
+            that is not complete, at the end.
         KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
     """
     if running.check is not None:
         raise UsageError("only results of a suite are checked", where="--check", got=str(running.check),
                          hint="see docs/suite-race-v1.md")  # fmt: skip
     planned = list_cells(options)
-    driven = drive_planned_cells(planned, running, say, show_share)
-    rows = build_rows(planned, driven.results)
-    judged = [row for row in rows if row["role"] == "judged"]
-    errors = compare_files([item.cell for item in planned if item.role == "judged"])
-    return {
-        "folder": str(driven.folder), "drove": driven.drove, "kept": driven.kept, "wall_s": driven.wall_s,
-        "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
-        "car_files": errors, "coverage": summarize_coverage(errors),
-    }  # fmt: skip
+    with mirror_results(running.out or default_folder(), running.mirror, say):
+        driven = drive_planned_cells(planned, running, say, show_share)
+        rows = build_rows(planned, driven.results)
+        judged = [row for row in rows if row["role"] == "judged"]
+        errors = compare_files([item.cell for item in planned if item.role == "judged"])
+        result: JsonObject = {
+            "folder": str(driven.folder), "drove": driven.drove, "kept": driven.kept, "wall_s": driven.wall_s,
+            "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
+            "car_files": errors, "coverage": summarize_coverage(errors),
+        }  # fmt: skip
+        return {**result, "page": str(write_page(result))}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -9,10 +11,19 @@ from trailbrake import __version__
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell, fingerprint_cell
+from trailbrake.storage.folder_mirror import mirror_folder
+from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import is_regular_file, read_user_file
 
+CELLS = "cells"  # folder of the results, below that of the evaluation
 _DIGITS = 24  # of a fingerprint, in a file's name
+
+
+def mirror_results(folder: Path, url: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Keep a copy of an evaluation's folder, as `mirror_folder` does, and fetch the results of cells that it has."""
+    mirrored = MirroredFolder(folder=folder, url=url, is_fetched=lambda name: name.startswith(f"{CELLS}/"))
+    return mirror_folder(mirrored, say)
 
 
 class StoredCell(msgspec.Struct, frozen=True):
@@ -45,7 +56,7 @@ class ResultFolder:
     def __init__(self, path: Path, *, any_source: bool = False) -> None:
         self.path = path
         self._source, self._any_source = hash_source(), any_source
-        self._cells = path / "cells"
+        self._cells = path / CELLS
         self.recordings = path / "recordings"
         try:
             self._cells.mkdir(parents=True, exist_ok=True)

@@ -11,10 +11,12 @@ import msgspec
 from trailbrake import __version__
 from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
-from trailbrake.evaluate.evaluation import build_rows, drive_planned_cells
+from trailbrake.evaluate.evaluation import build_rows, default_folder, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, fingerprint_cell
+from trailbrake.evaluate.result_folder import mirror_results
 from trailbrake.evaluate.suite import Suite, compute_ratio, list_suite_cells, load_suite, score_drivers
+from trailbrake.evaluate.suite_page import write_suite_page
 from trailbrake.json_types import JsonObject
 from trailbrake.name_lists import expand_names
 from trailbrake.tasks.source_digest import hash_source
@@ -58,7 +60,7 @@ def evaluate_suite(
     say: Callable[[str], None],
     show_share: Callable[[float], None] = lambda share: None,
 ) -> JsonObject:
-    """Drive the cells of a suite that have no result yet, write its result file and return what `--json` prints.
+    """Drive the cells of a suite that have no result yet, write its result file and page; return what `--json` prints.
 
     Args:
         name: of the suite.
@@ -82,6 +84,19 @@ def evaluate_suite(
         old = read_suite_run(running.check, suite)
         planned = _plan_again(old, suite, running.check)
         running = replace(running, again=True)
+    with mirror_results(running.out or default_folder(), running.mirror, say):
+        return _drive_suite(suite, planned, running, say, show_share, old=old)
+
+
+def _drive_suite(
+    suite: Suite,
+    planned: Sequence[PlannedCell],
+    running: EvaluationRunOptions,
+    say: Callable[[str], None],
+    show_share: Callable[[float], None],
+    *,
+    old: SuiteRun | None,
+) -> JsonObject:
     driven = drive_planned_cells(planned, running, say, show_share)
     rows = build_rows(planned, driven.results)
     for row, item in zip(rows, planned, strict=True):
@@ -91,11 +106,12 @@ def evaluate_suite(
     path = driven.folder / RESULT_FILE
     if old is None:
         _write_suite_run(path, suite, scores, planned, driven.results)
-    return {
+    result: JsonObject = {
         "suite": suite.name, "text": suite.text, "scores": scores, "cells": rows, "folder": str(driven.folder),
         "file": "" if old is not None else str(path), "drove": driven.drove, "kept": driven.kept,
         "wall_s": driven.wall_s, "check": None if old is None else compare_runs(old, driven.results),
     }  # fmt: skip
+    return {**result, "page": str(write_suite_page(result))}
 
 
 def _check_options(options: EvaluationOptions, suite: Suite) -> None:

@@ -1,5 +1,7 @@
 """Finds better gains for a driver on the embedded world: one trial after the other, or some side by side.
 
+Trials are kept beside the gains: a search that was broken off goes on from them.
+
 Source of the search: Optuna's tree-structured Parzen estimator (Bergstra et al., Algorithms for hyper-parameter
 optimization, NIPS 2011).
 """
@@ -15,8 +17,11 @@ from trailbrake.json_types import JsonObject
 from trailbrake.run.gain_search import GainSearch
 from trailbrake.run.options import TuneOptions
 from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.run.trial_journal import TrialJournal
 from trailbrake.run.trial_task import open_trial_pool
 from trailbrake.simulator import AnySimulator
+from trailbrake.storage.folder_mirror import mirror_folder
+from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 
@@ -31,7 +36,8 @@ def tune_gains(
 ) -> JsonObject:
     """Search, write the file of the best gains, and return what `trailbrake tune --json` prints.
 
-    An interrupt ends the search; what it has found until then is written.
+    An interrupt ends the search; what it has found until then is written. The same call goes on from the trials that
+    are done, and finds what it finds in one go.
 
     Args:
         simulator: whose wire to drive through.
@@ -40,7 +46,7 @@ def tune_gains(
         show_share: takes the share of the trials that are done, after each.
 
     Raises:
-        UsageError: Optuna is missing, the driver has no gains, or the file cannot be written.
+        UsageError: Optuna is missing, the driver has no gains, a file cannot be written, or the mirror cannot be used.
         KeyboardInterrupt: interrupted before the first trial was over.
     """
     try:
@@ -51,7 +57,23 @@ def tune_gains(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     search = GainSearch(simulator, options)
     out = options.out or Path(f"{search.name}.toml")
+    trials = out.with_name(f"{out.stem}.trials.jsonl")
+    mirrored = MirroredFolder(folder=out.parent, url=options.mirror, parts=(out.name, trials.name),
+                              is_fetched=lambda name: name == trials.name)  # fmt: skip
+    with mirror_folder(mirrored, say):
+        return _search_gains(search, options, out, TrialJournal(trials, options), (say, show_share))
 
+
+def _search_gains(
+    search: GainSearch,
+    options: TuneOptions,
+    out: Path,
+    journal: TrialJournal,
+    watchers: tuple[Callable[[str], None], Callable[[float], None]],
+) -> JsonObject:
+    import optuna
+
+    say, show_share = watchers
     sampler = optuna.samplers.TPESampler(seed=options.seed, multivariate=True, constant_liar=options.batch > 1)
     study = optuna.create_study(sampler=sampler)
     first = _gain_values(search.first)
@@ -68,7 +90,7 @@ def tune_gains(
                 {name: trial.suggest_float(name, lo, hi) for name, (lo, hi) in ranges.items()} for trial in trials
             ]
             try:
-                costs = drive_trials(values)
+                costs = _find_costs(values, journal, drive_trials)
             except KeyboardInterrupt:
                 break
             for trial, cost in zip(trials, costs, strict=True):
@@ -91,6 +113,17 @@ def tune_gains(
         "trials": len(driven), "ended": INTERRUPTED if search.stopped else "done",
         "first_cost_s": driven[0].value, "best_cost_s": study.best_value, "gains": _gain_values(best), "out": str(out),
     }  # fmt: skip
+
+
+def _find_costs(trials: Sequence[Mapping[str, float]], journal: TrialJournal, drive_trials: DriveTrials) -> list[float]:
+    # Costs of trials; those that the journal has are not driven.
+    known = [journal.find_cost(values) for values in trials]
+    unknown = [values for values, cost in zip(trials, known, strict=True) if cost is None]
+    driven = drive_trials(unknown) if unknown else []
+    for values, cost in zip(unknown, driven, strict=True):
+        journal.add_trial(values, cost)
+    rest = iter(driven)
+    return [next(rest) if cost is None else cost for cost in known]
 
 
 def _gain_values(values: object) -> dict[str, float]:

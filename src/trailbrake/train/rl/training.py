@@ -10,6 +10,8 @@ from trailbrake import __version__
 from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
 from trailbrake.errors import DataError, UsageError
 from trailbrake.run.session.drive_session import INTERRUPTED
+from trailbrake.storage.folder_mirror import mirror_folder
+from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_team
@@ -158,12 +160,27 @@ def train_policy(
         progress: takes the share done.
 
     Raises:
-        UsageError: a wrong option, no PyTorch or Ray, a folder that is taken, or one that cannot be written.
+        UsageError: a wrong option, no PyTorch or Ray, a folder that is taken, or one that cannot be written; a mirror
+            that cannot be used.
         SimulatorError: no cluster, or workers that are lost again and again.
         DataError: a checkpoint that cannot be read, or learning that diverged.
     """
     check_options(options)
     learner = build_learner(options)  # first: it is soon known whether PyTorch is there
+    mirrored = MirroredFolder(
+        folder=options.out, url=options.mirror, primary=CHECKPOINT_FILE,
+        check_primary=lambda path: read_checkpoint(path, options),
+    )  # fmt: skip
+    with mirror_folder(mirrored, say):
+        return _train_learner(learner, options, say, progress)
+
+
+def _train_learner(
+    learner: ReinforcementLearner,
+    options: RlOptions,
+    say: Callable[[str], None],
+    progress: Callable[[float], None],
+) -> dict[str, Any]:
     done = _prepare_folder(options, learner)
     stopped = False
 
