@@ -9,6 +9,7 @@ from trailbrake.errors import DataError
 from trailbrake.optimal import interior_point
 from trailbrake.optimal.interior_point import LEVELS
 from trailbrake.optimal.minimum_time import plan_minimum_time
+from trailbrake.optimal.stage import SCALES, UNKNOWNS, build_stage
 from trailbrake.optimal.vehicle_model import vehicle_from_car
 from trailbrake.units import G
 
@@ -62,3 +63,24 @@ def test_a_failure_has_a_reason(monkeypatch):
     monkeypatch.setattr(interior_point, "MAX_ITERATIONS", 2)
     with pytest.raises(DataError, match=r"start 1, steps of .*: Maximum_Iterations_Exceeded.*start 3"):
         plan_minimum_time(build_stadium(), CAR, step=40.0, levels=QUICK)
+
+
+def test_a_changing_bank_is_a_grade_and_a_crest_beside_the_centreline():
+    """Beside the centreline the road's height is z = n * bank(s); the car feels its derivatives along its way."""
+    ca = pytest.importorskip("casadi")
+    stage = build_stage(CAR)
+    load = sum(stage.outputs[f"load_{name}"] for name in ("fl", "fr", "rl", "rr"))
+    figures = ca.Function("figures", [stage.w, stage.p], [load, stage.slopes, stage.pace])
+    offset, heading, speed, twist, twist_rate = 3.0, 0.05, 50.0, -4e-3, 1e-4
+    unknowns = np.zeros(len(UNKNOWNS))
+    unknowns[:3] = offset, heading, speed
+    flat, twisted = (
+        [np.asarray(value).ravel() for value in figures(unknowns / SCALES, [0.0, 0.0, 0.0, 0.0, 1.0, *change])]
+        for change in ((0.0, 0.0), (twist, twist_rate))
+    )
+    along, across = speed * np.cos(heading), speed * np.sin(heading)
+    rise = along**2 * offset * twist_rate + 2.0 * along * across * twist
+    # The model takes the speed for its component along the road: a half of the heading's square.
+    assert twisted[0][0] - flat[0][0] == pytest.approx(CAR.body.mass * rise, rel=0.01)
+    slowing = (twisted[1][2] - flat[1][2]) * SCALES[2] / flat[2][0]
+    assert slowing == pytest.approx(-G * np.sin(np.arctan(offset * twist)) * np.cos(heading))

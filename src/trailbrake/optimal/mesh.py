@@ -34,8 +34,19 @@ def mesh_road(road: Road, step: float, room: PathRoom, pace: tuple[Array, Array]
     bend = _mean_slope(road, road.column(RoadColumn.YAW), start, end, _turn(road))
     grade = road.column_at(s, RoadColumn.GRADE)
     climb_rate = _mean_slope(road, road.column(RoadColumn.GRADE), start, end, 0.0)
+    bank = road.column(RoadColumn.BANK)
+    twist = _mean_slope(road, bank, start, end, 0.0)
+    twist_rate = _mean_slope(road, _slope(road, bank), start, end, 0.0)
     parameters = np.stack(
-        [bend, grade, climb_rate, road.column_at(s, RoadColumn.BANK), road.column_at(s, RoadColumn.GRIP)]
+        [
+            bend,
+            grade,
+            climb_rate,
+            road.column_at(s, RoadColumn.BANK),
+            road.column_at(s, RoadColumn.GRIP),
+            twist,
+            twist_rate,
+        ]
     )
     right, left = find_path_bounds(road, s, room)
     middle = 0.5 * (left + right)
@@ -70,6 +81,14 @@ def _turn(road: Road) -> float:
     yaw = road.column(RoadColumn.YAW)
     step = road.spacing * 0.5 * (road.table[-1, RoadColumn.CURVATURE] + road.table[0, RoadColumn.CURVATURE])
     return float(2.0 * np.pi * np.round((yaw[-1] + step - yaw[0]) / (2.0 * np.pi)))
+
+
+def _slope(road: Road, values: Array) -> Array:
+    """Return the slope (n,) of a column at the road's rows."""
+    if not road.closed:
+        slope: Array = np.gradient(values, road.spacing)
+        return slope
+    return (np.roll(values, -1) - np.roll(values, 1)) / (2.0 * road.spacing)
 
 
 def _mean_slope(road: Road, values: Array, start: Array, end: Array, lap: float) -> Array:

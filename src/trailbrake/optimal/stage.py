@@ -57,6 +57,8 @@ class StageParameter(IntEnum):
     CLIMB_RATE = 2  # 1/m, change of the grade
     BANK = 3  # rad
     GRIP = 4  # 1
+    TWIST = 5  # rad/m, change of the bank
+    TWIST_RATE = 6  # rad/m^2, change of the twist
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,15 @@ def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpression
     weight = body.mass * G
     to_front, to_rear = body.cg_to_front, body.wheelbase - body.cg_to_front
 
-    # The road's plane: gravity along and across the car, and the acceleration that presses it down.
-    curvature, bank = p[StageParameter.CURVATURE], p[StageParameter.BANK]
-    climb = ca.atan(p[StageParameter.GRADE])
+    # The road's plane: gravity along and across the car, and the acceleration that presses it down. Beside the
+    # centreline a change of the bank is a grade, and a car that crosses it goes over a crest or through a dip.
+    curvature, bank, twist = p[StageParameter.CURVATURE], p[StageParameter.BANK], p[StageParameter.TWIST]
+    climb = ca.atan(p[StageParameter.GRADE] + n * twist)
+    drift = u * ca.sin(heading) + v * ca.cos(heading)
+    lift = u * u * (p[StageParameter.CLIMB_RATE] + n * p[StageParameter.TWIST_RATE]) + 2.0 * u * drift * twist
     cos_bank, sin_bank, sin_climb = ca.cos(bank), ca.sin(bank), ca.sin(climb)
     level = ca.cos(climb)
-    press = level * cos_bank + (u * u * p[StageParameter.CLIMB_RATE] - u * yaw_rate * sin_bank) / G
+    press = level * cos_bank + (lift - u * yaw_rate * sin_bank) / G
     pull_x = sin_climb * ca.cos(heading) + level * sin_bank * ca.sin(heading)
     pull_y = level * sin_bank * ca.cos(heading) - sin_climb * ca.sin(heading)
 
@@ -150,7 +155,7 @@ def build_stage(car: VehicleModel, rounding: Rounding = FINE) -> StageExpression
     forward = u * ca.cos(heading) - v * ca.sin(heading)
     pace = (1.0 - n * curvature) / forward
     rates = ca.vertcat(
-        u * ca.sin(heading) + v * ca.cos(heading),
+        drift,
         yaw_rate - curvature / pace,
         G * (gx - pull_x) + yaw_rate * v * cos_bank,
         G * (gy - pull_y) - yaw_rate * u * cos_bank,

@@ -27,7 +27,7 @@ class Mesh:
         s: (n,) m, rising from 0.
         steps: m between a stage and the next, (n,) for a closed road, where the last leads to the first; else (n - 1,).
         closed: whether the last stage is followed by the first.
-        parameters: (5, n) `StageParameter`.
+        parameters: (7, n) `StageParameter`.
         left, right: (n,) m, largest and smallest offset of the centre of mass.
     """
 
