@@ -1,19 +1,23 @@
 """The driver that holds a plan: signs, what it does without some fields, and how it learns from lap to lap."""
 
+import copy
 import math
 from functools import cache
 
 import msgspec
+import numpy as np
 import pytest
 from msgspec import structs
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import SteerRange
+from trailbrake.control.vehicle.line_tracking import TrackingCommand
 from trailbrake.drivers.line_track import Driver
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.drive_session import drive
+from trailbrake.sims.assetto.link import Link
 from trailbrake.state import CarState
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -57,6 +61,18 @@ def test_beside_the_road_it_slows_down():
     for _ in range(2):  # the place is known from the first answer on
         answer = made.act(state(offset=width + 0.5), 0.003)
     assert answer.brake > 0.2
+
+
+def test_wheels_beyond_the_edge_count_where_the_car_is_wide_of_its_line():
+    made = driver()
+    table = made.line.table
+    rows = np.flatnonzero((table[:, RoadColumn.CURVATURE] > 5e-3) & (table[:, RoadColumn.KERB_RIGHT] == 0.0))
+    made.row = int(rows[0])
+    room = table[made.row, RoadColumn.WIDTH_RIGHT] - made.car.half_tracks[0]
+    rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0)
+    overruns = [made._measure_deviation(rest._replace(offset=-offset)).overrun for offset in (room - 0.1, room + 0.3)]
+    assert overruns == pytest.approx([0.0, 0.3])
+    assert made._measure_deviation(rest._replace(offset=0.05)).overrun == 0.0
 
 
 def test_without_a_gear_it_leaves_the_gearbox_alone():
@@ -128,3 +144,49 @@ def test_each_lap_of_the_first_ones_is_quicker_and_clean(tmp_path):
     assert [lap["valid"] for lap in summary["laps"]] == [True] * 4
     assert summary["off_track_s"] == 0.0
     assert times[1] > times[2] > times[3]
+
+
+FAULT_S = 0.6  # s, longer than a supervisor waits before it brakes
+
+
+class FaultyReads:
+    """Replaces a link's `read`: in the first hard bend, states come damaged, late or not at all for FAULT_S."""
+
+    def __init__(self, read, kind):
+        self.read, self.kind = read, kind
+        self.began, self.kept = math.nan, []
+
+    def __call__(self, link, now):
+        fresh = copy.copy(self.read(link, now))
+        if math.isnan(self.began) and fresh.time > 8.0 and abs(fresh.acceleration_y) > 12.0:
+            self.began = fresh.time
+        if not self.began <= fresh.time < self.began + FAULT_S:
+            self.kept = [*self.kept[-30:], fresh]
+            return fresh
+        if self.kind == "NaN":
+            fresh.x = fresh.velocity_y = fresh.yaw_rate = math.nan
+            return fresh
+        if self.kind == "late":  # by 30 samples, 90 ms
+            self.kept.append(fresh)
+            return self.kept.pop(0)
+        last = self.kept[-1]  # nothing comes
+        last.age = fresh.time - last.time
+        return last
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["NaN", "late", "stopped"])
+def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(kind, tmp_path, monkeypatch):
+    reads, drivers = FaultyReads(Link.read, kind), []
+    monkeypatch.setattr(Link, "read", lambda link, now: reads(link, now))
+    reset = Driver.reset
+    monkeypatch.setattr(Driver, "reset", lambda self, course: (drivers.append(self), reset(self, course)))
+    options = DriveOptions(driver="line_track", track="pinegrove", car="gt3", laps=1, report=False, out=tmp_path)
+    summary = drive(options)
+    assert (summary["ended"], summary["contacts"], len(summary["laps"])) == ("done", 0, 1)
+    assert math.isfinite(reads.began)
+    plan = drivers[-1].adaptive
+    assert 0.85 < plan.estimate.grip <= 1.0
+    assert np.isfinite(plan.learning.factors).all()
+    assert np.isfinite(drivers[-1].plan.table).all()
+    assert plan.learning.factors.min() > 0.85 / GRIP_MARGIN

@@ -8,6 +8,7 @@ from trailbrake.planning.lap_learning import (
     BEHIND,
     CAUTIOUS_LIMITS,
     LEAST_FACTOR,
+    LEAST_RAISE,
     MOST_LOWERING,
     OFF_ROAD_STEP,
     STATION,
@@ -120,11 +121,12 @@ def test_factors_are_interpolated_between_stations_and_over_the_start():
 def test_faults_add_up_beyond_what_every_lap_has():
     assert rate_fault(0.3, 0.5, off_road=False) == 0.0
     assert rate_fault(1.4, 0.0, off_road=False) == pytest.approx(0.04)
+    assert rate_fault(0.0, 0.0, off_road=False, overrun=0.4) == pytest.approx(0.02)
     assert rate_fault(0.0, 3.0, off_road=True) == pytest.approx(0.04 + OFF_ROAD_STEP)
 
 
 def test_a_law_that_holds_the_peak_learns_faster_and_further():
-    limits = LearningLimits(1.0, 0.05, 1.2)
+    limits = LearningLimits(1.0, 0.05, 1.2, 1.0)
     learning = LapLearning(LENGTH, closed=True, limits=limits)
     drive_lap(learning, lambda s: 0.6)
     assert learning.factors == pytest.approx(1.05)
@@ -135,3 +137,18 @@ def test_a_law_that_holds_the_peak_learns_faster_and_further():
     assert learning.factors == pytest.approx(1.2)
     drive_lap(learning, lambda s: 1.2)
     assert learning.factors == pytest.approx(1.2 * (1.0 - 0.15 * 0.2))
+
+
+def test_where_a_lap_went_wrong_the_next_ones_raise_the_plan_by_less():
+    learning = LapLearning(LENGTH, closed=True, limits=LearningLimits(1.0, 0.05, 1.3, 0.5))
+    drive_lap(learning, lambda s: 0.6, fault_at=lambda s: 0.09 if 500.0 <= s < 510.0 else 0.0)
+    lowered = learning.factors.copy()
+    assert lowered[48] < 1.0
+    drive_lap(learning, lambda s: 0.6)
+    assert learning.factors[48] == pytest.approx(1.025 * lowered[48])
+    assert learning.factors[20] == pytest.approx(1.05 * 1.05)
+    for _ in range(8):
+        drive_lap(learning, lambda s: 0.6, fault_at=lambda s: 0.09)
+    before = learning.factors[48]
+    drive_lap(learning, lambda s: 0.6)
+    assert learning.factors[48] == pytest.approx((1.0 + LEAST_RAISE) * before)

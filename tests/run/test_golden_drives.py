@@ -27,7 +27,7 @@ CASES = [
 # Rounding on another processor moves these by less than a millionth; 5 % of a gain by several times as much.
 LAP_TOLERANCE = 1e-4  # s
 ERROR_TOLERANCE = 1e-4  # m
-# Learning raises the plan by at most 2.5 % of its grip in a lap, half of that in speed.
+# Learning raises the plan by at most 5 % of its grip in a lap, half of that in speed.
 LEAST_OVER_PREDICTION, MOST_OVER_PREDICTION = 0.97, 1.06
 
 pytestmark = pytest.mark.slow

@@ -50,11 +50,13 @@ class Deviation(NamedTuple):
         wide: m outside the line in a bend, else 0.
         fast: m/s above the plan.
         off_road: whether it is beside the road.
+        overrun: m by which the outer wheels, wide of the line, are beyond the edge or the end of its kerb; else 0.
     """
 
     wide: float
     fast: float
     off_road: bool
+    overrun: float = 0.0
 
 
 class AdaptivePlan:
@@ -90,7 +92,7 @@ class AdaptivePlan:
         law = course.known_car().tyre_front.tyre_law()
         self._curve = (law.b, law.c, law.e)
         self.estimate = GripEstimate(start_grip, self._curve)
-        self._cautious = cautious
+        self._cautious, self._target_slip = cautious, limits.target_slip
         self.learning = LapLearning(
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
         )
@@ -126,12 +128,14 @@ class AdaptivePlan:
         if not off.off_road:
             estimate.add_sample(*use, dt)
         grip = estimate.grip
-        fault = rate_fault(off.wide, off.fast, off_road=off.off_road)
+        fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         planned = grip * float(self._factors[self._row_at(s)])
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         braked = estimate.combined_slip if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
         slip = max(estimate.slip, self._braked_slip)
+        if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
+            slip = max(slip, self._target_slip)
         if self.learning.observe(s, grip, estimate.use / planned, slip, fault):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
             self._limit_estimate()

@@ -27,6 +27,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.grip_use import AxleSlips
+from trailbrake.planning.lap_learning import PEAK_LIMITS
 from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.state import CarState, Controls
@@ -39,6 +40,7 @@ GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from t
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 WIDE_SHARE = 0.03  # of the planned speed, given up per metre outside the line in a bend
+LEAST_WIDE = 0.1  # m outside the line, from which wheels beyond the edge are the fault of the speed, not of the line
 LEAST_SHARE = 0.3  # of the planned speed
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
 
@@ -71,7 +73,7 @@ class Driver:
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
         first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
-        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor)
+        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor, limits=PEAK_LIMITS)
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
@@ -145,7 +147,12 @@ class Driver:
         wide = abs(offset) if row[RoadColumn.CURVATURE] * offset < 0.0 else 0.0
         beyond_left, beyond_right = offset - row[RoadColumn.WIDTH_LEFT], -offset - row[RoadColumn.WIDTH_RIGHT]
         off_road = bool(beyond_left > self.kerb_reach[0][self.row] or beyond_right > self.kerb_reach[1][self.row])
-        return Deviation(wide, -command.speed_error, off_road)
+        overrun = 0.0
+        if wide > LEAST_WIDE:
+            to_left = offset > 0.0
+            beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
+            overrun = max(float(beyond - row[kerb]) + max(self.car.half_tracks), 0.0)
+        return Deviation(wide, -command.speed_error, off_road, overrun)
 
     def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> None:
         """Adapt the plan, and fill in the rows ahead of the car that have changed."""

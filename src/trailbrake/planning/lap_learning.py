@@ -23,8 +23,10 @@ WIDE_LIMIT = 0.4  # m outside the line that a lap may run
 WIDE_GAIN = 0.04  # of the factor, per m beyond
 FAST_LIMIT = 1.0  # m/s above the plan that a lap may be
 FAST_GAIN = 0.02  # of the factor, per m/s beyond
+OVERRUN_GAIN = 0.05  # of the factor, per m that the outer wheels are beyond the edge, or the end of its kerb
 OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
 MOST_LOWERING = 0.12  # of the factor, in a lap
+LEAST_RAISE = 0.005  # of the factor, in a lap, that remains at a station where laps went wrong
 LEAST_FACTOR, MOST_FACTOR = 0.7, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
@@ -38,14 +40,18 @@ class LearningLimits(NamedTuple):
         target_slip: slip angle over that of the peak which is aimed at.
         most_raise: of the factor, in a lap.
         most_factor: that is planned with, at most MOST_FACTOR.
+        raise_kept: share of a station's raise that is kept after a lap which went wrong there, down to LEAST_RAISE: the
+            factor settles instead of going up and down.
     """
 
     target_slip: float
     most_raise: float
     most_factor: float
+    raise_kept: float
 
 
-CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14)  # for a law that follows a plan with room to spare
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0)  # for a law that follows a plan with room to spare
+PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5)  # for one that holds a car at the peak of its tyres
 
 
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,6 +95,7 @@ class LapLearning:
         self.factors = np.full(count, first_factor)
         self.laps = 0
         self._closed, self._limits = closed, limits
+        self._raise = np.full(count, limits.most_raise)  # that a lap may make at a station
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the estimated grip with which that was driven
         self._station = 0
@@ -124,7 +131,10 @@ class LapLearning:
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
         wanted = self._spread(np.clip(wanted, 1.0 - MOST_LOWERING, 1.0 + self._limits.most_raise))
-        change = np.where(np.isfinite(self._spread(-self._fault)), wanted - 1.0, 0.0)
+        margin = self._spread(-self._fault)
+        change = np.where(np.isfinite(margin), np.minimum(wanted - 1.0, self._raise), 0.0)
+        least = min(LEAST_RAISE, self._limits.most_raise)
+        self._raise = np.where(margin < 0.0, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
         last, following = np.roll(change, 1), np.roll(change, -1)
         if not self._closed:
             last[0], following[-1] = change[0], change[-1]
@@ -154,13 +164,14 @@ class LapLearning:
         return factors
 
 
-def rate_fault(wide: float, fast: float, *, off_road: bool) -> float:
+def rate_fault(wide: float, fast: float, *, off_road: bool, overrun: float = 0.0) -> float:
     """Return by how much the planned grip has to be lowered where a lap went wrong.
 
     Args:
         wide: m outside the line in a bend.
         fast: m/s above the plan.
         off_road: whether the car is beside the road.
+        overrun: m by which the outer wheels are beyond the edge, or the end of its kerb, by running wide; >= 0.
     """
-    fault = WIDE_GAIN * max(wide - WIDE_LIMIT, 0.0) + FAST_GAIN * max(fast - FAST_LIMIT, 0.0)
+    fault = WIDE_GAIN * max(wide - WIDE_LIMIT, 0.0) + FAST_GAIN * max(fast - FAST_LIMIT, 0.0) + OVERRUN_GAIN * overrun
     return fault + OFF_ROAD_STEP if off_road else fault

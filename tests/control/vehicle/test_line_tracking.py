@@ -22,6 +22,7 @@ from trailbrake.control.vehicle.line_tracking import (
 )
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road import Road
+from trailbrake.tracks.road_columns import RoadColumn
 
 CAR = load_car("gt3")
 NUMBERS = tracked_car(CAR)
@@ -111,6 +112,29 @@ def test_the_throttle_is_open_where_the_engine_limits_the_plan():
     assert [track(speed=SPEED + faster, plan=limited).throttle for faster in (-0.1, 1.9)] == [1.0, 1.0]
     assert track(speed=SPEED).throttle < 0.4
     assert track(speed=SPEED + 4.0, plan=limited).brake == track(speed=SPEED + 4.0).brake > 0.05
+
+
+def left_bend(width_right, kerb_right=0.0):
+    plan = straight_plan()
+    plan.line.table[:, RoadColumn.CURVATURE] = 1e-3
+    plan.line.table[:, RoadColumn.WIDTH_RIGHT], plan.line.table[:, RoadColumn.KERB_RIGHT] = width_right, kerb_right
+    return plan
+
+
+def test_the_throttle_is_lifted_where_the_outer_wheels_run_out_of_road_and_nowhere_else():
+    width = 1.0 + NUMBERS.half_tracks[0]  # 1 m for the outer wheels
+    slow, lead = SPEED - 5.0, DEFAULT_GAINS[TrackingGain.LIFT_LEAD]
+    full = track(speed=slow).throttle
+    throttles = [track(y=y, speed=slow, plan=left_bend(width)).throttle for y in (1.5, 0.0, -0.9, -1.2, -1.5)]
+    assert throttles[:3] == pytest.approx([full] * 3)
+    assert full > throttles[3] > throttles[4]
+    assert throttles[4] < 0.2  # against the engine's drag
+    assert track(y=-1.5, speed=slow, plan=left_bend(width, kerb_right=1.0)).throttle == pytest.approx(full)
+    drifting = {"y": -0.5, "yaw": -0.8 / (lead * slow)}  # 0.8 m further out in the time that is looked ahead
+    assert track(speed=slow, plan=left_bend(width), **drifting).throttle < full
+    assert track(y=-0.15, speed=slow, plan=left_bend(0.5)).throttle == pytest.approx(
+        full
+    )  # it may always drift a little
 
 
 def test_a_share_of_the_speed_brakes():

@@ -31,6 +31,7 @@ MIN_SPEED = 1.0  # m/s, of the feed-forward terms
 MOST_SPEED_RATIO = 1.2  # speed over the plan's, up to which slips are scaled
 OPEN_THROTTLE_SPEED = 2.0  # m/s above the plan: so far a limiting engine gives all, from twice this on what is planned
 SPEED_BELOW = 3.0  # m/s, see DRIVE_LIMIT_BELOW
+LEAST_ROOM = 0.2  # m outside of the line that a car may always drift to
 SLIP_SPEED = 5.0  # m/s, above which slip angles limit steering and pedals
 
 
@@ -75,10 +76,12 @@ class TrackingGain(IntEnum):
     REAR_SLIP_END = 7  # ... to 0 here
     FRONT_SLIP = 8  # slip angle of the front over that of its peak, up to which it is steered
     FULL_PEDAL_ERROR = 9  # m/s below the plan, from which all that the limits allow is used
+    LIFT_LEAD = 10  # s, over which the place across the road is predicted
+    LIFT_RANGE = 11  # m beyond its room, predicted, over which the drive is reduced to 0
 
 
-# Those of the quickest laps of a search over plans and gains together (`gt3`, pinegrove), rounded.
-DEFAULT_GAINS = (0.065, 28.0, 0.06, 0.066, 0.072, 2.8, 0.8, 1.0, 0.95, 1.2)
+# Those of the quickest laps of a search over plans and gains together (`gt3`, pinegrove), rounded; without the lift.
+DEFAULT_GAINS = (0.065, 28.0, 0.06, 0.066, 0.072, 2.8, 0.8, 1.0, 0.95, 1.2, 0.3, 0.4)
 
 
 class TrackedMotion(NamedTuple):
@@ -302,6 +305,34 @@ def _steer_angle(
 
 
 @internal_jit
+def _drive_kept_when_wide(
+    plan: TrackingPlan, car: TrackedCar, motion: TrackedMotion, gains: Array, place: tuple[float, float, float]
+) -> float:
+    """Return the share of the drive that is kept where the car drifts out of its room at the outside of a bend.
+
+    The room is that of the outer wheels, to the edge of the road or the end of the kerb: behind it they lose much of
+    their grip. Less drive leaves the tyres side force, and the slower car needs less of it. `place` is s (m), offset
+    (m) and speed (m/s).
+    """
+    s, offset, speed = place
+    lead = gains[TrackingGain.LIFT_LEAD]
+    heading = motion.yaw - column_at(plan.line, s, RoadColumn.YAW)
+    drift = motion.forward * math.sin(heading) + motion.aside * math.cos(heading)
+    is_left = column_at(plan.line, s, RoadColumn.CURVATURE) > 0.0
+    width = RoadColumn.WIDTH_RIGHT if is_left else RoadColumn.WIDTH_LEFT
+    kerb = RoadColumn.KERB_RIGHT if is_left else RoadColumn.KERB_LEFT
+    outside = -1.0 if is_left else 1.0
+    ahead = s + lead * speed
+    room = min(
+        column_at(plan.line, s, width) + column_at(plan.line, s, kerb),
+        column_at(plan.line, ahead, width) + column_at(plan.line, ahead, kerb),
+    ) - max(car.half_tracks[0], car.half_tracks[1])
+    wide = outside * (offset + lead * drift)
+    kept: float = min(max(1.0 - (wide - max(room, LEAST_ROOM)) / gains[TrackingGain.LIFT_RANGE], 0.0), 1.0)
+    return kept
+
+
+@internal_jit
 def _drive_limit(plan: TrackingPlan, s: float, speed: float, error: float) -> float:
     """Return the largest acceleration (m/s^2) that the tyres allow at `speed`, `error` below the plan's (m/s).
 
@@ -342,7 +373,8 @@ def track_line(
         rear = math.atan2(motion.aside - car.to_rear * motion.yaw_rate, max(motion.forward, 1.0))
         start, end = gains[TrackingGain.REAR_SLIP_START], gains[TrackingGain.REAR_SLIP_END]
         kept = min(max((end - abs(rear) / car.peak_angles[1]) / (end - start), 0.0), 1.0)
-    most = kept * _drive_limit(plan, s, speed, error)
+    drive_kept = kept * _drive_kept_when_wide(plan, car, motion, gains, (s, offset, speed))
+    most = drive_kept * _drive_limit(plan, s, speed, error)
     opened = _plan_at(plan, ahead, PlanColumn.ENGINE_LIMITED) * min(max(2.0 + error / OPEN_THROTTLE_SPEED, 0.0), 1.0)
     wanted += opened * max(most - wanted, 0.0)
     least = -kept * _plan_at(plan, s, PlanColumn.BRAKE_LIMIT)
@@ -351,7 +383,7 @@ def track_line(
     # Part of a steered wheel's cornering force points backwards.
     scrub = car.front_mass * abs(speed * motion.yaw_rate * angle)
     hold = _plan_at(plan, s, PlanColumn.RESISTANCE) + scrub
-    force = car.masses[gear] * acceleration + (hold if hold < 0.0 else hold * kept)
+    force = car.masses[gear] * acceleration + (hold if hold < 0.0 else hold * drive_kept)
     throttle, brake = _pedals_for_force(car, motion, force, gear)
     throttle, brake = _slip_limited_pedals(car, motion, throttle, brake)
     return TrackingCommand(angle, throttle, brake, _choose_gear(car, speed, motion.gear), s, offset, row, error)

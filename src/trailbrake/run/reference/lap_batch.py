@@ -4,6 +4,7 @@ Everything is in this process and on arrays: no wire, and the truth of the world
 the physics step after the state that they answer, as through a wire in lockstep.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from trailbrake.control.vehicle.line_tracking import (
     TrackedCar,
     TrackedMotion,
     TrackingAim,
+    TrackingGain,
     TrackingPlan,
     track_line,
     tracked_car,
@@ -201,4 +203,6 @@ def pack_plans(plans: Sequence[TrackingPlan]) -> PlanSet:
     tables = np.zeros((*shape, len(PlanColumn)))
     for k, plan in enumerate(plans):
         lines[k, : rows[k]], tables[k, : rows[k]] = plan.line.table, plan.table
-    return PlanSet(lines, tables, rows, np.array([plan.line.spacing for plan in plans]), np.array(DEFAULT_GAINS))
+    gains = np.array(DEFAULT_GAINS)
+    gains[TrackingGain.LIFT_RANGE] = math.inf  # paths of the search leave the room for which a driver lifts
+    return PlanSet(lines, tables, rows, np.array([plan.line.spacing for plan in plans]), gains)
