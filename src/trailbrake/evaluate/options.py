@@ -61,6 +61,7 @@ class EvaluationRunOptions:
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
         check: a result file of a suite: its cells are driven again, and their laps compared with it.
+        video: keep a recording of each cell, and write a video of its best lap, or of its end where it has none.
         mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of the folder while it changes, and whose results
             count as those of the folder; see docs/scale.md.
         patience: wall time after which a cell that does not end is given up, s.
@@ -74,5 +75,6 @@ class EvaluationRunOptions:
     record: bool = False
     files_only: bool = False
     check: Path | None = None
+    video: bool = False
     mirror: str = ""
     patience: float = 3600.0

@@ -2,6 +2,7 @@
 
 import math
 from typing import Any
+from urllib.parse import quote
 
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.pages.rendering import escape_html
@@ -38,6 +39,8 @@ def _cell_row(row: JsonValues) -> str:
     )
     best = format_lap_time(row["best_s"]) if math.isfinite(row["best_s"]) else "-"
     outcome = escape_html(row["outcome"] + (f": {row['ended']}" if row["ended"] else ""))
+    if row.get("video"):
+        outcome += f" <a href='{escape_html(quote(row['video']))}'>video</a>"
     cells = [
         ("name", escape_html(row["car"])), ("name", escape_html(row["track"])), ("name", driver),
         ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])), ("", best),
