@@ -112,6 +112,11 @@ def no_text(options: object) -> str:
     return ""
 
 
+def no_delay(options: object) -> float:
+    """Return 0."""
+    return 0.0
+
+
 def never(options: object) -> bool:
     """Return False."""
     return False
@@ -157,6 +162,8 @@ class Simulator(Generic[Live, Serve]):
         options_for_car: the live options of car `number` of a drive, from those of car 0. None: one car only.
         pace: speed of `serve` where the user names none.
         describe: what `serve` prints about its options.
+        answer_delay: s of simulator time from a sample until the answer to it is in force at the host, as its protocol
+            has it; 0: with the next tick of the host.
         traffic_driver: driver of the cars that no client drives; "" = they hold the brake. The host is a TrafficHost.
         stick_options: serve options under which the steer is that of a pad's stick; None where there are none.
         watch_options: live options under which the link sends no controls; None where it always takes the car.
@@ -193,6 +200,7 @@ class Simulator(Generic[Live, Serve]):
     options_for_car: Callable[[Live, int], Live] | None = None
     pace: Callable[[Serve], Speed] = real_time
     describe: Callable[[Serve], str] = no_text
+    answer_delay: Callable[[Serve], float] = no_delay
     traffic_driver: Callable[[Serve], str] = no_text
     stick_options: Callable[[Serve], Serve] | None = None
     watch_options: Callable[[Live], Live] | None = None

@@ -53,3 +53,29 @@ def test_without_brakes_there_is_no_delay():
     assert find_loop_delay(table, CAR, None, engine) is None
     still = make_table(400, vx=20.0)
     assert find_loop_delay(still, CAR, BRAKES, engine) is None
+
+
+def test_wheels_that_turn_slower_before_the_tyres_hold_are_no_delay():
+    """The tyres' force lags by 20 ms while the wheels lose speed: the brakes' torque does not."""
+    rows, delay, lag = 3000, 0.01, 0.02
+    rng = np.random.default_rng(4)
+    pedal = np.repeat(rng.choice([0.0, 0.3, 0.5], rows // 25 + 1), 25)[:rows]
+    step = 1.0 / RATE / FINE
+    torque = 20.0 * np.concatenate([np.zeros(round(delay / step)), np.repeat(pedal, FINE)])[: rows * FINE]
+    force = np.empty_like(torque)
+    now = 0.0
+    for k, goal in enumerate(torque):
+        now += (goal - now) * step / lag
+        force[k] = now
+
+    def mean(values):
+        return np.concatenate([[0.0], values.reshape(rows, FINE).mean(axis=1)[:-1]])
+
+    per_wheel = sum(2.0 * tyre.inertia / tyre.radius for tyre in (CAR.tyre_front, CAR.tyre_rear)) / CAR.body.mass
+    spin = 5000.0 - np.cumsum(mean(torque - force)) / RATE / per_wheel
+    table = make_table(
+        rows, vx=2000.0 - np.cumsum(mean(force)) / RATE, ax=-mean(force), fx=-mean(force), brake_command=pedal,
+        brake=pedal, spin=np.column_stack([spin] * 4),
+    )  # fmt: skip
+    found = find_loop_delay(table, CAR, BRAKES, ENGINE)
+    assert found.value == pytest.approx(delay, abs=0.003)

@@ -9,6 +9,8 @@ from mcap.writer import CompressionType, Writer
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record import Recording
+from trailbrake.record.format import WIRE_DELAY
+from trailbrake.record.recorder import Recorder
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row, state_from_row, state_row
 
 
@@ -152,3 +154,11 @@ def test_an_mcap_file_of_somebody_else(tmp_path):
     with pytest.raises(DataError, match="not of trailbrake, expected /state, got") as caught:
         Recording.open(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(("stated", "read"), [(0.005, 0.005), (0, 0.0), (-1.0, 0.0), (7.0, 0.0), ("x", 0.0)])
+def test_the_delay_of_the_wire_is_one_or_none(tmp_path, stated, read):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({"sim": "beamng", WIRE_DELAY: stated})
+    recorder.close()
+    assert Recording.open(recorder.path).wire_delay == read

@@ -5,6 +5,7 @@ import pytest
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record.csv_export import export_csv
+from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.drive_sources import read_drive
@@ -57,3 +58,19 @@ def test_what_is_no_drive_is_one_line(tmp_path):
     )
     with pytest.raises(DataError, match="too short a drive"):
         read_drive(short, 0)
+
+
+def test_commands_count_from_when_they_are_in_force(tmp_path):
+    path = tmp_path / "a.mcap"
+    recorder = Recorder(path)
+    recorder.start({"sim": "beamng", WIRE_DELAY: 0.005})
+    for k in range(800):
+        state = CarState(time=0.005 * k, x=0.1 * k, y=0.0, velocity_x=20.0, velocity_y=0.0, yaw_rate=0.0,
+                         acceleration_x=0.0, acceleration_y=0.0, speed=20.0)  # fmt: skip
+        recorder.tick(state, Controls(brake=float(k >= 401)))
+    recorder.close()
+    table = read_drive(path, 0)  # two samples a row: the command of sample 401 is in force from 402 on
+    assert np.diff(table.time) == pytest.approx(0.01)
+    assert table.brake_command[199:203] == pytest.approx([0.0, 0.0, 1.0, 1.0])
+    late = np.searchsorted(table.time, 0.005 * 401)
+    assert table.brake_command[late] == 1.0

@@ -13,6 +13,7 @@ from trailbrake.evaluate.cell_monitor import CellMonitor
 from trailbrake.evaluate.cell_result import CellResult, failed_result
 from trailbrake.evaluate.plan import Cell
 from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
 from trailbrake.roles import HandDriven, RoadPlant, Tap
@@ -78,11 +79,12 @@ def _drive_simulator(
     planned = course.car is not None and not isinstance(course, UnmappedCourse)
     predicted = course.profile.lap_time if planned else math.nan
     supervisor = Supervisor()
-    with open_connection(make_setup(simulator, options, live, driver), lambda: False) as connection:
+    setup = make_setup(simulator, options, live, driver)
+    with open_connection(setup, lambda: False) as connection:
         if not isinstance(connection.plant, RoadPlant):
             raise UsageError("a world without a road", where="--sims", got=simulator.name)
         monitor = CellMonitor(connection.plant, cell.laps, cell.seconds)
-        recorder = None if recording is None else _open_recorder(recording, cell)
+        recorder = None if recording is None else _open_recorder(recording, cell, setup.wire_delay)
         taps: list[Tap] = [monitor] if recorder is None else [monitor, recorder]
         commands = CommandGate(connection.link, declared_commands(driver, options.driver), say,
                                custom=declared_custom_values(driver, options.driver))  # fmt: skip
@@ -105,8 +107,8 @@ def _load_course(simulator: AnySimulator, options: DriveOptions, live: object) -
     return Course(load_track(options.track), car)
 
 
-def _open_recorder(path: Path, cell: Cell) -> Recorder:
+def _open_recorder(path: Path, cell: Cell, wire_delay: float) -> Recorder:
     recorder = Recorder(path, pictures=False, limits=ONE_FILE)
     recorder.start({"sim": cell.sim, "driver": cell.driver, "track": cell.track, "car": cell.car, "seed": cell.seed,
-                    "world": list(cell.condition), "laps": cell.laps})  # fmt: skip
+                    "world": list(cell.condition), "laps": cell.laps, WIRE_DELAY: wire_delay})  # fmt: skip
     return recorder

@@ -44,7 +44,7 @@ class DriveTable:
         fx, fy: m/s^2, force of tyres and air over mass, forward and left.
         ax: m/s^2, acceleration forward (the road's climb is not in it).
         throttle, brake: 0..1, as the wire says that they are applied, else as they were commanded.
-        throttle_command, brake_command: 0..1, as they were commanded.
+        throttle_command, brake_command: 0..1, as they were commanded: mean of those in force until the next row.
         steer: -1..1, as it was commanded.
         steer_applied: -1..1, as the wire says that it is applied; NaN where it does not.
         wheel_angle: rad, of the steering wheel; NaN where the wire does not tell it.
@@ -124,7 +124,11 @@ class DriveTable:
 
 
 def make_table(
-    state: Mapping[str, Array], controls: Mapping[str, Array], number: int = 0, bounds: RoadBounds | None = None
+    state: Mapping[str, Array],
+    controls: Mapping[str, Array],
+    number: int = 0,
+    bounds: RoadBounds | None = None,
+    wire_delay: float = 0.0,
 ) -> DriveTable:
     """Return the table of one recorded drive, without the rows beside the road.
 
@@ -133,6 +137,7 @@ def make_table(
         controls: columns of `state.tables.CONTROL_COLUMNS`.
         number: of the drive.
         bounds: of its road; None: not known. Wires that supply the ground under the wheels need none.
+        wire_delay: s from a sample until its answer is in force at the simulator's end, by the wire's protocol.
 
     Raises:
         DataError: the drive does not tell what no car can be identified without, or is too short.
@@ -148,6 +153,8 @@ def make_table(
     commanded = {name: np.asarray(controls[name], np.float64)[order] for name in ("steer", "throttle", "brake")}
     time = raw["time"]
     step = float(np.median(np.diff(time)))
+    every = max(round(1.0 / (step * MAX_RATE)), 1)
+    pedals = {name: _mean_command(time, commanded[name], every, wire_delay) for name in ("throttle", "brake")}
     slope = _slope_filter(time, step)
     wheels = {name: _stack(state, name, order) for name in _WHEEL}
     climb = _climb(raw, time, step)
@@ -163,7 +170,7 @@ def make_table(
         yaw_acceleration=slope(raw["yaw_rate"]), fx=fx, fy=fy, ax=raw["acceleration_x"],
         throttle=np.where(np.isfinite(raw["throttle"]), raw["throttle"], commanded["throttle"]),
         brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]),
-        throttle_command=commanded["throttle"], brake_command=commanded["brake"], steer=commanded["steer"],
+        throttle_command=pedals["throttle"], brake_command=pedals["brake"], steer=commanded["steer"],
         steer_applied=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
         engine=raw["engine_speed"], limiter=raw["max_engine_speed"],
         assisted=np.nan_to_num(np.fmax(raw["abs_active"], raw["tc_active"])), spin=wheels["angular_velocity"],
@@ -180,8 +187,25 @@ def make_table(
         & (np.nan_to_num(raw["contact_depth"]) <= 0.0)
         & _on_road(raw, wheels, bounds)
     )
-    every = max(round(1.0 / (step * MAX_RATE)), 1)
     return table.take(np.flatnonzero(good)[::every])
+
+
+def _mean_command(time: Array, command: Array, every: int, delay: float) -> Array:
+    """Return the mean of the commands (n,) that are in force from each row until `every` rows later.
+
+    Args:
+        time: (n,) s.
+        command: (n,), in force `delay` s after its row, until `delay` s after the next.
+        every: rows.
+        delay: s.
+    """
+    if every == 1 and delay == 0.0:
+        return command
+    step = float(np.median(np.diff(time)))
+    edges = np.append(time, time[-1] + step * np.arange(1, every + 1))
+    total = np.concatenate([[0.0], np.cumsum(np.nan_to_num(command) * np.diff(edges[: len(time) + 1]))])
+    integral = np.interp(edges - delay, edges[: len(time) + 1], total)
+    return np.asarray((integral[every:] - integral[:-every]) / (edges[every:] - edges[:-every]))
 
 
 def _on_road(raw: Mapping[str, Array], wheels: Mapping[str, Array], bounds: RoadBounds | None) -> NDArray[np.bool_]:

@@ -1,25 +1,31 @@
-"""The delay from a command to the car's answer, by the deceleration under braking.
+"""The delay from a command to the car's answer, by the torque of the brakes.
 
-Forces cannot be echoed by a wire as a pedal can. The mean deceleration between two samples is that of the speeds, so a
-delay shows to a part of the wire's period. An echo of the pedal that comes as late as the force makes it surer.
+Forces cannot be echoed by a wire as a pedal can. A brake slows the wheels and what turns with them before the tyres
+slow the car: its torque is that of the tyres' forces and of what the wheels and the engine lose of their rotation. Mean
+rates between two samples are those of the speeds, so a delay shows to a part of the wire's period.
 """
 
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.identification.actuator_response import find_response
 from trailbrake.identification.braking import Braking
 from trailbrake.identification.drive_table import GAP, DriveTable
 from trailbrake.identification.learned_value import LearnedValue, identified
-from trailbrake.identification.powertrain import Powertrain, drive_matrix, wheel_inertia_share
+from trailbrake.identification.powertrain import Powertrain, drive_matrix, overall_ratios, wheel_inertia_share
+
+Array = NDArray[np.float64]
 
 MAX_THROTTLE = 0.3  # commanded beside the brake: what the engine adds is known well enough
 MAX_SIDE = 4.0  # m/s^2
 MIN_SPEED = 6.0  # m/s
 TYRE_SHARE = 0.7  # of the hardest deceleration, below which the tyres follow the pedal
-LAG_SHARE = 0.3  # standard deviation of the tyres' lag
+QUIET_S, QUIET_FALL = 0.25, 0.05  # the throttle has fallen by no more for so long: engines and drive shafts ring
+MIN_GEAR_AGE = 0.5  # s
+USUAL_LAG = (0.003, 0.006)  # s, of brakes, and what is wrong with the inertias; standard deviation
 PERIOD_SHARE = 0.15  # of the wire's period: systematic error
 
 
@@ -36,28 +42,57 @@ def find_loop_delay(
     """
     if braking is None or powertrain is None:
         return None
-    others = drive_matrix(table, car, powertrain.speeds) @ powertrain.fit.value
     step = np.diff(table.time, prepend=table.time[0] - 1.0)
     near = (step > 0.0) & (step < GAP)
-    # The mean acceleration since the row before, instead of that of the moment.
-    mean = np.diff(table.vx, prepend=table.vx[0]) / np.where(near, step, 1.0) - table.vy * table.yaw_rate
-    share = wheel_inertia_share(car)
-    held = others - (table.fx + share * table.ax) - (1.0 + share) * (mean - table.ax)
+    held = _brake_force(table, car, powertrain, np.where(near, step, np.inf))
     gentle = (
         near & (table.throttle_command < MAX_THROTTLE) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > MIN_SPEED)
-        & (table.gear_age > 0.3) & (held < TYRE_SHARE * braking.peak) & (table.assisted < 0.5)
+        & (table.gear_age > MIN_GEAR_AGE) & (held < TYRE_SHARE * braking.peak) & (table.assisted < 0.5)
+        & _throttle_is_quiet(table)
     )  # fmt: skip
     if not gentle.any():
         return None
     applied = np.where(gentle, held, 0.0)
-    # A tyre's force follows its slip by the relaxation length.
-    lag = 0.5 * (car.tyre_front.relaxation_x + car.tyre_rear.relaxation_x) / float(np.median(table.vx[gentle]))
     response = find_response(
         table.time, table.brake_command, applied, usual_rate=math.inf, counted=gentle, averaged=True,
-        usual_lag=(lag, LAG_SHARE * lag),
+        usual_lag=USUAL_LAG,
     )  # fmt: skip
     if response is None:
         return None
     period = float(np.median(np.diff(table.time)))
     sigma = math.hypot(min(response.delay.sigma, period), PERIOD_SHARE * period)
     return identified(response.delay.value, sigma, "brake steps")
+
+
+def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step: Array) -> Array:
+    """Return the brakes' torque over the wheels' radii and the mass (m/s^2), (n,), mean since the row before.
+
+    Args:
+        table: the drive.
+        car: its wheels and gears.
+        powertrain: its engine.
+        step: (n,) s since the row before; infinite where there is none.
+    """
+    # The mean acceleration since the row before, instead of that of the moment.
+    change = np.diff(table.vx, prepend=table.vx[0]) / step - table.vy * table.yaw_rate - table.ax
+    unknowns = powertrain.fit.value
+    matrix = drive_matrix(table, car, powertrain.speeds)
+    spin = np.diff(table.spin, axis=0, prepend=table.spin[:1]) / step[:, None]
+    engine = np.diff(table.engine, prepend=table.engine[0]) / step
+    if np.isfinite(spin).all() and np.isfinite(engine).all():
+        matrix[:, -1] = -overall_ratios(table, car) / car.driven_radius * engine
+        wheels = sum(
+            tyre.inertia / tyre.radius * spin[:, axle].sum(axis=1)
+            for tyre, axle in ((car.tyre_front, slice(0, 2)), (car.tyre_rear, slice(2, 4)))
+        ) / car.body.mass  # fmt: skip
+        return np.asarray(matrix @ unknowns - (table.fx + change) - wheels)
+    share = wheel_inertia_share(car)
+    return np.asarray(matrix @ unknowns - (table.fx + share * table.ax) - (1.0 + share) * change)
+
+
+def _throttle_is_quiet(table: DriveTable) -> NDArray[np.bool_]:
+    """Return where the throttle has not fallen for QUIET_S."""
+    reach = max(round(QUIET_S / float(np.median(np.diff(table.time)))), 1)
+    padded = np.concatenate([np.full(reach, table.throttle[0]), table.throttle])
+    highest = np.lib.stride_tricks.sliding_window_view(padded, reach + 1).max(axis=1)
+    return np.asarray(table.throttle > highest - QUIET_FALL)

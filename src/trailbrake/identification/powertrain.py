@@ -74,7 +74,7 @@ def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     gears = car.gearbox.top_gear
     driven = _driven_speed(table, car)
     slip = np.abs(driven / table.speed - 1.0)
-    ratio = _overall_ratios(table, car)
+    ratio = overall_ratios(table, car)
     closed = np.abs(table.engine / np.maximum(ratio * driven / car.driven_radius, 1.0) - 1.0) < 0.03
     return (
         (table.gear >= 1) & (table.gear <= gears) & (table.gear_age > 0.4) & (np.abs(table.fy) < MAX_SIDE)
@@ -89,7 +89,8 @@ def _driven_speed(table: DriveTable, car: CarParams) -> Array:
     return speed
 
 
-def _overall_ratios(table: DriveTable, car: CarParams) -> Array:
+def overall_ratios(table: DriveTable, car: CarParams) -> Array:
+    """Return the ratio from the engine to the driven wheels in each row (n,); 0 without a gear."""
     ratios = np.array([0.0] + [car.gearbox.overall_ratio(g) for g in range(1, car.gearbox.top_gear + 1)])
     return np.asarray(ratios[np.clip(table.gear, 0, car.gearbox.top_gear).astype(int)])
 
@@ -102,7 +103,7 @@ def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
         car: gears, radii, efficiency, and the wheels' inertia over mass.
         speeds: (KNOTS,) rad/s.
     """
-    lever = _overall_ratios(table, car) / car.driven_radius
+    lever = overall_ratios(table, car) / car.driven_radius
     place = np.clip((table.engine - speeds[0]) / (speeds[1] - speeds[0]), 0.0, len(speeds) - 1.0)
     low = np.minimum(place.astype(int), len(speeds) - 2)
     share = place - low

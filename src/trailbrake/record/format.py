@@ -34,6 +34,7 @@ from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUM
 
 PROFILE = "trailbrake"
 ABOUT = "about.json"
+WIRE_DELAY = "wire_delay_s"  # in ABOUT, of drives through an embedded host: s until an answer is in force there
 WIRE = "wire.json"
 PART_KEY = "part"  # in about.json of the second and every further file of a recording: which it is
 VERSION_KEY = "schema_version"

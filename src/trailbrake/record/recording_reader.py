@@ -30,6 +30,7 @@ from trailbrake.record.format import (
     STATE,
     VERSION_KEY,
     WIRE,
+    WIRE_DELAY,
     Topic,
     parse_column_names,
     parse_fields,
@@ -41,6 +42,7 @@ from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUM
 from trailbrake.user_files import open_user_file, parse_json
 
 Array = NDArray[np.float64]
+MAX_WIRE_DELAY = 1.0  # s
 _DECLARED = (STATE_COLUMNS, CONTROL_COLUMNS)  # by the table of a RowReader
 
 
@@ -95,6 +97,8 @@ class Recording:
         path: the file.
         paths: all files of the recording, `path` first.
         about: sim, driver, track, car, seed, versions and date of the drive.
+        wire_delay: s of simulator time from a sample until its answer is in force, by the host's protocol; 0 where the
+            file does not state it.
         wire: counters of both ends of the wire; empty in a file that was cut.
         show_share: receives the share of the rows that is read, for a bar of progress.
     """
@@ -107,6 +111,8 @@ class Recording:
         self.show_share: Callable[[float], None] = lambda share: None
         self.about = load_attachment(layout, ABOUT)
         self.wire = load_attachment(layout, WIRE)
+        delay = self.about.get(WIRE_DELAY, 0.0)
+        self.wire_delay = float(delay) if isinstance(delay, (int, float)) and 0.0 <= delay <= MAX_WIRE_DELAY else 0.0
 
     @classmethod
     def open(cls, path: str | Path, *, join: bool = True, verify: bool = True) -> "Recording":

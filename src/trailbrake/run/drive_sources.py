@@ -45,7 +45,7 @@ def _read_recording(path: Path, number: int, bounds: RoadBounds | None) -> Drive
     road = recording.road_map if bounds is None else None
     if road is not None:
         bounds = RoadBounds(road.centre, road.left, road.right)
-    return make_table(state, controls, number, bounds)
+    return make_table(state, controls, number, bounds, recording.wire_delay)
 
 
 def _find_session_simulator(path: Path) -> AnySimulator | None:

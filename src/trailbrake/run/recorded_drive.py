@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
+from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Driver, Tap
@@ -92,13 +93,15 @@ def record_drive(
     """
     supervisor, breakable = Supervisor(), BreakableCall()
     simulator, drive, live, road = target
+    setup = make_setup(simulator, drive, live, driver)
     with (
         handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
-        open_connection(make_setup(simulator, drive, live, driver), lambda: supervisor.stop_reason != "") as connection,
+        open_connection(setup, lambda: supervisor.stop_reason != "") as connection,
     ):
         plain = Recorder(recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap")
         recorder = ThreadedRecorder(plain) if drive.live else plain
-        recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car})
+        recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car,
+                        WIRE_DELAY: setup.wire_delay})  # fmt: skip
         if road is not None:
             store_road(recorder, road)
         say = listener.show_message

@@ -50,3 +50,11 @@ def test_a_wrong_host_option_is_one_line(pair, said):
 
 def test_a_live_drive_has_no_host_options():
     assert make_setup(find("forza"), DriveOptions(live=True, host=("rat=120",))).serve is None
+
+
+def test_the_wire_s_own_delay_is_that_of_the_embedded_host():
+    beamng = find("beamng")
+    assert make_setup(beamng, DriveOptions(sim="beamng")).wire_delay == pytest.approx(0.005)
+    assert make_setup(beamng, DriveOptions(sim="beamng", host=("window=beamng",))).wire_delay == 0.0
+    assert make_setup(beamng, DriveOptions(sim="beamng", live=True)).wire_delay == 0.0
+    assert make_setup(find("forza"), DriveOptions(sim="forza")).wire_delay == 0.0

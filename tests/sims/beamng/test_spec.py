@@ -1,7 +1,7 @@
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.sims.beamng.spec import ServeOptions
+from trailbrake.sims.beamng.spec import ServeOptions, answer_delay
 
 
 @pytest.mark.parametrize(("options", "said"), [
@@ -13,3 +13,9 @@ from trailbrake.sims.beamng.spec import ServeOptions
 def test_options_out_of_range_are_one_line(options, said):
     with pytest.raises(UsageError, match=said):
         ServeOptions(**options)
+
+
+def test_an_answer_is_due_a_window_after_its_message():
+    assert answer_delay(ServeOptions()) == pytest.approx(0.005)
+    assert answer_delay(ServeOptions(simulink_time=0.002, ping_time=0.005)) == pytest.approx(0.006)
+    assert answer_delay(ServeOptions(window="beamng")) == 0.0

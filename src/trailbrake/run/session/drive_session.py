@@ -18,6 +18,7 @@ from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.planning.line_cache import cached_line_path
 from trailbrake.planning.line_file import load_racing_line
+from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import Driver, HandDriven, Tap, UsesKerbs
 from trailbrake.run.loop.drive_loop import LoopResult, run_loop
@@ -187,6 +188,7 @@ def _drive_cars(
     simulator, options, live, course, drivers, _ = prepared
     setup = make_setup(simulator, options, live, drivers[0])
     about = _describe_drive(prepared)
+    about[WIRE_DELAY] = setup.wire_delay
     if setup.signals:
         about["signals"] = describe_signals(setup.signals)
     plan = SessionPlan(options, _lap_goal(options, course), course, about, setup.signals)

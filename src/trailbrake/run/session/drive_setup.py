@@ -41,6 +41,11 @@ class DriveSetup:
         options = self.options
         return WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max", world=options.world)
 
+    @property
+    def wire_delay(self) -> float:
+        """Simulator time (s) from a sample until its answer is in force, by the embedded host's protocol; live 0."""
+        return 0.0 if self.options.live else self.simulator.answer_delay(self.serve)
+
 
 def make_setup(
     simulator: AnySimulator, options: DriveOptions, live: object = None, driver: Driver | None = None

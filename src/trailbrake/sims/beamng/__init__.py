@@ -19,6 +19,7 @@ SIMULATOR = Simulator(
     cars=spec.car_count,
     pace=spec.serve_pace,
     describe=spec.describe_options,
+    answer_delay=spec.answer_delay,
     embedded_options=spec.embedded_options,
     options_for_car=spec.options_for_car,
     watch_options=spec.watch_options,

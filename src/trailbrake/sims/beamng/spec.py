@@ -286,6 +286,15 @@ def serve_pace(options: ServeOptions) -> Literal["real", "max"]:
     return "max"
 
 
+def answer_delay(options: ServeOptions) -> float:
+    """Return the time from a message to the step at which its answer is due, s.
+
+    The strict window takes an answer no earlier; the game's own takes it as soon as it arrives.
+    """
+    timing = options.timing
+    return timing.unanswered * timing.message_period if options.window == "strict" else 0.0
+
+
 def watch_options(options: LiveOptions) -> LiveOptions:
     """Return the options of a link that takes no car."""
     return replace(options, take=False)
