@@ -74,6 +74,13 @@ def test_a_car_that_cannot_move_is_placed_on_the_road_and_in_the_end_given_up(co
     assert commands[-1][1].restart
 
 
+def test_a_car_that_is_stuck_without_fuel_says_so(course):
+    stuck = state_at(course, 100.0, 10.0, 2.0)
+    stuck.fuel = 0.0
+    with pytest.raises(CarStuckError, match="the tank is empty"):
+        commands_until_given_up(RoadReturn(course), stuck, [])
+
+
 def test_without_a_map_the_trail_leads_back(course):
     road_return = RoadReturn(UnmappedCourse())
     for k in range(60):

@@ -63,6 +63,18 @@ def test_a_car_that_rocks_without_headway_is_stuck_and_the_cell_ends():
     assert result.stuck_s == pytest.approx(STUCK_LIMIT - HEADWAY_TIME, abs=1.0)
 
 
+def test_a_car_without_fuel_is_over_when_it_stands():
+    watch = make_monitor(laps=3)
+    steps = 0
+    while not watch.ended:
+        rolling = state(0.1 * steps, 0.2, speed=max(9.0 - 0.1 * steps, 0.0))
+        rolling.fuel = 0.0
+        watch.observe_state(rolling, 1)
+        steps += 1
+    assert steps == pytest.approx(87, abs=2)
+    assert watch.reason == "no fuel in lap 2, 200 m after the line"
+
+
 def test_a_contact_or_a_driver_that_gave_up_is_a_crash():
     touched = make_monitor([lap(1), lap(2)])
     touched.observe_state(state(0.0, 0.0, contacts=1.0), 2)

@@ -68,6 +68,7 @@ class AdaptivePlan:
         first_factor: on the planned grip in the first lap, everywhere; laps change it place by place.
         cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
             the file says of downforce and brakes may be wrong.
+        wary: whether the grip may change while driving, as in rain.
         limits: how far the laps change the planned grip.
 
     Attributes:
@@ -86,12 +87,14 @@ class AdaptivePlan:
         *,
         first_factor: float = 1.0,
         cautious: bool = False,
+        wary: bool = False,
         limits: LearningLimits = CAUTIOUS_LIMITS,
     ) -> None:
         self._line, self._limits = course.line, course.envelope
         law = course.known_car().tyre_front.tyre_law()
         self._curve = (law.b, law.c, law.e)
-        self.estimate = GripEstimate(start_grip, self._curve)
+        self._wary = wary
+        self.estimate = GripEstimate(start_grip, self._curve, wary=wary)
         self._cautious, self._target_slip = cautious, limits.target_slip
         self.learning = LapLearning(
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
@@ -126,7 +129,7 @@ class AdaptivePlan:
         """
         estimate = self.estimate
         if not off.off_road:
-            estimate.add_sample(*use, dt)
+            estimate.add_sample(*use, dt, braked=forward < BRAKING)
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         planned = grip * float(self._factors[self._row_at(s)])
@@ -195,7 +198,7 @@ class AdaptivePlan:
         if len(memory.factors) != count:
             raise DataError("a memory of another road", where=where, expected=f"{count} factors",
                             got=str(len(memory.factors)))  # fmt: skip
-        self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve)
+        self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve, wary=self._wary)
         self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
         self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
         self._limit_estimate()

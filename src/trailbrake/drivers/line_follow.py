@@ -36,7 +36,8 @@ STEER_GAIN = 0.06  # rad/m, road-wheel angle per metre of error at the look-ahea
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
 YAW_DAMPING = 0.06  # s, rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, preview of the curvature: the lag of steering and tyres
-PEAK_SLIP_SHARE = 1.0  # share of the peak slip angle up to which the front tyres are steered
+PEAK_SLIP_SHARE = 1.0  # share of the peak slip angle up to which the front tyres are steered, ...
+BRAKED_SLIP_SHARE = 0.7  # ... and that of a car too fast for the bend: the rest of the circle is for the brakes
 SPEED_LEAD = 0.08  # s, preview of the profile
 SPEED_GAIN = 2.5  # 1/s, acceleration per m/s of speed error
 BRAKE_SHARE = 0.7  # share of lateral grip in use above which the brake limit falls no further
@@ -82,7 +83,7 @@ class Driver:
         self.learns = self.learn > 0.0 or (math.isnan(self.learn) and is_estimate)
         chosen = START_GRIP if math.isnan(self.start_grip) else self.start_grip
         cautious = is_estimate and math.isnan(self.start_grip)
-        self.plan = AdaptivePlan(course, chosen if self.learns else 1.0, cautious=cautious and self.learns)
+        self.plan = AdaptivePlan(course, chosen if self.learns else 1.0, cautious=cautious and self.learns, wary=True)
         road = self.line.kernel_table
         self.preview_line = bind_entry(preview_line, road, 0.0)
         self.car_attitude = bind_entry(car_attitude, self.handling, road, 0.0, 0.0, 0.0)
@@ -105,7 +106,7 @@ class Driver:
             )
             for side in (1.0, -1.0)
         ]
-        self.peak_slip = PEAK_SLIP_SHARE * car.tyre_front.peak_slip_angle
+        self.peak_slip = car.tyre_front.peak_slip_angle
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
@@ -157,7 +158,9 @@ class Driver:
         if state.speed > 5.0:
             # The velocity angle at the front axle: beyond the peak slip from it, more steer only makes the tyres slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
-            angle = min(max(angle, flow - self.peak_slip), flow + self.peak_slip)
+            too_fast = state.speed - self.plan.speed_at(s) > FULL_PEDAL_ERROR
+            most = self.peak_slip * (BRAKED_SLIP_SHARE if too_fast else PEAK_SLIP_SHARE)
+            angle = min(max(angle, flow - most), flow + most)
         lock = car.full_steer_angle(state.speed)
         self.angle = min(max(angle, -lock), lock)
         return self.angle / lock

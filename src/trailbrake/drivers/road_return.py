@@ -40,7 +40,7 @@ class RoadReturn:
         forward_gear: the gear to drive forwards in; None leaves it to the simulator's automatic box.
     """
 
-    USES = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "gear", "wheels.angular_velocity"})
+    USES = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "gear", "wheels.angular_velocity", "fuel"})
     COMMANDS = frozenset({"teleport", "to_pits", "restart"})
 
     def __init__(self, course: Course | None, forward_gear: int | None = None) -> None:
@@ -88,7 +88,7 @@ class RoadReturn:
             where = f"x {state.x:.1f} m, y {state.y:.1f} m" if math.isfinite(state.x) else "a place that is not known"
             raise CarStuckError(
                 f"the car is stuck at {where}: it did not get back onto the road in {GIVE_UP_AFTER:g} s",
-                hint="put it back in the simulator, then drive again",
+                hint="the tank is empty" if state.fuel <= 0.0 else "put it back in the simulator, then drive again",
             )
         return None if command is None else self._convert_command(command, state)
 

@@ -72,6 +72,8 @@ class CellMonitor:
         self._follow_headway(truth, finished, now, dt)
         if finished >= self._laps:
             self.ended = True
+        elif truth.fuel <= 0.0 and truth.speed < MOVING_SPEED and not math.isnan(self._moved_at):
+            self.ended, self.reason = True, f"no fuel in lap {finished + 1}, {self._place(truth):.0f} m after the line"
         elif now - self._advanced_at > STUCK_LIMIT:
             self.ended, self.reason = True, f"stuck in lap {finished + 1}, {self._place(truth):.0f} m after the line"
         elif now - self._first_time >= self._seconds:

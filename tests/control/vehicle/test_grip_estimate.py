@@ -109,3 +109,34 @@ def test_a_slide_never_raises_it():
     for _ in range(500):
         estimate.add_sample(1.02, 1.1, 1.1, DT)
     assert estimate.grip < 0.86
+
+
+def brake(estimate, grip, seconds, slip=0.9):
+    for _ in range(round(seconds / DT)):
+        estimate.add_sample(BRAKED_CAPACITY * grip * share_of_peak(slip), slip, 0.1, DT, braked=True)
+
+
+def test_bends_do_not_raise_what_braking_has_lowered_where_the_grip_may_change():
+    """A wet road: braking gives 0.7 of what is believed, bends 0.85 of it."""
+    wary, usual = (GripEstimate(1.0, (B, C, E), wary=wary) for wary in (True, False))
+    for estimate in (wary, usual):
+        for _ in range(6):
+            brake(estimate, 0.7, 1.5)
+            drive_bends(estimate, 0.85, 4.0, peak_slip=1.0)
+    assert wary.grip == pytest.approx(0.7, abs=0.02)
+    assert usual.grip > 0.75
+    for _ in range(20):  # the road dries
+        brake(wary, 1.0, 1.0, slip=0.6)
+        drive_bends(wary, 1.0, 4.0)
+    assert wary.grip == pytest.approx(1.0, abs=0.03)
+
+
+def test_a_fall_is_expected_to_go_on_for_some_seconds():
+    wary, usual = (GripEstimate(1.0, (B, C, E), wary=wary) for wary in (True, False))
+    for step in range(5):
+        for estimate in (wary, usual):
+            drive_bends(estimate, 1.0 - 0.04 * step, 4.0, peak_slip=1.0)
+    assert wary.grip < usual.grip - 0.02
+    for estimate in (wary, usual):
+        drive_bends(estimate, 0.84, 40.0, peak_slip=1.0)
+    assert wary.grip == pytest.approx(usual.grip, abs=0.005)

@@ -4,9 +4,14 @@ At a slip s, over that of its peak, a tyre gives the share f(s) of its grip (Mag
 of the envelope that is believed, and slips by s for it, has the capacity u / f(s): 1 where the belief is right. Below
 half of the peak slip the ratio says more about the tyre's stiffness than about its friction: such samples can only
 show that there is more grip than was estimated.
+
+A believed car brakes better or worse than it corners. Where the grip may change while driving (rain), one average over
+both would plan the braking with what bends have shown since: braking and cornering are then averaged apart, the lower
+one counts, and a fall is expected to go on for a while.
 """
 
 import math
+from dataclasses import dataclass
 
 FILTER_TIME = 0.1  # s, of the low-pass filters on use and slip: forces lag behind slips
 LEAST_USE = 0.6  # of the envelope with the estimated grip, below which a sample says nothing
@@ -24,7 +29,23 @@ BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
 TOLERANCE = 0.03  # by which the estimate may be low, for a car as believed, before it counts
 SURE_GRIP = 0.90  # at and below which an estimate is no such error
 LEAST_GRIP, MOST_GRIP = 0.4, 1.0
+FALL_MEMORY = 6.0  # s, of the low-pass filter against which a fall is measured
+FALL_TOLERANCE = 0.02  # of a fall that does not count
+FALL_AHEAD = 0.8  # of it that is expected besides: what FALL_MEMORY shows at an even rate is the fall of 5 s more
 _DOUBTFUL_RANGE = 1.0 - TOLERANCE - SURE_GRIP
+
+
+@dataclass
+class _Capacity:
+    """An average of samples: the share of the believed capacity, and the s of samples that it comes from."""
+
+    share: float
+    certainty: float
+
+    def add_sample(self, capacity: float, weight: float, *, sliding: bool) -> None:
+        horizon = SLIDING_TIME if sliding else min(self.certainty, AVERAGING_TIME)
+        self.share += min(weight / horizon, 1.0) * (capacity - self.share)
+        self.certainty = min(self.certainty + weight, AVERAGING_TIME)
 
 
 class GripEstimate:
@@ -34,29 +55,40 @@ class GripEstimate:
         grip: the first estimate, a factor.
         certainty: s of samples that it counts for.
         curve: B, C and E of the tyres' Magic Formula.
+        wary: whether the grip may change while driving.
 
     Attributes:
         use: of the believed envelope, filtered.
         slip: by the slip angles, over that of the peak, filtered.
         combined_slip: with the slip along the wheels, filtered.
-        certainty: s of samples so far.
         most: the highest estimate that is returned.
     """
 
-    def __init__(self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME) -> None:
-        self._curve = curve
+    def __init__(
+        self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME, *, wary: bool = False
+    ) -> None:
+        self._curve, self._wary = curve, wary
         self.use = self.slip = self.combined_slip = 0.0
-        self.certainty = certainty
         self.most = MOST_GRIP
-        self._share = _without_tolerance(min(grip, MOST_GRIP))  # of the believed capacity, averaged
+        self._bends = _Capacity(_without_tolerance(min(grip, MOST_GRIP)), certainty)
+        self._braking = _Capacity(MOST_GRIP, certainty)  # nothing is known of it
+        self._before = self._present_grip()  # the estimate of some seconds ago, where it was higher
 
     @property
     def grip(self) -> float:
         """The factor on the grip that is believed, LEAST_GRIP to `most`."""
-        doubt = min(max((self._share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
-        return min(max(self._share + TOLERANCE * doubt, LEAST_GRIP), self.most)
+        now = self._present_grip()
+        if not self._wary:
+            return now
+        fall = max(min(self._before, self.most) - now - FALL_TOLERANCE, 0.0)
+        return max(now - FALL_AHEAD * fall, LEAST_GRIP)
 
-    def add_sample(self, use: float, slip: float, angle_slip: float, dt: float) -> None:
+    def _present_grip(self) -> float:
+        share = min(self._bends.share, self._braking.share)
+        doubt = min(max((share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
+        return min(max(share + TOLERANCE * doubt, LEAST_GRIP), self.most)
+
+    def add_sample(self, use: float, slip: float, angle_slip: float, dt: float, *, braked: bool = False) -> None:
         """Take one sample.
 
         Args:
@@ -64,7 +96,11 @@ class GripEstimate:
             slip: combined slip of the axle that slips more, over that of the peak.
             angle_slip: the same by the slip angle alone.
             dt: s since the last sample.
+            braked: whether the car is braked.
         """
+        if self._wary:
+            now = self._present_grip()
+            self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
         if not math.isfinite(use + slip + angle_slip):
             return
         share = min(dt / FILTER_TIME, 1.0)
@@ -76,18 +112,17 @@ class GripEstimate:
             return
         capacity = self.use / self._share_of_peak(combined)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
+        average = self._braking if self._wary and braked and along > self.slip else self._bends
         sliding = self.slip > SLIDING or along > BRAKED
         if combined > LEAST_SLIP:
             weight = min((combined - LEAST_SLIP) / (FULL_SLIP - LEAST_SLIP), 1.0) * dt
             capacity = capacity / BRAKED_CAPACITY if along > BRAKED else capacity
         else:
             weight = (combined - MARGIN_SLIP) / (LEAST_SLIP - MARGIN_SLIP) * dt
-            capacity = max(capacity / STIFFNESS_DOUBT, self._share)
+            capacity = max(capacity / STIFFNESS_DOUBT, average.share)
         if sliding:  # a slide shows how much grip there is at most
-            capacity = min(capacity, self._share)
-        horizon = SLIDING_TIME if sliding else min(self.certainty, AVERAGING_TIME)
-        self._share += min(weight / horizon, 1.0) * (capacity - self._share)
-        self.certainty = min(self.certainty + weight, AVERAGING_TIME)
+            capacity = min(capacity, average.share)
+        average.add_sample(capacity, weight, sliding=sliding)
 
     def _share_of_peak(self, slip: float) -> float:
         b, c, e = self._curve
