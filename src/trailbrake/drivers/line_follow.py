@@ -33,6 +33,7 @@ from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import G, wrap_angle
 
 STEER_GAIN = 0.06  # rad/m, road-wheel angle per metre of error at the look-ahead point
+SPIN_START, SPIN_END = 1.0, 1.6  # rear slip over that of the peak above which the front turns in less, to not at all
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
 YAW_DAMPING = 0.06  # s, rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, preview of the curvature: the lag of steering and tyres
@@ -126,7 +127,7 @@ class Driver:
             use = self.plan.measure_use(state.speed, state.acceleration_x, slips, path)
             self.plan.adapt(s, state.acceleration_x, dt, use, off)
         acceleration, grip = self._target_acceleration(state, s, off, path, slips)
-        steer = self._compute_steer(state, s, offset, here, acceleration)
+        steer = self._compute_steer(state, (s, offset, acceleration), here, slips)
         throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip), dt)
         gear = None if state.gear is None else choose_gear(state.speed, state.gear, self.upshifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
@@ -146,8 +147,12 @@ class Driver:
         """Take up what `export_memory` returned, after `reset`; DataError where it does not fit."""
         self.plan.import_memory(content, where)
 
-    def _compute_steer(self, state: CarState, s: float, offset: float, here: LinePreview, acceleration: float) -> float:
+    def _compute_steer(
+        self, state: CarState, place: tuple[float, float, float], here: LinePreview, slips: AxleSlips
+    ) -> float:
+        """Return the steer; `place` is that along the line and left of it (m), and the target acceleration (m/s^2)."""
         car = self.car
+        s, offset, acceleration = place
         speed = max(state.speed, 1.0)
         forward, sideslip, sideslip_rate = self.car_attitude(
             self.handling, self.plan.road, s + STEER_LEAD * speed, speed, acceleration
@@ -160,6 +165,8 @@ class Driver:
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
             too_fast = state.speed - self.plan.speed_at(s) > FULL_PEDAL_ERROR
             most = self.peak_slip * (BRAKED_SLIP_SHARE if too_fast else PEAK_SLIP_SHARE)
+            rear = abs(slips.rear_angle) / car.tyre_rear.peak_slip_angle
+            most *= min(max((SPIN_END - rear) / (SPIN_END - SPIN_START), 0.0), 1.0)
             angle = min(max(angle, flow - most), flow + most)
         lock = car.full_steer_angle(state.speed)
         self.angle = min(max(angle, -lock), lock)
