@@ -64,6 +64,7 @@ TESTED_ELSEWHERE = {
     "world/miniature/camera/upright_kernels.py": "world/miniature/camera/test_renderer.py",  # kernels
     "world/miniature/camera/ground_kernels.py": "world/miniature/camera/test_renderer.py",
     "cli/train.py": "train/test_clone.py",
+    "train/clone_task.py": "train/test_clone_sweep.py",
     "world/wall_rays.py": "world/test_range_scanner.py",  # kernels of the scanner
     "world/state_builder.py": "world/test_plant.py",
 }

@@ -25,6 +25,10 @@ def test_trials_of_another_search_or_driver_do_not_count(tmp_path):
     TrialJournal(path, options).add_trial({"a": 1.0}, 5.0)
     assert TrialJournal(path, options).find_cost({"a": 1.0}) == 5.0
     assert TrialJournal(path, replace(options, seed=1)).find_cost({"a": 1.0}) is None
+    gains = replace(options, config=tmp_path / "gains.toml")
+    assert TrialJournal(path, gains).find_cost({"a": 1.0}) is None
+    gains = replace(options, config=tmp_path / "gains.toml")
+    assert TrialJournal(path, gains).find_cost({"a": 1.0}) is None
     driver.write_text("two")
     assert TrialJournal(path, options).find_cost({"a": 1.0}) is None
 

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
-from trailbrake.train.options import CloneOptions
+from trailbrake.train.options import CloneOptions, CloneSweepOptions
 from trailbrake.train.rl.options import RlOptions
 
 
@@ -21,13 +21,17 @@ def build_train_app() -> App:
 
 
 def clone(
-    *folders: Path, options: Annotated[CloneOptions | None, Parameter(name="*")] = None, json: JsonFlag = False
+    *folders: Path,
+    options: Annotated[CloneOptions | None, Parameter(name="*")] = None,
+    sweep: Annotated[CloneSweepOptions | None, Parameter(name="*")] = None,
+    json: JsonFlag = False,
 ) -> int:
     """Learn to drive by pictures from recorded drives; `drive --driver policy:FILE` drives the policy.
 
     Args:
         folders: recordings (.mcap), folders with driving_log.csv, and folders with either in them.
         options: how.
+        sweep: several policies with other seeds and settings.
         json: print one JSON object on stdout.
     """
     from trailbrake.errors import UsageError
@@ -36,6 +40,12 @@ def clone(
     if not folders:
         raise UsageError("nothing to learn from", where="train clone", expected="recordings or folders",
                          hint="make some with: trailbrake drive --sim trend --driver lane_sign")  # fmt: skip
+    sweep = sweep or CloneSweepOptions()
+    if sweep.sweep:
+        return _sweep_clones(list(folders), options or CloneOptions(), sweep, json)
+    if sweep != CloneSweepOptions():
+        raise UsageError("one policy needs no processes", where="--jobs, --on, --mirror, --patience",
+                         hint="--sweep seed=0-7 learns eight")  # fmt: skip
     with TaskProgress("learning", wanted=not json) as show:
         result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_share)
     if json:
@@ -43,6 +53,24 @@ def clone(
     else:
         _print_result(result)
     return 0 if result["ended"] == "done" else 130
+
+
+def _sweep_clones(folders: list[Path], options: CloneOptions, sweep: CloneSweepOptions, json: bool) -> int:
+    from trailbrake.train.clone_sweep import sweep_clones
+
+    with TaskProgress("learning", wanted=not json) as show:
+        result = sweep_clones(folders, options, sweep, show.show_message, show.show_share)
+    if json:
+        print_json(result)
+    else:
+        rows = [[" ".join(f"{name}={value:g}" for name, value in row["values"].items()),
+                 *("-" if row[key] is None else f"{row[key]:.4f}" for key in ("error", "loss")), str(row["pictures"]),
+                 f"{row['cpu_s']:.0f} s", Path(row["policy"]).name] for row in result["clones"]]  # fmt: skip
+        print_table("Cloned, best first", ["settings", "held-out steer error", "held-out loss", "pictures", "processor",
+                                           "policy"], rows)  # fmt: skip
+        print(f"{result['learned']} learned, {result['kept']} kept, {len(result['failed'])} failed;"
+              f" all in {result['folder']}\npolicy {result['policy']}, the first one")  # fmt: skip
+    return int(bool(result["failed"]))
 
 
 def rl(*, options: Annotated[RlOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:

@@ -81,7 +81,7 @@ def digest_search(options: TuneOptions) -> str:
     words = (options.driver, options.track, *options.cars.split(","), config,
              *(pair.partition("=")[2] for pair in options.host))  # fmt: skip
     files = sorted(hashlib.sha256(data).hexdigest() for data in collect_files(words).values())
-    return hashlib.sha256(msgspec.json.encode([same, files, hash_source()])).hexdigest()[:24]
+    return hashlib.sha256(msgspec.json.encode([same, files, hash_source()], enc_hook=str)).hexdigest()[:24]
 
 
 def _is_trial(row: Mapping[str, object]) -> bool:

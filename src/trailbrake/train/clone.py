@@ -27,7 +27,8 @@ ROUND_EPOCHS, ROUND_RATE = 3, 0.5  # epochs of a correction round; its learning 
 MAX_EPOCHS, MIN_PICTURES = 1000, 500
 
 
-def _check_options(options: CloneOptions) -> None:
+def check_options(options: CloneOptions) -> None:
+    """Check the options; UsageError names the one that is wrong."""
     for name, good, expected in (
         ("epochs", 1 <= options.epochs <= MAX_EPOCHS, f"1 .. {MAX_EPOCHS}"),
         ("most", options.most >= MIN_PICTURES, f"{MIN_PICTURES} or more"),
@@ -76,7 +77,7 @@ def clone_policy(
         UsageError: nothing to learn from, a wrong option, or no PyTorch.
         DataError: a file that is no recording, or too few rows.
     """
-    _check_options(options)
+    check_options(options)
     glance, stopped = CropSpec(), False
 
     def stop() -> None:
