@@ -43,8 +43,17 @@ def evaluate(
 
 
 def _evaluate_suite(name: str, options: EvaluationOptions, running: EvaluationRunOptions, json: bool) -> int:
+    from trailbrake.evaluate.evaluation import default_folder
     from trailbrake.evaluate.suite_evaluation import evaluate_suite
+    from trailbrake.evaluate.suite_leaderboard import rank_suite_runs
 
+    if running.board:
+        result = rank_suite_runs(name, running.board, running.out or default_folder())
+        if json:
+            print_json(result)
+        else:
+            _print_suite(result)
+        return 0
     with TaskProgress("evaluating", wanted=not json) as show:
         result = evaluate_suite(name, options, running, show.show_message, show.show_share)
     if json:

@@ -59,8 +59,9 @@ def evaluate(
             that is not complete, at the end.
         KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
     """
-    if running.check is not None:
-        raise UsageError("only results of a suite are checked", where="--check", got=str(running.check),
+    if running.check is not None or running.board:
+        raise UsageError("only results of a suite are checked and ranked", where="--check, --board",
+                         got=", ".join(map(str, running.board or [running.check])),
                          hint="see docs/suite-race-v1.md")  # fmt: skip
     planned = list_cells(options)
     with mirror_results(running.out or default_folder(), running.mirror, say):

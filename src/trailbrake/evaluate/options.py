@@ -64,6 +64,7 @@ class EvaluationRunOptions:
         video: keep a recording of each cell, and write a video of its best lap, or of its end where it has none.
         mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of the folder while it changes, and whose results
             count as those of the folder; see docs/scale.md.
+        board: result files of a suite, once for each: their drivers are ranked together, and nothing is driven.
         patience: wall time after which a cell that does not end is given up, s.
     """
 
@@ -77,4 +78,5 @@ class EvaluationRunOptions:
     check: Path | None = None
     video: bool = False
     mirror: str = ""
+    board: tuple[Path, ...] = ()
     patience: float = 3600.0

@@ -129,10 +129,11 @@ def score_drivers(suite: Suite, results: Mapping[Cell, CellResult]) -> list[Json
     for cell, result in results.items():
         drivers.setdefault(cell.driver, []).append((cell, result))
     scores = [_score_driver(suite, driver, cells) for driver, cells in drivers.items()]
-    return sorted(scores, key=_rank_score)
+    return sorted(scores, key=rank_score)
 
 
-def _rank_score(score: JsonObject) -> tuple[float, float, float, str]:
+def rank_score(score: JsonObject) -> tuple[float, float, float, str]:
+    """Return a key that sorts scores, the best first."""
     ratio = float(score["ratio_mean"])
     lost = float(score["crash_rate"]) + float(score["error"])
     return lost, -float(score["valid_laps"]), ratio if math.isfinite(ratio) else math.inf, str(score["driver"])
