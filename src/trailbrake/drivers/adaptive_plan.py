@@ -128,11 +128,15 @@ class AdaptivePlan:
             off: how the car is off the plan.
         """
         estimate = self.estimate
+        factor = float(self._factors[self._row_at(s)])
+        # Grip that laps have found to be missing here is in the factor, and must not be counted twice.
+        known = 1.0 if self._wary else min(factor, 1.0)
         if not off.off_road:
-            estimate.add_sample(*use, dt, braked=forward < BRAKING)
+            share, slip, angle_slip = use
+            estimate.add_sample(share / known, slip, angle_slip, dt, braked=forward < BRAKING)
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
-        planned = grip * float(self._factors[self._row_at(s)])
+        planned = grip * factor / known
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         braked = estimate.combined_slip if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)

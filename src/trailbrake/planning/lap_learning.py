@@ -42,16 +42,18 @@ class LearningLimits(NamedTuple):
         most_factor: that is planned with, at most MOST_FACTOR.
         raise_kept: share of a station's raise that is kept after a lap which went wrong there, down to LEAST_RAISE: the
             factor settles instead of going up and down.
+        recurring_grip: difference of the estimated grip from lap to lap at a place, below which it counts as the same.
     """
 
     target_slip: float
     most_raise: float
     most_factor: float
     raise_kept: float
+    recurring_grip: float
 
 
-CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0)  # for a law that follows a plan with room to spare
-PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5)  # for one that holds a car at the peak of its tyres
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.0)  # for a law that follows a plan with room to spare
+PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5, 0.03)  # for one that holds a car at the peak of its tyres
 
 
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +99,8 @@ class LapLearning:
         self._closed, self._limits = closed, limits
         self._raise = np.full(count, limits.most_raise)  # that a lap may make at a station
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
-        self._grip = np.ones(count)  # the estimated grip with which that was driven
+        self._grip = np.ones(count)  # the estimated grip with which that was driven, ...
+        self._last_grip = np.full(count, np.nan)  # ... and with which the lap before was driven there
         self._station = 0
 
     def observe(self, s: float, grip: float, use: float, slip: float, fault: float) -> bool:
@@ -126,7 +129,11 @@ class LapLearning:
         """Update the factors by the lap that has ended, and begin another; `grip` is the estimate now."""
         # What was driven is the product of factor and estimate. Where the estimate has changed since, the factor makes
         # up for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
-        before, room = self._grip / grip, np.maximum(-self._fault, 0.0)
+        # An estimate that differs from bend to bend and is the same lap by lap is an error of the belief, and will be
+        # there in the next lap as well.
+        recurs = np.abs(self._grip - self._last_grip) < self._limits.recurring_grip
+        before, room = np.where(recurs, 1.0, self._grip / grip), np.maximum(-self._fault, 0.0)
+        self._last_grip = self._grip.copy()
         proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
