@@ -163,7 +163,8 @@ def test_an_estimate_that_differs_from_bend_to_bend_in_each_lap_is_no_reason_to_
         before = learning.factors[50]
         for s in np.arange(5.0, LENGTH, 2.0):
             is_here = 500.0 <= s < 510.0
-            learning.observe(s, 0.88 * here if is_here else 0.88, 0.95, PEAK_LIMITS.target_slip, 0.05 if is_here else 0.0)
+            grip, fault = (0.88 * here, 0.05) if is_here else (0.88, 0.0)
+            learning.observe(s, grip, 0.95, PEAK_LIMITS.target_slip, fault)
         learning.observe(1.0, 0.88, 0.0, 0.0, 0.0)
         if lap > 0:
             assert learning.factors[50] == pytest.approx(0.95 * before)
