@@ -45,8 +45,8 @@ def rank_suite_runs(name: str, paths: Sequence[Path], folder: Path) -> JsonObjec
         scores += [{**score, **about} for score in found]
         cells += rows
     scores.sort(key=rank_score)
-    result: JsonObject = {
+    board: JsonObject = {
         "suite": suite.name, "text": suite.text, "scores": scores, "cells": cells, "folder": str(folder), "file": "",
         "drove": 0, "kept": len(cells), "wall_s": 0.0, "check": None,
     }  # fmt: skip
-    return {**result, "page": str(write_suite_page(result))}
+    return {**board, "page": str(write_suite_page(board))}
