@@ -6,7 +6,7 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
-from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, AdaptivePlan, Deviation
+from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, VERIFIED_GRIP, AdaptivePlan, Deviation
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
@@ -75,6 +75,14 @@ def test_an_uncertain_plan_rises_lap_by_lap(course):
         drive_lap(plan, slip=0.5, use=0.8)
         assert plan.estimate.most == by_laps[plan.learning.laps]
     assert plan.learning.laps >= 3
+
+
+def test_a_file_that_was_driven_with_all_its_grip_starts_less_cautiously(course):
+    doubt = Uncertainty(lateral_grip=0.04, braking=0.04, drive_force=0.05, downforce=0.1, steer_angle=0.02, delay=0.01,
+                        verified_laps=2, source="")  # fmt: skip
+    car = msgspec.structs.replace(course.car, uncertainty=doubt)
+    plan = AdaptivePlan(Course(course.track, car, given_line=course.line), 1.0, cautious=True)
+    assert plan.estimate.grip == VERIFIED_GRIP[0] > CAUTIOUS_GRIP[0]
 
 
 def test_off_the_road_it_does_not_estimate(course):

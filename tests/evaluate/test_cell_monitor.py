@@ -93,3 +93,12 @@ def test_the_time_is_limited_and_an_open_road_is_driven_once():
     road = make_monitor([lap(1)], closed=False)
     road.observe_state(state(0.0, 1.0), 1)
     assert (road.ended, road.reason) == (True, "")
+
+
+def test_an_open_road_that_is_driven_to_its_end_counts_once():
+    road = make_monitor([lap(1)], closed=False)
+    for k in range(11):
+        road.observe_state(state(2.0 * k, 0.1 * k), int(k == 10))
+    result = road.build_result("", float("nan"))
+    assert result.distance_m == pytest.approx(LENGTH)
+    assert result.mean_speed_mps == pytest.approx(50.0)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import car_names, load_car
+from trailbrake.cars.params import SteerRange
 from trailbrake.planning.axle_forces import load_parameters, wheel_loads
 from trailbrake.planning.envelope import (
     REAR_GRIP_SHARE,
     SHARES,
+    STEER_SHARE,
     UNAIDED_BRAKING_RESERVE,
     compute_envelope,
     full_throttle_force,
@@ -180,3 +182,22 @@ def test_an_open_front_differential_of_four_driven_wheels_leaves_the_rear_axle_a
     now, best, worst = (compute_envelope(c).drive[5, SHARES - 3] for c in (car, both, rear_open))
     assert now < best
     assert worst < best
+
+
+def test_a_game_that_turns_the_wheels_less_at_speed_limits_bends_and_not_the_pedals(gt3: object) -> None:
+    free = compute_envelope(gt3)
+    pad = msgspec.structs.replace(
+        gt3, steer_range=SteerRange(source="", speeds=(5.0, 15.0, 40.0), shares=(1.0, 0.5, 0.05))
+    )
+    limited = compute_envelope(pad)
+    fast = int(np.searchsorted(free.speeds, 40.0))
+    calm = int(np.searchsorted(free.speeds, 15.0))
+    assert limited.lateral[calm] == pytest.approx(free.lateral[calm])
+    assert limited.lateral[fast] < 0.9 * free.lateral[fast]
+    # Even without any slip of the tyres the wheels turn the car no tighter; slip of the front takes more.
+    v = float(free.speeds[fast])
+    angle = STEER_SHARE * pad.full_steer_angle(v)
+    rear_helps = gt3.tyre_rear.peak_slip_angle
+    assert limited.lateral[fast] < v * v * (angle + rear_helps) / gt3.body.wheelbase
+    assert limited.brake[fast, 0] == pytest.approx(free.brake[fast, 0])
+    assert limited.drive[fast, 0] == pytest.approx(free.drive[fast, 0])

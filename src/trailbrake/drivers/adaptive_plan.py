@@ -39,6 +39,7 @@ CAUTIOUS_GRIP = (
     0.87,
     0.94,
 )  # highest estimate in the first laps, where the grip in the car's file is an estimate itself
+VERIFIED_GRIP = (0.93, 0.97)  # the same of a file whose plan has been driven with all its grip, and stayed on a road
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 GRIP_COLUMN = 4  # of the path shapes
 
@@ -95,7 +96,10 @@ class AdaptivePlan:
         self._curve = (law.b, law.c, law.e)
         self._wary = wary
         self.estimate = GripEstimate(start_grip, self._curve, wary=wary)
-        self._cautious, self._target_slip = cautious, limits.target_slip
+        self._target_slip = limits.target_slip
+        doubt = course.known_car().uncertainty
+        is_verified = doubt is not None and doubt.verified_laps > 0
+        self._first_grips = () if not cautious else VERIFIED_GRIP if is_verified else CAUTIOUS_GRIP
         self.learning = LapLearning(
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
         )
@@ -209,10 +213,7 @@ class AdaptivePlan:
 
     def _limit_estimate(self) -> None:
         laps = self.learning.laps
-        if self._cautious and laps < len(CAUTIOUS_GRIP):
-            self.estimate.most = CAUTIOUS_GRIP[laps]
-        else:
-            self.estimate.most = MOST_GRIP
+        self.estimate.most = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
 
     def _settings(self, start: float) -> ProfileSettings:
         return ProfileSettings(self._line.spacing, self._line.closed, start, GRIP_MARGIN)

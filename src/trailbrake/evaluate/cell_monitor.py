@@ -83,7 +83,8 @@ class CellMonitor:
         return truth.lap_progress * self._length
 
     def _follow_headway(self, truth: CarState, finished: int, now: float, dt: float) -> None:
-        way = finished * self._length + self._place(truth)
+        # At the end of an open road the lap is finished and its whole length driven: that is one length.
+        way = (finished * self._length if self._closed else 0.0) + self._place(truth)
         if math.isnan(self._start):
             self._start = way
         if way >= self._furthest + HEADWAY:

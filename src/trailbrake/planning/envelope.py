@@ -36,6 +36,7 @@ UNAIDED_RESERVE = 0.15  # share of driving (braking) at full cornering not used 
 UNAIDED_BRAKING_RESERVE = (
     0.07  # share of all braking not used without ABS: a driver cannot hold the wheels at their peak
 )
+STEER_SHARE = 1.05  # of the road-wheel angle that a game leaves at a speed: what is learned of that is rather low
 MIN_SPEED = 1.0  # m/s, first grid speed
 MAX_THRUST = 1e9  # N, of an engine without limit
 
@@ -77,8 +78,15 @@ def _differential_side_force(force: float, car: PlanningCar) -> float:
 
 
 @internal_jit
-def _lateral_limit(v: float, car: PlanningCar, drag: float) -> float:
-    """Return the largest steady lateral acceleration (m/s^2) at constant speed v (m/s) and drag (N), by bisection."""
+def _lateral_limit(v: float, car: PlanningCar, drag: float, lock: float) -> float:
+    """Return the largest steady lateral acceleration (m/s^2) at constant speed, by bisection.
+
+    Args:
+        v: m/s.
+        car: the car.
+        drag: N, of the air and the tyres.
+        lock: rad, of the road wheels at most.
+    """
     mass, base, to_front = car.body.mass, car.body.wheelbase, car.body.cg_to_front
     front, rear = car.front, car.rear
     lo, hi = 0.0, 60.0
@@ -95,7 +103,12 @@ def _lateral_limit(v: float, car: PlanningCar, drag: float) -> float:
         can_front = max_lateral_force(fl, fr, push * car.drive_front, front)
         can_rear = max_lateral_force(rl, rr, push * (1.0 - car.drive_front), rear)
         need_front = side_front + _differential_side_force(push, car)
-        if need_front < can_front and side_rear < REAR_GRIP_SHARE * can_rear:
+        fits = need_front < can_front and side_rear < REAR_GRIP_SHARE * can_rear
+        if fits and lock < math.inf:
+            front_slip = required_slip_angle(fl, fr, side_front, push * car.drive_front, front)
+            rear_slip = required_slip_angle(rl, rr, side_rear, push * (1.0 - car.drive_front), rear)
+            fits = base * ay / v**2 + front_slip - rear_slip < lock
+        if fits:
             lo = ay
         else:
             hi = ay
@@ -168,7 +181,7 @@ def _fill_tables(grid: Array, car: PlanningCar, lateral: Array, tables: Array) -
     """Fill the tables of an envelope.
 
     Args:
-        grid: (3, n) speed (m/s), thrust (N) and drag (N).
+        grid: (4, n) speed (m/s), thrust (N), drag (N), and the road wheels' angle (rad) at most; infinite: enough.
         car: the car.
         lateral: (n,) out, m/s^2.
         tables: (3, n, m) out, m/s^2: traction, pull and brake.
@@ -178,7 +191,7 @@ def _fill_tables(grid: Array, car: PlanningCar, lateral: Array, tables: Array) -
     mass, base, to_front = car.body.mass, car.body.wheelbase, car.body.cg_to_front
     for i in range(n):
         v, thrust, drag = grid[0, i], grid[1, i], grid[2, i]
-        lateral[i] = _lateral_limit(v, car, drag)
+        lateral[i] = _lateral_limit(v, car, drag, grid[3, i])
         for j in range(m):
             ay = lateral[i] * j / (m - 1.0)
             fl, fr, rl, rr = wheel_loads(0.0, ay, v, car.body)
@@ -225,7 +238,10 @@ def compute_envelope(car: CarParams) -> Envelope:
     speeds = np.linspace(MIN_SPEED, top_speed(car) + 2.0, SPEEDS)
     brakes, numbers = car.brakes, planning_car(car)
     lateral, tables = np.empty(SPEEDS), np.empty((3, SPEEDS, SHARES))
-    grid = np.stack([speeds, full_throttle_force(car, speeds), running_resistance(car, speeds)])
+    lock = np.full(SPEEDS, math.inf)  # the lock itself is for bends tighter than those of a road
+    if car.steer_range is not None:
+        lock = np.array([STEER_SHARE * car.full_steer_angle(float(v)) for v in speeds])
+    grid = np.stack([speeds, full_throttle_force(car, speeds), running_resistance(car, speeds), lock])
     _fill_tables(grid, numbers, lateral, tables)
     traction, pull, brake = tables
     # Without driver aids a pedal can exceed the grip of one wheel, and a sliding wheel has no side force.
