@@ -168,3 +168,12 @@ def test_an_estimate_that_differs_from_bend_to_bend_in_each_lap_is_no_reason_to_
         learning.observe(1.0, 0.88, 0.0, 0.0, 0.0)
         if lap > 0:
             assert learning.factors[50] == pytest.approx(0.95 * before)
+
+
+def test_a_lap_in_which_the_grip_has_fallen_raises_nothing():
+    learning = circuit()
+    drive_lap(learning, lambda s: 0.5, grip=0.9)
+    first = learning.factors.max()
+    assert first <= 1.0
+    drive_lap(learning, lambda s: 0.5, grip=0.9)
+    assert learning.factors.max() > first

@@ -104,6 +104,7 @@ class AdaptivePlan:
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
         )
         self._limit_estimate()
+        self.learning.lap_grip = self.estimate.grip
         self._car = planning_car(course.known_car())
         self._shapes = path_shapes(self._line)
         self._grip_of_road = self._shapes[:, GRIP_COLUMN].copy()
@@ -210,6 +211,7 @@ class AdaptivePlan:
         self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
         self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
         self._limit_estimate()
+        self.learning.lap_grip = self.estimate.grip
 
     def _limit_estimate(self) -> None:
         laps = self.learning.laps

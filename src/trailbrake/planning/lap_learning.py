@@ -29,6 +29,7 @@ MOST_LOWERING = 0.12  # of the factor, in a lap
 LEAST_RAISE = 0.005  # of the factor, in a lap, that remains at a station where laps went wrong
 LEAST_FACTOR, MOST_FACTOR = 0.7, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
+FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
 BEHIND, AHEAD = 1, 5  # stations whose laps count for a station: what is wrong ahead was too fast here
 
@@ -88,6 +89,7 @@ class LapLearning:
     Attributes:
         factors: (n,) on the planned grip, at stations STATION apart.
         laps: how many laps they come from.
+        lap_grip: the grip that was estimated at the end of the lap before, or at the start.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class LapLearning:
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the estimated grip with which that was driven, ...
         self._last_grip = np.full(count, np.nan)  # ... and with which the lap before was driven there
+        self.lap_grip = 1.0
         self._station = 0
 
     def observe(self, s: float, grip: float, use: float, slip: float, fault: float) -> bool:
@@ -138,6 +141,9 @@ class LapLearning:
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
         wanted = self._spread(np.clip(wanted, 1.0 - MOST_LOWERING, 1.0 + self._limits.most_raise))
+        if grip < self.lap_grip - FALLING_GRIP:  # what margin a lap had on better ground, the next has not
+            wanted = np.minimum(wanted, 1.0)
+        self.lap_grip = grip
         margin = self._spread(-self._fault)
         change = np.where(np.isfinite(margin), np.minimum(wanted - 1.0, self._raise), 0.0)
         least = min(LEAST_RAISE, self._limits.most_raise)
