@@ -192,7 +192,36 @@ class PlanPart:
         return frozenset({"x", "y", "yaw", "velocity_x"})
 
 
-Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart | PlanPart
+@dataclass(frozen=True)
+class LinePart:
+    """The planned line and speeds ahead in the car's own axes: a bend of the line looks the same on any road.
+
+    First the line's distance to the left of the car, over 3 m, and its direction minus that of the car, over 0.2 rad;
+    then for each time ahead, at the car's speed but 10 m/s at least, the direction from the car to the line's place
+    there, left of straight ahead, over 0.2 rad, and the planned speed minus the speed of the car over 10 m/s.
+
+    Attributes:
+        name: the name that options use.
+        text: one line for the documentation.
+        ahead: s.
+    """
+
+    name: str
+    text: str
+    ahead: tuple[float, ...]
+
+    @property
+    def width(self) -> int:
+        """How many numbers the part has."""
+        return 2 + 2 * len(self.ahead)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the STATE_FIELDS that the part needs."""
+        return frozenset({"x", "y", "yaw", "velocity_x"})
+
+
+Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart | PlanPart | LinePart
 
 _PREVIEW_DISTANCES = (10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 130.0, 170.0)
 PARTS: dict[str, Part] = {
@@ -210,11 +239,14 @@ PARTS: dict[str, Part] = {
         FeaturePart("lane", "position and heading relative to the road",
                     (Feature.SIN_HEADING, Feature.COS_HEADING, Feature.LEFT_CLEARANCE, Feature.RIGHT_CLEARANCE,
                      Feature.CURVATURE)),
+        FeaturePart("room", "distance to the edges of the road", (Feature.LEFT_CLEARANCE, Feature.RIGHT_CLEARANCE)),
         FeaturePart("pose", "world position and heading", (Feature.X, Feature.Y, Feature.YAW)),
         CurvaturePart("bends", "curvature of the road ahead", _PREVIEW_DISTANCES),
         EdgesPart("edges", "both edges of the road ahead in the car's axes", _PREVIEW_DISTANCES),
         NearestCarsPart("rivals", "the two nearest cars", 2),
         PlanPart("plan", "the planned line and speeds ahead", (0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 1.9, 2.5, 3.2)),
+        LinePart("line", "the planned line and speeds ahead, in the car's axes",
+                 (0.15, 0.3, 0.5, 0.75, 1.0, 1.4, 1.9, 2.5, 3.2)),
         ScanPart("scan64", "a range scanner with 64 beams over 270 degrees", 64),
         ScanPart("scan1080", "a range scanner with 1080 beams over 270 degrees", 1080),
     )

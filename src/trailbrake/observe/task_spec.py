@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ActionSpec, find_action
 from trailbrake.observe.features import PER_WHEEL, Feature
+from trailbrake.observe.line_preview import write_line_preview
 from trailbrake.observe.observation_kernels import (
     CURVATURE_TERM,
     NearestCars,
@@ -22,6 +23,7 @@ from trailbrake.observe.parts import (
     CurvaturePart,
     EdgesPart,
     FeaturePart,
+    LinePart,
     NearestCarsPart,
     Part,
     PlanPart,
@@ -85,7 +87,7 @@ class TaskSpec:
         self.scans: list[tuple[ScanPart, slice]] = []
         self._edges: list[tuple[EdgesPart, slice, Array]] = []
         self._nearest_cars: list[tuple[NearestCarsPart, int]] = []
-        self._plan_parts: list[tuple[PlanPart, int]] = []
+        self._plan_parts: list[tuple[PlanPart | LinePart, int]] = []
         place = 0
         for part in self.parts:
             columns = slice(place, place + part.width)
@@ -102,7 +104,7 @@ class TaskSpec:
                 self._edges.append((part, columns, np.array(part.ahead, np.float64)))
             elif isinstance(part, NearestCarsPart):
                 self._nearest_cars.append((part, place))
-            elif isinstance(part, PlanPart):
+            elif isinstance(part, PlanPart | LinePart):
                 self._plan_parts.append((part, place))
             else:
                 self.scans.append((part, columns))
@@ -188,7 +190,8 @@ class TaskSpec:
                 raise UsageError("this observation needs a plan of the road", where="observe", expected="a known car")
             times = np.array(plan_part.ahead, np.float64)
             ahead_of_cars = PlanPreview(table, road.plan, times, place, MAX_SCALED)
-            write_plan_preview(features, ahead_of_cars, out, lo, hi)
+            write = write_plan_preview if isinstance(plan_part, PlanPart) else write_line_preview
+            write(features, ahead_of_cars, out, lo, hi)
 
 
 def _check_sequence(names: Sequence[Item], where: str) -> Sequence[Item]:
