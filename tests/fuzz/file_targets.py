@@ -5,6 +5,7 @@ import copy
 import dataclasses
 import io
 import json
+import math
 import struct
 import zipfile
 from collections import Counter
@@ -60,7 +61,9 @@ from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
 from trailbrake.run.learning_journal import LearningJournal
+from trailbrake.run.options import TuneOptions
 from trailbrake.run.session.driver_memory import read_memory
+from trailbrake.run.trial_journal import TrialJournal, digest_search
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
 from trailbrake.sims.assetto.install.installation import find_installation
@@ -167,6 +170,21 @@ def resume_training(data: bytes) -> None:
 def read_training_curves(path: Path) -> None:
     if not all(type(row["iteration"]) is int for row in read_curves(path)):
         raise AssertionError("a line without its iteration")
+
+
+@cache
+def _digest_search() -> bytes:
+    return digest_search(TuneOptions()).encode()
+
+
+def read_trials(path: Path) -> None:
+    """Read the trials of a search, which may come from a mirror that others write."""
+    path.write_bytes(path.read_bytes().replace(PRESENT, _digest_search()))
+    journal = TrialJournal(path, TuneOptions())
+    if not all(math.isfinite(cost) for cost in journal._costs.values()):
+        raise AssertionError("a cost that is not finite")
+    journal.add_trial({"gain": 0.25}, 31.5)
+    assert TrialJournal(path, TuneOptions()).find_cost({"gain": 0.25}) == 31.5
 
 
 def change_ini(data: bytes) -> None:
@@ -392,6 +410,7 @@ FILE_TARGETS = [
         "training_checkpoint", resume_training, (b"<f4", b"|O", b"|S9", *JSON), 4096, mutator=mutate_json_and_npy_pieces
     ),
     _file("training_curves", "progress.jsonl", read_training_curves, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
+    _file("search_trials", "fuzz.trials.jsonl", read_trials, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),

@@ -38,7 +38,6 @@ WITHOUT_TARGET = {
     "bench/coupling_cases.py": "messages of the benchmark's own host",
     "bench/miniature_rows.py": "a picture that the benchmark made",
     "evaluate/result_folder.py": "results of our own evaluation, by their types; others are driven again",
-    "run/trial_journal.py": "trials of our own search, by their types; others are left out",
     "train/clone_sweep.py": "results of our own sweep, by their types; others are learned again",
     "train/clone_task.py": "trainings that the sweep wrote for its own workers",
     "storage/mirrored_files.py": "the state that the mirror wrote itself; files as bytes",
