@@ -54,6 +54,14 @@ def test_tracks_are_driven_in_groups_of_one_size():
         check_options(replace(options, roads=-1))
 
 
+def test_a_crash_costs_what_the_options_say():
+    careful = race_options(RlOptions(crash_penalty=8.0))
+    assert {end.reward for end in careful.ends} == {-8.0}
+    for wrong in (-1.0, float("nan")):
+        with pytest.raises(UsageError, match="--crash-penalty"):
+            check_options(RlOptions(crash_penalty=wrong))
+
+
 def test_rates_of_commands_are_those_of_the_policy():
     limits = RlOptions(steer_rate=1.5, pedal_rate=4.0, period=0.03).command_limits
     assert (limits.steer_rate, limits.pedal_rate, limits.period) == (1.5, 4.0, 0.03)

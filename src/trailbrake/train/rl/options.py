@@ -18,7 +18,6 @@ Range = tuple[float, float]
 METHODS = ("ppo", "sac")
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
 WHEELS_OFF_WEIGHT = -0.01  # for each wheel beside the road in a step: a warning before the third ends the episode
-CRASH_REWARD = -1.0  # on leaving the road or touching a wall, beside all that the episode would have brought
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +47,8 @@ class RlOptions:
         steer_rate: 1/s, greatest change of the steer; full lock is 1.
         pedal_rate: 1/s, greatest change of the pedal; 1 is full throttle, -1 full brake.
         start_speed: greatest speed at the start of an episode, m/s; less in bends and before them.
+        crash_penalty: what leaving the road or touching a wall costs, beside all that the episode would have brought;
+            1 is the reward for 50 m. More of it makes a policy careful.
         evaluate_every: iterations from one evaluation to the next.
         laps: that each car drives in an evaluation.
         seed: of everything random.
@@ -82,6 +83,7 @@ class RlOptions:
     steer_rate: float = 2.5
     pedal_rate: float = 10.0
     start_speed: float = 80.0
+    crash_penalty: float = 1.0
     evaluate_every: int = 20
     laps: int = 2
     seed: int = 0
@@ -159,6 +161,7 @@ def check_options(options: RlOptions) -> None:
         ("on", options.workers > 1 or not options.on, "--workers above 1 with it"),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
         ("hidden", 1 <= options.hidden <= 1024, "1 .. 1024"),
+        ("crash-penalty", 0.0 <= options.crash_penalty <= 1000.0, "0 .. 1000"),
         ("evaluate-every", options.evaluate_every >= 1, "1 or more"),
         ("laps", 2 <= options.laps <= 1000, "2 .. 1000: the first begins slowly"),
         ("seed", options.seed >= 0, "0 or more"),
@@ -197,10 +200,10 @@ def race_options(options: RlOptions, group: int = 0, *, evaluation: bool = False
             Reward("edge", "penalty for each wheel beside the road", Feature.WHEELS_OFF, WHEELS_OFF_WEIGHT),
         ),
         ends=(
-            End("off_track", "more than two wheels off the road", Feature.WHEELS_OFF, 2.5, CRASH_REWARD),
-            End("contact", "a wall was touched", Feature.NEW_CONTACTS, 0.5, CRASH_REWARD),
-            End("backward", "pointing backwards", Feature.BACKWARD_TIME, 0.5, CRASH_REWARD),
-            End("slow", "slower than 1 m/s", Feature.SLOW_TIME, 3.0, CRASH_REWARD),
+            End("off_track", "more than two wheels off the road", Feature.WHEELS_OFF, 2.5, -options.crash_penalty),
+            End("contact", "a wall was touched", Feature.NEW_CONTACTS, 0.5, -options.crash_penalty),
+            End("backward", "pointing backwards", Feature.BACKWARD_TIME, 0.5, -options.crash_penalty),
+            End("slow", "slower than 1 m/s", Feature.SLOW_TIME, 3.0, -options.crash_penalty),
         ),
         action=ACTION,
         limit=math.inf,
