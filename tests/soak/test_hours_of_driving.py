@@ -117,6 +117,11 @@ def fit_growth(hours, megabytes):
     return float(np.polyfit(hours[lowest], megabytes[lowest], 1)[0]) if len(lowest) > 1 else math.nan
 
 
+def list_tenths(values):
+    """Return eleven of the values at equal distances as text: whether memory grows evenly or in steps."""
+    return " ".join(f"{values[round(k)]:.2f}" for k in np.linspace(0, len(values) - 1, 11))
+
+
 def count_rows(parts):
     """Return the rows of a recording's files; fail if one does not open by itself or a row is missing between two."""
     ticks = 0
@@ -172,8 +177,8 @@ def test_hours_in_real_time(sim, tmp_path, capsys):
               f"{host_mb[-1]:.1f} MB ({growth[0]:+.2f} MB/h), client {client_mb[0]:.1f} -> "
               f"{client_mb[-1]:.1f} MB ({growth[1]:+.2f} MB/h), descriptors {host_files.min():.0f}.."
               f"{host_files.max():.0f} and {client_files.min():.0f}..{client_files.max():.0f}, {len(parts)} files, "
-              f"simulated second {rate:.6f} s, lost {summary['link']['lost']}, "
-              f"dropped {summary['dropped']}")  # fmt: skip
+              f"simulated second {rate:.6f} s, lost {summary['link']['lost']}, dropped {summary['dropped']}; host and "
+              f"client by tenths, MB: {list_tenths(host_mb)}; {list_tenths(client_mb)}")  # fmt: skip
     assert (summary["recording_error"], summary["dropped"]) == ("", 0)
     assert len(parts) >= int(SECONDS / (1.1 * 60.0 * PART_MINUTES + 60.0))
     assert max(host_files.max() - host_files.min(), client_files.max() - client_files.min()) <= 3
