@@ -2,20 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from helpers.planned_road import ROAD, even_plan, observe_plan
 
-from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import PARTS, LinePart
-from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
+from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.tracks.road_columns import RoadColumn
-from trailbrake.tracks.road_plan import RoadPlan
-from trailbrake.tracks.track_library import load_track
-
-ROAD = load_track("pinegrove").road
-N = len(ROAD.table)
-
-
-def even_plan(offset=1.5, heading=0.1, curvature=0.02, speed=30.0):
-    return RoadPlan(*(np.full(N, value) for value in (offset, heading, curvature, speed)))
 
 
 def find_pose(s, offset):
@@ -25,13 +16,7 @@ def find_pose(s, offset):
 
 
 def preview(plan, ahead=(0.5, 1.0), **features):
-    seen = np.zeros((Feature.COUNT, 1))
-    for name, value in features.items():
-        seen[Feature[name], 0] = value
-    task = TaskSpec([LinePart("line", "", ahead)])
-    out = np.zeros((1, task.width), np.float32)
-    task.write_observations(seen, PlannedRoad(ROAD, plan), out, 1, 0, 1)
-    return out[0]
+    return observe_plan(LinePart("line", "", ahead), plan, **features)
 
 
 def test_the_first_numbers_are_the_line_beside_the_car():

@@ -1,31 +1,16 @@
 import numpy as np
 import pytest
+from helpers.planned_road import ROAD, N, even_plan, observe_plan
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
-from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import PARTS, PlanPart
 from trailbrake.observe.state_observer import StateObserver
-from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
-from trailbrake.tracks.road_plan import RoadPlan
-from trailbrake.tracks.track_library import load_track
-
-ROAD = load_track("pinegrove").road
-N = len(ROAD.table)
-
-
-def even_plan(offset=1.5, heading=0.1, curvature=0.02, speed=30.0):
-    return RoadPlan(*(np.full(N, value) for value in (offset, heading, curvature, speed)))
+from trailbrake.observe.task_spec import TaskSpec
 
 
 def preview(plan, ahead=(0.5, 1.0), **features):
-    seen = np.zeros((Feature.COUNT, 1))
-    for name, value in features.items():
-        seen[Feature[name], 0] = value
-    task = TaskSpec([PlanPart("plan", "", ahead)])
-    out = np.zeros((1, task.width), np.float32)
-    task.write_observations(seen, PlannedRoad(ROAD, plan), out, 1, 0, 1)
-    return out[0]
+    return observe_plan(PlanPart("plan", "", ahead), plan, **features)
 
 
 def test_numbers_are_the_line_and_the_speeds_relative_to_the_car():

@@ -54,7 +54,8 @@ def write_lap_video(target: Path, road: Road, path: DrivenPath, title: str) -> P
     """
     if len(path.time) < 2 or not path.time[-1] > path.time[0]:
         raise DataError("no drive to show", where=title)
-    shown = DrivenPath(*(column[select_best_lap(road, path)] for column in path))
+    rows = select_best_lap(road, path)
+    shown = DrivenPath(*(column[rows] for column in path))
     left, right = road.edge_lines()
     rate = choose_rate()
     return write_video(target, _draw_frames(MapFrames(left, right, road.closed, shown, title), shown, rate), rate)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trailbrake.kernels import jit
 from trailbrake.observe.features import Feature
-from trailbrake.observe.plan_preview import HEADING_SCALE, LEAST_SPEED, OFFSET_SCALE, SPEED_SCALE, PlanPreview
+from trailbrake.observe.plan_preview import HEADING_SCALE, LEAST_SPEED, SPEED_SCALE, PlanPreview, write_line_error
 from trailbrake.tracks.frenet import bracket_rows, centreline_point, column_at
 from trailbrake.tracks.road_columns import RoadColumn
 
@@ -30,12 +30,7 @@ def write_line_preview(features: Array, part: PlanPreview, out: Rows, lo: int, h
     for car in range(lo, hi):
         s, offset, turned = features[Feature.S, car], features[Feature.OFFSET, car], features[Feature.HEADING, car]
         speed = features[Feature.VELOCITY_X, car]
-        i, j, u = bracket_rows(road, s)
-        lateral = (1.0 - u) * plan.offset[i] + u * plan.offset[j] - offset
-        heading = (1.0 - u) * plan.heading[i] + u * plan.heading[j] - turned
-        heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
-        out[car, first] = min(max(lateral / OFFSET_SCALE, -bound), bound)
-        out[car, first + 1] = min(max(heading / HEADING_SCALE, -bound), bound)
+        write_line_error(features, part, out, car)
         x, y, tx, ty = centreline_point(road, s)
         x -= offset * ty
         y += offset * tx

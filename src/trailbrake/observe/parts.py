@@ -193,35 +193,20 @@ class PlanPart:
 
 
 @dataclass(frozen=True)
-class LinePart:
-    """The planned line and speeds ahead in the car's own axes: a bend of the line looks the same on any road.
+class LinePart(PlanPart):
+    """The same plan in the car's own axes: a bend of the line looks the same wherever the centreline turns.
 
-    First the line's distance to the left of the car, over 3 m, and its direction minus that of the car, over 0.2 rad;
-    then for each time ahead, at the car's speed but 10 m/s at least, the direction from the car to the line's place
-    there, left of straight ahead, over 0.2 rad, and the planned speed minus the speed of the car over 10 m/s.
-
-    Attributes:
-        name: the name that options use.
-        text: one line for the documentation.
-        ahead: s.
+    First as `PlanPart`; then for each time ahead, as there, the direction from the car to the line's place there, left
+    of straight ahead, over 0.2 rad, and the planned speed minus the speed of the car over 10 m/s.
     """
-
-    name: str
-    text: str
-    ahead: tuple[float, ...]
 
     @property
     def width(self) -> int:
         """How many numbers the part has."""
         return 2 + 2 * len(self.ahead)
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """Names of the STATE_FIELDS that the part needs."""
-        return frozenset({"x", "y", "yaw", "velocity_x"})
 
-
-Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart | PlanPart | LinePart
+Part: TypeAlias = FeaturePart | CurvaturePart | EdgesPart | NearestCarsPart | ScanPart | PlanPart
 
 _PREVIEW_DISTANCES = (10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 130.0, 170.0)
 PARTS: dict[str, Part] = {

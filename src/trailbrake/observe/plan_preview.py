@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit
+from trailbrake.kernels import internal_jit, jit
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import NUMBERS_AHEAD
 from trailbrake.tracks.frenet import RoadTable, bracket_rows
@@ -37,6 +37,19 @@ class PlanPreview(NamedTuple):
     bound: float
 
 
+@internal_jit
+def write_line_error(features: Array, part: PlanPreview, out: Rows, car: int) -> None:
+    """Write the first two numbers of a plan's part: how far the line is to the left of the car, and its direction."""
+    road, plan, _, first, bound = part
+    i, j, u = bracket_rows(road, features[Feature.S, car])
+    lateral = (1.0 - u) * plan.offset[i] + u * plan.offset[j] - features[Feature.OFFSET, car]
+    # Lines cross the road at small angles, so their headings need no wrapping between rows.
+    heading = (1.0 - u) * plan.heading[i] + u * plan.heading[j] - features[Feature.HEADING, car]
+    heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
+    out[car, first] = min(max(lateral / OFFSET_SCALE, -bound), bound)
+    out[car, first + 1] = min(max(heading / HEADING_SCALE, -bound), bound)
+
+
 @jit
 def write_plan_preview(features: Array, part: PlanPreview, out: Rows, lo: int, hi: int) -> None:
     """Write the part `PlanPart` of the cars `lo`..`hi` - 1: see there for the numbers.
@@ -52,13 +65,7 @@ def write_plan_preview(features: Array, part: PlanPreview, out: Rows, lo: int, h
     for car in range(lo, hi):
         s, offset = features[Feature.S, car], features[Feature.OFFSET, car]
         speed = features[Feature.VELOCITY_X, car]
-        i, j, u = bracket_rows(road, s)
-        lateral = (1.0 - u) * plan.offset[i] + u * plan.offset[j] - offset
-        # Lines cross the road at small angles, so their headings need no wrapping between rows.
-        heading = (1.0 - u) * plan.heading[i] + u * plan.heading[j] - features[Feature.HEADING, car]
-        heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
-        out[car, first] = min(max(lateral / OFFSET_SCALE, -bound), bound)
-        out[car, first + 1] = min(max(heading / HEADING_SCALE, -bound), bound)
+        write_line_error(features, part, out, car)
         reach = max(speed, LEAST_SPEED)
         for k in range(ahead.shape[0]):
             i, j, u = bracket_rows(road, s + ahead[k] * reach)

@@ -87,7 +87,7 @@ class TaskSpec:
         self.scans: list[tuple[ScanPart, slice]] = []
         self._edges: list[tuple[EdgesPart, slice, Array]] = []
         self._nearest_cars: list[tuple[NearestCarsPart, int]] = []
-        self._plan_parts: list[tuple[PlanPart | LinePart, int]] = []
+        self._plan_parts: list[tuple[PlanPart, int]] = []
         place = 0
         for part in self.parts:
             columns = slice(place, place + part.width)
@@ -104,7 +104,7 @@ class TaskSpec:
                 self._edges.append((part, columns, np.array(part.ahead, np.float64)))
             elif isinstance(part, NearestCarsPart):
                 self._nearest_cars.append((part, place))
-            elif isinstance(part, PlanPart | LinePart):
+            elif isinstance(part, PlanPart):
                 self._plan_parts.append((part, place))
             else:
                 self.scans.append((part, columns))
@@ -190,7 +190,7 @@ class TaskSpec:
                 raise UsageError("this observation needs a plan of the road", where="observe", expected="a known car")
             times = np.array(plan_part.ahead, np.float64)
             ahead_of_cars = PlanPreview(table, road.plan, times, place, MAX_SCALED)
-            write = write_plan_preview if isinstance(plan_part, PlanPart) else write_line_preview
+            write = write_line_preview if isinstance(plan_part, LinePart) else write_plan_preview
             write(features, ahead_of_cars, out, lo, hi)
 
 

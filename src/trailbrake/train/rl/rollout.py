@@ -86,7 +86,7 @@ class RolloutSampler:
         self.options, self.actor = options, actor
         self._cars, self._groups = cars or options.cars, len(options.road_groups)
         self._batches: dict[int, RaceBatch] = {}
-        self._take_batch(0)
+        self._take_batch(0)  # a wrong option is found before anything is driven
         self.world_time = self.network_time = 0.0
 
     def _take_batch(self, group: int) -> RaceBatch:
