@@ -205,6 +205,8 @@ EARLY = """
 import signal, sys
 from trailbrake.__main__ import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in what it runs in the background
+
 class Interrupting:
     def find_spec(self, name, *rest):
         if name == "trailbrake.cli.main":

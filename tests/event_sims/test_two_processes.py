@@ -8,7 +8,6 @@ from helpers.processes import command
 from helpers.socketio_agents import PidAgent, WaypointAgent, listening, ring
 
 AGENTS = {"udacity_pid": PidAgent, "udacity_mpc": WaypointAgent}
-DRIVERS = {"udacity_pid": "lane_pid", "udacity_mpc": "waypoint_follow"}
 
 
 @pytest.mark.slow
@@ -44,14 +43,13 @@ def free_port():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sim", "dialect"), [("udacity_pid", "auto"), ("udacity_mpc", "bare")])
-def test_our_agent_drives_a_lap_of_a_simulator_in_another_process(sim, dialect, tmp_path):
+def test_our_agent_drives_a_lap_of_a_simulator_in_another_process(tmp_path):
     port, track = free_port(), ring(tmp_path, straight=24.0, radius=20.0)  # live goes at the pace of real time
     with (
-        command("serve", sim, "--json", f"--connect=127.0.0.1:{port}", f"--track={track}", "--pace=lockstep",
-                f"--dialect={dialect}", "--seconds=80", shm=tmp_path) as served,
-        command("drive", "--live", f"--sim={sim}", f"--driver={DRIVERS[sim]}", f"--listen=127.0.0.1:{port}", "--laps=1",
-                f"--track={track}", "--car=hatchback", "--no-report", "--json", f"--out={tmp_path}",
+        command("serve", "udacity_mpc", "--json", f"--connect=127.0.0.1:{port}", f"--track={track}", "--pace=lockstep",
+                "--dialect=bare", "--seconds=80", shm=tmp_path) as served,
+        command("drive", "--live", "--sim=udacity_mpc", "--driver=waypoint_follow", f"--listen=127.0.0.1:{port}",
+                "--laps=1", f"--track={track}", "--car=hatchback", "--no-report", "--json", f"--out={tmp_path}",
                 shm=tmp_path) as drive,
     ):  # fmt: skip
         assert drive.end(100.0) == 0, drive.said

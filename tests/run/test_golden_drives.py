@@ -21,7 +21,6 @@ CASES = [
     ("line_track", "pinegrove", "gt3"),
     ("line_track", "kartwerk", "gt3"),
     ("line_track", "kartwerk", "hatchback"),
-    ("line_follow", "pinegrove", "hatchback"),
     ("line_follow", "kartwerk", "gt3"),
 ]
 # Rounding on another processor moves these by less than a millionth; 5 % of a gain by several times as much.
