@@ -19,6 +19,7 @@ from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.delay_compensation import DelayCompensation
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
@@ -94,6 +95,7 @@ class Driver:
         self.road_return = RoadReturn(course, forward_gear=1)
         self.angle = 0.0
         self.held_brake = HeldPedal()
+        self.delay = DelayCompensation(car)
         self.upshifts = upshift_speeds(car)
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = running_resistance(car, self.limits.speeds)
@@ -115,7 +117,9 @@ class Driver:
         s, offset, self.row = line.locate(state.x, state.y, self.row)
         here = LinePreview(*self.preview_line(line.kernel_table, s))
         rescue = self.road_return.rescue(state, dt, wrap_angle(state.yaw - here.yaw))
+        ahead = self.delay.predict_state(state, dt)
         if rescue is not None:
+            self.delay.add_command(rescue.steer * self.car.full_steer_angle(state.speed))
             return rescue
         off = self._measure_deviation(state, s, offset, here)
         # The path that the car drives. Its measure is the lateral acceleration: speed times yaw rate overshoots while
@@ -126,9 +130,14 @@ class Driver:
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             use = self.plan.measure_use(state.speed, state.acceleration_x, slips, path)
             self.plan.adapt(s, state.acceleration_x, dt, use, off)
-        acceleration, grip = self._target_acceleration(state, s, off, path, slips)
-        steer = self._compute_steer(state, (s, offset, acceleration), here, slips)
-        throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(state, here, acceleration, grip), dt)
+        if self.delay.active:
+            s, offset, _ = line.locate(ahead.x, ahead.y, self.row)
+            here = LinePreview(*self.preview_line(line.kernel_table, s))
+            off, slips = self._measure_deviation(ahead, s, offset, here), self._measure_slips(ahead)
+        acceleration, grip = self._target_acceleration(ahead, s, off, path, slips)
+        steer = self._compute_steer(ahead, (s, offset, acceleration), here, slips)
+        self.delay.add_command(self.angle)
+        throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(ahead, here, acceleration, grip), dt)
         gear = None if state.gear is None else choose_gear(state.speed, state.gear, self.upshifts)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
@@ -137,6 +146,7 @@ class Driver:
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
         rehearsed.held_brake = copy(self.held_brake)
+        rehearsed.delay = self.delay.copy()
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:

@@ -21,13 +21,14 @@ from trailbrake.control.vehicle.line_tracking import (
     tracked_car,
 )
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.delay_compensation import DelayCompensation
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources, fill_rows
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.grip_use import AxleSlips
-from trailbrake.planning.lap_learning import PEAK_LIMITS
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS
 from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.state import CarState, Controls
@@ -36,6 +37,7 @@ from trailbrake.units import wrap_angle
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
+LATE_FACTOR = 0.95  # the same without anti-lock brakes, where the driver releases a locked wheel a delay too late
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
@@ -72,8 +74,12 @@ class Driver:
         body = course.known_car().body
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
+        self.delay = DelayCompensation(course.known_car())
         first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
-        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor, limits=PEAK_LIMITS)
+        limits = PEAK_LIMITS
+        if self.learns and self.delay.active and not course.known_car().brakes.abs:
+            first_factor, limits = min(first_factor, LATE_FACTOR), CAUTIOUS_LIMITS
+        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor, limits=limits)
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
@@ -89,17 +95,14 @@ class Driver:
         """Return the controls for one state."""
         heading = math.nan if self.row < 0 else wrap_angle(state.yaw - self.line.table.item(self.row, RoadColumn.YAW))
         rescue = self.road_return.rescue(state, dt, heading)
+        ahead = self.delay.predict(state, dt)
         if rescue is not None:
             self.row = -1
+            self.delay.add_command(rescue.steer * self.full_steer_angle(state.speed))
             return rescue
         wheels = state.wheels
         motion = TrackedMotion(
-            state.x,
-            state.y,
-            state.yaw,
-            state.velocity_x,
-            state.velocity_y,
-            state.yaw_rate,
+            *ahead,
             state.engine_speed,
             (
                 wheels[0].angular_velocity,
@@ -120,6 +123,7 @@ class Driver:
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             self._learn(state, command, deviation, dt)
         self.angle = command.steer
+        self.delay.add_command(command.steer)
         gear = None if state.gear is None else command.gear
         return Controls(
             steer=command.steer / self.full_steer_angle(state.speed),
@@ -132,6 +136,7 @@ class Driver:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
+        rehearsed.delay = self.delay.copy()
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:
