@@ -1,7 +1,7 @@
 from trailbrake.evaluate.cell_result import CellLap, CellResult
 from trailbrake.evaluate.evaluation import build_rows
 from trailbrake.evaluate.suite import list_suite_cells, load_suite, score_drivers
-from trailbrake.evaluate.suite_page import write_suite_page
+from trailbrake.evaluate.suite_page import build_lap_table, write_suite_page
 
 
 def test_a_page_has_scores_and_cells_and_escapes_names(tmp_path):
@@ -15,6 +15,26 @@ def test_a_page_has_scores_and_cells_and_escapes_names(tmp_path):
     })  # fmt: skip
     text = page.read_text()
     assert "<b>.py" not in text
-    assert text.count("&lt;b&gt;.py") == 1 + len(suite.cells)
+    assert text.count("&lt;b&gt;.py") == 2 + len(suite.cells)  # scores, head of the best laps, cells
     assert text.count("123450") == 2  # steps of each driver
     assert "http" not in text.replace("http-equiv", "")
+
+
+def test_the_fastest_lap_of_each_cell_is_marked_unless_its_driver_crashed():
+    suite = load_suite("race-v1")
+    drivers = ["quick", "slow", "reckless"]
+    planned = list_suite_cells(suite, drivers)
+    best = {"quick": 51.25, "slow": 52.5, "reckless": 50.0}
+    results = {
+        item.cell: CellResult(outcome="crash" if item.cell.driver == "reckless" else "clean",
+                              laps=(CellLap(1, 60.0, True), CellLap(2, best[item.cell.driver], True)))
+        for item in planned
+    }  # fmt: skip
+    rows = build_rows(planned, results)
+    missing = next(row for row in rows if row["driver"] == "slow")
+    text = build_lap_table([row for row in rows if row is not missing], drivers)
+    assert text.count("<tr>") == 1 + len(suite.cells)
+    assert text.count("<td class='best'>51.250<small>") == len(suite.cells)
+    assert text.count("<td class='out'>50.000<small>") == len(suite.cells)
+    assert text.count("52.500") == len(suite.cells) - 1
+    assert text.count("<td>-</td>") == 1

@@ -21,15 +21,21 @@ def build_table(heads: list[tuple[str, str]], rows: list[str]) -> str:
     )
 
 
-def build_cell_table(rows: list[JsonValues]) -> str:
-    """Return a table with a row per cell (`evaluation.build_rows`)."""
+def build_cell_table(rows: list[JsonValues], omitted: frozenset[str] = frozenset()) -> str:
+    """Return a table with a row per cell (`evaluation.build_rows`), without the columns with the heads `omitted`."""
     heads = [("car", "name"), ("track", "name"), ("driver", "name"), ("wire", "name"), ("condition", "name"),
              ("best lap", ""), ("ratio", ""), ("", "bar"), ("time lost", ""), ("laps", "name"), ("off", ""),
              ("off for", ""), ("stuck for", ""), ("contacts", ""), ("mean speed", ""), ("outcome", "name")]  # fmt: skip
-    return build_table(heads, [_cell_row(row) for row in rows])
+    kept = [i for i, (text, _) in enumerate(heads) if text not in omitted]
+    lines = []
+    for row in rows:
+        cells = _list_cell_texts(row)
+        lines.append("<tr>" + "".join(f"<td class={cells[i][0]!r}>{cells[i][1]}</td>" for i in kept) + "</tr>")
+    return build_table([heads[i] for i in kept], lines)
 
 
-def _cell_row(row: JsonValues) -> str:
+def _list_cell_texts(row: JsonValues) -> list[tuple[str, str]]:
+    """Return class and HTML of each column of a cell's row."""
     belief = "; ".join(str(row[key]) for key in ("believed_car", "believed_track") if row[key])
     driver = escape_html(row["driver"]) + (f"<small>believes {escape_html(belief)}</small>" if belief else "")
     laps = " ".join(
@@ -37,20 +43,23 @@ def _cell_row(row: JsonValues) -> str:
         f"{': ' + escape_html(lap['reason']) if lap['reason'] else ''}'>{format_lap_time(lap['time_s'])}</span>"
         for lap in row["laps"]
     )
-    best = format_lap_time(row["best_s"]) if math.isfinite(row["best_s"]) else "-"
     outcome = escape_html(row["outcome"] + (f": {row['ended']}" if row["ended"] else ""))
     if row.get("video"):
         outcome += f" <a href='{escape_html(quote(row['video']))}'>video</a>"
-    cells = [
+    return [
         ("name", escape_html(row["car"])), ("name", escape_html(row["track"])), ("name", driver),
-        ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])), ("", best),
+        ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])), ("", format_best_lap(row)),
         ("", format_ratio(row["ratio"])), ("bar", _ratio_bar(row["ratio"])),
         ("", format_number(row["time_lost_s"], "+.2f", " s")), ("name laps", laps), ("", str(row["off_track_count"])),
         ("", f"{row['off_track_s']:.1f} s"), ("", f"{row['stuck_s']:.0f} s"), ("", str(row["contacts"])),
         ("", format_number(row["mean_speed_mps"], ".1f", " m/s")),
         ("why out" if row["outcome"] in ("crash", "error") else "why", outcome),
     ]  # fmt: skip
-    return f"<tr>{''.join(f'<td class={name!r}>{text}</td>' for name, text in cells)}</tr>"
+
+
+def format_best_lap(row: JsonValues) -> str:
+    """Return the best lap of a cell's row; - where it has none."""
+    return format_lap_time(row["best_s"]) if math.isfinite(row["best_s"]) else "-"
 
 
 def _ratio_bar(ratio: float) -> str:
