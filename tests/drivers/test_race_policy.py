@@ -55,6 +55,21 @@ def test_it_observes_what_learners_observe_and_holds_a_command_for_its_period(fi
         assert controls.gear is None
 
 
+@pytest.mark.parametrize("on_kerbs", [False, True])
+def test_it_observes_the_kind_of_line_that_it_learned_with(tmp_path, on_kerbs):
+    write_race_policy(tmp_path / "mine.npz", follow_plan(on_kerbs=on_kerbs))
+    driver = load_driver(f"policy:{tmp_path / 'mine.npz'}")
+    assert driver.uses_kerbs is on_kerbs
+    driver.reset(COURSE)
+    state = state_at(30.0, 0.0)
+    controls = driver.act(state, 0.0)
+    plan = tabulate_plan(COURSE.with_kerbs() if on_kerbs else COURSE)
+    observer = StateObserver(TaskSpec(OBSERVE), COURSE.track.road, COURSE.car, plan=plan)
+    commands = follow_plan().compute_commands(observer.observe(state), np.zeros(2))
+    assert controls.steer == commands[0]
+    assert controls.throttle == max(commands[1], 0.0)
+
+
 def test_it_follows_the_rules_of_drivers_and_begins_anew_after_a_reset(file):
     assert check_driver(f"policy:{file}") == []
     driver = load_driver(f"policy:{file}")

@@ -24,6 +24,7 @@ class Driver:
 
     Attributes:
         NEEDS: what its observation needs.
+        uses_kerbs: whether the line that it observes uses the kerbs.
     """
 
     COURSE_NEEDS = frozenset({"track", "car"})
@@ -31,12 +32,14 @@ class Driver:
 
     def __init__(self, policy: RacePolicy) -> None:
         self.policy = policy
+        self.uses_kerbs = policy.on_kerbs
         self._task = TaskSpec(policy.observe, action=ACTION)
         self.NEEDS = self._task.observation_needs | {"x", "y", "yaw", "speed", "time"}
         self.USES = RoadReturn.USES - self.NEEDS
 
     def reset(self, course: Course) -> None:
         """Plan the lap where the policy observes a plan, and forget the last command."""
+        course = course.with_kerbs() if self.uses_kerbs else course
         plan = tabulate_plan(course) if self._task.needs_plan else None
         self._observer = StateObserver(self._task, course.track.road, course.known_car(), plan=plan)
         self._road_return = RoadReturn(course)

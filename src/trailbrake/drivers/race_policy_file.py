@@ -31,6 +31,7 @@ class RacePolicy:
         layers: of the network.
         about: where it comes from, JSON-able.
         is_squashed: whether its outputs are hyperbolic tangents of the network's numbers.
+        on_kerbs: whether the plan that it observes uses the kerbs.
     """
 
     observe: tuple[str, ...]
@@ -40,6 +41,7 @@ class RacePolicy:
     layers: Sequence[NetworkLayer]
     about: dict[str, Any] = field(default_factory=dict)
     is_squashed: bool = False
+    on_kerbs: bool = False
 
     def compute_commands(self, observation: Floats, previous: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return steer and pedal (2,) for an observation (width,); `previous` (2,) are those before."""
@@ -68,7 +70,8 @@ def write_race_policy(path: Path, policy: RacePolicy) -> None:
     header = {
         "kind": KIND, "version": VERSION, "observe": list(policy.observe),
         "observation": digest_observation(policy.observe), "limits": asdict(policy.limits),
-        "layers": len(policy.layers), "is_squashed": policy.is_squashed, "about": policy.about,
+        "layers": len(policy.layers), "is_squashed": policy.is_squashed, "on_kerbs": policy.on_kerbs,
+        "about": policy.about,
     }  # fmt: skip
     write_archive(path, header, policy.layers, {"mean": policy.mean, "scale": policy.scale})
 
@@ -102,5 +105,6 @@ def parse_race_policy(header: Header, arrays: Arrays) -> RacePolicy:
     if not (arrays["scale"] > 0.0).all():
         raise ValueError("a scale that is not positive")
     limits = CommandLimits(**header["limits"])
-    is_squashed = bool(header.get("is_squashed", False))
-    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, dict(header["about"]), is_squashed)
+    is_squashed, on_kerbs = (bool(header.get(name, False)) for name in ("is_squashed", "on_kerbs"))
+    about = dict(header["about"])
+    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, about, is_squashed, on_kerbs)

@@ -97,7 +97,7 @@ class LinkRace:
         self.tracks = [track]
         supplies = simulator.supplies
         _check_judging(self.task, simulator.title, supplies)
-        self._course = Course(track, load_car(options.car))
+        self._course = Course(track, load_car(options.car), on_kerbs=options.plan_on_kerbs)
         plan = tabulate_plan(self._course) if self.task.needs_plan else None
         self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies, plan)
         self._start_sampler = StartSampler(track.road, options.start)

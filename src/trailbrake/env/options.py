@@ -78,6 +78,7 @@ class RaceOptions:
         limit: s after which an episode is truncated.
         start: where episodes start.
         vary: what varies from episode to episode.
+        plan_on_kerbs: whether the line that `plan` and `line` observe puts the outer wheels on the kerbs.
     """
 
     track: str | tuple[str, ...] = "pinegrove"
@@ -94,6 +95,7 @@ class RaceOptions:
     limit: float = 60.0
     start: Start = field(default_factory=Start)
     vary: Vary = field(default_factory=Vary)
+    plan_on_kerbs: bool = False
 
     @property
     def outer_steps(self) -> int:

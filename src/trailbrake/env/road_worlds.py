@@ -71,7 +71,7 @@ class RoadWorlds:
         self, track: Track, car: CarParams, worlds: int, options: RaceOptions, task: TaskSpec, team: Team
     ) -> None:
         self.track, self.options, self.task = track, options, task
-        plan = tabulate_plan(Course(track, car)) if task.needs_plan else None
+        plan = tabulate_plan(Course(track, car, on_kerbs=options.plan_on_kerbs)) if task.needs_plan else None
         self._planned_road = PlannedRoad(track.road, plan)
         self.n = n = worlds * options.cars
         self.group_size = options.cars

@@ -74,13 +74,12 @@ class LapEvaluator:
         self._options = options
         self.paths: list[DrivenPath] = []
         names = options.judged_tracks
-        self._batch = RaceBatch(
-            race_options(options, evaluation=True), CARS_PER_TRACK * len(names), threads=options.threads
-        )
+        race = race_options(options, evaluation=True)
+        self._batch = RaceBatch(race, CARS_PER_TRACK * len(names), threads=options.threads)
         self._batch.reset(0)
         self.tracks = self._batch.tracks
         pairs = zip(self._batch.tracks, self._batch.cars, strict=True)
-        self._planned = [Course(track, car).profile.lap_time for track, car in pairs]
+        self._planned = [Course(track, car, on_kerbs=race.plan_on_kerbs).profile.lap_time for track, car in pairs]
 
     def evaluate(self, policy: RacePolicy) -> list[TrackResult]:
         """Return how a policy drives each track."""

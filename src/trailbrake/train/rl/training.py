@@ -48,7 +48,10 @@ def export_policy(learner: ReinforcementLearner, options: RlOptions, about: dict
     """Return the learner's deterministic policy."""
     layers, mean, scale = learner.export_layers()
     is_squashed = learner.squashes_outputs
-    return RacePolicy(options.observed_parts, options.command_limits, mean, scale, layers, about, is_squashed)
+    return RacePolicy(
+        options.observed_parts, options.command_limits, mean, scale, layers, about, is_squashed,
+        on_kerbs=options.kerbs,
+    )  # fmt: skip
 
 
 @dataclass
