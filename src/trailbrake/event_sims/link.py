@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY, UNREADABLE, AgentDoor
+from trailbrake.event_sims.one_pedal import RollDirection
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, ListenOptions, parse_origins
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
@@ -89,6 +90,7 @@ class EventLink(ABC, Generic[T]):
         self._door: AgentDoor | None = None
         self._calls = 0  # simulators so far
         self._now = self._opened_at = 0.0
+        self._roll = RollDirection()
         self._steer_data = self._encode_steer(Controls(), None)  # newest command
         self._is_braking = False  # by that command
         self._repeat_due = math.inf  # s, when a repeated telemetry gets its answer

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE
 from trailbrake.sims.udacity import convert
 from trailbrake.sims.udacity.codec import UdacitySteer, UdacityTelemetry
 from trailbrake.state import CarState, Controls
@@ -49,10 +50,12 @@ def test_reversing_is_a_speed_and_no_throttle():
 
 
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
-def test_below_5_mph_a_pedal_under_0_reverses(speed, brakes):
+def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
     assert convert.controls_to_wire(Controls(brake=1.0), speed).throttle == (-1.0 if brakes else 0.0)
     got = convert.controls_from_wire(UdacitySteer(0.0, -0.5), speed, LOCK)
-    assert (got.brake, got.gear) == ((0.5, None) if brakes else (0.0, -1))
+    assert (got.brake, got.gear) == (0.5 if brakes else 0.2, None)
+    rolling = convert.controls_to_wire(Controls(brake=1.0), speed, rolls_forward=True).throttle
+    assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
 
 
 def test_the_throttle_fades_over_the_last_metre_a_second():

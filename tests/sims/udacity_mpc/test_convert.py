@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE
 from trailbrake.sims.udacity_mpc import convert
 from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
@@ -64,12 +65,13 @@ def test_reversing_is_a_speed_and_no_throttle():
 
 
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
-def test_below_5_mph_a_pedal_under_0_reverses(speed, brakes):
-    assert convert.controls_to_wire(Controls(brake=1.0), CarState(x=0.0, y=0.0, yaw=0.0, speed=speed)).throttle == (
-        -1.0 if brakes else 0.0
-    )
+def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
+    state = CarState(x=0.0, y=0.0, yaw=0.0, speed=speed)
+    assert convert.controls_to_wire(Controls(brake=1.0), state).throttle == (-1.0 if brakes else 0.0)
+    rolling = convert.controls_to_wire(Controls(brake=1.0), state, rolls_forward=True).throttle
+    assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
     got = convert.controls_from_wire(UdacityMpcSteer(0.0, -0.5), speed, LOCK)
-    assert (got.throttle, got.brake, got.gear) == ((0.0, 0.5, None) if brakes else (0.5, 0.0, -1))
+    assert (got.throttle, got.brake, got.gear) == (0.0, 0.5 if brakes else 0.2, None)
 
 
 def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE
 from trailbrake.sims.udacity_pid import convert
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.state import CarState, Controls
@@ -47,7 +48,7 @@ def test_controls_to_wire(controls, speed, sent):
     [
         (UdacityPidSteer(-1.0, 0.5), 5.0, math.radians(25.0) / LOCK, 0.5, 0.0, None),
         (UdacityPidSteer(0.2, -0.5), 5.0, -math.radians(5.0) / LOCK, 0.0, 0.5, None),
-        (UdacityPidSteer(0.0, -0.5), 1.0, 0.0, 0.5, 0.0, -1),
+        (UdacityPidSteer(0.0, -0.5), 0.1, 0.0, 0.5, 0.0, -1),
         (UdacityPidSteer(0.0, -0.5), -3.0, 0.0, 0.5, 0.0, -1),
     ],
 )
@@ -65,9 +66,12 @@ def test_reversing_is_a_speed_and_no_throttle():
 
 
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
-def test_below_5_mph_a_pedal_under_0_reverses(speed, brakes):
+def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
     assert convert.controls_to_wire(Controls(brake=1.0), speed).throttle == (-1.0 if brakes else 0.0)
-    assert convert.controls_from_wire(UdacityPidSteer(0.0, -0.5), speed, LOCK).gear == (None if brakes else -1)
+    got = convert.controls_from_wire(UdacityPidSteer(0.0, -0.5), speed, LOCK)
+    assert (got.brake, got.gear) == (0.5 if brakes else 0.2, None)
+    rolling = convert.controls_to_wire(Controls(brake=1.0), speed, rolls_forward=True).throttle
+    assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
 
 
 def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():

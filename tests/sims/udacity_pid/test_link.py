@@ -3,6 +3,7 @@
 import pytest
 
 from trailbrake.state import Controls, Phase
+from trailbrake.units import MPH
 
 
 def test_the_agent_sees_where_the_car_is_across_the_road(ends):
@@ -22,3 +23,11 @@ def test_on_closing_the_pedal_is_let_go(ends):
     for _ in range(5):
         ends.tick()
     assert ends.plant.car_state(0).throttle < 0.05
+
+
+def test_a_brake_stops_a_car_below_5_mph_and_does_not_send_it_backwards(ends):
+    ends.drive(120, Controls(throttle=1.0))
+    speeds = [state.speed for state in ends.drive(400, Controls(brake=1.0))]
+    slow = next(index for index, speed in enumerate(speeds) if speed < 5.0 * MPH)
+    assert max(speeds[slow + 125 :]) < 0.4  # after 2.5 s; a car that is sent backwards gets faster
+    assert max(speeds[-50:]) < 0.2

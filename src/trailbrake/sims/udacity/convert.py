@@ -32,9 +32,10 @@ def state_to_wire(state: CarState, jpeg: bytes, lock: float) -> UdacityTelemetry
     return UdacityTelemetry(angle, state.throttle, state.speed / MPH, jpeg, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, speed: float) -> UdacitySteer:
-    """Return the command for `controls` of a car at `speed` m/s."""
-    return UdacitySteer(-controls.steer, combine_pedals(controls, speed, STANDSTILL_SPEED))
+def controls_to_wire(controls: Controls, speed: float, *, rolls_forward: bool = False) -> UdacitySteer:
+    """Return the command for `controls` of a car at `speed` m/s; see `one_pedal.combine_pedals`."""
+    pedal = combine_pedals(controls, speed, STANDSTILL_SPEED, rolls_forward=rolls_forward)
+    return UdacitySteer(-controls.steer, pedal)
 
 
 def controls_from_wire(message: UdacitySteer, forward_speed: float, lock: float) -> Controls:

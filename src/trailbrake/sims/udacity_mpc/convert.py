@@ -46,13 +46,16 @@ def state_to_wire(state: CarState, lock: float) -> UdacityMpcTelemetry:
     )
 
 
-def controls_to_wire(controls: Controls, state: CarState) -> UdacityMpcSteer:
-    """Return the command for `controls` of a car in `state`; its waypoints are drawn as the yellow line."""
+def controls_to_wire(controls: Controls, state: CarState, *, rolls_forward: bool = False) -> UdacityMpcSteer:
+    """Return the command for `controls` of a car in `state`; its waypoints are drawn as the yellow line.
+
+    `rolls_forward` is that of `one_pedal.combine_pedals`.
+    """
     cos, sin = math.cos(state.yaw), math.sin(state.yaw)
     near = [(x - state.x, y - state.y) for x, y in state.line_ahead]
     return UdacityMpcSteer(
         -controls.steer,
-        combine_pedals(controls, state.speed, STANDSTILL_SPEED),
+        combine_pedals(controls, state.speed, STANDSTILL_SPEED, rolls_forward=rolls_forward),
         next_x=tuple(x * cos + y * sin for x, y in near),
         next_y=tuple(y * cos - x * sin for x, y in near),
     )

@@ -25,4 +25,6 @@ class Link(EventLink[codec.UdacityMpcTelemetry]):
 
     def _encode_steer(self, controls: Controls, message: codec.UdacityMpcTelemetry | None) -> dict[str, Any]:
         state = convert.state_from_wire(message) if message else CarState(x=0.0, y=0.0, yaw=0.0, speed=0.0)
-        return codec.encode_steer(convert.controls_to_wire(controls, state))
+        self._roll.note_controls(controls, state.speed)
+        steer = convert.controls_to_wire(controls, state, rolls_forward=self._roll.is_forward)
+        return codec.encode_steer(steer)

@@ -31,9 +31,10 @@ def state_to_wire(state: CarState, offset: float, lock: float) -> UdacityPidTele
     return UdacityPidTelemetry(-offset, state.speed / MPH, angle, state.throttle, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, speed: float) -> UdacityPidSteer:
-    """Return the command for `controls` of a car at `speed` m/s."""
-    return UdacityPidSteer(-controls.steer, combine_pedals(controls, speed, STANDSTILL_SPEED))
+def controls_to_wire(controls: Controls, speed: float, *, rolls_forward: bool = False) -> UdacityPidSteer:
+    """Return the command for `controls` of a car at `speed` m/s; see `one_pedal.combine_pedals`."""
+    pedal = combine_pedals(controls, speed, STANDSTILL_SPEED, rolls_forward=rolls_forward)
+    return UdacityPidSteer(-controls.steer, pedal)
 
 
 def controls_from_wire(message: UdacityPidSteer, forward_speed: float, lock: float) -> Controls:

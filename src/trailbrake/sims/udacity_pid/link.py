@@ -47,4 +47,6 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
 
     def _encode_steer(self, controls: Controls, message: codec.UdacityPidTelemetry | None) -> dict[str, Any]:
         speed = message.speed * MPH if message else 0.0
-        return codec.encode_steer(convert.controls_to_wire(controls, speed))
+        self._roll.note_controls(controls, speed)
+        steer = convert.controls_to_wire(controls, speed, rolls_forward=self._roll.is_forward)
+        return codec.encode_steer(steer)
