@@ -1,6 +1,7 @@
 """Brake force over pedal, from straight braking below the limit of the tyres, and the front axle's share of it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -11,7 +12,12 @@ from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified
-from trailbrake.identification.powertrain import Powertrain, drive_matrix, wheel_inertia_share
+from trailbrake.identification.powertrain import (
+    Powertrain,
+    axle_inertia_share,
+    drive_matrix,
+    wheel_inertia_share,
+)
 from trailbrake.identification.robust_fit import fit_linear
 from trailbrake.units import G
 
@@ -41,6 +47,20 @@ class Braking:
     peak: float
 
 
+class _BrakedForces(NamedTuple):
+    """What slows a car besides the air, force over mass, m/s^2, (n,) each.
+
+    Attributes:
+        brakes: of all brakes.
+        engine: of the engine on the driven wheels, less what it needs to lose its rotation; < 0 where it pulls.
+        rolling: rolling resistance.
+    """
+
+    brakes: Array
+    engine: Array
+    rolling: Array
+
+
 def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | None) -> Braking | None:
     """Return the brakes of the car of a drive; None where it hardly braked in a straight line."""
     front = table.spin[:, :2].mean(axis=1) * car.tyre_front.radius / table.speed - 1.0
@@ -52,11 +72,11 @@ def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | Non
     if rows.sum() < MIN_ROWS:
         return None
     t = table.take(rows)
-    engine = np.zeros(len(t))
+    engine, rolling = np.zeros(len(t)), np.full(len(t), 0.015 * G)
     if powertrain is not None:
-        matrix = drive_matrix(t, car, powertrain.speeds)
-        others = matrix @ powertrain.fit.value
-        engine = -(matrix[:, -5:-3] @ powertrain.fit.value[-5:-3])
+        matrix, unknowns = drive_matrix(t, car, powertrain.speeds), powertrain.fit.value
+        others, rolling = matrix @ unknowns, -matrix[:, -2] * unknowns[-2]
+        engine = matrix[:, -3] * unknowns[-3] - rolling - others
     else:
         others = -0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2 - 0.015 * G
     held = others - (t.fx + wheel_inertia_share(car) * t.ax)
@@ -64,7 +84,8 @@ def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | Non
     hard = table.brake > MIN_PEDAL
     peak = float(np.percentile(-table.fx[hard], 99.0)) if hard.any() else 0.0
     force = identified(fit.value[0], fit.sigma[0], "straight braking", floor=0.015)
-    return Braking(force, _front_share(t, car, (front[rows], rear[rows]), held, engine), peak)
+    forces = _BrakedForces(held, engine, rolling)
+    return Braking(force, _front_share(t, car, (front[rows], rear[rows]), forces), peak)
 
 
 def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
@@ -118,16 +139,18 @@ def split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
 
 
 def _front_share(
-    t: DriveTable, car: CarParams, slips: tuple[Array, Array], held: Array, engine: Array
+    t: DriveTable, car: CarParams, slips: tuple[Array, Array], forces: _BrakedForces
 ) -> LearnedValue | None:
     """Return the front share by the slips: the force of an axle is that of the tyre law at its slip and load.
+
+    On the road an axle brakes with its brakes, its share of the engine's drag and its tyres' rolling resistance, less
+    what its wheels, and the engine behind them, need to lose their rotation.
 
     Args:
         t: rows of straight braking.
         car: its loads and tyres.
         slips: (n,) each, of the axles.
-        held: (n,) m/s^2, force of the brakes over mass.
-        engine: (n,) m/s^2, that of the engine, which brakes the driven axle besides.
+        forces: of the whole car.
     """
     body = car.body
     pitch = t.fx * body.cg_height / body.wheelbase
@@ -138,11 +161,15 @@ def _front_share(
         load_front, load_rear = t.load[:, :2].sum(axis=1) / body.mass, t.load[:, 2:].sum(axis=1) / body.mass
     a = _tyre_force(car.tyre_front, -slips[0], 0.5 * load_front * body.mass)
     b = _tyre_force(car.tyre_rear, -slips[1], 0.5 * load_rear * body.mass)
+    held = forces.brakes
     hard = (t.brake > MIN_SHARE_PEDAL) & (a + b > 0.0) & (held > 1.0)
     if hard.sum() < MIN_ROWS:
         return None
-    front = a / np.where(hard, a + b, 1.0) * (held + engine) - engine * car.drive.front_share
-    share = (front / np.where(hard, held, 1.0))[hard]
+    rolling_front = forces.rolling * load_front / (load_front + load_rear)
+    spun_front = -t.ax * axle_inertia_share(car, car.tyre_front)
+    on_road = held + forces.engine + forces.rolling + t.ax * wheel_inertia_share(car)
+    front = a / np.where(hard, a + b, 1.0) * on_road + spun_front - forces.engine * car.drive.front_share
+    share = ((front - rolling_front) / np.where(hard, held, 1.0))[hard]
     middle = float(np.median(share))
     spread = 1.4826 * float(np.median(np.abs(share - middle)))
     blocks = len(np.unique(t.blocks[hard]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.cars.params import CarParams
+from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.robust_fit import Fit, fit_linear
 from trailbrake.units import G
@@ -126,7 +126,12 @@ def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
 
 def wheel_inertia_share(car: CarParams) -> float:
     """Return the inertia of the wheels as a share of the car's mass."""
-    return sum(2.0 * tyre.inertia / tyre.radius**2 for tyre in (car.tyre_front, car.tyre_rear)) / car.body.mass
+    return axle_inertia_share(car, car.tyre_front) + axle_inertia_share(car, car.tyre_rear)
+
+
+def axle_inertia_share(car: CarParams, tyre: Tyre) -> float:
+    """Return the inertia of two wheels with a tyre as a share of the car's mass."""
+    return 2.0 * tyre.inertia / tyre.radius**2 / car.body.mass
 
 
 def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
