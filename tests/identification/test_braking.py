@@ -1,5 +1,7 @@
 """Brake force and its split, of braking by known forces."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers.known_drives import make_table
@@ -7,6 +9,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.identification.braking import LEAST_BRAKES, bound_front_share, find_braking, split_brakes
+from trailbrake.identification.powertrain import KNOTS, axle_inertia_share
 from trailbrake.units import G
 
 CAR = load_car("gt3")
@@ -33,6 +36,40 @@ def test_force_and_split_follow_from_gentle_braking():
     found = find_braking(braking(np.repeat([0.2, 0.3, 0.4], 60)), CAR, None)
     assert found.force.value == pytest.approx(FORCE, rel=0.02)
     assert found.front_share.value == pytest.approx(SHARE, abs=0.02)
+
+
+def test_what_engine_and_wheels_need_to_lose_their_rotation_is_no_brake_of_the_rear_axle():
+    pedal, v, gear, inertia, drag = np.repeat([0.2, 0.3, 0.4], 60), 25.0, 2, 0.25 / CAR.body.mass, 60.0 / CAR.body.mass
+    body, lever = CAR.body, CAR.gearbox.overall_ratio(gear) / CAR.driven_radius
+    held = FORCE * pedal
+    engine = np.where(np.arange(len(pedal)) % 60 < 30, drag * lever / CAR.gearbox.efficiency, 0.0)  # or balanced
+    air, rolling = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / body.mass * v**2, 0.015
+    half = 0.5 * CAR.aero.air_density * v**2 / body.mass
+    lift = half * (CAR.aero.lift_area_front + CAR.aero.lift_area_rear)
+    turning = [axle_inertia_share(CAR, tyre) for tyre in (CAR.tyre_front, CAR.tyre_rear)]
+    slowing = (held + engine + air + rolling * (G + lift)) / (1.0 + sum(turning) + inertia * lever**2)
+    pitch = slowing * body.cg_height / body.wheelbase
+    front = G * body.front_share + half * CAR.aero.lift_area_front + pitch
+    rear = G * (1.0 - body.front_share) + half * CAR.aero.lift_area_rear - pitch
+    # On the road: the gt3 is driven at the rear.
+    on_front = SHARE * held + rolling * front - turning[0] * slowing
+    on_rear = (1.0 - SHARE) * held + engine + rolling * rear - (turning[1] + inertia * lever**2) * slowing
+    slips = [
+        -0.3 * CAR.tyre_front.peak_slip_ratio * on_front / front / 1.5,
+        -0.3 * CAR.tyre_rear.peak_slip_ratio * on_rear / rear / 1.5,
+    ]
+    spin = np.repeat((1.0 + np.column_stack(slips)) * v / [CAR.tyre_front.radius, CAR.tyre_rear.radius], 2, axis=1)
+    throttle = np.where(engine > 0.0, 0.0, drag / (300.0 / body.mass + drag))  # full torque 300 N m
+    table = make_table(
+        len(pedal), vx=v, fx=-slowing, ax=-slowing, brake=pedal, spin=spin, gear=gear, throttle=throttle,
+        engine=lever * v, gear_age=9.0,
+    )  # fmt: skip
+    torques = np.full(KNOTS, 300.0 / body.mass / CAR.gearbox.efficiency**2)  # through the box, which loses as it brakes
+    unknowns = np.concatenate([torques, [drag, drag, air / v**2, rolling, inertia]])
+    powertrain = SimpleNamespace(speeds=np.linspace(50.0, 900.0, KNOTS), fit=SimpleNamespace(value=unknowns))
+    found = find_braking(table, CAR, powertrain)
+    assert found.force.value == pytest.approx(FORCE, rel=0.02)
+    assert found.front_share.value == pytest.approx(SHARE, abs=0.03)  # slips in proportion to force: not the tyre law
 
 
 def test_the_hardest_braking_bounds_the_split():
