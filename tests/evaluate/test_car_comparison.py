@@ -77,3 +77,9 @@ def test_friction_is_compared_at_the_weight_of_each_car():
     other = replace(tyre, nominal_load=2.0 * tyre.nominal_load, mu_y=mu)
     file = doubtful(replace(truth, tyre_front=other), {"tyre_front.mu_y": 0.01})
     assert compare_cars(file, truth)["numbers_within"] == 1
+
+
+def test_speeds_that_the_car_cannot_reach_count_for_no_drive_force():
+    truth = load_car("random:23")  # 55 kW: its highest gear would reach 65 m/s, the air lets it reach 47
+    box = replace(truth.gearbox, ratios=truth.gearbox.ratios[:-1])
+    assert compare_cars(replace(truth, gearbox=box), truth)["drive_force"] < 0.02

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.car_figures import CarFigures, compute_figures
+from trailbrake.planning.car_figures import DRIVE_SPEEDS, CarFigures, compute_figures
 from trailbrake.units import G
 
 FIGURES = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay_s")
@@ -92,7 +92,7 @@ def summarize_coverage(rows: Sequence[JsonObject]) -> JsonObject:
 
 
 def _compare_drive(own: CarFigures, real: CarFigures) -> float:
-    driven = real.drive > 0.0
+    driven = (real.drive > 0.0) & (np.array(DRIVE_SPEEDS) <= real.top_speed)  # no drive shows gears beyond it
     return float(np.mean(np.abs(own.drive[driven] / real.drive[driven] - 1.0))) if driven.any() else math.nan
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.planning.envelope import compute_envelope
+from trailbrake.planning.envelope import compute_envelope, top_speed
 from trailbrake.units import G
 
 GRIP_SPEED = 20.0  # m/s, at which grip and braking count: downforce has its own figure
@@ -23,7 +23,8 @@ class CarFigures(NamedTuple):
     Attributes:
         lateral_grip: m/s^2, largest steady lateral acceleration at GRIP_SPEED.
         braking: m/s^2, largest deceleration in a straight line at GRIP_SPEED.
-        drive: (len(DRIVE_SPEEDS),) m/s^2, full-throttle force in the best gear over the mass; 0 beyond the top speed.
+        drive: (len(DRIVE_SPEEDS),) m/s^2, full-throttle force in the best gear over the mass; 0 where no gear reaches.
+        top_speed: m/s, that air drag or the limiter permits.
         downforce: 1, at DOWNFORCE_SPEED over the weight.
         steer_angle: rad, of the road wheels at full lock.
         delay: s, of the controls.
@@ -32,6 +33,7 @@ class CarFigures(NamedTuple):
     lateral_grip: float
     braking: float
     drive: NDArray[np.float64]
+    top_speed: float
     downforce: float
     steer_angle: float
     delay: float
@@ -45,6 +47,7 @@ def compute_figures(car: CarParams) -> CarFigures:
         lateral_grip=float(np.interp(GRIP_SPEED, limits.speeds, limits.lateral)),
         braking=float(np.interp(GRIP_SPEED, limits.speeds, limits.brake[:, 0])),
         drive=compute_drive_accelerations(car, np.array(DRIVE_SPEEDS)),
+        top_speed=top_speed(car),
         downforce=0.5 * car.aero.air_density * area * DOWNFORCE_SPEED**2 / (car.body.mass * G),
         steer_angle=car.steering.max_angle,
         delay=car.actuation.delay,
