@@ -10,9 +10,11 @@ import pytest
 from msgspec import structs
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import SteerRange
 from trailbrake.control.vehicle.line_tracking import TrackingCommand
-from trailbrake.drivers.line_track import Driver
+from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP
+from trailbrake.drivers.line_track import CAREFUL_FACTOR, FIRST_FACTOR, Driver
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
@@ -190,3 +192,26 @@ def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(ki
     assert np.isfinite(plan.learning.factors).all()
     assert np.isfinite(drivers[-1].plan.table).all()
     assert plan.learning.factors.min() > 0.85 / GRIP_MARGIN
+
+
+def test_a_car_whose_file_is_an_estimate_begins_with_less_and_off_the_kerbs():
+    doubt = Uncertainty(source="test", lateral_grip=0.03, braking=0.03, drive_force=0.02, downforce=0.1,
+                        steer_angle=0.01, delay=0.003)  # fmt: skip
+    made, learned = Driver(), Course(course().track, structs.replace(course().car, uncertainty=doubt))
+    assert learned.with_kerbs() is learned
+    made.reset(learned)
+    assert made.adaptive.learning.factors.max() == CAREFUL_FACTOR
+    assert made.adaptive.estimate.most == CAUTIOUS_GRIP[0]
+    assert driver().adaptive.learning.factors.min() == FIRST_FACTOR
+
+
+@pytest.mark.parametrize(("abs_", "delay", "factor"), [(False, 0.05, CAREFUL_FACTOR), (False, 0.0, FIRST_FACTOR),
+                                                       (True, 0.05, FIRST_FACTOR)])  # fmt: skip
+def test_a_late_car_without_anti_lock_brakes_begins_with_less(abs_, delay, factor):
+    gt3 = course().car
+    car = structs.replace(
+        gt3, brakes=structs.replace(gt3.brakes, abs=abs_), actuation=structs.replace(gt3.actuation, delay=delay)
+    )
+    made = Driver()
+    made.reset(Course(course().track, car, given_line=course().line))
+    assert made.adaptive.learning.factors.max() == factor

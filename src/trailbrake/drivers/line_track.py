@@ -3,7 +3,7 @@
 The plan is the course's line and profile; where the line comes from `trailbrake line` or `trailbrake reference`, it is
 that of the file. The law is `control/vehicle/line_tracking.py`. The first lap is planned with all the grip of the car's
 file; lap by lap the plan is raised where the tyres had margin left and lowered where the car ran wide or slid
-(`adaptive_plan.py`): the margin is found for each track and car.
+(`adaptive_plan.py`): the margin is found for each track and car. A car whose file is an estimate begins with less.
 """
 
 import math
@@ -37,7 +37,7 @@ from trailbrake.units import wrap_angle
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
-LATE_FACTOR = 0.95  # the same without anti-lock brakes, where the driver releases a locked wheel a delay too late
+CAREFUL_FACTOR = 0.95  # the same where the file is an estimate, or a locked wheel is released a delay too late
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
@@ -71,20 +71,25 @@ class Driver:
     def reset(self, course: Course) -> None:
         """Take the line and the speeds, and precompute what the law needs."""
         course = course.with_kerbs()
-        body = course.known_car().body
+        car = course.known_car()
+        is_estimate = car.uncertainty is not None
+        body = car.body
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
-        self.delay = DelayCompensation(course.known_car())
+        self.delay = DelayCompensation(car)
         first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
         limits = PEAK_LIMITS
-        if self.learns and self.delay.active and not course.known_car().brakes.abs:
-            first_factor, limits = min(first_factor, LATE_FACTOR), CAUTIOUS_LIMITS
-        self.adaptive = AdaptivePlan(course, self.start_grip, first_factor=first_factor, limits=limits)
+        if self.learns and (is_estimate or (self.delay.active and not car.brakes.abs)):
+            first_factor, limits = min(first_factor, CAREFUL_FACTOR), CAUTIOUS_LIMITS
+        cautious = is_estimate and self.learns
+        self.adaptive = AdaptivePlan(
+            course, self.start_grip, first_factor=first_factor, cautious=cautious, limits=limits
+        )
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
-        self.car, self.law_gains = tracked_car(course.known_car()), np.array(DEFAULT_GAINS)
-        self.full_steer_angle = course.known_car().full_steer_angle
+        self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
+        self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
         self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0))

@@ -46,8 +46,14 @@ class Course:
         return self.car
 
     def with_kerbs(self) -> "Course":
-        """Return the course with a line that uses the kerbs: itself where that is so, or where its line is given."""
+        """Return the course with a line that uses the kerbs.
+
+        Itself where that is so, where its line is given, and where the car's file is an estimate: a line that needs the
+        last decimetres of the road is for a car that is known.
+        """
         if self.on_kerbs or self.given_line is not None or self.car is None or isinstance(self, UnmappedCourse):
+            return self
+        if self.car.uncertainty is not None:
             return self
         return Course(self.track, self.car, on_kerbs=True)
 
