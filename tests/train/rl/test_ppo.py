@@ -118,3 +118,11 @@ def test_the_policy_to_drive_with_is_a_running_average_of_those_that_learn():
     layers, _, _ = learner.export_layers()
     assert layers[0].weight == pytest.approx(average, abs=1e-6)
     assert np.abs(newest - average).max() > 1e-4
+
+
+@pytest.mark.parametrize(("target", "rate"), [(1e-7, ppo.RATE_RANGE[0]), (1.0, ppo.RATE_RANGE[1])])
+def test_the_learning_rate_follows_the_divergence_that_is_wanted(target, rate):
+    learner, rng = PpoLearner(3, 8, 0, target_divergence=target), np.random.default_rng(0)
+    for iteration in range(3):
+        figures = learner.update(drive_bandit(learner, rng, lambda s, o: o[:, 0]), iteration)
+    assert figures["rate"] == rate

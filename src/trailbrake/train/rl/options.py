@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads 
 
 Range = tuple[float, float]
 METHODS = ("ppo", "sac")
+TARGET_DIVERGENCE = 0.012  # of a policy from the one before, in an update
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
 # For each wheel beside the road, kerbs included, in a step: a warning before the third ends the episode. Two wheels
 # cost a fifth of the progress at 40 m/s; where they cost half of it, no kerb is worth its use.
@@ -34,6 +35,8 @@ class RlOptions:
         held_out: tracks to judge policies by, as `track`; left out: those learned on.
         roads: tracks that are driven at once: each iteration and worker drives one of the groups of so many; 0 for all.
         method: ppo, or sac, which learns from a memory of what was driven.
+        divergence: of the policy in an update of ppo, which the learning rate aims at; less of it at the end of a
+            training, 0.004 say, settles a policy that drives many roads.
         minutes: of wall time at most.
         iterations: at most, counted from the first start; 0 for no limit.
         cars: that drive at once.
@@ -71,6 +74,7 @@ class RlOptions:
     held_out: str = ""
     roads: int = 0
     method: str = "ppo"
+    divergence: float = TARGET_DIVERGENCE
     minutes: float = 60.0
     iterations: int = 0
     cars: int = 256
@@ -164,6 +168,7 @@ def check_options(options: RlOptions) -> None:
         ("method", options.workers == 1 or options.method == "ppo", "ppo, with several workers"),
         ("on", options.workers > 1 or not options.on, "--workers above 1 with it"),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
+        ("divergence", 0.0 < options.divergence <= 1.0, "more than 0, 1 at most"),
         ("hidden", 1 <= options.hidden <= 1024, "1 .. 1024"),
         ("crash-penalty", 0.0 <= options.crash_penalty <= 1000.0, "0 .. 1000"),
         ("evaluate-every", options.evaluate_every >= 1, "1 or more"),

@@ -27,6 +27,7 @@ from trailbrake.train.rl.networks import (
     import_arrays,
 )
 from trailbrake.train.rl.normaliser import Normaliser
+from trailbrake.train.rl.options import TARGET_DIVERGENCE
 from trailbrake.train.rl.rollout import Rollout
 
 Floats = NDArray[np.float32]
@@ -35,7 +36,6 @@ Array = NDArray[np.float64]
 DISCOUNT, TRACE = 0.99, 0.95  # gamma and lambda
 CLIP = 0.2  # of the ratio of probabilities
 EPOCHS, MINIBATCHES = 3, 8
-TARGET_DIVERGENCE = 0.012  # of a minibatch; the learning rate keeps it within half and twice that
 FIRST_RATE, RATE_RANGE, RATE_STEP = 1e-3, (1e-5, 4e-3), 1.2
 AVERAGING = 0.05  # share of the policy that its running average takes over in an iteration
 ENTROPY_WEIGHT = 1e-3
@@ -82,6 +82,7 @@ class PpoLearner:
         hidden: units of each hidden layer.
         seed: of the first weights and of the order of samples.
         average: replaces a float64 array in place by its mean over all learners; None where there is one.
+        target_divergence: of a minibatch; the learning rate keeps it within half and twice that.
 
     Attributes:
         actor: samples with exported weights; apart from the network that learns.
@@ -90,9 +91,12 @@ class PpoLearner:
 
     squashes_outputs = False
 
-    def __init__(self, width: int, hidden: int, seed: int, average: Callable[[Array], None] | None = None) -> None:
+    def __init__(
+        self, width: int, hidden: int, seed: int, average: Callable[[Array], None] | None = None,
+        target_divergence: float = TARGET_DIVERGENCE,
+    ) -> None:  # fmt: skip
         torch = self._torch = import_torch()
-        self._average = average
+        self._average, self._target_divergence = average, target_divergence
         self.actor = GaussianActor(width, hidden)
         self._seed = seed
         generator = torch.Generator().manual_seed(seed)
@@ -208,9 +212,9 @@ class PpoLearner:
         self._normaliser.merge(len(observations), moments[0], np.maximum(moments[1] - moments[0] ** 2, 0.0))
 
     def _adapt_rate(self, divergence: float) -> None:
-        if divergence > 2.0 * TARGET_DIVERGENCE:
+        if divergence > 2.0 * self._target_divergence:
             self._rate = max(self._rate / RATE_STEP, RATE_RANGE[0])
-        elif divergence < 0.5 * TARGET_DIVERGENCE:
+        elif divergence < 0.5 * self._target_divergence:
             self._rate = min(self._rate * RATE_STEP, RATE_RANGE[1])
         for group in self._optimiser.param_groups:
             group["lr"] = self._rate

@@ -33,7 +33,6 @@ from trailbrake.train.rl.worker_crew import WorkerCrew
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
 WORKER_PATIENCE_S = 900.0  # of wall time for an iteration of several workers
-LEARNERS: dict[str, Callable[[int, int, int], ReinforcementLearner]] = {"ppo": PpoLearner, "sac": SacLearner}
 
 
 def build_learner(options: RlOptions) -> ReinforcementLearner:
@@ -41,7 +40,9 @@ def build_learner(options: RlOptions) -> ReinforcementLearner:
     torch = import_torch()
     torch.set_num_threads(options.threads)
     width = race_options(options).build_task().width
-    return LEARNERS[options.method](width, options.hidden, options.seed)
+    if options.method == "sac":
+        return SacLearner(width, options.hidden, options.seed)
+    return PpoLearner(width, options.hidden, options.seed, target_divergence=options.divergence)
 
 
 def export_policy(learner: ReinforcementLearner, options: RlOptions, about: dict[str, Any]) -> RacePolicy:

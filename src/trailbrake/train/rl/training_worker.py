@@ -132,7 +132,7 @@ class TrainingWorker:
             options = unpack_options(order, Path(folder))
             import_torch().set_num_threads(options.threads)
             width = race_options(options).build_task().width
-            self._learner = PpoLearner(width, options.hidden, options.seed, group.average)
+            self._learner = PpoLearner(width, options.hidden, options.seed, group.average, options.divergence)
             self._learner.import_state(unpack_arrays(order.state))
             self._sampler = RolloutSampler(options, self._learner.actor, options.cars // order.count)
         self._seed = options.seed
