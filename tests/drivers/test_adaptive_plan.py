@@ -6,11 +6,11 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
-from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, VERIFIED_GRIP, AdaptivePlan, Deviation
+from trailbrake.drivers.adaptive_plan import BRAKING, CAUTIOUS_GRIP, VERIFIED_GRIP, AdaptivePlan, Deviation
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS
 from trailbrake.state import Controls
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
@@ -65,6 +65,16 @@ def test_it_learns_where_the_car_s_file_says_that_its_grip_is_an_estimate(course
         starts[name] = (driver.learns, round(driver.plan.estimate.grip, 6))
     learning = {"unsure": CAUTIOUS_GRIP[0], "chosen": 0.8, "forced": 0.93}
     assert starts == {"known": (False, 1.0), "off": (False, 1.0)} | {k: (True, v) for k, v in learning.items()}
+
+
+@pytest.mark.parametrize(("slip", "raised"), [(0.6, True), (0.9, False)])
+def test_wheels_braked_as_far_as_the_law_lets_them_slip_leave_no_margin(course, slip, raised):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    for s in np.arange(1.0, course.line.length, 2.0):
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, slip, 0.1), ON_PLAN)
+    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+    assert plan.learning.laps == 1
+    assert bool(plan.learning.factors.max() > 1.0) == raised
 
 
 def test_an_uncertain_plan_rises_lap_by_lap(course):

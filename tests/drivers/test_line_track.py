@@ -77,6 +77,17 @@ def test_wheels_beyond_the_edge_count_where_the_car_is_wide_of_its_line():
     assert made._measure_deviation(rest._replace(offset=0.05)).overrun == 0.0
 
 
+def test_the_torque_gap_of_a_shift_takes_no_shift_back():
+    """Beyond the upshift speed by less than a car without drive loses over its delay."""
+    car = structs.replace(course().car, actuation=structs.replace(course().car.actuation, delay=0.1))
+    made = Driver()
+    made.reset(Course(course().track, car, given_line=course().line))
+    now = state(acceleration_x=-3.0)
+    now.speed = now.velocity_x = made.upshifts[2] + 0.1
+    for _ in range(3):
+        assert made.act(now, 0.003).gear == 4
+
+
 def test_without_a_gear_it_leaves_the_gearbox_alone():
     assert driver().act(state(gear=None), 0.003).gear is None
 

@@ -127,7 +127,7 @@ def test_faults_add_up_beyond_what_every_lap_has():
 
 
 def test_a_law_that_holds_the_peak_learns_faster_and_further():
-    limits = LearningLimits(1.0, 0.05, 1.2, 1.0, 0.0)
+    limits = LearningLimits(1.0, 0.05, 1.2, 1.0, 1.0, 0.0)
     learning = LapLearning(LENGTH, closed=True, limits=limits)
     drive_lap(learning, lambda s: 0.6)
     assert learning.factors == pytest.approx(1.05)
@@ -168,6 +168,20 @@ def test_an_estimate_that_differs_from_bend_to_bend_in_each_lap_is_no_reason_to_
         learning.observe(1.0, 0.88, 0.0, 0.0, 0.0)
         if lap > 0:
             assert learning.factors[50] == pytest.approx(0.95 * before)
+
+
+def test_an_estimate_lowers_the_plan_by_what_it_lacks_to_that_of_the_lap_before():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    assert learning.usable_grip(500.0, 0.9) == 0.9  # in the first lap it is all that is known
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip, grip=0.9)
+    assert learning.factors == pytest.approx(0.9)  # straights as well, of which no sample says anything
+    assert learning.usable_grip(500.0, 0.9) == 1.0
+    assert learning.usable_grip(500.0, 1.0) == 1.0  # what the next bend shows raises nothing here
+    assert learning.usable_grip(500.0, 0.9 - 0.5 * PEAK_LIMITS.recurring_grip) == 1.0
+    assert learning.usable_grip(500.0, 0.72) == pytest.approx(0.8 + PEAK_LIMITS.recurring_grip)
+    careful = circuit()
+    drive_lap(careful, lambda s: LIMITS.target_slip, grip=0.9)
+    assert careful.usable_grip(500.0, 0.9) == 0.9
 
 
 def test_a_lap_in_which_the_grip_has_fallen_raises_nothing():

@@ -69,7 +69,6 @@ class AdaptivePlan:
         first_factor: on the planned grip in the first lap, everywhere; laps change it place by place.
         cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
             the file says of downforce and brakes may be wrong.
-        wary: whether the grip may change while driving, as in rain.
         limits: how far the laps change the planned grip.
 
     Attributes:
@@ -88,15 +87,13 @@ class AdaptivePlan:
         *,
         first_factor: float = 1.0,
         cautious: bool = False,
-        wary: bool = False,
         limits: LearningLimits = CAUTIOUS_LIMITS,
     ) -> None:
         self._line, self._limits = course.line, course.envelope
         law = course.known_car().tyre_front.tyre_law()
         self._curve = (law.b, law.c, law.e)
-        self._wary = wary
-        self.estimate = GripEstimate(start_grip, self._curve, wary=wary)
-        self._target_slip = limits.target_slip
+        self.estimate = GripEstimate(start_grip, self._curve)
+        self._target_slip, self._braked_target = limits.target_slip, limits.target_slip / limits.braked_slip
         doubt = course.known_car().uncertainty
         is_verified = doubt is not None and doubt.verified_laps > 0
         self._first_grips = () if not cautious else VERIFIED_GRIP if is_verified else CAUTIOUS_GRIP
@@ -134,25 +131,24 @@ class AdaptivePlan:
         """
         estimate = self.estimate
         factor = float(self._factors[self._row_at(s)])
-        # Grip that laps have found to be missing here is in the factor, and must not be counted twice.
-        known = 1.0 if self._wary else min(factor, 1.0)
         if not off.off_road:
             share, slip, angle_slip = use
-            estimate.add_sample(share / known, slip, angle_slip, dt, braked=forward < BRAKING)
+            estimate.add_sample(share, slip, angle_slip, dt, braked=forward < BRAKING)
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
-        planned = grip * factor / known
+        usable = self.learning.usable_grip(s, grip)
+        planned = usable * factor
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         braked = estimate.combined_slip if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
-        slip = max(estimate.slip, self._braked_slip)
+        slip = max(estimate.slip, self._braked_target * self._braked_slip)
         if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
             slip = max(slip, self._target_slip)
         if self.learning.observe(s, grip, estimate.use / planned, slip, fault):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
             self._limit_estimate()
         ahead = self._ahead(self._planned_at, s)
-        if grip < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
+        if usable < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
             self.replan(s)
             return True
         return False
@@ -166,7 +162,7 @@ class AdaptivePlan:
 
     def replan(self, s: float) -> None:
         """Plan the part ahead of s (m) with the grip that is estimated now."""
-        self._planned_grip, self._planned_at = self.estimate.grip, s
+        self._planned_grip, self._planned_at = self.learning.usable_grip(s, self.estimate.grip), s
         grip = self._grip_of_road * self._factors * self._planned_grip
         self._shapes[:, GRIP_COLUMN] = grip
         self.road.table[:, RoadColumn.GRIP] = grip
@@ -207,8 +203,9 @@ class AdaptivePlan:
         if len(memory.factors) != count:
             raise DataError("a memory of another road", where=where, expected=f"{count} factors",
                             got=str(len(memory.factors)))  # fmt: skip
-        self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve, wary=self._wary)
+        self.estimate = GripEstimate(memory.grip - REMEMBERED_DROP, self._curve)
         self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
+        self.learning.last_estimates = np.full(count, memory.grip)
         self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
         self._limit_estimate()
         self.learning.lap_grip = self.estimate.grip

@@ -85,7 +85,7 @@ class Driver:
         self.learns = self.learn > 0.0 or (math.isnan(self.learn) and is_estimate)
         chosen = START_GRIP if math.isnan(self.start_grip) else self.start_grip
         cautious = is_estimate and math.isnan(self.start_grip)
-        self.plan = AdaptivePlan(course, chosen if self.learns else 1.0, cautious=cautious and self.learns, wary=True)
+        self.plan = AdaptivePlan(course, chosen if self.learns else 1.0, cautious=cautious and self.learns)
         road = self.line.kernel_table
         self.preview_line = bind_entry(preview_line, road, 0.0)
         self.car_attitude = bind_entry(car_attitude, self.handling, road, 0.0, 0.0, 0.0)

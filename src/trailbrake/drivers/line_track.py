@@ -11,6 +11,7 @@ from copy import copy
 
 import numpy as np
 
+from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
     TrackedMotion,
@@ -89,6 +90,7 @@ class Driver:
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
+        self.upshifts = upshift_speeds(car)
         self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
@@ -130,6 +132,9 @@ class Driver:
         self.angle = command.steer
         self.delay.add_command(command.steer)
         gear = None if state.gear is None else command.gear
+        if gear is not None and self.delay.active:
+            # Predicted speeds fall in the torque gap of a shift, and would take it back before it is over.
+            gear = choose_gear(state.speed, motion.gear, self.upshifts)
         return Controls(
             steer=command.steer / self.full_steer_angle(state.speed),
             throttle=command.throttle,

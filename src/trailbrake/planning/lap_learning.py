@@ -43,18 +43,22 @@ class LearningLimits(NamedTuple):
         most_factor: that is planned with, at most MOST_FACTOR.
         raise_kept: share of a station's raise that is kept after a lap which went wrong there, down to LEAST_RAISE: the
             factor settles instead of going up and down.
-        recurring_grip: difference of the estimated grip from lap to lap at a place, below which it counts as the same.
+        braked_slip: slip along braked wheels, over that of the peak, that counts as the target: a law that limits slip
+            by the pedals never shows more, however much too late it braked.
+        recurring_grip: share by which the estimated grip may be below that of the lap before at the same place before
+            it lowers the plan; 0: the plan follows the estimate itself.
     """
 
     target_slip: float
     most_raise: float
     most_factor: float
     raise_kept: float
+    braked_slip: float
     recurring_grip: float
 
 
-CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.0)  # for a law that follows a plan with room to spare
-PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5, 0.03)  # for one that holds a car at the peak of its tyres
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.0)  # for a law that follows a plan with room to spare
+PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5, 0.86, 0.03)  # for one that holds a car at the peak of its tyres
 
 
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,6 +94,7 @@ class LapLearning:
         factors: (n,) on the planned grip, at stations STATION apart.
         laps: how many laps they come from.
         lap_grip: the grip that was estimated at the end of the lap before, or at the start.
+        last_estimates: (n,) of the grip in the lap before; 1 before there is one.
     """
 
     def __init__(
@@ -101,8 +106,9 @@ class LapLearning:
         self._closed, self._limits = closed, limits
         self._raise = np.full(count, limits.most_raise)  # that a lap may make at a station
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
-        self._grip = np.ones(count)  # the estimated grip with which that was driven, ...
-        self._last_grip = np.full(count, np.nan)  # ... and with which the lap before was driven there
+        self._grip = np.ones(count)  # the grip, as `usable_grip` returns it, with which that was driven
+        self._estimates = np.ones(count)  # of the grip at the present lap's last sample at a station, ...
+        self.last_estimates = np.ones(count)  # ... and in the lap before
         self.lap_grip = 1.0
         self._station = 0
 
@@ -121,22 +127,34 @@ class LapLearning:
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
             self.finish_lap(grip)
+        self._estimates[station] = grip
         target = self._limits.target_slip
         if use > LEAST_USE or slip > target or fault > 0.0:
             wrong = SLIP_GAIN * (slip - target) + fault
             if wrong > self._fault[station]:
-                self._fault[station], self._grip[station] = wrong, grip
+                self._fault[station], self._grip[station] = wrong, self.usable_grip(s, grip)
         return ended
+
+    def usable_grip(self, s: float, grip: float) -> float:
+        """Return the factor on the planned grip for the grip that is estimated at s (m).
+
+        An estimate that differs from bend to bend and is the same lap by lap is an error of the belief: factors contain
+        it already, and it must not raise the plan where the next bend shows more. With `recurring_grip` only what the
+        estimate lacks to that of the lap before at the same place counts.
+        """
+        tolerance = self._limits.recurring_grip
+        if self.laps == 0 or tolerance == 0.0:
+            return grip
+        station = min(int(s / STATION), len(self.factors) - 1)
+        return min(grip / float(self.last_estimates[station]) + tolerance, 1.0)
 
     def finish_lap(self, grip: float) -> None:
         """Update the factors by the lap that has ended, and begin another; `grip` is the estimate now."""
-        # What was driven is the product of factor and estimate. Where the estimate has changed since, the factor makes
-        # up for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
-        # An estimate that differs from bend to bend and is the same lap by lap is an error of the belief, and will be
-        # there in the next lap as well.
-        recurs = np.abs(self._grip - self._last_grip) < self._limits.recurring_grip
-        before, room = np.where(recurs, 1.0, self._grip / grip), np.maximum(-self._fault, 0.0)
-        self._last_grip = self._grip.copy()
+        # What was driven is the product of factor and usable grip. Where that has changed since, the factor makes up
+        # for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
+        follows_estimate = self._limits.recurring_grip == 0.0
+        before = self._grip / grip if follows_estimate else self._grip
+        room = np.maximum(-self._fault, 0.0)
         proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
@@ -145,7 +163,9 @@ class LapLearning:
             wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
         margin = self._spread(-self._fault)
-        change = np.where(np.isfinite(margin), np.minimum(wanted - 1.0, self._raise), 0.0)
+        # From the second lap on the usable grip is relative: stations without a sample in the first one follow it here.
+        unsampled = min(grip, 1.0) - 1.0 if self.laps == 0 and not follows_estimate else 0.0
+        change = np.where(np.isfinite(margin), np.minimum(wanted - 1.0, self._raise), unsampled)
         least = min(LEAST_RAISE, self._limits.most_raise)
         self._raise = np.where(margin < 0.0, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
         last, following = np.roll(change, 1), np.roll(change, -1)
@@ -155,6 +175,7 @@ class LapLearning:
         smooth = np.minimum(0.25 * last + 0.5 * change + 0.25 * following, change)
         self.factors = np.clip(self.factors * (1.0 + smooth), LEAST_FACTOR, self._limits.most_factor)
         self._fault[:] = -np.inf
+        self.last_estimates = self._estimates.copy()
         self.laps += 1
 
     def _spread(self, values: Array) -> Array:

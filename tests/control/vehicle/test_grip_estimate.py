@@ -90,7 +90,8 @@ def test_braked_to_the_peak_it_is_lowered_within_a_second():
     drive_bends(estimate, 1.0, 20.0)
     for _ in range(100):
         estimate.add_sample(0.82, 0.9, 0.05, DT)
-    assert estimate.grip == pytest.approx(0.82 / BRAKED_CAPACITY / share_of_peak(0.9), abs=0.03)
+    shown = 0.82 / BRAKED_CAPACITY / share_of_peak(0.9)
+    assert shown - 0.1 < estimate.grip < shown + 0.03  # lower, because a fall is expected to go on
 
 
 def test_values_that_are_none_change_nothing_and_it_is_bounded():
@@ -116,27 +117,24 @@ def brake(estimate, grip, seconds, slip=0.9):
         estimate.add_sample(BRAKED_CAPACITY * grip * share_of_peak(slip), slip, 0.1, DT, braked=True)
 
 
-def test_bends_do_not_raise_what_braking_has_lowered_where_the_grip_may_change():
+def test_bends_do_not_raise_what_braking_has_lowered():
     """A wet road: braking gives 0.7 of what is believed, bends 0.85 of it."""
-    wary, usual = (GripEstimate(1.0, (B, C, E), wary=wary) for wary in (True, False))
-    for estimate in (wary, usual):
-        for _ in range(6):
-            brake(estimate, 0.7, 1.5)
-            drive_bends(estimate, 0.85, 4.0, peak_slip=1.0)
-    assert wary.grip == pytest.approx(0.7, abs=0.05)
-    assert usual.grip > 0.75
+    estimate = made()
+    for _ in range(6):
+        brake(estimate, 0.7, 1.5)
+        drive_bends(estimate, 0.85, 4.0, peak_slip=1.0)
+    assert estimate.grip == pytest.approx(0.7, abs=0.05)
     for _ in range(40):  # the road dries
-        brake(wary, 1.0, 1.0, slip=0.6)
-        drive_bends(wary, 1.0, 4.0)
-    assert wary.grip == pytest.approx(1.0, abs=0.05)
+        brake(estimate, 1.0, 1.0, slip=0.6)
+        drive_bends(estimate, 1.0, 4.0)
+    assert estimate.grip == pytest.approx(1.0, abs=0.05)
 
 
 def test_a_fall_is_expected_to_go_on_for_some_seconds():
-    wary, usual = (GripEstimate(1.0, (B, C, E), wary=wary) for wary in (True, False))
-    for step in range(5):
-        for estimate in (wary, usual):
-            drive_bends(estimate, 1.0 - 0.04 * step, 4.0, peak_slip=1.0)
-    assert wary.grip < usual.grip - 0.02
-    for estimate in (wary, usual):
-        drive_bends(estimate, 0.84, 40.0, peak_slip=1.0)
-    assert wary.grip == pytest.approx(usual.grip, abs=0.005)
+    estimate = made()
+    drive_bends(estimate, 1.0, 20.0)
+    brake(estimate, 0.84, 1.0)
+    assert estimate.grip < 0.84 - 0.02
+    brake(estimate, 0.84, 3.0)
+    drive_bends(estimate, 0.84, 40.0, peak_slip=1.0)
+    assert estimate.grip == pytest.approx(0.84, abs=0.012)

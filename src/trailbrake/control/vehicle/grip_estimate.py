@@ -5,9 +5,9 @@ of the envelope that is believed, and slips by s for it, has the capacity u / f(
 half of the peak slip the ratio says more about the tyre's stiffness than about its friction: such samples can only
 show that there is more grip than was estimated.
 
-A believed car brakes better or worse than it corners. Where the grip may change while driving (rain), one average over
-both would plan the braking with what bends have shown since: braking and cornering are then averaged apart, the lower
-one counts, and a fall is expected to go on for a while.
+A believed car brakes better or worse than it corners. One average over both would plan the braking with what bends
+have shown since: braking and cornering are averaged apart, and the lower one counts. Grip that falls (rain) is expected
+to go on falling for a while.
 """
 
 import math
@@ -55,7 +55,6 @@ class GripEstimate:
         grip: the first estimate, a factor.
         certainty: s of samples that it counts for.
         curve: B, C and E of the tyres' Magic Formula.
-        wary: whether the grip may change while driving.
 
     Attributes:
         use: of the believed envelope, filtered.
@@ -64,10 +63,8 @@ class GripEstimate:
         most: the highest estimate that is returned.
     """
 
-    def __init__(
-        self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME, *, wary: bool = False
-    ) -> None:
-        self._curve, self._wary = curve, wary
+    def __init__(self, grip: float, curve: tuple[float, float, float], certainty: float = PRIOR_TIME) -> None:
+        self._curve = curve
         self.use = self.slip = self.combined_slip = 0.0
         self.most = MOST_GRIP
         self._bends = _Capacity(_without_tolerance(min(grip, MOST_GRIP)), certainty)
@@ -78,8 +75,6 @@ class GripEstimate:
     def grip(self) -> float:
         """The factor on the grip that is believed, LEAST_GRIP to `most`."""
         now = self._present_grip()
-        if not self._wary:
-            return now
         fall = max(min(self._before, self.most) - now - FALL_TOLERANCE, 0.0)
         return max(now - FALL_AHEAD * fall, LEAST_GRIP)
 
@@ -98,9 +93,8 @@ class GripEstimate:
             dt: s since the last sample.
             braked: whether the car is braked.
         """
-        if self._wary:
-            now = self._present_grip()
-            self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
+        now = self._present_grip()
+        self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
         if not math.isfinite(use + slip + angle_slip):
             return
         share = min(dt / FILTER_TIME, 1.0)
@@ -112,7 +106,7 @@ class GripEstimate:
             return
         capacity = self.use / self._share_of_peak(combined)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
-        average = self._braking if self._wary and braked and along > self.slip else self._bends
+        average = self._braking if braked and along > self.slip else self._bends
         sliding = self.slip > SLIDING or along > BRAKED
         if combined > LEAST_SLIP:
             weight = min((combined - LEAST_SLIP) / (FULL_SLIP - LEAST_SLIP), 1.0) * dt
