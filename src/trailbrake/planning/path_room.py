@@ -22,10 +22,8 @@ INNER_MARGIN = 0.1  # m between the inner wheels and the edge below which a car 
 KERB_END = 0.2  # m of a kerb's width on which its middle does not count as beside the road
 WALL_ROOM = 0.8  # m between the car's side and a wall behind the edge; at one on the edge EDGE_MARGIN is kept
 
-_SIDE_COLUMNS = (
-    RoadColumn.WIDTH_LEFT, RoadColumn.KERB_LEFT, RoadColumn.RUNOFF_LEFT,
-    RoadColumn.WIDTH_RIGHT, RoadColumn.KERB_RIGHT, RoadColumn.RUNOFF_RIGHT,
-)  # fmt: skip
+LEFT_SIDE = (RoadColumn.WIDTH_LEFT, RoadColumn.KERB_LEFT, RoadColumn.RUNOFF_LEFT)
+RIGHT_SIDE = (RoadColumn.WIDTH_RIGHT, RoadColumn.KERB_RIGHT, RoadColumn.RUNOFF_RIGHT)
 
 
 class PathRoom(NamedTuple):
@@ -54,12 +52,9 @@ def find_path_bounds(road: Road, s: Array, room: PathRoom) -> tuple[Array, Array
 
     Where a road is narrower than the car with its margins, the smallest is above the largest.
     """
-    values = {column: road.column_at(s, column) for column in _SIDE_COLUMNS}
-    right = _find_reach(
-        values[RoadColumn.WIDTH_RIGHT], values[RoadColumn.KERB_RIGHT], values[RoadColumn.RUNOFF_RIGHT], room
-    )
-    left = _find_reach(
-        values[RoadColumn.WIDTH_LEFT], values[RoadColumn.KERB_LEFT], values[RoadColumn.RUNOFF_LEFT], room
+    left, right = (
+        find_side_reach(road.column_at(s, width), road.column_at(s, kerb), road.column_at(s, runoff), room)
+        for width, kerb, runoff in (LEFT_SIDE, RIGHT_SIDE)
     )
     return -right, left
 
@@ -76,8 +71,8 @@ def find_kerb_reach(line: Road, half_track: float) -> tuple[Array, Array]:
     return left, right
 
 
-def _find_reach(width: Array, kerb: Array, runoff: Array, room: PathRoom) -> Array:
-    """Return how far (n,) m from the centreline the middle may go, for the columns of one side."""
+def find_side_reach(width: Array, kerb: Array, runoff: Array, room: PathRoom) -> Array:
+    """Return how far (n,) m from the centreline, or from a line, the middle may go, for the columns of one side."""
     inside = width - room.half_width
     if not room.kerbs:
         return inside - room.margin

@@ -5,8 +5,11 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
+from trailbrake.planning.path_margins import KERB_MARGIN
+from trailbrake.planning.path_room import PathRoom, find_path_bounds
 from trailbrake.run.reference.lap_search import (
     GRIP_LIMITS,
+    PROVEN_LAPS,
     LapPlan,
     LapSearch,
     PlanBuilder,
@@ -48,6 +51,24 @@ def test_a_path_stays_on_the_road():
     assert line.column(RoadColumn.WIDTH_LEFT).min() > 0.0
 
 
+def test_a_path_keeps_to_the_room_of_lines_unless_the_search_is_wide():
+    """On pinegrove, whose edges have kerbs in bends alone: wide paths put the outer wheels on the grass."""
+    course = Course(load_track("pinegrove"), load_car("gt3"), on_kerbs=True)
+    gates, body = 40, course.known_car().body
+    half_track = 0.5 * min(body.track_front, body.track_rear)
+    room = PathRoom(0.5 * body.width, half_track, KERB_MARGIN, kerbs=True)
+    outward = LapPlan(np.ones(gates), np.full(gates, 50.0))
+    beyond = {}
+    for wide in (False, True):
+        line = PlanBuilder(course, gates, wide=wide).build_line(outward)
+        place = course.track.road.locate_many(line.table[:, :2])
+        most = find_path_bounds(course.track.road, place[:, 0], room)[1]
+        beyond[wide] = float(np.max(place[:, 1] - most))
+    # Paths are smoothed over some rows, which cuts steps of the room.
+    assert beyond[False] < 0.6
+    assert beyond[True] > 1.0
+
+
 @pytest.mark.slow
 def test_it_finds_quicker_clean_laps_and_repeats_to_the_bit():
     search = LapSearch(make_course(), count=16, seed=3)
@@ -57,5 +78,13 @@ def test_it_finds_quicker_clean_laps_and_repeats_to_the_bit():
     search.run_generations(3)
     assert search.best_time < first
     again = LapSearch(make_course(), count=16, seed=3)
+    assert again.prove_candidates() is None
     again.run_generations(1)
     assert again.best_time == first
+    proven = search.prove_candidates()
+    assert proven is not None
+    assert len(proven.laps) == PROVEN_LAPS
+    assert proven.laps[0] >= search.best_time - 1e-6
+    times = [time for time, _ in search.candidates]
+    assert times == sorted(times)
+    assert len(times) <= 16

@@ -10,6 +10,7 @@ from trailbrake.cli.main import run_command_line
 from trailbrake.errors import UsageError
 from trailbrake.planning.line_file import load_racing_line, read_line
 from trailbrake.run.options import DriveOptions
+from trailbrake.run.reference.lap_search import PROVEN_LAPS
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
 from trailbrake.run.session.drive_session import drive
@@ -20,16 +21,18 @@ from trailbrake.tracks.track_library import load_track
 @pytest.mark.slow
 def test_the_verb_writes_a_lap_that_the_driver_repeats_through_a_wire(tmp_path, capsys):
     path = tmp_path / "lap.csv"
-    tokens = ["reference", "--track", "kartwerk", "--car", "kart", "--generations", "3", "--count", "16"]
+    tokens = ["reference", "--track", "kartwerk", "--car", "kart", "--generations", "3", "--count", "16", "--wide"]
     assert run_command_line([*tokens, "--out", str(path), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert result["off_road_s"] == 0.0
+    assert len(result["laps_s"]) == PROVEN_LAPS
+    assert result["time_s"] == pytest.approx(max(result["laps_s"]), abs=1e-4)
     assert np.ptp(result["laps_s"]) < 0.05
     track = load_track("kartwerk")
     line = load_racing_line(path, track.road, load_car("kart"))
     grip = line.column(RoadColumn.GRIP)
     assert np.ptp(grip) > 0.0
-    assert read_line(path).about["kind"] == "reference"
+    about = read_line(path).about
+    assert (about["kind"], about["wide"]) == ("reference", True)
     summary = drive(DriveOptions(driver="line_track", gain=("learn=0",), track="kartwerk", car="kart", line=path,
                                  report=False, out=tmp_path))  # fmt: skip
     assert [lap["valid"] for lap in summary["laps"]] == [True, True]

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from trailbrake.control.vehicle.line_tracking import TrackingPlan
 from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
+from trailbrake.planning.path_margins import KERB_MARGIN
+from trailbrake.planning.path_room import LEFT_SIDE, RIGHT_SIDE, PathRoom, find_side_reach
 from trailbrake.planning.racing_line import road_through
 from trailbrake.planning.speed_profile import compute_profile
 from trailbrake.run.reference.lap_batch import LapBatch
@@ -29,13 +31,14 @@ REACH_BEFORE, REACH_AFTER = 4.0, 6.0  # gates over which the weight of a gate's 
 OFF_WEIGHT = 20.0  # s of lap time that a second off the road counts as
 LOST_TIME = 5.0  # s that a gate counts as that was not reached
 BEST_SHARE = 0.25  # of a generation, from which the next plan is recombined
-GRIP_STEPS = (0.03, 0.005)  # standard deviation of the factors on the grip in the first and the last generation
-OFFSET_STEPS = (0.25, 0.04)  # m, of the offsets
-INNER_WHEELS = 0.3  # m that the inner wheels' path keeps inside the edge
-WALL_DISTANCE = 0.2  # m between the car's side and a wall that the path keeps
+GRIP_STEPS = (0.04, 0.005)  # standard deviation of the factors on the grip in the first and the last generation
+OFFSET_STEPS = (0.4, 0.04)  # m, of the offsets
+INNER_WHEELS = 0.3  # m that the inner wheels' path keeps inside the edge, of a wide search
+WALL_DISTANCE = 0.2  # m between the car's side and a wall that such a path keeps
 SMOOTH_ROWS = 6  # rows of the line, before and behind, over which a path's offset is averaged
-FIRST_GRIP = 1.03  # factor on the road's grip that the first plan uses
+FIRST_GRIP = 1.08  # factor on the road's grip that the first plan uses
 GRIP_LIMITS = (0.6, 1.5)
+PROVEN_LAPS = 3  # flying laps in a row that the result has to drive clean
 
 
 class LapPlan(NamedTuple):
@@ -50,6 +53,18 @@ class LapPlan(NamedTuple):
     offset: Array
 
 
+class ProvenLap(NamedTuple):
+    """A plan that was driven again.
+
+    Attributes:
+        plan: the plan.
+        laps: s, of flying laps in a row, all of them clean.
+    """
+
+    plan: LapPlan
+    laps: list[float]
+
+
 @dataclass
 class LapSearch:
     """The state of a search.
@@ -58,26 +73,31 @@ class LapSearch:
         course: the track (closed), the car, and the line to begin with.
         count: cars of a generation, even.
         seed: of the disturbances.
+        wide: whether paths may leave the room of lines, as far as the inner wheels stay on the road.
 
     Attributes:
         mean: the plan about which the next generation is disturbed.
-        best: the best clean lap's plan.
-        best_time: s.
+        candidates: times (s) and plans of the best clean laps, `count` at most, the quickest first.
     """
 
     course: Course
     count: int = 128
     seed: int = 0
-    best_time: float = field(default=np.inf, init=False)
+    wide: bool = False
+    candidates: list[tuple[float, LapPlan]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         car = self.course.known_car()
         self.batch = LapBatch(self.course.track, car, self.count)
         gates = self.batch.gates
         self.mean = LapPlan(np.full(gates, FIRST_GRIP), np.zeros(gates))
-        self.best = self.mean
         self._rng = np.random.default_rng(self.seed)
-        self.builder = PlanBuilder(self.course, gates)
+        self.builder = PlanBuilder(self.course, gates, wide=self.wide)
+
+    @property
+    def best_time(self) -> float:
+        """The quickest clean lap so far, s; infinite without one."""
+        return self.candidates[0][0] if self.candidates else np.inf
 
     def run_generations(self, generations: int, report: Callable[[int, float, float], None] | None = None) -> None:
         """Run generations; `report` receives the number, the best time so far and the median of the generation (s)."""
@@ -87,6 +107,18 @@ class LapSearch:
             middle = self._run_generation(*steps)
             if report is not None:
                 report(number, self.best_time, middle)
+
+    def prove_candidates(self) -> ProvenLap | None:
+        """Return the candidate whose slowest of some flying laps in a row is quickest, all of them clean; else None."""
+        if not self.candidates:
+            return None
+        plans = [plan for _, plan in self.candidates]
+        driven = plans + plans[:1] * (self.count - len(plans))
+        marks, off = self.batch.drive_laps([self.builder.build_plan(plan) for plan in driven], PROVEN_LAPS)
+        laps = np.diff(marks[:, :: self.batch.gates], axis=1)
+        slowest = np.where(np.isfinite(laps).all(axis=1) & (off.sum(axis=1) == 0.0), laps.max(axis=1), np.inf)
+        first = int(np.argmin(slowest))
+        return ProvenLap(driven[first], laps[first].tolist()) if np.isfinite(slowest[first]) else None
 
     def _run_generation(self, grip_step: float, offset_step: float) -> float:
         mean, half = self.mean, self.count // 2
@@ -106,9 +138,8 @@ class LapSearch:
         spent = np.diff(marks, axis=1)
         spent = np.where(np.isnan(spent), LOST_TIME, spent) + OFF_WEIGHT * off
         clean = np.where(off.sum(axis=1) > 0.0, np.inf, np.where(np.isnan(marks[:, -1]), np.inf, marks[:, -1]))
-        first = int(np.argmin(clean))
-        if clean[first] < self.best_time:
-            self.best, self.best_time = plans[first], float(clean[first])
+        finished = [(float(time), plan) for time, plan in zip(clean, plans, strict=True) if np.isfinite(time)]
+        self.candidates = sorted(self.candidates + finished, key=lambda item: item[0])[: self.count]
         chosen = self._rank_places(spent)
         places = np.arange(self.batch.gates)
         weights = rank_weights(len(chosen))
@@ -152,10 +183,11 @@ class PlanBuilder:
     Args:
         course: the track, the car and the line to begin with.
         gates: places along the road.
+        wide: whether paths may leave the room of lines, as far as the inner wheels stay on the road.
     """
 
-    def __init__(self, course: Course, gates: int) -> None:
-        self._course = course
+    def __init__(self, course: Course, gates: int, *, wide: bool = False) -> None:
+        self._course, self._wide = course, wide
         line, road = course.line, course.track.road
         x, y = line.column(RoadColumn.X), line.column(RoadColumn.Y)
         self._x, self._y, yaw = x, y, line.column(RoadColumn.YAW)
@@ -163,17 +195,21 @@ class PlanBuilder:
         place = road.locate_many(np.column_stack([x, y]))
         self._phase = (place[:, 0] / road.length * gates) % gates
         self._gates = gates
-        self._most = np.maximum(self._find_reach(RoadColumn.WIDTH_LEFT, RoadColumn.RUNOFF_LEFT), 0.0)
-        self._least = -np.maximum(self._find_reach(RoadColumn.WIDTH_RIGHT, RoadColumn.RUNOFF_RIGHT), 0.0)
+        self._most = np.maximum(self._find_reach(LEFT_SIDE), 0.0)
+        self._least = -np.maximum(self._find_reach(RIGHT_SIDE), 0.0)
         away = np.abs((self._phase[None, :] - np.arange(gates)[:, None] + 0.5 * gates) % gates - 0.5 * gates)
         self._rows = np.argmin(away, axis=1)
 
-    def _find_reach(self, width: RoadColumn, runoff: RoadColumn) -> Array:
-        """Return how far (n,) m from the line to one side the middle of the car may go: the rule of laps, and walls."""
+    def _find_reach(self, side: tuple[RoadColumn, RoadColumn, RoadColumn]) -> Array:
+        """Return how far (n,) m from the line to one side the middle of the car may go."""
         line, body = self._course.line, self._course.known_car().body
-        inner = 0.5 * min(body.track_front, body.track_rear) - INNER_WHEELS
-        beyond = np.minimum(inner, line.column(runoff) - 0.5 * body.width - WALL_DISTANCE)
-        reach: Array = line.column(width) + beyond
+        width, kerb, runoff = (line.column(column) for column in side)
+        half_track = 0.5 * min(body.track_front, body.track_rear)
+        if not self._wide:
+            room = PathRoom(0.5 * body.width, half_track, KERB_MARGIN, kerbs=True)
+            return find_side_reach(width, kerb, runoff, room)
+        beyond = np.minimum(half_track - INNER_WHEELS, runoff - 0.5 * body.width - WALL_DISTANCE)
+        reach: Array = width + beyond
         return reach
 
     def limit_plan(self, plan: LapPlan) -> LapPlan:

@@ -15,13 +15,16 @@ class ReferenceOptions:
         generations: of the search; each drives one lap with every car.
         count: cars that drive at once; even, 8 or more.
         seed: of the search.
+        wide: whether paths may leave the room of lines, as far as the inner wheels stay on the road: no measure for
+            drivers, which keep to that room.
         out: the line file to write; not named: reference-TRACK-CAR.csv.
     """
 
     track: str = "hartmoor"
     car: str = "gt3"
     line: Path | None = None
-    generations: int = 60
-    count: int = 64
+    generations: int = 48
+    count: int = 32
     seed: int = 0
+    wide: bool = False
     out: Path | None = None

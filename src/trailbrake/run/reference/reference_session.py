@@ -11,15 +11,13 @@ from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_file import LineFile, car_digest, load_racing_line, write_line
-from trailbrake.run.reference.lap_batch import LapBatch
-from trailbrake.run.reference.lap_search import LapPlan, LapSearch
+from trailbrake.run.reference.lap_search import PROVEN_LAPS, LapPlan, LapSearch
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 LEAST_CARS = 8
 ROW_SPACING = 2.0  # m between the rows of the file
-REPEATED_LAPS = 3  # flying laps with which the best plan is driven again; the last one counts
 
 
 def make_reference_lap(
@@ -34,7 +32,7 @@ def make_reference_lap(
     Raises:
         UsageError: an option out of range, an open road, or a file that cannot be written.
         DataError: a broken file, or a line for another track or car.
-        SimulatorError: no car finished a clean lap.
+        SimulatorError: no car finished a clean lap, or none some of them in a row.
     """
     if options.generations < 1 or options.count < LEAST_CARS or options.count % 2:
         raise UsageError(
@@ -49,12 +47,13 @@ def make_reference_lap(
     given = None if options.line is None else load_racing_line(options.line, track.road, car)
     course = Course(track, car, given_line=given)
     began = time.perf_counter()
-    search = LapSearch(course, options.count, options.seed)
+    search = LapSearch(course, options.count, options.seed, options.wide)
     search.run_generations(options.generations, report)
-    if not np.isfinite(search.best_time):
-        raise SimulatorError("no car finished a clean lap", where=f"{car.name} on {track.name}",
+    proven = search.prove_candidates()
+    if proven is None:
+        raise SimulatorError("no car finished a clean lap" if not search.candidates else
+                             f"no plan held for {PROVEN_LAPS} clean laps in a row", where=f"{car.name} on {track.name}",
                              hint="try more cars or another line")  # fmt: skip
-    lap_times, off = repeat_laps(search, search.best)
     path = options.out or Path(f"reference-{track.name}-{car.name}.csv".replace(":", "-"))
     about: JsonObject = {
         "track": track.name,
@@ -62,28 +61,21 @@ def make_reference_lap(
         "car_sha256": car_digest(car),
         "closed": True,
         "kind": "reference",
-        "time_s": round(lap_times[-1], 4),
+        "time_s": round(max(proven.laps), 4),
         "generations": options.generations,
         "count": options.count,
         "seed": options.seed,
+        "wide": options.wide,
     }
-    write_line(path, LineFile(about, collect_columns(search, search.best)))
+    write_line(path, LineFile(about, collect_columns(search, proven.plan)))
     return {
         **about,
         "search_time_s": search.best_time,
-        "laps_s": lap_times,
-        "off_road_s": off,
+        "laps_s": proven.laps,
         "plan_time_s": course.profile.lap_time,
         "seconds": time.perf_counter() - began,
         "line": str(path),
     }
-
-
-def repeat_laps(search: LapSearch, plan: LapPlan) -> tuple[list[float], float]:
-    """Return the times (s) of some flying laps of one car on a plan, and the time it was off the road (s)."""
-    batch = LapBatch(search.course.track, search.course.known_car(), 1)
-    marks, off = batch.drive_laps([search.builder.build_plan(plan)], REPEATED_LAPS)
-    return np.diff(marks[0, :: batch.gates]).tolist(), float(off.sum())
 
 
 def collect_columns(search: LapSearch, plan: LapPlan) -> dict[str, np.ndarray]:
