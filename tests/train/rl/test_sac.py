@@ -31,7 +31,7 @@ def test_log_probabilities_of_squashed_outputs_integrate_to_one():
 @pytest.fixture
 def quick(monkeypatch):
     """Small steps of the world, and large ones of the learner."""
-    for name, value in (("MINIBATCH", 64), ("RATE", 3e-3), ("TRACKING", 0.05)):
+    for name, value in (("MINIBATCH", 64), ("ACTOR_RATE", 3e-3), ("CRITIC_RATE", 3e-3), ("TRACKING", 0.05)):
         monkeypatch.setattr(sac, name, value)
 
 
@@ -84,3 +84,26 @@ def test_a_reward_that_is_no_number_is_refused_before_it_is_remembered():
     with pytest.raises(FloatingPointError, match="rewards"):
         learner.update(drive_bandit(learner, np.random.default_rng(0), lambda s, o: np.full(32, np.nan)), 1)
     assert learner._memory.size == 0
+
+
+def test_the_exported_policy_follows_the_actor_slowly(quick):
+    learner = SacLearner(3, 8, 0)
+    before = learner.export_layers()[0]
+    learner.update(drive_bandit(learner, np.random.default_rng(0), miss), 1)
+    actor = learner.export_weights()["actor.2.weight"]
+    average = learner.export_layers()[0][1].weight
+    expected = before[1].weight + sac.AVERAGING * (actor - before[1].weight)
+    assert np.abs(actor - before[1].weight).max() > 1e-3
+    assert average == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("target", "rises"), [(-4.0, False), (2.0, True)])
+def test_the_temperature_moves_the_entropy_towards_its_target_within_a_bound(quick, monkeypatch, target, rises):
+    """A first policy has an entropy between the two targets, and nothing is rewarded."""
+    for name, value in (("TARGET_ENTROPY", target), ("TEMPERATURE_RATE", 0.1), ("LEAST_TEMPERATURE", 0.004)):
+        monkeypatch.setattr(sac, name, value)
+    learner, rng = SacLearner(3, 8, 0), np.random.default_rng(0)
+    for iteration in range(2):
+        figures = learner.update(drive_bandit(learner, rng, lambda seen, outputs: np.zeros(len(seen))), iteration)
+    assert -4.0 < figures["entropy"] < 2.0
+    assert (figures["temperature"] > 0.01) if rises else (figures["temperature"] == pytest.approx(0.004))

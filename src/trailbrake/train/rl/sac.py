@@ -1,10 +1,12 @@
 """Soft actor-critic on PyTorch: Haarnoja et al., arXiv:1812.05905 (2018), in one file.
 
 Returns run over several steps before the critic's estimate, as in Wurman et al., "Outracing champion Gran Turismo
-drivers with deep reinforcement learning", Nature 602 (2022).
+drivers with deep reinforcement learning", Nature 602 (2022). Critics estimate returns without the actor's entropy, as
+in Ball et al., "Efficient online reinforcement learning with offline data", arXiv:2302.02948 (2023).
 """
 
 import copy
+import functools
 import math
 from typing import Any
 
@@ -30,14 +32,18 @@ from trailbrake.train.rl.rollout import Rollout
 
 Floats = NDArray[np.float32]
 
-DISCOUNT, STEPS = 0.99, 5  # of a step; steps of a return before the critic's estimate
+DISCOUNT, STEPS = 0.99, 8  # of a step; steps of a return before the critic's estimate
 CAPACITY = 1_000_000  # transitions in memory
-MINIBATCH = 2048
-REPLAY_RATIO = 1.0  # transitions learned from for each step driven
-RATE = 7e-4
+MINIBATCH = 1024
+POLICY_DELAY = 2  # updates of the critics for each of the actor
+REPLAY_RATIO = 4.0  # transitions learned from for each step driven
+CRITIC_RATE, ACTOR_RATE, TEMPERATURE_RATE = 1e-3, 3e-4, 1e-3
+CRITIC_GAIN = 0.1  # of the critics' last layer at first: values that hardly depend on the outputs
 TRACKING = 0.01  # share of the critics that their slow copies take over in an update
-TARGET_ENTROPY = -2.0 * OUTPUTS
-FIRST_TEMPERATURE = 0.02  # rewards are some hundredths a step
+AVERAGING = 0.1  # share of the policy that its running average takes over in an iteration
+TARGET_ENTROPY = -1.5 * OUTPUTS
+# Full throttle for one step is worth an estimated 0.03 of the return: a much higher temperature prefers noise to speed.
+FIRST_TEMPERATURE, LEAST_TEMPERATURE = 0.005, 1e-4
 LOG_STD_RANGE = (-5.0, 1.0)
 MAX_GRADIENT = 5.0  # norm
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -106,16 +112,17 @@ class SacLearner:
         self._policy = build_network([width, hidden, hidden, 2 * OUTPUTS], generator, 0.01)
         with torch.no_grad():
             self._policy[-1].bias[OUTPUTS:] = -0.5
+        self._smooth_policy = copy.deepcopy(self._policy).requires_grad_(False)
         self._critics = torch.nn.ModuleList(
-            build_network([width + OUTPUTS, hidden, hidden, 1], generator) for _ in range(2)
+            build_network([width + OUTPUTS, hidden, hidden, 1], generator, CRITIC_GAIN) for _ in range(2)
         )
         self._slow_critics = copy.deepcopy(self._critics).requires_grad_(False)
         self._log_temperature = torch.tensor(math.log(FIRST_TEMPERATURE), requires_grad=True)
-        adam = torch.optim.Adam
+        adam = functools.partial(torch.optim.Adam, fused=True)  # one call for all parameters
         self._optimisers = {
-            "adam_actor.": adam(self._policy.parameters(), lr=RATE),
-            "adam_critics.": adam(self._critics.parameters(), lr=RATE),
-            "adam_temperature.": adam([self._log_temperature], lr=RATE),
+            "adam_actor.": adam(self._policy.parameters(), lr=ACTOR_RATE),
+            "adam_critics.": adam(self._critics.parameters(), lr=CRITIC_RATE),
+            "adam_temperature.": adam([self._log_temperature], lr=TEMPERATURE_RATE),
         }
         self._normaliser = Normaliser(width)
         self._memory = ReplayMemory(CAPACITY, width)
@@ -128,7 +135,7 @@ class SacLearner:
         }  # fmt: skip
 
     def update(self, rollout: Rollout, iteration: int) -> dict[str, float]:
-        """Add a rollout to the memory and learn from as many transitions as it has; return figures for the curves.
+        """Add a rollout to the memory and learn from transitions in it; return figures for the curves.
 
         Raises:
             FloatingPointError: a number that is not finite.
@@ -140,51 +147,67 @@ class SacLearner:
         rng = np.random.default_rng([self._seed, iteration, 2])
         generator = self._torch.Generator().manual_seed(int(rng.integers(2**62)))
         updates = max(round(REPLAY_RATIO * rollout.count / MINIBATCH), 1)
-        sums: dict[str, float] = {}
-        for _ in range(updates):
-            for name, value in self._learn_minibatch(self._memory.draw(rng, MINIBATCH), generator).items():
-                sums[name] = sums.get(name, 0.0) + value / updates
-        return {**sums, "memory": float(self._memory.size)}
+        sums: dict[str, list[float]] = {}
+        for k in range(updates):
+            batch = self._memory.draw(rng, MINIBATCH)
+            figures = self._update_critics(batch, generator)
+            if k % POLICY_DELAY == 0:
+                figures |= self._update_policy(batch, generator)
+            for name, value in figures.items():
+                sums.setdefault(name, []).append(value)
+        with self._torch.no_grad():
+            for smooth, newest in zip(self._smooth_policy.parameters(), self._policy.parameters(), strict=True):
+                smooth.lerp_(newest, AVERAGING)
+        return {
+            **{name: sum(values) / len(values) for name, values in sums.items()},
+            "memory": float(self._memory.size),
+        }
 
-    def _learn_minibatch(self, batch: Transitions, generator: Any) -> dict[str, float]:
-        torch, optimisers = self._torch, self._optimisers
-        offset, scale = self._normaliser.offset, self._normaliser.scale
-        seen, following = (torch.from_numpy(normalise(o, offset, scale)) for o in (batch.observations, batch.following))
+    def _normalise(self, observations: Floats) -> Any:
+        return self._torch.from_numpy(normalise(observations, self._normaliser.offset, self._normaliser.scale))
+
+    def _update_critics(self, batch: Transitions, generator: Any) -> dict[str, float]:
+        # Values are those of rewards alone: the actor's entropy is no part of them, as in the steps of a return.
+        torch = self._torch
+        seen, following = self._normalise(batch.observations), self._normalise(batch.following)
         outputs, rewards, discounts = (
             torch.from_numpy(values) for values in (batch.outputs, batch.rewards, batch.discounts)
         )
-        noise = torch.randn((2, len(rewards), OUTPUTS), generator=generator)
-        temperature = self._log_temperature.detach().exp()
         with torch.no_grad():
-            next_outputs, next_log_probs = squash_outputs(self._policy(following), noise[0])
+            noise = torch.randn(outputs.shape, generator=generator)
+            next_outputs, _ = squash_outputs(self._policy(following), noise)
             values = self._estimate_values(self._slow_critics, following, next_outputs).min(dim=1).values
-            targets = rewards + discounts * (values - temperature * next_log_probs)
-        value_loss = ((self._estimate_values(self._critics, seen, outputs) - targets[:, None]) ** 2).mean()
-        self._take_step(optimisers["adam_critics."], value_loss, self._critics.parameters())
-        chosen, log_probs = squash_outputs(self._policy(seen), noise[1])
-        self._critics.requires_grad_(False)  # the actor's gradient passes through them and leaves them as they are
-        gain = self._estimate_values(self._critics, seen, chosen).min(dim=1).values
-        self._take_step(optimisers["adam_actor."], (temperature * log_probs - gain).mean(), self._policy.parameters())
-        self._critics.requires_grad_(True)
-        surplus = float(log_probs.detach().mean()) + TARGET_ENTROPY
-        self._take_step(optimisers["adam_temperature."], -self._log_temperature * surplus, [self._log_temperature])
+            targets = rewards + discounts * values
+        loss = ((self._estimate_values(self._critics, seen, outputs) - targets[:, None]) ** 2).mean()
+        self._take_step(self._optimisers["adam_critics."], loss)
         with torch.no_grad():
             for slow, quick in zip(self._slow_critics.parameters(), self._critics.parameters(), strict=True):
                 slow.lerp_(quick, TRACKING)
-        return {
-            "value_loss": float(value_loss.detach()), "gain": float(gain.detach().mean()),
-            "entropy": -float(log_probs.detach().mean()), "temperature": float(temperature),
-        }  # fmt: skip
+        return {"value_loss": float(loss.detach())}
+
+    def _update_policy(self, batch: Transitions, generator: Any) -> dict[str, float]:
+        # The actor climbs the slow critics: the gradient of the quick ones has the noise of their last minibatches.
+        torch, seen = self._torch, self._normalise(batch.observations)
+        temperature = self._log_temperature.detach().exp()
+        noise = torch.randn((len(seen), OUTPUTS), generator=generator)
+        outputs, log_probs = squash_outputs(self._policy(seen), noise)
+        gain = self._estimate_values(self._slow_critics, seen, outputs).min(dim=1).values
+        self._take_step(self._optimisers["adam_actor."], (temperature * log_probs - gain).mean())
+        entropy = -float(log_probs.detach().mean())
+        self._take_step(self._optimisers["adam_temperature."], self._log_temperature * (entropy - TARGET_ENTROPY))
+        with torch.no_grad():
+            self._log_temperature.clamp_(min=math.log(LEAST_TEMPERATURE))
+        return {"gain": float(gain.detach().mean()), "entropy": entropy, "temperature": float(temperature)}
 
     def _estimate_values(self, critics: Any, observations: Any, outputs: Any) -> Any:
         # (n, 2): the estimate of each critic.
         together = self._torch.cat([observations, outputs], dim=1)
         return self._torch.cat([critic(together) for critic in critics], dim=1)
 
-    def _take_step(self, optimiser: Any, loss: Any, parameters: Any) -> None:
+    def _take_step(self, optimiser: Any, loss: Any) -> None:
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        norm = float(self._torch.nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT))
+        norm = float(self._torch.nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], MAX_GRADIENT))
         size = float(loss.detach())
         if not (math.isfinite(size) and math.isfinite(norm)):
             raise FloatingPointError(f"loss {size}, gradient {norm}")
@@ -195,6 +218,7 @@ class SacLearner:
         state = {
             **self.export_weights(), **export_arrays(self._critics.state_dict(), "critics."),
             **export_arrays(self._slow_critics.state_dict(), "slow_critics."),
+            **export_arrays(self._smooth_policy.state_dict(), "smooth."),
             "log_temperature": self._log_temperature.detach().numpy().copy(),
             "moments": np.array([self._normaliser.mean, self._normaliser.variance]),
             "count": np.array(self._normaliser.count),
@@ -208,6 +232,7 @@ class SacLearner:
         import_arrays(self._policy, arrays, "actor.")
         import_arrays(self._critics, arrays, "critics.")
         import_arrays(self._slow_critics, arrays, "slow_critics.")
+        import_arrays(self._smooth_policy, arrays, "smooth.")
         with self._torch.no_grad():
             self._log_temperature.copy_(self._torch.from_numpy(arrays["log_temperature"]))
         for prefix, optimiser in self._optimisers.items():
@@ -217,6 +242,6 @@ class SacLearner:
 
     def export_layers(self) -> tuple[list[NetworkLayer], Floats, Floats]:
         """Return the layers of the deterministic policy, and mean and scale of its input."""
-        *hidden, last = export_layers(self._policy)
+        *hidden, last = export_layers(self._smooth_policy)
         means = NetworkLayer(last.weight[:OUTPUTS].copy(), last.bias[:OUTPUTS].copy())
         return [*hidden, means], self._normaliser.offset, self._normaliser.scale
