@@ -164,6 +164,8 @@ class Simulator(Generic[Live, Serve]):
         describe: what `serve` prints about its options.
         answer_delay: s of simulator time from a sample until the answer to it is in force at the host, as its protocol
             has it; 0: with the next tick of the host.
+        engine_power_signal: name of the signal of the engine's power (W, negative while it brakes), by which a car's
+            mass is learned; "" where there is none.
         traffic_driver: driver of the cars that no client drives; "" = they hold the brake. The host is a TrafficHost.
         stick_options: serve options under which the steer is that of a pad's stick; None where there are none.
         watch_options: live options under which the link sends no controls; None where it always takes the car.
@@ -201,6 +203,7 @@ class Simulator(Generic[Live, Serve]):
     pace: Callable[[Serve], Speed] = real_time
     describe: Callable[[Serve], str] = no_text
     answer_delay: Callable[[Serve], float] = no_delay
+    engine_power_signal: str = ""
     traffic_driver: Callable[[Serve], str] = no_text
     stick_options: Callable[[Serve], Serve] | None = None
     watch_options: Callable[[Live], Live] | None = None

@@ -44,3 +44,21 @@ def test_an_echo_has_no_rate():
 def test_a_stick_that_rests_tells_nothing():
     time, commanded = square_waves(6.0)
     assert find_response(time, 0.0 * commanded, 0.0 * commanded, usual_rate=3.0) is None
+
+
+def test_windows_are_chosen_by_what_counts():
+    # Hard braking is most of what is commanded, and tells nothing: its force is the tyres'.
+    time, commanded = square_waves(150.0)
+    gentle = time < 20.0
+    commanded = np.where(gentle, 0.3 * commanded, commanded)
+    found = find_response(
+        time, commanded, np.where(gentle, rack(time, commanded, 0.02, 1e3), 0.2), usual_rate=math.inf, counted=gentle,
+        averaged=True,
+    )  # fmt: skip
+    assert found.delay.value == pytest.approx(0.02, abs=0.01)
+
+
+def test_what_does_not_follow_the_commands_tells_nothing():
+    time, commanded = square_waves(20.0)
+    noise = np.random.default_rng(3).normal(0.0, 1.0, len(time))
+    assert find_response(time, commanded, noise, usual_rate=math.inf) is None

@@ -24,3 +24,10 @@ def test_a_car_is_of_its_class(name, kind):
     assert found.name == kind
     # What is not known does not count.
     assert find_class(car.tyre_front.radius, math.nan, car.tyre_front.mu_y, car.engine.limiter_rpm).name == kind
+
+
+def test_a_heavy_car_is_no_formula_car_however_fast_its_engine_turns():
+    seen = (0.343, math.nan, 1.8, 10000.0)
+    assert find_class(*seen).name == "formula"
+    assert find_class(*seen, 1700.0).name == "touring"
+    assert find_class(*seen, 720.0).name == "formula"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.known_drives import make_table
+from helpers.known_drives import straight_drive
 from msgspec.structs import replace as replace_fields
 
 from trailbrake.cars.car_library import load_car
@@ -12,8 +12,7 @@ from trailbrake.identification.drive_table import join_tables
 from trailbrake.identification.powertrain import (
     IDLE_MARGIN,
     MOST_DOUBT,
-    _drive_slip_is_low,
-    drive_matrix,
+    find_free_rows,
     find_powertrain,
     wheel_inertia_share,
 )
@@ -21,38 +20,8 @@ from trailbrake.identification.powertrain import (
 CAR = load_car("gt3")
 
 
-def straight_drive(throttle_of):
-    """Return the table of pulls and coasting in three gears, with the force that the car file gives."""
-    rng = np.random.default_rng(1)
-    parts = []
-    for gear in (2, 3, 4):
-        for throttle in throttle_of:
-            engine = (
-                rng.permutation(np.linspace(400.0, 860.0, 120)) if throttle < 0.5 else np.linspace(400.0, 860.0, 120)
-            )
-            parts.append((np.full(120, float(gear)), engine, np.full(120, throttle)))
-    gear, engine, throttle = (np.concatenate(column) for column in zip(*parts, strict=True))
-    ratio = np.array([CAR.gearbox.overall_ratio(int(g)) for g in gear])
-    vx = engine / ratio * CAR.driven_radius
-    speeds = np.linspace(400.0, 860.0, 12)
-    radius = np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
-    table = make_table(len(gear), vx=vx, gear=gear, engine=engine, throttle=throttle, spin=vx[:, None] / radius)
-    mass, aero, rolling = CAR.body.mass, CAR.aero, CAR.tyre_front.rolling_resistance
-    truth = np.concatenate([
-        [CAR.engine.full_torque(s * 30.0 / np.pi) / mass for s in speeds],
-        [CAR.engine.drag_torque(s * 30.0 / np.pi) / mass for s in speeds[[0, -1]]],
-        [0.5 * aero.air_density * aero.drag_area / mass, rolling, CAR.engine.inertia / mass],
-    ])  # fmt: skip
-    inertia = wheel_inertia_share(CAR)
-    # The acceleration appears on both sides: of the body, and of what turns.
-    still = drive_matrix(replace(table, ax=np.zeros(len(gear))), CAR, speeds) @ truth
-    lever = (ratio / CAR.driven_radius) ** 2 * CAR.engine.inertia / mass
-    ax = still / (1.0 + inertia + lever)
-    return replace(table, ax=ax, fx=ax), truth, speeds
-
-
 def test_torque_drag_and_engine_braking_follow_from_pulls_and_coasting():
-    table, truth, speeds = straight_drive((1.0, 0.0))
+    table, truth, speeds = straight_drive(CAR, (1.0, 0.0))
     found = find_powertrain(table, CAR)
     torque = np.interp(speeds[1:-1], found.speeds, found.torque)
     assert torque == pytest.approx(truth[1:11], rel=0.02)
@@ -62,7 +31,7 @@ def test_torque_drag_and_engine_braking_follow_from_pulls_and_coasting():
 
 
 def test_braking_from_speed_tells_the_air_drag_where_nothing_else_does():
-    table, truth, _ = straight_drive((1.0, 0.0))
+    table, truth, _ = straight_drive(CAR, (1.0, 0.0))
     slow = table.take((table.throttle > 0.5) & (table.gear == 2.0) | (table.throttle < 0.5) & (table.gear == 2.0))
     held, inertia = 14.0, wheel_inertia_share(CAR)
     fast = table.take((table.throttle < 0.5) & (table.gear == 4.0))
@@ -77,7 +46,7 @@ def test_braking_from_speed_tells_the_air_drag_where_nothing_else_does():
 
 
 def test_torque_that_is_all_but_unknown_is_not_covered():
-    table, *_ = straight_drive((1.0, 0.0))
+    table, *_ = straight_drive(CAR, (1.0, 0.0))
     found = find_powertrain(table, CAR)
     assert found.covered[2:].all()
     rng = np.random.default_rng(2)
@@ -87,17 +56,16 @@ def test_torque_that_is_all_but_unknown_is_not_covered():
 
 
 def test_slips_of_the_wire_say_whether_the_tyres_hold_the_engine_back():
-    table, *_ = straight_drive((1.0, 0.0))
+    table, *_ = straight_drive(CAR, (1.0, 0.0))
     quiet = replace(table, combined_slip=np.full((len(table), 4), 0.3))
     spinning = replace(table, combined_slip=np.full((len(table), 4), 0.95))
     assert find_powertrain(quiet, CAR).rows[0] > 0
-    low = _drive_slip_is_low(spinning, CAR, np.zeros(len(table)))
-    assert not low.any()
-    assert _drive_slip_is_low(quiet, CAR, np.full(len(table), 0.05)).all()
+    assert not find_free_rows(spinning, CAR).any()
+    assert find_free_rows(replace(quiet, spin=1.05 * quiet.spin), CAR).all()
 
 
 def test_rows_near_idle_teach_no_engine_braking():
-    table, truth, _ = straight_drive((1.0, 0.0))
+    table, truth, _ = straight_drive(CAR, (1.0, 0.0))
     lowest = np.percentile(table.engine, 30.0)
     held = (table.throttle < 0.5) & (table.engine < lowest)  # the control of idle pushes
     pushed = replace(table, fx=table.fx + np.where(held, 2.0, 0.0), ax=table.ax + np.where(held, 2.0, 0.0))
@@ -112,7 +80,7 @@ def test_rows_near_idle_teach_no_engine_braking():
 
 
 def test_an_engine_has_inertia():
-    table, truth, _ = straight_drive((1.0, 0.0))
+    table, truth, _ = straight_drive(CAR, (1.0, 0.0))
     one = table.take(table.gear == 3.0)
     bent = replace(one, fx=one.fx * (1.0 + 0.02 * np.sign(one.fx)))  # as if its inertia were negative
     found = find_powertrain(bent, CAR)
@@ -122,10 +90,10 @@ def test_an_engine_has_inertia():
 
 
 def test_coasting_alone_tells_no_torque():
-    table, *_ = straight_drive((0.0,))
+    table, *_ = straight_drive(CAR, (0.0,))
     assert not find_powertrain(table, CAR).covered.any()
 
 
 def test_too_little_is_nothing():
-    table, *_ = straight_drive((1.0,))
+    table, *_ = straight_drive(CAR, (1.0,))
     assert find_powertrain(table.take(np.arange(20)), CAR) is None

@@ -50,11 +50,11 @@ def test_a_short_test_drive_gives_a_car_file_and_a_report(tmp_path, monkeypatch)
     assert learned.tyre_rear.radius == pytest.approx(truth.tyre_rear.radius, rel=0.01)
     assert learned.gearbox.overall_ratio(1) == pytest.approx(truth.gearbox.overall_ratio(1), rel=0.01)
     assert learned.drive.layout == "rwd"
-    # Nobody tells Forza's wire a mass: it is the class's, and forces are true over it.
     force = result["values"]["brakes.force_over_mass"]["value"]
     # A third of the usual programme has few brakings of each strength.
     assert force == pytest.approx(truth.full_brake_force / truth.body.mass, rel=0.15)
-    assert result["values"]["body.mass"]["source"] == "prior"
+    assert result["values"]["body.mass"]["source"] == "identified"
+    assert learned.body.mass == pytest.approx(truth.body.mass, rel=0.1)
     page = (tmp_path / "mine.html").read_text(encoding="utf-8")
     assert page.count("<svg") >= 4
     assert "steering.max_angle" in page

@@ -29,7 +29,7 @@ def test_forza_without_a_track_keeps_the_lane_and_nothing_is_called_by_another_n
                  shm=tmp_path) as serve:  # fmt: skip
         serve.until("ready ")
         with command("drive", "--sim=forza", "--live", "--json", f"--listen={telemetry}", f"--pad=udp:127.0.0.1:{pad}",
-                     "--seconds=12", f"--out={tmp_path}", shm=tmp_path) as drive:  # fmt: skip
+                     "--seconds=8", f"--out={tmp_path}", shm=tmp_path) as drive:  # fmt: skip
             assert "nothing is planned or scored" in drive.until("the road is not known")
             assert drive.end() == 0, drive.said
         serve.process.send_signal(signal.SIGINT)

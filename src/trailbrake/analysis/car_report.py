@@ -29,9 +29,9 @@ def write_car_report(path: Path, learned: LearnedCar, recordings: Sequence[str])
         UsageError: it cannot be written.
     """
     rows = "".join(
-        f"<tr><td>{escape_html(key)}</td><td>{value.value:.4g}</td>"
+        f'<tr><td class="words">{escape_html(key)}</td><td>{value.value:.4g}</td>'
         f"<td>{value.interval[0]:.4g} to {value.interval[1]:.4g}</td>"
-        f"<td>{escape_html(value.source)}</td><td>{escape_html(value.note)}</td></tr>"
+        f'<td class="words">{escape_html(value.source)}</td><td class="words">{escape_html(value.note)}</td></tr>'
         for key, value in learned.values.items()
     )
     missing = "".join(f"<li>{escape_html(text)}</li>" for text in learned.missing) or "<li>nothing</li>"

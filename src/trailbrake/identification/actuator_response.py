@@ -23,6 +23,7 @@ MOST_SECONDS = 60.0  # of the liveliest driving that is used
 WINDOW_S = 2.0
 MIN_ACTIVITY = 0.02  # of the range, in a window that is used
 DELAY_FLOOR_S = 0.001
+MOST_UNEXPLAINED = 0.8  # of the standard deviation of what was applied: beyond it the commands are not its cause
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def find_response(
     averaged: bool = False,
     usual_lag: tuple[float, float] = (0.01, 0.02),
 ) -> ActuatorResponse | None:
-    """Return the response of an actuator; None where it was not moved enough.
+    """Return the response of an actuator; None where it was not moved enough, or does not follow the commands.
 
     Args:
         time: (n,) s, rising.
@@ -109,7 +110,7 @@ def find_response(
         averaged: whether a row of `applied` is the mean since the row before.
         usual_lag: s, what the lag is before anything is measured, and its standard deviation.
     """
-    rows = _lively_rows(time, commanded)
+    rows = _lively_rows(time, commanded, np.ones(len(time), bool) if counted is None else counted)
     if len(rows) < 100:
         return None
     t, u, y = time[rows], commanded[rows], applied[rows]
@@ -145,6 +146,8 @@ def find_response(
     fit = fit_residuals(residuals, start, (mean, deviation), blocks, limits=limits, steps=steps)
     delay, lag, rate, gain, _ = fit.value
     run_actuator(drive, fit.value, averaged, out)
+    if np.std(out[use] - y[use]) > MOST_UNEXPLAINED * spread:
+        return None
     return ActuatorResponse(
         delay=identified(delay, float(np.hypot(fit.sigma[0], DELAY_FLOOR_S)), "applied against commanded"),
         lag=identified(lag, float(np.hypot(fit.sigma[1], DELAY_FLOOR_S)), "applied against commanded"),
@@ -154,12 +157,12 @@ def find_response(
     )  # fmt: skip
 
 
-def _lively_rows(time: Array, commanded: Array) -> NDArray[np.int64]:
-    """Return the rows of the windows in which most was commanded, in order of time."""
+def _lively_rows(time: Array, commanded: Array, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the rows of the windows in which most was commanded in rows that count, in order of time."""
     window = np.floor(time / WINDOW_S).astype(np.int64)
     _, which = np.unique(window, return_inverse=True)
     change = np.abs(np.diff(commanded, prepend=commanded[0]))
-    activity = np.bincount(which, change)
+    activity = np.bincount(which, np.where(counted, change, 0.0))
     best = np.argsort(-activity)[: int(MOST_SECONDS / WINDOW_S)]
     best = best[activity[best] > MIN_ACTIVITY]
     return np.flatnonzero(np.isin(which, best))

@@ -90,10 +90,11 @@ CLASSES = (
     CarClass("kart", 165.0, 1.06, 1.15, 0.24, 0.13, 0.43, 5.5, 1.95, 0.11, 0.0, 0.55, 0.025, 20.0, 2500.0, 15000.0,
              0.60, 3.0, 1.4, 0.05, 12.0, False),
 )  # fmt: skip
-TRACK_WEIGHT, RADIUS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT = 8.0, 8.0, 3.0, 2.0  # how much a relative difference counts
+# How much a relative difference counts.
+TRACK_WEIGHT, RADIUS_WEIGHT, MASS_WEIGHT, GRIP_WEIGHT, REV_WEIGHT = 8.0, 8.0, 4.0, 3.0, 2.0
 
 
-def find_class(radius: float, track: float, grip: float, limiter: float) -> CarClass:
+def find_class(radius: float, track: float, grip: float, limiter: float, mass: float = math.nan) -> CarClass:
     """Return the class that is nearest to what can be seen of any car.
 
     Args:
@@ -101,11 +102,13 @@ def find_class(radius: float, track: float, grip: float, limiter: float) -> CarC
         track: m.
         grip: 1, the most force over weight that was seen.
         limiter: rpm, the highest that was seen.
+        mass: kg.
     """
 
     def distance(kind: CarClass) -> float:
         pairs = ((radius, kind.radius, RADIUS_WEIGHT), (track, kind.track, TRACK_WEIGHT),
-                 (grip, kind.friction, GRIP_WEIGHT), (limiter, kind.limiter, REV_WEIGHT))  # fmt: skip
+                 (grip, kind.friction, GRIP_WEIGHT), (limiter, kind.limiter, REV_WEIGHT),
+                 (mass, kind.mass, MASS_WEIGHT))  # fmt: skip
         return sum(weight * math.log(seen / usual) ** 2 for seen, usual, weight in pairs if seen > 0.0)
 
     return min(CLASSES, key=distance)

@@ -4,8 +4,10 @@ Accelerations become forces over mass (specific forces): along the road by the c
 of the road. The bank is applied from the body's own roll by driving the same place at different speeds.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +53,7 @@ class DriveTable:
         gear: forward gear; 0 where there is none or it is changing.
         gear_age: s since the gear last changed.
         engine: rad/s.
+        engine_power: W, negative while it brakes; NaN where the wire does not tell it.
         limiter: rad/s, the game's own limit of the engine; NaN where the wire does not tell it.
         assisted: 1 while an assistant is known to hold the pedals back.
         spin: rad/s.
@@ -82,6 +85,7 @@ class DriveTable:
     gear: Array
     gear_age: Array
     engine: Array
+    engine_power: Array
     limiter: Array
     assisted: Array
     spin: Array
@@ -123,12 +127,24 @@ class DriveTable:
         return np.asarray(np.ptp(windows, axis=1) <= tolerance)
 
 
+class WireFacts(NamedTuple):
+    """What a wire has beside states and controls.
+
+    Attributes:
+        delay: s from a sample until its answer is in force at the simulator's end, by the wire's protocol.
+        engine_power: (n,) W, negative while it brakes; None: the wire does not tell it.
+    """
+
+    delay: float = 0.0
+    engine_power: Array | None = None
+
+
 def make_table(
     state: Mapping[str, Array],
     controls: Mapping[str, Array],
     number: int = 0,
     bounds: RoadBounds | None = None,
-    wire_delay: float = 0.0,
+    wire: WireFacts | None = None,
 ) -> DriveTable:
     """Return the table of one recorded drive, without the rows beside the road.
 
@@ -137,11 +153,12 @@ def make_table(
         controls: columns of `state.tables.CONTROL_COLUMNS`.
         number: of the drive.
         bounds: of its road; None: not known. Wires that supply the ground under the wheels need none.
-        wire_delay: s from a sample until its answer is in force at the simulator's end, by the wire's protocol.
+        wire: of the drive; None: none.
 
     Raises:
         DataError: the drive does not tell what no car can be identified without, or is too short.
     """
+    wire = wire or WireFacts()
     for name in ("time", "velocity_x", "velocity_y", "yaw_rate", "acceleration_x", "acceleration_y"):
         if not np.isfinite(state[name]).any():
             raise DataError("nothing can be learned of a car", where="recording", expected=name, got="a wire without")
@@ -154,7 +171,7 @@ def make_table(
     time = raw["time"]
     step = float(np.median(np.diff(time)))
     every = max(round(1.0 / (step * MAX_RATE)), 1)
-    pedals = {name: _mean_command(time, commanded[name], every, wire_delay) for name in ("throttle", "brake")}
+    pedals = {name: _mean_command(time, commanded[name], every, wire.delay) for name in ("throttle", "brake")}
     slope = _slope_filter(time, step)
     wheels = {name: _stack(state, name, order) for name in _WHEEL}
     climb = _climb(raw, time, step)
@@ -172,7 +189,9 @@ def make_table(
         brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]),
         throttle_command=pedals["throttle"], brake_command=pedals["brake"], steer=commanded["steer"],
         steer_applied=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
-        engine=raw["engine_speed"], limiter=raw["max_engine_speed"],
+        engine=raw["engine_speed"],
+        engine_power=np.full(len(time), math.nan) if wire.engine_power is None else wire.engine_power[order],
+        limiter=raw["max_engine_speed"],
         assisted=np.nan_to_num(np.fmax(raw["abs_active"], raw["tc_active"])), spin=wheels["angular_velocity"],
         load=wheels["load"], slip_ratio=wheels["slip_ratio"], slip_angle=wheels["slip_angle"],
         combined_slip=wheels["combined_slip"], place_x=place_x,

@@ -1,12 +1,13 @@
 """A car from its drives: each estimator in turn, and a car file's numbers out of what they found and of priors.
 
-Only the motion over the wire enters. A mass is known where the wire tells wheel loads; elsewhere every force is known
-over the mass alone, and the car file has the mass of the class: its plans, which are accelerations, do not change.
+Only the motion over the wire enters. A mass is known where the wire tells wheel loads or the engine's power; elsewhere
+every force is known over the mass alone, and the car file has the mass of the class: its plans, which are
+accelerations, do not change.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -15,10 +16,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_checks import check_car
-from trailbrake.cars.params import CarParams, SteerRange, Tyre
+from trailbrake.cars.params import CarParams, SteerRange
 from trailbrake.identification.actuator_response import ActuatorResponse, find_response
 from trailbrake.identification.braking import Braking, bound_front_share, find_braking, split_brakes
-from trailbrake.identification.class_priors import SOURCE, CarClass, find_class, make_prior_car
+from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
+from trailbrake.identification.class_priors import CarClass, find_class, make_prior_car
 from trailbrake.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.figure_uncertainty import find_uncertainty
@@ -26,6 +28,7 @@ from trailbrake.identification.gearing import Gearing, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
 from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified, prior
 from trailbrake.identification.loop_delay import find_loop_delay
+from trailbrake.identification.mass_by_power import find_mass
 from trailbrake.identification.powertrain import Powertrain, find_powertrain
 from trailbrake.identification.tyre_forces import (
     STEER_SPEEDS,
@@ -83,27 +86,6 @@ class LearnedCar:
     steering: ActuatorResponse | None
 
 
-@dataclass
-class _Draft:
-    """A car file in the making."""
-
-    car: CarParams
-    values: dict[str, LearnedValue] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
-
-    def put(self, section: str, **found: LearnedValue | None) -> None:
-        """Put values into a section; None leaves the prior's."""
-        part = getattr(self.car, section)
-        for key, value in found.items():
-            if value is None:
-                self.values[f"{section}.{key}"] = prior(getattr(part, key), 0.2)
-                continue
-            self.values[f"{section}.{key}"] = value
-            source = LEARNED if value.source == "identified" else part.source
-            part = replace(part, **{key: value.value, "source": source})
-        self.car = replace(self.car, **{section: part})
-
-
 def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     """Return the car of a drive.
 
@@ -117,12 +99,14 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     check_same_car(table)
     geometry = find_geometry(table)
     gearing = find_gearing(table, geometry)
-    kind = _class_of(table, geometry, gearing)
-    draft = _Draft(make_prior_car(kind, gearing.layout if gearing else "rwd"), missing=list(describe_gaps(table)))
-    _put_geometry(draft, geometry)
     loads = find_load_model(table)
-    _put_loads(draft, loads)
-    _put_gearing(draft, gearing)
+    kind, draft = _begin_draft(table, geometry, gearing, None if loads is None else loads.mass)
+    if loads is not None:
+        put_loads(draft, loads)
+    else:
+        mass = find_mass(table, draft.car) if gearing else None
+        kind, draft = _begin_draft(table, geometry, gearing, mass)
+        put_mass(draft, mass)
     powertrain = find_powertrain(table, draft.car) if gearing else None
     _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
@@ -153,16 +137,27 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
                       powertrain, tyres, braking, steering)  # fmt: skip
 
 
-def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None) -> CarClass:
+def _begin_draft(
+    table: DriveTable, geometry: Geometry, gearing: Gearing | None, mass: LearnedValue | None
+) -> tuple[CarClass, CarDraft]:
+    """Return the class of the car, and a draft with what was found of its geometry and its gears."""
+    kind = _class_of(table, geometry, gearing, math.nan if mass is None else mass.value)
+    draft = CarDraft(make_prior_car(kind, gearing.layout if gearing else "rwd"), missing=list(describe_gaps(table)))
+    _put_geometry(draft, geometry)
+    _put_gearing(draft, gearing)
+    return kind, draft
+
+
+def _class_of(table: DriveTable, geometry: Geometry, gearing: Gearing | None, mass: float) -> CarClass:
     radii = [radius.value for radius in (geometry.radius_front, geometry.radius_rear) if radius]
     radius = sum(radii) / len(radii) if radii else math.nan
     track = geometry.track_front.value if geometry.track_front else math.nan
     grip = float(np.percentile(np.hypot(table.fx, table.fy), SEEN_GRIP)) / G
     limiter = gearing.limiter.value / RPM if gearing else math.nan
-    return find_class(radius, track, grip, limiter)
+    return find_class(radius, track, grip, limiter, mass)
 
 
-def _put_geometry(draft: _Draft, found: Geometry) -> None:
+def _put_geometry(draft: CarDraft, found: Geometry) -> None:
     usual = draft.car.body
     base, front = found.wheelbase, found.to_front
     if base is None or not 0.6 * usual.wheelbase < base.value < 1.6 * usual.wheelbase:
@@ -184,94 +179,7 @@ def _put_geometry(draft: _Draft, found: Geometry) -> None:
         draft.missing.append("radius of the wheels: the wire tells no wheel speeds, or nothing was driven straight")
 
 
-def _put_loads(draft: _Draft, loads: LoadModel | None) -> None:
-    if loads is None:
-        draft.values["body.mass"] = prior(
-            draft.car.body.mass, 0.25, "of the class: forces are known over the mass alone"
-        )
-        return
-    usual, body = draft.car, draft.car.body
-    scale = loads.mass.value / body.mass
-    height = identified(loads.height_over_base.value * body.wheelbase, loads.height_over_base.sigma * body.wheelbase,
-                        loads.height_over_base.note)  # fmt: skip
-    to_front = (1.0 - loads.front_share.value) * body.wheelbase
-    draft.put("body", mass=loads.mass)
-    if 0.05 * body.wheelbase < height.value < 0.5 * body.wheelbase:
-        draft.put("body", cg_height=height)
-    if draft.values["body.cg_to_front"].source == "prior" or body.cg_to_front <= 0.0:
-        draft.put("body", cg_to_front=identified(to_front, loads.front_share.sigma * body.wheelbase, "wheel loads"))
-    draft.car = _scale_mass(draft.car, usual, scale)
-    half = 0.5 * draft.car.aero.air_density
-    draft.put("aero", **{
-        f"lift_area_{axle}": LearnedValue(value.value / half, value.sigma / half, value.source, value.note)
-        for axle, value in (("front", loads.lift_front), ("rear", loads.lift_rear))
-    })  # fmt: skip
-    _put_roll_stiffness(draft, loads)
-
-
-def _scale_mass(car: CarParams, usual: CarParams, scale: float) -> CarParams:
-    """Return a car whose springs, inertias, tyres' loads, brakes and engine are those of the class at another mass."""
-
-    def links(axle: str) -> object:
-        own = getattr(usual, f"suspension_{axle}")
-        return replace(own, **{key: getattr(own, key) * scale for key in (
-            "spring_rate", "bump_damping", "rebound_damping", "anti_roll_rate", "bump_stop_rate", "unsprung_mass"
-        )})  # fmt: skip
-
-    def tyre(own: Tyre) -> Tyre:
-        return replace(
-            own, nominal_load=own.nominal_load * scale, inertia=own.inertia * scale,
-            vertical_stiffness=own.vertical_stiffness * scale, vertical_damping=own.vertical_damping * scale,
-        )  # fmt: skip
-
-    body, engine, brakes = car.body, car.engine, car.brakes
-    return replace(
-        car,
-        body=replace(body, yaw_inertia=body.yaw_inertia * scale, roll_inertia=body.roll_inertia * scale,
-                     pitch_inertia=body.pitch_inertia * scale),
-        suspension_front=links("front"), suspension_rear=links("rear"), tyre_front=tyre(car.tyre_front),
-        tyre_rear=tyre(car.tyre_rear),
-        engine=replace(engine, torque=tuple(t * scale for t in engine.torque), inertia=engine.inertia * scale,
-                       braking_torque_idle=engine.braking_torque_idle * scale,
-                       braking_torque_limiter=engine.braking_torque_limiter * scale),
-        gearbox=replace(car.gearbox, clutch_torque=car.gearbox.clutch_torque * scale),
-        brakes=replace(brakes, torque_front=brakes.torque_front * scale, torque_rear=brakes.torque_rear * scale,
-                       handbrake_torque=brakes.handbrake_torque * scale),
-    )  # fmt: skip
-
-
-def _put_roll_stiffness(draft: _Draft, loads: LoadModel) -> None:
-    """Set the bars so that the axles carry the load transfer that was seen; the stiffness in all is the class's."""
-    car, body = draft.car, draft.car.body
-    front = loads.transfer_front.value * body.track_front
-    rear = loads.transfer_rear.value * body.track_rear
-    centres = [
-        body.mass * share * links.roll_centre
-        for share, links in ((body.front_share, car.suspension_front), (1.0 - body.front_share, car.suspension_rear))
-    ]
-    elastic = (max(front - centres[0], 0.0), max(rear - centres[1], 0.0))
-    if sum(elastic) <= 0.0:
-        return
-    share = min(max(elastic[0] / sum(elastic), 0.1), 0.9)
-    sigma = float(np.hypot(loads.transfer_front.sigma, loads.transfer_rear.sigma)) * body.track_front / sum(elastic)
-    draft.values["roll_stiffness_front_share"] = identified(share, sigma, "wheel loads in bends", floor=0.02)
-    total = car.roll_stiffness_front + car.roll_stiffness_rear
-    sections = {}
-    for axle, part, track, tyre in (("front", share, body.track_front, car.tyre_front),
-                                    ("rear", 1.0 - share, body.track_rear, car.tyre_rear)):  # fmt: skip
-        links = getattr(car, f"suspension_{axle}")
-        wanted = part * total * 2.0 / track**2
-        wheel = wanted * tyre.vertical_stiffness / max(tyre.vertical_stiffness - wanted, 0.1 * tyre.vertical_stiffness)
-        bar = 0.5 * (wheel - links.spring_rate)
-        if bar < 0.0:  # softer springs in place of a bar that would be negative
-            links = replace(links, spring_rate=max(wheel, 1.0))
-        sections[f"suspension_{axle}"] = replace(
-            links, anti_roll_rate=max(bar, 0.0), source=f"{SOURCE}; roll stiffness {LEARNED}"
-        )
-    draft.car = replace(car, **sections)
-
-
-def _put_gearing(draft: _Draft, found: Gearing | None) -> None:
+def _put_gearing(draft: CarDraft, found: Gearing | None) -> None:
     if found is None:
         draft.missing.append("gears: the wire tells no gear or no engine speed")
         return
@@ -310,7 +218,7 @@ def _put_gearing(draft: _Draft, found: Gearing | None) -> None:
     )  # fmt: skip
 
 
-def _append_gears(draft: _Draft, found: Gearing | None) -> None:
+def _append_gears(draft: CarDraft, found: Gearing | None) -> None:
     """Append gears beyond the highest that was driven, if it was not the last: a box reaches the car's top speed."""
     car, box = draft.car, draft.car.gearbox
     top = box.top_gear
@@ -330,7 +238,7 @@ def _append_gears(draft: _Draft, found: Gearing | None) -> None:
         draft.missing.append(f"gears above {top}: never reached; those in the file are guesses by the car's top speed")
 
 
-def _put_powertrain(draft: _Draft, found: Powertrain | None) -> None:
+def _put_powertrain(draft: CarDraft, found: Powertrain | None) -> None:
     if found is None:
         draft.missing.append("drive force, engine braking and drag: too little was driven straight in gear")
         return
@@ -376,7 +284,7 @@ def engine_floor(car: CarParams) -> float:
     return min(car.engine.idle_rpm, 0.4 * car.engine.limiter_rpm)
 
 
-def _put_brakes(draft: _Draft, found: Braking | None) -> None:
+def _put_brakes(draft: CarDraft, found: Braking | None) -> None:
     if found is None:
         draft.missing.append("brakes: hardly braked in a straight line")
         return
@@ -409,7 +317,7 @@ def replace_tyres(car: CarParams, p: Array, *, known_lift: bool) -> CarParams:
     return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
 
 
-def _put_tyres(draft: _Draft, found: TyreFit | None, *, known_lift: bool) -> None:
+def _put_tyres(draft: CarDraft, found: TyreFit | None, *, known_lift: bool) -> None:
     if found is None:
         draft.missing.append("tyres: too little was driven")
         return
@@ -459,7 +367,7 @@ def _axle_number(name: str, axle: int) -> Callable[[Array], float]:
     return lambda p: float(getattr(tyre_numbers(p), name)[axle])
 
 
-def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> ActuatorResponse | None:
+def _find_steering(table: DriveTable, draft: CarDraft, tyres: TyreFit | None) -> ActuatorResponse | None:
     """Put the steering's lock, ratio and rate, and return its response; needs the tyres' fit for the gain."""
     if tyres is None:
         return None
@@ -488,7 +396,7 @@ def _find_steering(table: DriveTable, draft: _Draft, tyres: TyreFit | None) -> A
     return response
 
 
-def _put_delay(table: DriveTable, draft: _Draft, braking: Braking | None, powertrain: Powertrain | None) -> None:
+def _put_delay(table: DriveTable, draft: CarDraft, braking: Braking | None, powertrain: Powertrain | None) -> None:
     found = find_loop_delay(table, draft.car, braking, powertrain)
     if found is None:
         draft.missing.append("delay: too little was braked in a straight line")

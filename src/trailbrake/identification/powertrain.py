@@ -72,7 +72,7 @@ class Powertrain:
 def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     """Return the rows in which the car rolls straight in gear, its clutch closed and its tyres far from their limit."""
     gears = car.gearbox.top_gear
-    driven = _driven_speed(table, car)
+    driven = driven_speed(table, car)
     slip = np.abs(driven / table.speed - 1.0)
     ratio = overall_ratios(table, car)
     closed = np.abs(table.engine / np.maximum(ratio * driven / car.driven_radius, 1.0) - 1.0) < 0.03
@@ -82,7 +82,8 @@ def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     )  # fmt: skip
 
 
-def _driven_speed(table: DriveTable, car: CarParams) -> Array:
+def driven_speed(table: DriveTable, car: CarParams) -> Array:
+    """Return the speed of the driven tyres over their axles, m/s (n,)."""
     front = car.drive.front_share
     speed: Array = front * table.spin[:, :2].mean(axis=1) * car.tyre_front.radius
     speed = speed + (1.0 - front) * table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius
@@ -143,8 +144,7 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     steady = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
     # Near idle the engine's own control drives, and automatic clutches begin to slip.
     steady &= table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
-    slip = np.abs(_driven_speed(table, car) / table.speed - 1.0)
-    free = steady & (_drive_slip_is_low(table, car, slip) | (table.throttle < MIN_PULL))
+    free = steady & (find_free_rows(table, car) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
     if (free & full).sum() > enough:
@@ -154,11 +154,11 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     return steady
 
 
-def _drive_slip_is_low(table: DriveTable, car: CarParams, slip: Array) -> NDArray[np.bool_]:
-    """Return where neither traction control nor the tyres can hold the engine back; `slip` (n,) of the driven axles."""
+def find_free_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return where neither traction control nor the tyres can hold the engine back (n,)."""
     combined = table.combined_slip
     if not np.isfinite(combined).all():
-        return np.asarray(slip < MAX_DRIVE_SLIP)
+        return np.asarray(np.abs(driven_speed(table, car) / table.speed - 1.0) < MAX_DRIVE_SLIP)
     driven = np.array([car.drive.front_share > 0.0] * 2 + [car.drive.front_share < 1.0] * 2)
     return np.asarray(combined[:, driven].max(axis=1) < MAX_COMBINED_SLIP)
 

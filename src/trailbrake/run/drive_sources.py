@@ -3,14 +3,19 @@
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trailbrake.errors import DataError, UsageError
-from trailbrake.identification.drive_table import DriveTable, make_table
+from trailbrake.identification.drive_table import DriveTable, WireFacts, make_table
 from trailbrake.identification.road_bounds import RoadBounds
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.record import record_session
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
+
+Array = NDArray[np.float64]
 
 
 def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> DriveTable:
@@ -45,7 +50,14 @@ def _read_recording(path: Path, number: int, bounds: RoadBounds | None) -> Drive
     road = recording.road_map if bounds is None else None
     if road is not None:
         bounds = RoadBounds(road.centre, road.left, road.right)
-    return make_table(state, controls, number, bounds, recording.wire_delay)
+    return make_table(state, controls, number, bounds, WireFacts(recording.wire_delay, _read_engine_power(recording)))
+
+
+def _read_engine_power(recording: Recording) -> Array | None:
+    simulators = {simulator.name: simulator for simulator in registry.list_simulators().simulators}
+    simulator = simulators.get(str(recording.about.get("sim", "")))
+    name = simulator.engine_power_signal if simulator is not None else ""
+    return np.asarray(recording.signals[name]) if name in recording.signals else None
 
 
 def _find_session_simulator(path: Path) -> AnySimulator | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from trailbrake.run.session.connection import open_connection
 from trailbrake.run.session.drive_protection import protect_cars
 from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.drive_setup import make_setup
+from trailbrake.run.session.driver_needs import describe_signals
 from trailbrake.run.session.progress import ProgressListener
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
@@ -93,15 +94,18 @@ def record_drive(
     """
     supervisor, breakable = Supervisor(), BreakableCall()
     simulator, drive, live, road = target
+    if simulator.engine_power_signal:
+        drive = replace(drive, signals=(*drive.signals, simulator.engine_power_signal))
     setup = make_setup(simulator, drive, live, driver)
     with (
         handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
         open_connection(setup, lambda: supervisor.stop_reason != "") as connection,
     ):
-        plain = Recorder(recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap")
+        path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"
+        plain = Recorder(path, signals=setup.signals)
         recorder = ThreadedRecorder(plain) if drive.live else plain
         recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car,
-                        WIRE_DELAY: setup.wire_delay})  # fmt: skip
+                        WIRE_DELAY: setup.wire_delay, "signals": describe_signals(setup.signals)})  # fmt: skip
         if road is not None:
             store_road(recorder, road)
         say = listener.show_message

@@ -97,7 +97,7 @@ def test_a_live_drive_names_no_track_and_no_car(tmp_path):
             "--no-report",
             "--draw",
             "--laps=0",
-            "--seconds=8",
+            "--seconds=5",
             f"--root={root}",
             f"--out={out}",
         ]

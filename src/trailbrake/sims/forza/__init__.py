@@ -14,6 +14,7 @@ SIMULATOR = Simulator(
     link=Deferred("trailbrake.sims.forza.link:Link"),
     host=Deferred("trailbrake.sims.forza.host:Host"),
     period=spec.host_period,
+    engine_power_signal=spec.ENGINE_POWER,
     unmapped_driver="lane_keep",
     embedded_options=spec.embedded_options,
     stick_options=spec.stick_options,

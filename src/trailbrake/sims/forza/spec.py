@@ -13,6 +13,7 @@ from trailbrake.errors import UsageError
 
 NAME = "forza"
 TITLE = "Forza Motorsport / Horizon (Data Out and a virtual pad)"
+ENGINE_POWER = "forza.power"  # signal
 
 PORT = 2560  # for telemetry; outside 5200 to 5300, where FH6 binds its own socket
 PAD_PORT = 2561  # on which our host receives pad reports
