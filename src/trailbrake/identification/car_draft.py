@@ -45,24 +45,22 @@ def put_mass(draft: CarDraft, mass: LearnedValue | None) -> None:
             draft.car.body.mass, 0.25, "of the class: forces are known over the mass alone"
         )
         return
-    usual, scale = draft.car, mass.value / draft.car.body.mass
+    scale = mass.value / draft.car.body.mass
     draft.put("body", mass=mass)
-    draft.car = _scale_mass(draft.car, usual, scale)
+    draft.car = _scale_carried(draft.car, scale)
 
 
 def put_loads(draft: CarDraft, loads: LoadModel) -> None:
     """Put what wheel loads tell into a draft."""
-    usual, body = draft.car, draft.car.body
-    scale = loads.mass.value / body.mass
+    put_mass(draft, loads.mass)
+    body = draft.car.body
     height = identified(loads.height_over_base.value * body.wheelbase, loads.height_over_base.sigma * body.wheelbase,
                         loads.height_over_base.note)  # fmt: skip
     to_front = (1.0 - loads.front_share.value) * body.wheelbase
-    draft.put("body", mass=loads.mass)
     if 0.05 * body.wheelbase < height.value < 0.5 * body.wheelbase:
         draft.put("body", cg_height=height)
     if draft.values["body.cg_to_front"].source == "prior" or body.cg_to_front <= 0.0:
         draft.put("body", cg_to_front=identified(to_front, loads.front_share.sigma * body.wheelbase, "wheel loads"))
-    draft.car = _scale_mass(draft.car, usual, scale)
     half = 0.5 * draft.car.aero.air_density
     draft.put("aero", **{
         f"lift_area_{axle}": LearnedValue(value.value / half, value.sigma / half, value.source, value.note)
@@ -71,11 +69,11 @@ def put_loads(draft: CarDraft, loads: LoadModel) -> None:
     _put_roll_stiffness(draft, loads)
 
 
-def _scale_mass(car: CarParams, usual: CarParams, scale: float) -> CarParams:
-    """Return a car whose springs, inertias, tyres' loads, brakes and engine are those of the class at another mass."""
+def _scale_carried(car: CarParams, scale: float) -> CarParams:
+    """Return a car whose springs, inertias, tyres' loads, brakes and engine are those for a mass of `scale` times."""
 
     def links(axle: str) -> object:
-        own = getattr(usual, f"suspension_{axle}")
+        own = getattr(car, f"suspension_{axle}")
         return replace(own, **{key: getattr(own, key) * scale for key in (
             "spring_rate", "bump_damping", "rebound_damping", "anti_roll_rate", "bump_stop_rate", "unsprung_mass"
         )})  # fmt: skip

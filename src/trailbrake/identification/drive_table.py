@@ -153,7 +153,7 @@ def make_table(
         controls: columns of `state.tables.CONTROL_COLUMNS`.
         number: of the drive.
         bounds: of its road; None: not known. Wires that supply the ground under the wheels need none.
-        wire: of the drive; None: none.
+        wire: what the wire has besides; None: nothing.
 
     Raises:
         DataError: the drive does not tell what no car can be identified without, or is too short.

@@ -100,12 +100,13 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     geometry = find_geometry(table)
     gearing = find_gearing(table, geometry)
     loads = find_load_model(table)
-    kind, draft = _begin_draft(table, geometry, gearing, None if loads is None else loads.mass)
+    kind, draft = _begin_draft(table, geometry, gearing)
     if loads is not None:
         put_loads(draft, loads)
     else:
         mass = find_mass(table, draft.car) if gearing else None
-        kind, draft = _begin_draft(table, geometry, gearing, mass)
+        if mass is not None:  # it tells the class as well
+            kind, draft = _begin_draft(table, geometry, gearing, mass.value)
         put_mass(draft, mass)
     powertrain = find_powertrain(table, draft.car) if gearing else None
     _put_powertrain(draft, powertrain)
@@ -138,10 +139,10 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
 
 
 def _begin_draft(
-    table: DriveTable, geometry: Geometry, gearing: Gearing | None, mass: LearnedValue | None
+    table: DriveTable, geometry: Geometry, gearing: Gearing | None, mass: float = math.nan
 ) -> tuple[CarClass, CarDraft]:
-    """Return the class of the car, and a draft with what was found of its geometry and its gears."""
-    kind = _class_of(table, geometry, gearing, math.nan if mass is None else mass.value)
+    """Return the class of a car of `mass` (kg, NaN: not known), and a draft with its geometry and its gears."""
+    kind = _class_of(table, geometry, gearing, mass)
     draft = CarDraft(make_prior_car(kind, gearing.layout if gearing else "rwd"), missing=list(describe_gaps(table)))
     _put_geometry(draft, geometry)
     _put_gearing(draft, gearing)
