@@ -11,11 +11,13 @@ from trailbrake.identification.lap_fault import LapFault
 from trailbrake.identification.planned_car import GRIP_STEPS, PlanReduction, lower_plan, plan_car
 
 
-def learned(name="gt3", used=2.0, grip=0.0):
+def learned(name="gt3", used=2.0, grip=0.0, used_rear=None, deviation=None):
     doubt = Uncertainty(source="test", lateral_grip=grip, braking=0.0, drive_force=0.0, downforce=0.0,
-                        steer_angle=0.0, delay=0.0)  # fmt: skip
+                        steer_angle=0.0, delay=0.0, deviation=deviation or {})  # fmt: skip
     car = replace(load_car(name), uncertainty=doubt)
-    return SimpleNamespace(car=car, tyres=SimpleNamespace(used_front=used, used_rear=used))
+    return SimpleNamespace(
+        car=car, tyres=SimpleNamespace(used_front=used, used_rear=used if used_rear is None else used_rear)
+    )
 
 
 def test_a_sure_car_is_planned_as_it_is():
@@ -41,6 +43,17 @@ def test_doubt_and_unshown_peaks_lower_the_grip():
     gentle = plan_car(learned(used=0.4), PlanReduction())
     assert gentle.tyre_front.mu_y < 0.9 * learned().car.tyre_front.mu_y
     assert gentle.uncertainty.planned_share == 1.0
+
+
+def test_an_axle_that_never_slid_is_known_as_the_fit_says_where_the_other_one_did():
+    friction = load_car("gt3").tyre_rear.mu_y
+    deviation = {"tyre_rear.mu_y": 0.04 * friction}
+    car = plan_car(learned(used=2.0, used_rear=0.4, deviation=deviation), PlanReduction())
+    assert car.tyre_rear.mu_y == pytest.approx((1.0 - 1.96 * 0.04) * friction)
+    assert car.tyre_front.mu_y == load_car("gt3").tyre_front.mu_y
+    neither = plan_car(learned(used=0.4, deviation=deviation), PlanReduction())
+    guessed = plan_car(learned(used=2.0, used_rear=0.4), PlanReduction())  # the fit has not narrowed the class's
+    assert neither.tyre_rear.mu_y == guessed.tyre_rear.mu_y < 0.9 * friction
 
 
 @pytest.mark.parametrize(

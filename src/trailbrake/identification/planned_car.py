@@ -14,6 +14,7 @@ from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.identification.figure_uncertainty import plan_share
 from trailbrake.identification.lap_fault import LapFault
 from trailbrake.identification.learned_car import LearnedCar
+from trailbrake.identification.learned_value import NORMAL_95
 from trailbrake.units import G
 
 UNSHOWN_GROWTH = 1.06  # of the grip that was shown, where the tyres never came near their peak
@@ -70,19 +71,44 @@ def plan_car(learned: LearnedCar, reduction: PlanReduction) -> CarParams:
             car.uncertainty, planned_share=share, planned_along=reduction.along, planned_downforce=reduction.downforce
         ))  # fmt: skip
     used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
+    shown_front, shown_rear = _shown_shares(car, used)
     tyres = [
-        _reduce_grip(tyre, share, reduction.along, slip)
-        for tyre, slip in zip((car.tyre_front, car.tyre_rear), used, strict=True)
+        _reduce_grip(car.tyre_front, share * shown_front, reduction.along),
+        _reduce_grip(car.tyre_rear, share * shown_rear, reduction.along),
     ]
     aero = replace(car.aero, lift_area_front=reduction.downforce * car.aero.lift_area_front,
                    lift_area_rear=reduction.downforce * car.aero.lift_area_rear)  # fmt: skip
     return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
 
 
-def _reduce_grip(tyre: Tyre, share: float, along: float, used: float) -> Tyre:
-    """Return a tyre with a share of its grip; `used` is the most combined slip over its peak that it was driven at."""
-    shown = 1.0
-    if used < SATURATED:
-        curve = magic_formula_curve(np.array([used]), tyre.stiffness_factor, tyre.shape, tyre.curvature)
-        shown = max(min(UNSHOWN_GROWTH * float(curve[0]), 1.0), LEAST_GRIP)
-    return replace(tyre, mu_x=share * along * shown * tyre.mu_x, mu_y=share * shown * tyre.mu_y)
+def _shown_shares(car: CarParams, used: tuple[float, float]) -> tuple[float, float]:
+    """Return the shares of the axles' grip, front and rear, that a plan may use by what the drives have shown.
+
+    Many cars never show one axle's peak, since the other slides first. Tyres of a car are alike: where one axle's peak
+    was shown, the other's is known as well as the fit says, and not only as far as it was driven. A plan without it
+    would take the axle that holds for the one that slides.
+
+    Args:
+        car: as it was learned.
+        used: the most combined slips, over those of the peaks, that the front and the rear tyres were driven at.
+    """
+    deviation = car.uncertainty.deviation if car.uncertainty is not None else {}
+    shares = []
+    for name, tyre, slip, other in (
+        ("tyre_front", car.tyre_front, used[0], used[1]),
+        ("tyre_rear", car.tyre_rear, used[1], used[0]),
+    ):
+        shown = 1.0
+        if slip < SATURATED:
+            curve = magic_formula_curve(np.array([slip]), tyre.stiffness_factor, tyre.shape, tyre.curvature)
+            shown = max(min(UNSHOWN_GROWTH * float(curve[0]), 1.0), LEAST_GRIP)
+            sigma = deviation.get(f"{name}.mu_y")
+            if other >= SATURATED and sigma is not None:
+                shown = max(shown, 1.0 - NORMAL_95 * sigma / tyre.mu_y)
+        shares.append(shown)
+    return shares[0], shares[1]
+
+
+def _reduce_grip(tyre: Tyre, share: float, along: float) -> Tyre:
+    """Return a tyre with a share of its grip, and with a share `along` of that along it besides."""
+    return replace(tyre, mu_x=share * along * tyre.mu_x, mu_y=share * tyre.mu_y)
