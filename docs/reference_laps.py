@@ -25,8 +25,7 @@ from trailbrake.drivers.line_track import Driver
 from trailbrake.errors import TrailbrakeError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
-from trailbrake.planning.course import Course
-from trailbrake.planning.line_file import load_racing_line
+from trailbrake.planning.line_file import load_line_course
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
@@ -145,7 +144,7 @@ def drive_without_wire(options: DriveOptions, world_car: str) -> Figures:
     """Return the figures of a drive whose driver gets the state that an ideal wire in lockstep supplies."""
     track, car = load_track(options.track), load_car(options.car)
     driver, world = Driver(), World(track, [load_car(world_car)])
-    driver.reset(Course(track, car, given_line=load_racing_line(options.line, track.road, car)))
+    driver.reset(load_line_course(options.line, track, car))
     dt = 0.0
     while len(world.laps(0)) < options.laps:
         world.step([driver.act(world.car_state(0), dt)])

@@ -14,7 +14,15 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import SteerRange
 from trailbrake.control.vehicle.line_tracking import TrackingCommand
 from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP
-from trailbrake.drivers.line_track import CAREFUL_FACTOR, FIRST_FACTOR, Driver
+from trailbrake.drivers.line_track import (
+    CAREFUL_FACTOR,
+    CUT_ROOM,
+    FIRST_FACTOR,
+    KERB_ROOM,
+    LINE_SHARE,
+    MOST_FIRST_FACTOR,
+    Driver,
+)
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
@@ -23,6 +31,9 @@ from trailbrake.sims.assetto.link import Link
 from trailbrake.state import CarState
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
+
+DOUBT = Uncertainty(source="test", lateral_grip=0.03, braking=0.03, drive_force=0.02, downforce=0.1, steer_angle=0.01,
+                    delay=0.003)  # fmt: skip
 
 
 @cache
@@ -72,9 +83,36 @@ def test_wheels_beyond_the_edge_count_where_the_car_is_wide_of_its_line():
     made.row = int(rows[0])
     room = table[made.row, RoadColumn.WIDTH_RIGHT] - made.car.half_tracks[0]
     rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0)
-    overruns = [made._measure_deviation(rest._replace(offset=-offset)).overrun for offset in (room - 0.1, room + 0.3)]
-    assert overruns == pytest.approx([0.0, 0.3])
+    overruns = [made._measure_deviation(rest._replace(offset=-offset)).overrun for offset in (room - 0.2, room + 0.3)]
+    assert overruns == pytest.approx([0.0, 0.3 + KERB_ROOM])
     assert made._measure_deviation(rest._replace(offset=0.05)).overrun == 0.0
+
+
+def test_wheels_that_stay_on_the_road_count_where_the_car_cuts_a_bend():
+    made = driver()
+    table = made.line.table
+    made.row = int(np.flatnonzero(table[:, RoadColumn.CURVATURE] > 5e-3)[0])
+    rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0)
+    edge = table[made.row, RoadColumn.WIDTH_LEFT] + made.car.half_tracks[1]
+    overruns = [made._measure_deviation(rest._replace(offset=edge + beyond)).overrun for beyond in (-CUT_ROOM, -0.05)]
+    assert overruns == pytest.approx([0.0, CUT_ROOM - 0.05])
+
+
+def test_the_speeds_of_a_line_are_the_first_plan_within_bounds():
+    usual, given = Driver(), Driver()
+    usual.reset(Course(course().track, course().car, given_line=course().line))
+    speeds = course().profile.speed.copy()
+    speeds[300:400] *= 1.04
+    speeds[600:700] *= 1.5
+    given.reset(Course(course().track, course().car, given_line=course().line, given_speeds=speeds))
+    factors = given.adaptive.learning.factors
+    assert factors.min() == usual.adaptive.learning.factors.max() == FIRST_FACTOR
+    assert factors.max() == MOST_FIRST_FACTOR
+    assert LINE_SHARE < 1.0
+    learned = structs.replace(course().car, uncertainty=DOUBT)
+    careful = Driver()
+    careful.reset(Course(course().track, learned, given_line=course().line, given_speeds=speeds))
+    assert careful.adaptive.learning.factors.max() == CAREFUL_FACTOR
 
 
 def test_the_torque_gap_of_a_shift_takes_no_shift_back():
@@ -206,9 +244,7 @@ def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(ki
 
 
 def test_a_car_whose_file_is_an_estimate_begins_with_less_and_off_the_kerbs():
-    doubt = Uncertainty(source="test", lateral_grip=0.03, braking=0.03, drive_force=0.02, downforce=0.1,
-                        steer_angle=0.01, delay=0.003)  # fmt: skip
-    made, learned = Driver(), Course(course().track, structs.replace(course().car, uncertainty=doubt))
+    made, learned = Driver(), Course(course().track, structs.replace(course().car, uncertainty=DOUBT))
     assert learned.with_kerbs() is learned
     made.reset(learned)
     assert made.adaptive.learning.factors.max() == CAREFUL_FACTOR

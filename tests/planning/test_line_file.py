@@ -4,8 +4,9 @@ from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
-from trailbrake.planning.line_file import LineFile, car_digest, load_racing_line, parse_line, read_line, write_line
+from trailbrake.planning.line_file import LineFile, car_digest, load_line_course, load_racing_line, parse_line, read_line, write_line
 from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track import Track
 
 CAR = load_car("gt3")
 
@@ -34,6 +35,34 @@ def test_a_line_becomes_the_road_to_follow(tmp_path):
     away = road.locate_many(found.table[:, :2])[:, 1]
     # A spline through points 4 m apart; the stadium's curvature jumps between them.
     np.testing.assert_allclose(away, 1.5, atol=0.02)
+
+
+def test_points_close_together_make_no_bends_of_their_rounding(tmp_path):
+    road = build_stadium()
+    smooth, rough = make_line(road), make_line(road)
+    write_line(tmp_path / "line.csv", smooth)
+    usual = load_racing_line(tmp_path / "line.csv", road, CAR).column(RoadColumn.CURVATURE)
+    s = np.sort(np.concatenate([rough.columns["s_m"], 40.0 + 0.05 * np.arange(1, 60)]))
+    places = road.points(s, 1.5)
+    noise = np.random.default_rng(1).normal(0.0, 0.002, (2, len(s)))
+    columns = {"s_m": s, "offset_m": 0.0 * s + 1.5, "x_m": places[:, 0] + noise[0], "y_m": places[:, 1] + noise[1],
+               "speed_mps": 0.0 * s + 30.0}  # fmt: skip
+    write_line(tmp_path / "line.csv", LineFile(rough.about, columns))
+    found = load_racing_line(tmp_path / "line.csv", road, CAR).column(RoadColumn.CURVATURE)
+    assert np.abs(found).max() < np.abs(usual).max() + 0.005
+
+
+def test_the_speeds_of_a_planned_line_come_with_it(tmp_path):
+    track = Track("stadium", "", (build_stadium(),))
+    line = make_line(track.road)
+    columns = line.columns | {"speed_mps": 30.0 + 5.0 * np.sin(line.columns["s_m"] / 50.0)}
+    write_line(tmp_path / "line.csv", LineFile(line.about, columns))
+    assert load_line_course(tmp_path / "line.csv", track, CAR).given_speeds is None
+    write_line(tmp_path / "line.csv", LineFile(line.about | {"model": 5}, columns))
+    found = load_line_course(tmp_path / "line.csv", track, CAR)
+    place = track.road.locate_many(found.line.table[:, :2])[:, 0]
+    expected = np.interp(place, columns["s_m"], columns["speed_mps"], period=track.road.length)
+    np.testing.assert_allclose(found.given_speeds, expected, atol=0.3)
 
 
 def test_a_planned_grip_scales_the_grip_of_the_line(tmp_path):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.control.vehicle.grip_estimate import MOST_GRIP, GripEstimate
 from trailbrake.errors import DataError
@@ -29,6 +30,8 @@ from trailbrake.planning.speed_profile import PathShape, ProfileSettings, interp
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.road_columns import RoadColumn
 
+Array = NDArray[np.float64]
+
 REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
@@ -40,6 +43,7 @@ CAUTIOUS_GRIP = (
     0.94,
 )  # highest estimate in the first laps, where the grip in the car's file is an estimate itself
 VERIFIED_GRIP = (0.93, 0.97)  # the same of a file whose plan has been driven with all its grip, and stayed on a road
+UNTESTED_GRIP = 0.94  # highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 GRIP_COLUMN = 4  # of the path shapes
 
@@ -66,10 +70,12 @@ class AdaptivePlan:
     Args:
         course: with the plan to begin with.
         start_grip: the first estimate of the grip, as a factor on what the car's file says.
-        first_factor: on the planned grip in the first lap, everywhere; laps change it place by place.
+        first_factor: on the planned grip in the first lap, everywhere or (stations,); laps change it place by place.
         cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
             the file says of downforce and brakes may be wrong.
         limits: how far the laps change the planned grip.
+        tests_brakes: whether less is planned until the first hard braking has shown what the brakes do: with less grip
+            than the file says, a car that brakes as late as that allows misses the first bend.
 
     Attributes:
         road: the line with the grip that is planned with.
@@ -85,9 +91,10 @@ class AdaptivePlan:
         course: Course,
         start_grip: float,
         *,
-        first_factor: float = 1.0,
+        first_factor: float | Array = 1.0,
         cautious: bool = False,
         limits: LearningLimits = CAUTIOUS_LIMITS,
+        tests_brakes: bool = False,
     ) -> None:
         self._line, self._limits = course.line, course.envelope
         law = course.known_car().tyre_front.tyre_law()
@@ -100,6 +107,7 @@ class AdaptivePlan:
         self.learning = LapLearning(
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
         )
+        self._tests_brakes = tests_brakes
         self._limit_estimate()
         self.learning.lap_grip = self.estimate.grip
         self._car = planning_car(course.known_car())
@@ -110,7 +118,7 @@ class AdaptivePlan:
         self.speeds, self.accelerations = course.profile.speed.copy(), course.profile.acceleration.copy()
         self._speed, self._acceleration = self.speeds.data, self.accelerations.data  # a number of it is read quicker
         self.planned_first, self.planned_rows = 0, 0
-        self._factors = np.full(len(table), first_factor)
+        self._factors = self.learning.factors_at(len(table), self._line.spacing)
         self._planned_grip, self._braked_slip = 1.0, 0.0
         self._planned_at = -1.0  # m along the line
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -134,6 +142,9 @@ class AdaptivePlan:
         if not off.off_road:
             share, slip, angle_slip = use
             estimate.add_sample(share, slip, angle_slip, dt, braked=forward < BRAKING)
+            if self._tests_brakes and estimate.has_braked:
+                self._tests_brakes = False
+                self._limit_estimate()
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         usable = self.learning.usable_grip(s, grip)
@@ -213,6 +224,8 @@ class AdaptivePlan:
     def _limit_estimate(self) -> None:
         laps = self.learning.laps
         self.estimate.most = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
+        if self._tests_brakes and laps == 0:
+            self.estimate.most = min(self.estimate.most, UNTESTED_GRIP)
 
     def _settings(self, start: float) -> ProfileSettings:
         return ProfileSettings(self._line.spacing, self._line.closed, start, GRIP_MARGIN)

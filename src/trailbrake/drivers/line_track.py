@@ -10,6 +10,7 @@ import math
 from copy import copy
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
@@ -27,23 +28,30 @@ from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources, fill_rows
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
-from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, LINE_LIMITS, PEAK_LIMITS, STATION, count_stations
+from trailbrake.planning.line_grip import find_needed_grip
 from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import wrap_angle
 
+Array = NDArray[np.float64]
+
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
+LINE_SHARE = 0.92  # of the grip that the speeds of a minimum-time line need, in the first lap, ...
+MOST_FIRST_FACTOR = 1.25  # ... at least FIRST_FACTOR and at most this
 CAREFUL_FACTOR = 0.95  # the same where the file is an estimate, or a locked wheel is released a delay too late
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 WIDE_SHARE = 0.03  # of the planned speed, given up per metre outside the line in a bend
 LEAST_WIDE = 0.1  # m outside the line, from which wheels beyond the edge are the fault of the speed, not of the line
+CUT_ROOM = 0.2  # m between the edge and the wheels that stay on the road, below which a place is driven no faster
+KERB_ROOM = 0.05  # m between the outer wheels and the end of the kerb, the same
 LEAST_SHARE = 0.3  # of the planned speed
 ROWS_A_TICK = 8  # of the plan that are filled in anew: a car passes less than one in a tick
 
@@ -78,13 +86,20 @@ class Driver:
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
         self.delay = DelayCompensation(car)
-        first_factor = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
+        first_factor: float | Array = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
         limits = PEAK_LIMITS
         if self.learns and (is_estimate or (self.delay.active and not car.brakes.abs)):
-            first_factor, limits = min(first_factor, CAREFUL_FACTOR), CAUTIOUS_LIMITS
+            first_factor, limits = CAREFUL_FACTOR, CAUTIOUS_LIMITS
+        elif self.learns and course.given_speeds is not None:
+            first_factor, limits = find_first_factors(course, course.given_speeds), LINE_LIMITS
         cautious = is_estimate and self.learns
         self.adaptive = AdaptivePlan(
-            course, self.start_grip, first_factor=first_factor, cautious=cautious, limits=limits
+            course,
+            self.start_grip,
+            first_factor=first_factor,
+            cautious=cautious,
+            limits=limits,
+            tests_brakes=self.learns,
         )
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
@@ -162,11 +177,12 @@ class Driver:
         wide = abs(offset) if row[RoadColumn.CURVATURE] * offset < 0.0 else 0.0
         beyond_left, beyond_right = offset - row[RoadColumn.WIDTH_LEFT], -offset - row[RoadColumn.WIDTH_RIGHT]
         off_road = bool(beyond_left > self.kerb_reach[0][self.row] or beyond_right > self.kerb_reach[1][self.row])
-        overrun = 0.0
+        # Wheels of both sides may be beyond the edge by turn: inside of a bend the outer ones have to stay on the road.
+        overrun = max(float(max(beyond_left, beyond_right)) - self.car.half_tracks[1] + CUT_ROOM, 0.0)
         if wide > LEAST_WIDE:
             to_left = offset > 0.0
             beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
-            overrun = max(float(beyond - row[kerb]) + max(self.car.half_tracks), 0.0)
+            overrun = max(float(beyond - row[kerb]) + max(self.car.half_tracks) + KERB_ROOM, overrun)
         return Deviation(wide, -command.speed_error, off_road, overrun)
 
     def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> None:
@@ -196,6 +212,17 @@ class Driver:
             if not math.isnan(spin):
                 ratios[axle] = spin * car.radii[axle] / forward - 1.0
         return AxleSlips(steer - front, -rear, ratios[0], ratios[1])
+
+
+def find_first_factors(course: Course, speeds: Array) -> Array:
+    """Return the factors (stations,) on the planned grip with which a first lap has a share of a line's `speeds`."""
+    line = course.line
+    needed = find_needed_grip(line, speeds, path_shapes(line), course.envelope) / GRIP_MARGIN
+    stations = STATION * np.arange(count_stations(line.length))
+    period = line.length if line.closed else None
+    at_stations = np.interp(stations, line.stations(), needed, period=period)
+    factors: Array = np.clip(LINE_SHARE * at_stations, FIRST_FACTOR, MOST_FIRST_FACTOR)
+    return factors
 
 
 def has_planned_grip(course: Course) -> bool:

@@ -22,7 +22,7 @@ from trailbrake.planning.line_file import LineFile, car_digest, read_line, write
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
-MODEL_VERSION = 4  # of the car's model and of the method; lines of another version are solved again
+MODEL_VERSION = 5  # of the car's model and of the method; lines of another version are solved again
 MAX_MARGIN = 5.0  # m
 
 

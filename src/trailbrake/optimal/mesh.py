@@ -1,6 +1,9 @@
 """Meshes of stages along a road."""
 
+import math
+
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from trailbrake.optimal.transcription import Mesh
@@ -10,6 +13,10 @@ from trailbrake.tracks.road import Road, RoadColumn
 Array = NDArray[np.float64]
 
 TIME_SHARE = 0.7  # of the intervals' measure; the rest is distance
+# Curvature (1/m) of the road above which intervals are shorter, in proportion: the trapezoidal rule sees the direction
+# of the road rounded off over an interval, and a path near the inside of a hairpin has a kink on the real road.
+TIGHT_CURVATURE = 0.04
+TIGHT_REACH = 6.0  # m before and behind a tight bend in which intervals are short as well
 MIN_ROOM = 0.1  # m between the smallest and the largest offset where a road is narrower than the margins
 
 
@@ -23,8 +30,7 @@ def mesh_road(road: Road, step: float, room: PathRoom, pace: tuple[Array, Array]
         pace: s in m and dt/ds in s/m (n,) of a motion along the road: intervals are shorter where it is slow. None for
             equal intervals.
     """
-    count = max(round(road.length / step), 12)
-    s = _place_stages(road.length, count, pace, road.closed)
+    s = _place_stages(road, step, pace)
     steps = np.diff(s)
     s = s[:-1] if road.closed else s
     before = np.roll(steps, 1) if road.closed else np.append(0.0, steps)
@@ -60,18 +66,29 @@ def mesh_road(road: Road, step: float, room: PathRoom, pace: tuple[Array, Array]
     )
 
 
-def _place_stages(length: float, count: int, pace: tuple[Array, Array] | None, closed: bool) -> Array:
-    """Return the ends (count + 1,) m of intervals: equal shares of a mixture of distance and time."""
-    ends: Array = np.linspace(0.0, length, count + 1)
+def _place_stages(road: Road, step: float, pace: tuple[Array, Array] | None) -> Array:
+    """Return the ends (count + 1,) m of intervals: equal shares of distance and time, more of them in tight bends."""
+    count = max(round(road.length / step), 12)
     if pace is None:
-        return ends
-    grid = np.linspace(0.0, length, 8 * count + 1)
-    values = np.interp(grid, *pace, period=length if closed else None)
-    density = 1.0 - TIME_SHARE + TIME_SHARE * values / values.mean()
+        equal: Array = np.linspace(0.0, road.length, count + 1)
+        return equal
+    grid = np.linspace(0.0, road.length, 8 * count + 1)
+    values = np.interp(grid, *pace, period=road.length if road.closed else None)
+    density = (1.0 - TIME_SHARE + TIME_SHARE * values / values.mean()) * _measure_tightness(road, grid)
     total = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
+    count = max(round(total[-1] / 8.0), 12)
     places: Array = np.interp(np.linspace(0.0, total[-1], count + 1), total, grid)
-    places[-1] = length
+    places[-1] = road.length
     return places
+
+
+def _measure_tightness(road: Road, s: Array) -> Array:
+    """Return the largest curvature of the road within TIGHT_REACH of s (n,) m, over TIGHT_CURVATURE, at least 1."""
+    curvature = np.abs(road.column(RoadColumn.CURVATURE))
+    reach = math.ceil(TIGHT_REACH / road.spacing)
+    nearby = sliding_window_view(np.pad(curvature, reach, mode="wrap" if road.closed else "edge"), 2 * reach + 1)
+    tightness: Array = np.interp(s, road.stations(), np.maximum(nearby.max(axis=1) / TIGHT_CURVATURE, 1.0))
+    return tightness
 
 
 def _turn(road: Road) -> float:

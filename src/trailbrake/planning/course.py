@@ -31,12 +31,14 @@ class Course:
         track: the road to drive.
         car: the car's data file; None where the simulator's car is not known.
         given_line: the racing line, where it is not to be planned.
+        given_speeds: (n,) m/s at the rows of the given line, by a better model than the envelope; None: not known.
         on_kerbs: whether the planned line may put the outer wheels on the kerbs, for a driver that holds it closely.
     """
 
     track: Track
     car: CarParams | None
     given_line: Road | None = field(default=None, kw_only=True)
+    given_speeds: NDArray[np.float64] | None = field(default=None, kw_only=True)
     on_kerbs: bool = field(default=False, kw_only=True)
 
     def known_car(self) -> CarParams:
@@ -118,7 +120,7 @@ class UnmappedCourse(Course):
 
     def __init__(self, car: CarParams | None = None, *, cause: str = NO_POSITIONS, hint: str = "") -> None:
         object.__setattr__(self, "car", car)
-        vars(self).update(given_line=None, cause=cause, hint=hint)
+        vars(self).update(given_line=None, given_speeds=None, cause=cause, hint=hint)
 
     def known_car(self) -> CarParams:
         """Return the car, or raise UsageError where it is not known."""

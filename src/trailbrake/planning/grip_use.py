@@ -51,14 +51,32 @@ def measure_grip_use(
         angles alone.
     """
     speed, forward = motion
-    need, factor = lateral_demand(speed, shape, limits)
-    lateral = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, speed))
+    need, _ = lateral_demand(speed, shape, limits)
     pull = forward + G * shape.climb
-    use = math.nan if math.isnan(lateral + pull) else _scale_to_contain(speed, lateral, pull / factor, limits)
+    use = scale_envelope(speed, forward, shape, limits)
     fl, fr, rl, rr = wheel_loads(pull, need, speed, car.body)
     front, front_angle = _axle_slip(slips.front_angle, slips.front_ratio, 0.5 * (fl + fr), car.front)
     rear, rear_angle = _axle_slip(slips.rear_angle, slips.rear_ratio, 0.5 * (rl + rr), car.rear)
     return use, max(front, rear), max(front_angle, rear_angle)
+
+
+@internal_jit
+def scale_envelope(speed: float, forward: float, shape: PathShape, limits: Envelope) -> float:
+    """Return the factor on the tyres' grip with which the envelope just contains a motion; NaN where that is.
+
+    Args:
+        speed: m/s.
+        forward: m/s^2, acceleration along the path.
+        shape: of the path and the road below it.
+        limits: the envelope.
+    """
+    need, factor = lateral_demand(speed, shape, limits)
+    lateral = abs(need) / (factor * interpolate_speed(limits.lateral, limits.speeds, speed))
+    pull = forward + G * shape.climb
+    if math.isnan(lateral + pull):
+        return math.nan
+    scale: float = _scale_to_contain(speed, lateral, pull / factor, limits)
+    return scale
 
 
 @internal_jit

@@ -61,6 +61,9 @@ CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.0)  # for a law
 PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5, 0.86, 0.03)  # for one that holds a car at the peak of its tyres
 
 
+LINE_LIMITS = PEAK_LIMITS._replace(most_raise=0.025)  # the same where the first plan is that of a minimum-time line
+
+
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What has been learned of a line, as a file keeps it."""
 
@@ -81,13 +84,18 @@ def read_plan_memory(content: JsonObject, where: str) -> PlanMemory:
         raise DataError(f"no memory of a line: {error}", where=where) from None
 
 
+def count_stations(length: float) -> int:
+    """Return how many stations a line of `length` (m) has."""
+    return max(math.ceil(length / STATION), 2)
+
+
 class LapLearning:
     """The factors on the planned grip along a line, and what the present lap leaves.
 
     Args:
         length: m, of the line.
         closed: whether its end is its beginning.
-        first_factor: of the first lap, everywhere.
+        first_factor: of the first lap, everywhere or (n,) by station.
         limits: how far it goes.
 
     Attributes:
@@ -98,9 +106,9 @@ class LapLearning:
     """
 
     def __init__(
-        self, length: float, *, closed: bool, first_factor: float = 1.0, limits: LearningLimits = CAUTIOUS_LIMITS
+        self, length: float, *, closed: bool, first_factor: float | Array = 1.0, limits: LearningLimits = CAUTIOUS_LIMITS
     ) -> None:
-        count = max(math.ceil(length / STATION), 2)
+        count = count_stations(length)
         self.factors = np.full(count, first_factor)
         self.laps = 0
         self._closed, self._limits = closed, limits

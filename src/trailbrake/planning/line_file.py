@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
+from trailbrake.planning.course import Course
 from trailbrake.planning.racing_line import road_through
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track import Track
 from trailbrake.user_files import parse_json, read_user_text
 
 Array = NDArray[np.float64]
@@ -29,7 +31,9 @@ MARK = "# trailbrake line "
 PLACE_TOLERANCE = 0.1  # m between a row's x, y and its s and offset on the road
 MAX_BYTES = 32_000_000
 MIN_ROWS = 8
+MODEL = "model"  # what a file says that `trailbrake line` wrote: the version of its model
 NEEDED = ("s_m", "offset_m", "x_m", "y_m", "speed_mps")
+LEAST_POINT_SPACING = 2.0  # m between the points that the path goes through
 PLANNED_GRIP = "planned_grip"
 LEAST_PLANNED_GRIP, MOST_PLANNED_GRIP = 0.1, 3.0
 COLUMN_MEANINGS = {
@@ -131,8 +135,28 @@ def load_racing_line(path: Path, road: Road, car: CarParams) -> Road:
     Raises:
         DataError: no line file, or one for another road or another car.
     """
-    line = read_line(path)
-    columns, where = line.columns, str(path)
+    return _follow_line(read_line(path), str(path), road, car)
+
+
+def load_line_course(path: Path, track: Track, car: CarParams) -> Course:
+    """Return the course along the line of a file, with its speeds where `trailbrake line` planned them.
+
+    Raises:
+        DataError: as `load_racing_line`.
+    """
+    file = read_line(path)
+    line = _follow_line(file, str(path), track.road, car)
+    if MODEL not in file.about:
+        return Course(track, car, given_line=line)
+    place = line.locate_many(np.column_stack([file.columns["x_m"], file.columns["y_m"]]))[:, 0]
+    order = np.argsort(place, kind="stable")
+    period = line.length if line.closed else None
+    speeds = np.interp(line.stations(), place[order], file.columns["speed_mps"][order], period=period)
+    return Course(track, car, given_line=line, given_speeds=speeds)
+
+
+def _follow_line(line: LineFile, where: str, road: Road, car: CarParams) -> Road:
+    columns = line.columns
     if line.about["closed"] != road.closed:
         raise DataError("this line is for another track", where=where, got=str(line.about.get("track")))
     s, offset = columns["s_m"], columns["offset_m"]
@@ -149,7 +173,9 @@ def load_racing_line(path: Path, road: Road, car: CarParams) -> Road:
             "this line is for another car", where=where, expected=car.name, got=str(line.about.get("car")),
             hint="trailbrake line makes one for this car",
         )  # fmt: skip
-    followed = road_through(road, columns["x_m"], columns["y_m"])
+    x, y = columns["x_m"], columns["y_m"]
+    kept = _thin_points(x, y)
+    followed = road_through(road, x[kept], y[kept])
     if PLANNED_GRIP in columns:
         factor = columns[PLANNED_GRIP]
         if factor.min() < LEAST_PLANNED_GRIP or factor.max() > MOST_PLANNED_GRIP:
@@ -161,3 +187,16 @@ def load_racing_line(path: Path, road: Road, car: CarParams) -> Road:
         period = road.length if road.closed else None
         followed.table[:, RoadColumn.GRIP] *= np.interp(place, s, factor, period=period)
     return followed
+
+
+def _thin_points(x: Array, y: Array) -> NDArray[np.intp]:
+    """Return the places of points (n,) m that are at least LEAST_POINT_SPACING apart, in order.
+
+    Stages at equal distances along a road lie close together on the inside of a hairpin. A spline through them turns
+    their rounding into bends.
+    """
+    kept = [0]
+    for i in range(1, len(x)):
+        if math.hypot(x[i] - x[kept[-1]], y[i] - y[kept[-1]]) >= LEAST_POINT_SPACING:
+            kept.append(i)
+    return np.array(kept)

@@ -69,6 +69,7 @@ class GripEstimate:
         self.most = MOST_GRIP
         self._bends = _Capacity(_without_tolerance(min(grip, MOST_GRIP)), certainty)
         self._braking = _Capacity(MOST_GRIP, certainty)  # nothing is known of it
+        self._first_certainty = certainty
         self._before = self._present_grip()  # the estimate of some seconds ago, where it was higher
 
     @property
@@ -77,6 +78,11 @@ class GripEstimate:
         now = self._present_grip()
         fall = max(min(self._before, self.most) - now - FALL_TOLERANCE, 0.0)
         return max(now - FALL_AHEAD * fall, LEAST_GRIP)
+
+    @property
+    def has_braked(self) -> bool:
+        """Whether hard braking has said something of the grip, for as long as the first belief counts."""
+        return self._braking.certainty >= min(2.0 * self._first_certainty, AVERAGING_TIME)
 
     def _present_grip(self) -> float:
         share = min(self._bends.share, self._braking.share)

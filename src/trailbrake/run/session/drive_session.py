@@ -17,7 +17,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import load_racing_line
+from trailbrake.planning.line_file import load_line_course
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import Driver, HandDriven, Tap, UsesKerbs
@@ -165,15 +165,15 @@ def _plan_course(
     if track is None:
         return options, live, make_unknown_course(simulator, car, live)
     if options.line is not None and car is not None:
-        return options, live, Course(track, car, given_line=load_racing_line(options.line, track.road, car))
+        return options, live, load_line_course(options.line, track, car)
     if options.cached_line and car is not None and (path := cached_line_path(track.road, car)).is_file():
         try:
-            line = load_racing_line(path, track.road, car)
+            course = load_line_course(path, track, car)
         except TrailbrakeError as error:  # a cache never prevents a drive
             listener.show_message(f"the cached line is not used: {error}")
         else:
             listener.show_message("minimum-time line of `trailbrake line`; --no-cached-line plans without it")
-            return options, live, Course(track, car, given_line=line)
+            return options, live, course
     return options, live, Course(track, car)
 
 
