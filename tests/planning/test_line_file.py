@@ -4,7 +4,15 @@ from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
-from trailbrake.planning.line_file import LineFile, car_digest, load_line_course, load_racing_line, parse_line, read_line, write_line
+from trailbrake.planning.line_file import (
+    LineFile,
+    car_digest,
+    load_line_course,
+    load_racing_line,
+    parse_line,
+    read_line,
+    write_line,
+)
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 

@@ -43,7 +43,9 @@ CAUTIOUS_GRIP = (
     0.94,
 )  # highest estimate in the first laps, where the grip in the car's file is an estimate itself
 VERIFIED_GRIP = (0.93, 0.97)  # the same of a file whose plan has been driven with all its grip, and stayed on a road
-UNTESTED_GRIP = 0.94  # highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip
+UNTESTED_GRIP = (
+    0.94  # highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip
+)
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 GRIP_COLUMN = 4  # of the path shapes
 

@@ -106,7 +106,12 @@ class LapLearning:
     """
 
     def __init__(
-        self, length: float, *, closed: bool, first_factor: float | Array = 1.0, limits: LearningLimits = CAUTIOUS_LIMITS
+        self,
+        length: float,
+        *,
+        closed: bool,
+        first_factor: float | Array = 1.0,
+        limits: LearningLimits = CAUTIOUS_LIMITS,
     ) -> None:
         count = count_stations(length)
         self.factors = np.full(count, first_factor)

@@ -36,10 +36,10 @@ def find_needed_grip(line: Road, speeds: Array, shapes: Array, limits: Envelope)
     width = max(round(0.5 * MEAN_LENGTH / line.spacing), 1)
     padded = np.pad(need, width, mode="wrap" if line.closed else "edge")
     mean = np.convolve(padded, np.ones(2 * width + 1) / (2 * width + 1), "valid")
-    told = np.flatnonzero(mean >= LEAST_NEED)
-    if not told.size:
+    known = np.flatnonzero(mean >= LEAST_NEED)
+    if not known.size:
         return np.ones(len(speeds))
-    factors: Array = np.interp(np.arange(len(need)), told, mean[told], period=len(need) if line.closed else None)
+    factors: Array = np.interp(np.arange(len(need)), known, mean[known], period=len(need) if line.closed else None)
     return factors
 
 
