@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 START_GRIP = 1.0  # of the grip of the car's file: planned with until the tyres have shown less
 FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no margin: laps learn it
-LINE_SHARE = 0.92  # of the grip that the speeds of a minimum-time line need, in the first lap, ...
+LINE_SHARE = 0.88  # of the grip that the speeds of a minimum-time line need, in the first lap, ...
 MOST_FIRST_FACTOR = 1.25  # ... at least FIRST_FACTOR and at most this
 CAREFUL_FACTOR = 0.95  # the same where the file is an estimate, or a locked wheel is released a delay too late
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding

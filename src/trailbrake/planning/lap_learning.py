@@ -61,7 +61,7 @@ CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.0)  # for a law
 PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5, 0.86, 0.03)  # for one that holds a car at the peak of its tyres
 
 
-LINE_LIMITS = PEAK_LIMITS._replace(most_raise=0.025)  # the same where the first plan is that of a minimum-time line
+LINE_LIMITS = PEAK_LIMITS._replace(most_raise=0.03)  # the same where the first plan is that of a minimum-time line
 
 
 class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
