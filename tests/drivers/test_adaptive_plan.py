@@ -6,7 +6,14 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
-from trailbrake.drivers.adaptive_plan import BRAKING, CAUTIOUS_GRIP, VERIFIED_GRIP, AdaptivePlan, Deviation
+from trailbrake.drivers.adaptive_plan import (
+    BRAKING,
+    CAUTIOUS_GRIP,
+    UNTESTED_GRIP,
+    VERIFIED_GRIP,
+    AdaptivePlan,
+    Deviation,
+)
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
@@ -200,3 +207,14 @@ def test_a_car_with_more_grip_than_believed_gets_faster_from_lap_to_lap(course):
     times = [lap.time_s for lap in laps]
     assert times[1] > times[2] > times[3]
     assert times[3] < course.profile.lap_time  # a lap that the plan as it is does not promise
+
+
+def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):
+    plan = AdaptivePlan(course, 1.0, tests_brakes=True)
+    assert plan.estimate.grip == UNTESTED_GRIP
+    for _ in range(300):  # in a bend at the peak: it says nothing of the brakes
+        plan.adapt(50.0, 0.0, 0.003, (1.0, 0.9, 0.9), Deviation(0.0, 0.0, False))
+    assert plan.estimate.most == UNTESTED_GRIP
+    for _ in range(300):
+        plan.adapt(50.0, -12.0, 0.003, (1.0, 0.9, 0.1), Deviation(0.0, 0.0, False))
+    assert plan.estimate.grip > UNTESTED_GRIP

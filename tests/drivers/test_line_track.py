@@ -19,7 +19,6 @@ from trailbrake.drivers.line_track import (
     CUT_ROOM,
     FIRST_FACTOR,
     KERB_ROOM,
-    LINE_SHARE,
     MOST_FIRST_FACTOR,
     Driver,
 )
@@ -108,7 +107,6 @@ def test_the_speeds_of_a_line_are_the_first_plan_within_bounds():
     factors = given.adaptive.learning.factors
     assert factors.min() == usual.adaptive.learning.factors.max() == FIRST_FACTOR
     assert factors.max() == MOST_FIRST_FACTOR
-    assert LINE_SHARE < 1.0
     learned = structs.replace(course().car, uncertainty=DOUBT)
     careful = Driver()
     careful.reset(Course(course().track, learned, given_line=course().line, given_speeds=speeds))

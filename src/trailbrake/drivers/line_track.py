@@ -2,8 +2,9 @@
 
 The plan is the course's line and profile; where the line comes from `trailbrake line` or `trailbrake reference`, it is
 that of the file. The law is `control/vehicle/line_tracking.py`. The first lap is planned with all the grip of the car's
-file; lap by lap the plan is raised where the tyres had margin left and lowered where the car ran wide or slid
-(`adaptive_plan.py`): the margin is found for each track and car. A car whose file is an estimate begins with less.
+file, or with a share of what a minimum-time line needs, and with a reserve until the car has braked hard. Lap by lap
+the plan is raised where the tyres had margin left and lowered where the car ran wide or slid (`adaptive_plan.py`): the
+margin is found for each track and car. A car whose file is an estimate begins with less.
 """
 
 import math
