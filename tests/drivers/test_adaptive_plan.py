@@ -9,6 +9,7 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.adaptive_plan import (
     BRAKING,
     CAUTIOUS_GRIP,
+    DOUBT_RESERVE,
     UNTESTED_GRIP,
     VERIFIED_GRIP,
     AdaptivePlan,
@@ -19,6 +20,7 @@ from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
 from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS
 from trailbrake.state import Controls
+from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 
@@ -218,3 +220,13 @@ def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):
     for _ in range(300):
         plan.adapt(50.0, -12.0, 0.003, (1.0, 0.9, 0.1), Deviation(0.0, 0.0, False))
     assert plan.estimate.grip > UNTESTED_GRIP
+
+
+def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_the_lap(course):
+    plan = AdaptivePlan(course, 1.0, tests_brakes=True)
+    for _ in range(600):  # 0.87 of the envelope at the slip of the peak, of which braking uses 0.97
+        plan.adapt(50.0, -12.0, 0.003, (0.87, 0.9, 0.1), Deviation(0.0, 0.0, False))
+    grip = plan.estimate.grip
+    assert 0.80 < grip < 0.92
+    plan.replan(50.0)
+    assert plan.road.table[40, RoadColumn.GRIP] == pytest.approx((1.0 - DOUBT_RESERVE) * grip, rel=1e-3)

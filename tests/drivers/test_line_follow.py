@@ -172,7 +172,8 @@ def test_the_same_states_give_the_same_controls_after_reset():
 def test_it_finds_itself_after_a_teleport():
     one, line = driver(), course().line
     for s in (10.0, 0.5 * line.length, 20.0):
-        assert one.act(state(line, s), 0.003) == driver().act(state(line, s), 0.003)
+        # The gear of the place before is requested for as long as a shift may take.
+        assert one.act(state(line, s), 1.0) == driver().act(state(line, s), 1.0)
 
 
 def test_controls_stay_in_their_ranges_wherever_the_car_is():

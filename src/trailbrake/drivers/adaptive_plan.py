@@ -20,6 +20,7 @@ from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
+    DOUBTFUL_GRIP,
     LapLearning,
     LearningLimits,
     PlanMemory,
@@ -43,9 +44,10 @@ CAUTIOUS_GRIP = (
     0.94,
 )  # highest estimate in the first laps, where the grip in the car's file is an estimate itself
 VERIFIED_GRIP = (0.93, 0.97)  # the same of a file whose plan has been driven with all its grip, and stayed on a road
-UNTESTED_GRIP = (
-    0.94  # highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip
-)
+# The highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip.
+UNTESTED_GRIP = 0.86
+DOUBT_RESERVE = 0.05  # share less that the rest of a first lap is planned with where the estimate is below ...
+DOUBT_RANGE = 0.04  # ... DOUBTFUL_GRIP, in full from this much below
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 GRIP_COLUMN = 4  # of the path shapes
 
@@ -109,7 +111,7 @@ class AdaptivePlan:
         self.learning = LapLearning(
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
         )
-        self._tests_brakes = tests_brakes
+        self._tests_brakes = self._keeps_reserve = tests_brakes
         self._limit_estimate()
         self.learning.lap_grip = self.estimate.grip
         self._car = planning_car(course.known_car())
@@ -149,7 +151,7 @@ class AdaptivePlan:
                 self._limit_estimate()
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
-        usable = self.learning.usable_grip(s, grip)
+        usable = self._usable_grip(s)
         planned = usable * factor
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
         braked = estimate.combined_slip if forward < BRAKING else 0.0
@@ -157,7 +159,9 @@ class AdaptivePlan:
         slip = max(estimate.slip, self._braked_target * self._braked_slip)
         if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
             slip = max(slip, self._target_slip)
-        if self.learning.observe(s, grip, estimate.use / planned, slip, fault):
+        # A lap that keeps a reserve for its untested brakes says nothing of the factors.
+        use_of_plan = 0.0 if self._tests_brakes else estimate.use / planned
+        if self.learning.observe(s, grip, use_of_plan, slip, fault, usable):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
             self._limit_estimate()
         ahead = self._ahead(self._planned_at, s)
@@ -175,7 +179,7 @@ class AdaptivePlan:
 
     def replan(self, s: float) -> None:
         """Plan the part ahead of s (m) with the grip that is estimated now."""
-        self._planned_grip, self._planned_at = self.learning.usable_grip(s, self.estimate.grip), s
+        self._planned_grip, self._planned_at = self._usable_grip(s), s
         grip = self._grip_of_road * self._factors * self._planned_grip
         self._shapes[:, GRIP_COLUMN] = grip
         self.road.table[:, RoadColumn.GRIP] = grip
@@ -203,7 +207,7 @@ class AdaptivePlan:
     def export_memory(self) -> JsonObject:
         """Return what has been learned, as `import_memory` takes it. On an open line this ends the lap."""
         if not self._line.closed:
-            self.learning.finish_lap(self.estimate.grip)
+            self.learning.finish_lap(self.estimate.grip, self._planned_grip)
         factors = [round(factor, 4) for factor in self.learning.factors.tolist()]
         memory = PlanMemory(round(self.estimate.grip, 4), self.learning.laps, factors)
         content: JsonObject = msgspec.to_builtins(memory)
@@ -228,6 +232,18 @@ class AdaptivePlan:
         self.estimate.most = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
         if self._tests_brakes and laps == 0:
             self.estimate.most = min(self.estimate.most, UNTESTED_GRIP)
+
+    def _usable_grip(self, s: float) -> float:
+        """Return the factor on the planned grip that the estimate allows at s (m).
+
+        A file that is wrong of the brakes is wrong of bends as well, and braking to the peak of the slip uses 0.97 of
+        the grip: until a lap has shown all of the road, less is planned than the estimate says.
+        """
+        grip = self.estimate.grip
+        usable = self.learning.usable_grip(s, grip)
+        if self._keeps_reserve and self.learning.laps == 0 and self.estimate.has_braked:
+            usable *= 1.0 - DOUBT_RESERVE * min(max((DOUBTFUL_GRIP - grip) / DOUBT_RANGE, 0.0), 1.0)
+        return usable
 
     def _settings(self, start: float) -> ProfileSettings:
         return ProfileSettings(self._line.spacing, self._line.closed, start, GRIP_MARGIN)

@@ -16,7 +16,7 @@ import math
 from copy import copy
 
 from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
-from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import GearSelector, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.delay_compensation import DelayCompensation
@@ -96,7 +96,7 @@ class Driver:
         self.angle = 0.0
         self.held_brake = HeldPedal()
         self.delay = DelayCompensation(car)
-        self.upshifts = upshift_speeds(car)
+        self.gears = GearSelector(upshift_speeds(car))
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = running_resistance(car, self.limits.speeds)
         self.drivetrain = DrivetrainInverse(car)
@@ -138,7 +138,7 @@ class Driver:
         steer = self._compute_steer(ahead, (s, offset, acceleration), here, slips)
         self.delay.add_command(self.angle)
         throttle, brake = self._limit_wheel_slip(state, *self._compute_pedals(ahead, here, acceleration, grip), dt)
-        gear = None if state.gear is None else choose_gear(state.speed, state.gear, self.upshifts)
+        gear = None if state.gear is None else self.gears.choose(state.speed, state.gear, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake, gear=gear)
 
     def rehearse(self, state: CarState, dt: float) -> Controls:
@@ -146,7 +146,7 @@ class Driver:
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
         rehearsed.held_brake = copy(self.held_brake)
-        rehearsed.delay = self.delay.copy()
+        rehearsed.delay, rehearsed.gears = self.delay.copy(), copy(self.gears)
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:

@@ -4,7 +4,8 @@ The plan is the course's line and profile; where the line comes from `trailbrake
 that of the file. The law is `control/vehicle/line_tracking.py`. The first lap is planned with all the grip of the car's
 file, or with a share of what a minimum-time line needs, and with a reserve until the car has braked hard. Lap by lap
 the plan is raised where the tyres had margin left and lowered where the car ran wide or slid (`adaptive_plan.py`): the
-margin is found for each track and car. A car whose file is an estimate begins with less.
+margin is found for each track and car. What the feedback of the steering adds at a place becomes feed-forward
+(`planning/steering_learning.py`). A car whose file is an estimate begins with less.
 """
 
 import math
@@ -13,9 +14,10 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import GearSelector, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
+    PlanColumn,
     TrackedMotion,
     TrackingAim,
     TrackingCommand,
@@ -31,10 +33,18 @@ from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, LINE_LIMITS, PEAK_LIMITS, STATION, count_stations
+from trailbrake.planning.lap_learning import (
+    CAUTIOUS_LIMITS,
+    LINE_LIMITS,
+    PEAK_LIMITS,
+    STATION,
+    count_stations,
+    read_plan_memory,
+)
 from trailbrake.planning.line_grip import find_needed_grip
 from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape
+from trailbrake.planning.steering_learning import SteeringLearning, SteeringSample
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import wrap_angle
@@ -105,8 +115,9 @@ class Driver:
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
+        self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
-        self.upshifts = upshift_speeds(car)
+        self.gears = GearSelector(upshift_speeds(car))
         self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
@@ -147,10 +158,7 @@ class Driver:
             self._learn(state, command, deviation, dt)
         self.angle = command.steer
         self.delay.add_command(command.steer)
-        gear = None if state.gear is None else command.gear
-        if gear is not None and self.delay.active:
-            # Predicted speeds fall in the torque gap of a shift, and would take it back before it is over.
-            gear = choose_gear(state.speed, motion.gear, self.upshifts)
+        gear = None if state.gear is None else self.gears.choose(state.speed, state.gear, dt)
         return Controls(
             steer=command.steer / self.full_steer_angle(state.speed),
             throttle=command.throttle,
@@ -162,16 +170,26 @@ class Driver:
         """Return what `act` would return, and leave the driver as it is."""
         rehearsed = copy(self)
         rehearsed.road_return, rehearsed.learns = self.road_return.copy(), False
-        rehearsed.delay = self.delay.copy()
+        rehearsed.delay, rehearsed.gears = self.delay.copy(), copy(self.gears)
         return rehearsed.act(state, dt)
 
     def export_memory(self) -> JsonObject:
         """Return what has been learned of the road and the car."""
-        return self.adaptive.export_memory()
+        content = self.adaptive.export_memory()
+        if not self.line.closed:
+            self.steering.finish_lap()
+        steer, sideslip = self.steering.corrections.round(5).tolist()
+        return content | {"steer": steer, "sideslip": sideslip}
 
     def import_memory(self, content: JsonObject, where: str) -> None:
         """Take up what `export_memory` returned, after `reset`; DataError where it does not fit."""
+        memory = read_plan_memory(content, where)
+        steering = SteeringLearning(self.line.length, closed=self.line.closed)
+        if memory.steer or memory.sideslip:  # a file of before has neither
+            steering.import_corrections(memory.steer, memory.sideslip, where)
         self.adaptive.import_memory(content, where)
+        self.steering = steering
+        self._put_corrections_into_plan()
 
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
         row, offset = self.line.table[self.row], command.offset
@@ -194,12 +212,27 @@ class Driver:
             turning, float(row[RoadColumn.GRADE]), 0.0, float(row[RoadColumn.BANK]), adaptive.road_grip(self.row)
         )
         use = adaptive.measure_use(state.speed, state.acceleration_x, self._measure_slips(state), path)
+        if not deviation.off_road:
+            # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
+            self.steering.add_sample(
+                command.s,
+                SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
+            )
+        laps = adaptive.learning.laps
         if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
             self.filled = 0
+        if adaptive.learning.laps > laps:
+            self.steering.finish_lap()
+            self._put_corrections_into_plan()
         if self.filled < adaptive.planned_rows:
             first = (adaptive.planned_first + self.filled) % len(self.plan.table)
             self.fill_rows(self.plan.table, self.sources, first, ROWS_A_TICK)
             self.filled += ROWS_A_TICK
+
+    def _put_corrections_into_plan(self) -> None:
+        table = self.plan.table
+        columns = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
+        table[:, columns] = self.steering.corrections_at(len(table), self.line.spacing).T
 
     def _measure_slips(self, state: CarState) -> AxleSlips:
         """Return the slips of the axles; those along the wheels are 0 where their speeds are not known."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from trailbrake.control.vehicle.gear_choice import choose_gear, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import GearSelector, upshift_speeds
 from trailbrake.control.vehicle.manual_input import NO_INPUT, ManualInput, ManualInputShaper
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
@@ -25,17 +25,17 @@ class Driver:
 
     def __init__(self) -> None:
         self.hands: Callable[[], ManualInput | None] | None = None
-        self._shifts: tuple[float, ...] | None = None
+        self._gears: GearSelector | None = None
 
     def reset(self, course: Course) -> None:
         """Start again."""
         car = course.car
         if car is None:
-            self._hands, self._shifts = ManualInputShaper(WHEELBASE, LOCK), None
+            self._hands, self._gears = ManualInputShaper(WHEELBASE, LOCK), None
         else:
-            self._hands, self._shifts = (
+            self._hands, self._gears = (
                 ManualInputShaper(car.body.wheelbase, car.steering.max_angle),
-                upshift_speeds(car),
+                GearSelector(upshift_speeds(car)),
             )
 
     def act(self, state: CarState, dt: float) -> Controls:
@@ -48,8 +48,8 @@ class Driver:
         steer, throttle, brake = self._hands.shape_input(manual_input, state.speed, dt)
         if self._hands.reversing:
             gear: int | None = -1
-        elif state.gear is None or self._shifts is None:
+        elif state.gear is None or self._gears is None:
             gear = None
         else:
-            gear = choose_gear(state.speed, state.gear, self._shifts)
+            gear = self._gears.choose(state.speed, state.gear, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake, handbrake=manual_input.handbrake, gear=gear)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
+from trailbrake.planning.steering_learning import MOST_CORRECTION
 
 Array = NDArray[np.float64]
 
@@ -25,7 +26,8 @@ FAST_LIMIT = 1.0  # m/s above the plan that a lap may be
 FAST_GAIN = 0.02  # of the factor, per m/s beyond
 OVERRUN_GAIN = 0.05  # of the factor, per m that the outer wheels are beyond the edge, or the end of its kerb
 OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
-MOST_LOWERING = 0.12  # of the factor, in a lap
+MOST_PROVEN = 0.08  # share above the grip that a lap was driven with, for which it vouches at most, ...
+DOUBTFUL_GRIP = 0.96  # ... where the estimate says that there is less than this of what was believed
 LEAST_RAISE = 0.005  # of the factor, in a lap, that remains at a station where laps went wrong
 LEAST_FACTOR, MOST_FACTOR = 0.7, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
@@ -45,6 +47,7 @@ class LearningLimits(NamedTuple):
             factor settles instead of going up and down.
         braked_slip: slip along braked wheels, over that of the peak, that counts as the target: a law that limits slip
             by the pedals never shows more, however much too late it braked.
+        most_lowering: of the factor, in a lap.
         recurring_grip: share by which the estimated grip may be below that of the lap before at the same place before
             it lowers the plan; 0: the plan follows the estimate itself.
     """
@@ -54,17 +57,22 @@ class LearningLimits(NamedTuple):
     most_factor: float
     raise_kept: float
     braked_slip: float
+    most_lowering: float
     recurring_grip: float
 
 
-CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.0)  # for a law that follows a plan with room to spare
-PEAK_LIMITS = LearningLimits(1.0, 0.05, 1.3, 0.5, 0.86, 0.03)  # for one that holds a car at the peak of its tyres
-
-
+# For a law that follows a plan with room to spare, and for one that holds a car at the peak of its tyres.
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.12, 0.0)
+PEAK_LIMITS = LearningLimits(0.95, 0.05, 1.3, 0.5, 0.86, 0.2, 0.03)
 LINE_LIMITS = PEAK_LIMITS._replace(most_raise=0.03)  # the same where the first plan is that of a minimum-time line
 
 
-class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+Correction = Annotated[
+    float, msgspec.Meta(ge=-MOST_CORRECTION, le=MOST_CORRECTION, description="rad, learned along the line")
+]
+
+
+class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What has been learned of a line, as a file keeps it."""
 
     grip: Annotated[float, msgspec.Meta(gt=0.0, le=1.0, description="1, factor on the grip that is believed")]
@@ -74,6 +82,8 @@ class PlanMemory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             float, msgspec.Meta(ge=LEAST_FACTOR, le=MOST_FACTOR, description="1, on the planned grip, by station")
         ]
     ]
+    steer: list[Correction] = []  # of the steering angle and the sideslip, by station of `steering_learning`
+    sideslip: list[Correction] = []
 
 
 def read_plan_memory(content: JsonObject, where: str) -> PlanMemory:
@@ -125,7 +135,7 @@ class LapLearning:
         self.lap_grip = 1.0
         self._station = 0
 
-    def observe(self, s: float, grip: float, use: float, slip: float, fault: float) -> bool:
+    def observe(self, s: float, grip: float, use: float, slip: float, fault: float, driven: float) -> bool:
         """Take one sample; return whether a lap has ended with it, so that `factors` are new.
 
         Args:
@@ -134,18 +144,19 @@ class LapLearning:
             use: of the planned grip, 1 at its limit.
             slip: by the slip angles, over that of the peak.
             fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
+            driven: factor on the planned grip that is driven with, `usable_grip` and what is kept in reserve.
         """
         station = min(int(s / STATION), len(self.factors) - 1)
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
-            self.finish_lap(grip)
+            self.finish_lap(grip, driven)
         self._estimates[station] = grip
         target = self._limits.target_slip
         if use > LEAST_USE or slip > target or fault > 0.0:
             wrong = SLIP_GAIN * (slip - target) + fault
             if wrong > self._fault[station]:
-                self._fault[station], self._grip[station] = wrong, self.usable_grip(s, grip)
+                self._fault[station], self._grip[station] = wrong, driven
         return ended
 
     def usable_grip(self, s: float, grip: float) -> float:
@@ -161,8 +172,13 @@ class LapLearning:
         station = min(int(s / STATION), len(self.factors) - 1)
         return min(grip / float(self.last_estimates[station]) + tolerance, 1.0)
 
-    def finish_lap(self, grip: float) -> None:
-        """Update the factors by the lap that has ended, and begin another; `grip` is the estimate now."""
+    def finish_lap(self, grip: float, driven: float) -> None:
+        """Update the factors by the lap that has ended, and begin another.
+
+        Args:
+            grip: the estimate now.
+            driven: factor on the planned grip that is driven with now.
+        """
         # What was driven is the product of factor and usable grip. Where that has changed since, the factor makes up
         # for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
         follows_estimate = self._limits.recurring_grip == 0.0
@@ -171,13 +187,15 @@ class LapLearning:
         proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
-        wanted = self._spread(np.clip(wanted, 1.0 - MOST_LOWERING, 1.0 + self._limits.most_raise))
+        if not follows_estimate and grip < DOUBTFUL_GRIP:
+            wanted = np.minimum(wanted, (1.0 + MOST_PROVEN) * before)
+        wanted = self._spread(np.clip(wanted, 1.0 - self._limits.most_lowering, 1.0 + self._limits.most_raise))
         if grip < self.lap_grip - FALLING_GRIP:  # what margin a lap had on better ground, the next has not
             wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
         margin = self._spread(-self._fault)
         # From the second lap on the usable grip is relative: stations without a sample in the first one follow it here.
-        unsampled = min(grip, 1.0) - 1.0 if self.laps == 0 and not follows_estimate else 0.0
+        unsampled = min(driven, 1.0) - 1.0 if self.laps == 0 and not follows_estimate else 0.0
         change = np.where(np.isfinite(margin), np.minimum(wanted - 1.0, self._raise), unsampled)
         least = min(LEAST_RAISE, self._limits.most_raise)
         self._raise = np.where(margin < 0.0, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)

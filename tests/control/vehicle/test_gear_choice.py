@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import car_names, load_car
-from trailbrake.control.vehicle.gear_choice import HYSTERESIS, REV_MARGIN, choose_gear, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import (
+    HYSTERESIS,
+    REV_MARGIN,
+    SHIFT_PATIENCE,
+    GearSelector,
+    choose_gear,
+    upshift_speeds,
+)
 from trailbrake.units import RPM
 
 
@@ -62,3 +69,41 @@ def test_a_car_with_one_gear_stays_in_it():
 def test_a_gear_that_the_model_of_the_car_does_not_have_leads_down():
     assert choose_gear(8.0, 5, (10.0, 20.0)) == 4
     assert choose_gear(8.0, 2, ()) == 1
+
+
+def drive_late_gearbox(request, delay_s, seconds=8.0):
+    """Return the gears of a car that coasts while it shifts and gets requests `delay_s` late; `request` is a function
+    of speed, gear and dt."""
+    dt, shift_s = 0.01, 0.08
+    pending, gears = [3] * round(delay_s / dt), []
+    speed, gear, target, left = 50.0, 3, 3, 0.0
+    for _ in range(round(seconds / dt)):
+        pending.append(request(speed, gear, dt))
+        wanted = pending.pop(0)
+        if left <= 0.0 and wanted != gear:
+            target, left = wanted, shift_s
+        if left > 0.0:
+            left -= dt
+            gear = target if left <= 0.0 else gear
+        speed += (-2.0 if left > 0.0 else 2.0) * dt
+        gears.append(gear)
+    return gears
+
+
+def test_a_late_gearbox_shifts_up_once():
+    """With a delay the gear that is engaged is no ground for the next request: it hunts, as seen with 40 ms."""
+    shifts = (20.0, 35.0, 52.0)
+    hunting = drive_late_gearbox(lambda speed, gear, dt: choose_gear(speed, gear, shifts), 0.04)
+    assert np.count_nonzero(np.diff(hunting)) > 4
+    for delay_s in (0.0, 0.04, 0.2):
+        selector = GearSelector(shifts)
+        assert np.count_nonzero(np.diff(drive_late_gearbox(selector.choose, delay_s))) == 1
+
+
+def test_a_gear_that_is_refused_or_put_in_by_others_is_taken_for_what_it_is():
+    selector = GearSelector((20.0, 35.0, 52.0))
+    assert selector.choose(40.0, 3, 0.01) == 3
+    assert selector.choose(53.0, 3, 0.01) == 4
+    assert selector.choose(50.0, 3, 0.9 * SHIFT_PATIENCE) == 4
+    assert selector.choose(50.0, 3, 0.2 * SHIFT_PATIENCE) == 3
+    assert selector.choose(45.0, 2, 2.0 * SHIFT_PATIENCE) == 3

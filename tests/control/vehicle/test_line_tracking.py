@@ -60,6 +60,20 @@ def test_left_of_the_line_or_turned_left_it_steers_right():
     assert track(yaw_rate=0.2).steer < 0.0 < track(yaw_rate=-0.2).steer
 
 
+def test_what_laps_have_learned_is_added_to_the_plan_and_says_what_is_left_to_learn():
+    """A sideslip of 0.02 rad that the plan lacks turns the car to the right of its way: it is steered left."""
+    plan = straight_plan()
+    assert track(yaw=-0.02, aside=SPEED * math.tan(0.02)).steer_feedback > 0.03
+    assert track(yaw=-0.02, aside=SPEED * math.tan(0.02)).sideslip_error == pytest.approx(0.02)
+    plan.table[:, PlanColumn.LEARNED_SIDESLIP] = 0.02
+    learned = track(yaw=-0.02, aside=SPEED * math.tan(0.02), plan=plan)
+    assert (learned.steer_feedback, learned.sideslip_error) == pytest.approx((0.0, 0.0), abs=1e-12)
+    plan.table[:, PlanColumn.LEARNED_SIDESLIP] = 0.0
+    plan.table[:, PlanColumn.LEARNED_STEER] = 0.01
+    assert track(plan=plan).steer == pytest.approx(0.01)
+    assert track(plan=plan).steer_feedback == pytest.approx(0.0, abs=1e-12)
+
+
 def test_it_says_where_the_car_is():
     command = track(y=0.5)
     assert (command.s, command.offset, command.row) == pytest.approx((200.0, 0.5, 200))

@@ -1,11 +1,13 @@
 """Gear choice: the gear with the most drive force, with hysteresis against repeated shifts."""
 
 import math
+from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
 
 REV_MARGIN = 0.985  # share of the limiter at which the next gear is chosen even if this one pulls harder
 HYSTERESIS = 0.93  # share of the up-shift speed at which the lower gear is chosen again
+SHIFT_PATIENCE = 0.6  # s, for which a gear that was requested may take to be engaged: delay of the controls and shift
 
 
 def upshift_speeds(car: CarParams) -> tuple[float, ...]:
@@ -20,7 +22,7 @@ def upshift_speeds(car: CarParams) -> tuple[float, ...]:
     return tuple(speeds)
 
 
-def choose_gear(speed: float, gear: int, shifts: tuple[float, ...]) -> int:
+def choose_gear(speed: float, gear: int, shifts: Sequence[float]) -> int:
     """Return the forward gear for `speed` (m/s), at most one step from `gear`.
 
     Args:
@@ -35,3 +37,33 @@ def choose_gear(speed: float, gear: int, shifts: tuple[float, ...]) -> int:
     if gear >= 2 and (gear > len(shifts) + 1 or speed < HYSTERESIS * shifts[gear - 2]):
         return gear - 1
     return gear
+
+
+class GearSelector:
+    """Gears for a car that answers late: what has been requested is not taken back before it has been engaged.
+
+    While a shift is on its way the car reports the gear of before, and loses speed. Chosen from that gear alone, the
+    next request is the gear of before; with a delay it arrives when the shift is over, and undoes it, again and again.
+
+    Args:
+        shifts: as `upshift_speeds` returns.
+    """
+
+    def __init__(self, shifts: Sequence[float]) -> None:
+        self._shifts = shifts
+        self._requested, self._waited = 0, math.inf
+
+    def choose(self, speed: float, gear: int, dt: float) -> int:
+        """Return the forward gear to request.
+
+        Args:
+            speed: m/s.
+            gear: that is engaged.
+            dt: s since the last call.
+        """
+        self._waited = 0.0 if gear == self._requested else self._waited + dt
+        if self._waited > SHIFT_PATIENCE:  # refused, or put in by somebody else
+            self._requested, self._waited = choose_gear(speed, gear, self._shifts), 0.0
+        else:
+            self._requested = choose_gear(speed, self._requested, self._shifts)
+        return self._requested

@@ -49,6 +49,8 @@ class PlanColumn(IntEnum):
     DRIVE_LIMIT_BELOW = 8  # m/s^2, DRIVE_LIMIT at SPEED_BELOW less than the plan's speed
     LAUNCH_LIMIT = 9  # m/s^2, DRIVE_LIMIT at rest
     ENGINE_LIMITED = 10  # 1 where the engine limits the acceleration, else 0
+    LEARNED_STEER = 11  # rad, that laps have found missing in STEER
+    LEARNED_SIDESLIP = 12  # rad, the same in SIDESLIP
 
 
 class TrackingPlan(NamedTuple):
@@ -174,6 +176,8 @@ class TrackingCommand(NamedTuple):
         offset: m, left of the line.
         row: of the line; the next call's hint.
         speed_error: m/s, the plan's speed over the car's.
+        steer_feedback: rad, the part of `steer` that answers to the place and the heading of the car.
+        sideslip_error: rad, of the velocity to the left of the car's axis, over the planned one.
     """
 
     steer: float
@@ -184,6 +188,8 @@ class TrackingCommand(NamedTuple):
     offset: float
     row: int
     speed_error: float
+    steer_feedback: float
+    sideslip_error: float
 
 
 def tracked_car(car: CarParams) -> TrackedCar:
@@ -278,8 +284,11 @@ def _choose_gear(car: TrackedCar, speed: float, gear: int) -> int:
 @internal_jit
 def _steer_angle(
     plan: TrackingPlan, car: TrackedCar, motion: TrackedMotion, gains: Array, place: tuple[float, float, float]
-) -> float:
-    """Return the angle of the front wheels (rad); `place` is s (m), offset (m) and speed (m/s)."""
+) -> tuple[float, float, float]:
+    """Return the angle of the front wheels, the part that answers to place and heading, and the error of the sideslip.
+
+    All in rad; `place` is s (m), offset (m) and speed (m/s).
+    """
     s, offset, speed = place
     ahead = s + gains[TrackingGain.STEER_LEAD] * speed
     planned = max(_plan_at(plan, ahead, PlanColumn.SPEED), MIN_SPEED)
@@ -293,15 +302,17 @@ def _steer_angle(
     turning = motion.yaw_rate - min(speed / here, MOST_SPEED_RATIO) * _plan_at(plan, s, PlanColumn.YAW_RATE)
     heading = motion.yaw - column_at(plan.line, s, RoadColumn.YAW)
     heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
+    sideslip += _plan_at(plan, ahead, PlanColumn.LEARNED_SIDESLIP)
     error = offset + gains[TrackingGain.LOOK_AHEAD] * min(max(heading + sideslip, -1.0), 1.0)
-    angle = forward - gains[TrackingGain.STEER] * error - gains[TrackingGain.YAW_DAMPING] * turning
+    forward += _plan_at(plan, ahead, PlanColumn.LEARNED_STEER) - gains[TrackingGain.YAW_DAMPING] * turning
+    angle = forward - gains[TrackingGain.STEER] * error
     if speed > SLIP_SPEED:
         # From the direction of flow at the front axle: beyond the peak slip more steer only makes the tyres slide.
         flow = math.atan2(motion.aside + car.to_front * motion.yaw_rate, max(motion.forward, 1.0))
         peak = gains[TrackingGain.FRONT_SLIP] * car.peak_angles[0]
         angle = min(max(angle, flow - peak), flow + peak)
-    limited: float = min(max(angle, -car.max_steer), car.max_steer)
-    return limited
+    limited = min(max(angle, -car.max_steer), car.max_steer)
+    return limited, limited - forward, math.atan2(motion.aside, max(motion.forward, MIN_SPEED)) - sideslip
 
 
 @internal_jit
@@ -363,7 +374,7 @@ def track_line(
     """
     s, offset, row = project_to_road(plan.line, motion.x, motion.y, aim.near)
     speed = math.sqrt(motion.forward * motion.forward + motion.aside * motion.aside)
-    angle = _steer_angle(plan, car, motion, gains, (s, offset, speed))
+    angle, feedback, sideslip_error = _steer_angle(plan, car, motion, gains, (s, offset, speed))
 
     error = aim.speed_share * _plan_at(plan, s, PlanColumn.SPEED) - speed
     ahead = s + gains[TrackingGain.SPEED_LEAD] * speed
@@ -386,4 +397,5 @@ def track_line(
     force = car.masses[gear] * acceleration + (hold if hold < 0.0 else hold * drive_kept)
     throttle, brake = _pedals_for_force(car, motion, force, gear)
     throttle, brake = _slip_limited_pedals(car, motion, throttle, brake)
-    return TrackingCommand(angle, throttle, brake, _choose_gear(car, speed, motion.gear), s, offset, row, error)
+    gear = _choose_gear(car, speed, motion.gear)
+    return TrackingCommand(angle, throttle, brake, gear, s, offset, row, error, feedback, sideslip_error)
