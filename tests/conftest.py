@@ -1,8 +1,11 @@
 """Fixtures that several parts share."""
 
 import gc
+import itertools
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,11 @@ from hypothesis import HealthCheck, settings
 
 # Several processes run tests: threads of the linear algebra library would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Bytecode is kept, whatever the shell says: all processes of a run read the same modules, and rewriting the assertions
+# of the tests takes longer than everything else that precedes them.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # No line that a user keeps takes part in a test.
 os.environ["TRAILBRAKE_LINES"] = str(Path(tempfile.gettempdir()) / f"trailbrake-lines-{os.getpid()}")
@@ -32,6 +40,29 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+def _collects_from_the_end(config: pytest.Config) -> bool:
+    """Whether this process is the second of a pair that collect all tests."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    return int(worker.removeprefix("gw")) % 2 == 1 and config.args_source is pytest.Config.ArgsSource.TESTPATHS
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Let two processes begin at opposite ends, so that each finds half of the tests rewritten by the other."""
+    report = yield
+    if isinstance(collector, pytest.Directory) and _collects_from_the_end(collector.config):
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests in the order of all other processes."""
+    if _collects_from_the_end(config):
+        modules = [list(tests) for _, tests in itertools.groupby(items, lambda item: item.path)]
+        items[:] = itertools.chain.from_iterable(reversed(modules))
 
 
 def pytest_collection() -> None:
