@@ -186,15 +186,6 @@ def test_learned_factors_reach_the_plan():
     assert not changed[:40].any()
 
 
-@pytest.mark.slow
-def test_each_lap_of_the_first_ones_is_quicker_and_clean(tmp_path):
-    summary = drive(DriveOptions(driver="line_track", track="pinegrove", car="gt3", laps=3, report=False, out=tmp_path))
-    times = [lap["time_s"] for lap in summary["laps"]]
-    assert [lap["valid"] for lap in summary["laps"]] == [True] * 3
-    assert summary["off_track_s"] == 0.0
-    assert times[1] > times[2]
-
-
 FAULT_S = 0.6  # s, longer than a supervisor waits before it brakes
 
 
