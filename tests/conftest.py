@@ -1,7 +1,6 @@
 """Fixtures that several parts share."""
 
 import gc
-import itertools
 import os
 import sys
 import tempfile
@@ -42,27 +41,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log)
 
 
-def _collects_from_the_end(config: pytest.Config) -> bool:
-    """Whether this process is the second of a pair that collect all tests."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-    return int(worker.removeprefix("gw")) % 2 == 1 and config.args_source is pytest.Config.ArgsSource.TESTPATHS
+def _collects_all(config: pytest.Config) -> bool:
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Let two processes begin at opposite ends, so that each finds half of the tests rewritten by the other."""
+    """Let every second process begin at the other end, so that it finds half of the tests rewritten by the first."""
     report = yield
-    if isinstance(collector, pytest.Directory) and _collects_from_the_end(collector.config):
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    if number % 2 == 1 and isinstance(collector, pytest.Directory) and _collects_all(collector.config):
         report.result.reverse()
     return report
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests in the order of all other processes."""
-    if _collects_from_the_end(config):
-        modules = [list(tests) for _, tests in itertools.groupby(items, lambda item: item.path)]
-        items[:] = itertools.chain.from_iterable(reversed(modules))
+    """Put the tests in one order, wherever a process has begun."""
+    if _collects_all(config):
+        items.sort(key=lambda item: item.path.parts)
 
 
 def pytest_collection() -> None:
