@@ -30,7 +30,10 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.drive_session import drive
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import CarState
+from trailbrake.tracks import layout
 from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.road_builder import build_road
+from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 
@@ -203,13 +206,21 @@ def test_learned_factors_reach_the_plan():
     assert not changed[:40].any()
 
 
+def stadium():
+    """Return a circuit of two hairpins, 550 m."""
+    straight, hairpin = "straight = 60\nadjust = true", "radius = 50\nturn = 180"
+    parts = (straight, hairpin, straight, straight, hairpin, straight)
+    text = "closed = true\nwidth = 12.0\n" + "".join(f"\n[[segment]]\n{part}\n" for part in parts)
+    return Track("stadium", "two hairpins", (build_road(layout.parse_layout(text, "t.toml"), "t.toml"),))
+
+
 @pytest.mark.slow
-def test_the_steering_that_is_learned_brings_the_car_back_to_its_line(tmp_path):
-    """Four laps from rest: the plan rises from lap to lap, and the car keeps nearer to its line all the same."""
-    offsets = {False: [], True: []}
+def test_the_steering_that_is_learned_brings_the_car_back_to_its_line():
+    """The third lap from rest; the plan rises from lap to lap with it as without it."""
+    here, offsets = Course(stadium(), course().car), {False: [], True: []}
     for learns_steering, squares in offsets.items():
-        made, world = Driver(), World(course().track, [course().car])
-        made.reset(course())
+        made, world = Driver(), World(here.track, [here.car])
+        made.reset(here)
         if not learns_steering:
             made.steering.finish_lap = lambda: None
         dt = 0.0
@@ -219,16 +230,7 @@ def test_the_steering_that_is_learned_brings_the_car_back_to_its_line(tmp_path):
             dt = world.period
             if len(world.laps(0)) == 2:
                 squares.append(made.line.locate(now.x, now.y)[1] ** 2)
-    assert np.mean(offsets[True]) < 0.6 * np.mean(offsets[False])
-
-
-@pytest.mark.slow
-def test_each_lap_of_the_first_ones_is_quicker_and_clean(tmp_path):
-    summary = drive(DriveOptions(driver="line_track", track="pinegrove", car="gt3", laps=3, report=False, out=tmp_path))
-    times = [lap["time_s"] for lap in summary["laps"]]
-    assert [lap["valid"] for lap in summary["laps"]] == [True] * 3
-    assert summary["off_track_s"] == 0.0
-    assert times[1] > times[2]
+    assert np.mean(offsets[True]) < 0.5 * np.mean(offsets[False])
 
 
 FAULT_S = 0.6  # s, longer than a supervisor waits before it brakes

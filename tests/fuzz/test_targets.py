@@ -3,6 +3,7 @@
 import ast
 import itertools
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers.source_tree import PACKAGE, module_nodes
@@ -111,12 +112,20 @@ def executed():
             for data in target.read_seeds().values():
                 target.run_case(data)
 
+    def run_noted():
+        sys.setprofile(note_call)
+        try:
+            run_seeds()
+            assert sys.getprofile() is note_call, "a target has ended the notes of calls"
+        finally:
+            sys.setprofile(None)
+
     run_seeds()  # compiles kernels, which would take minutes with a note of each call
-    sys.setprofile(note_call)
-    try:
-        run_seeds()
-    finally:
-        sys.setprofile(None)
+    # In a thread of its own: the interpreter notes calls thread by thread, and what tests before this one have left in
+    # the main thread, a signal, an exception that is still to come or a note that never ended, would keep it from that.
+    with ThreadPoolExecutor(1) as noting:
+        noting.submit(run_noted).result()
+    assert run_seeds.__code__ in entered, "no call was noted"
     inside = [code for code in entered if code.co_filename.startswith(str(PACKAGE))]
     return {(code.co_filename[len(str(PACKAGE)) + 1 :].replace("\\", "/"), code.co_name) for code in inside}
 

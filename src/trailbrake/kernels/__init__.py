@@ -53,7 +53,7 @@ if BACKEND == "numba":
 
     def jit(function: Function) -> Function:
         """Compile `function` on first use; keep the machine code on disk where there is a folder for it."""
-        return _cache_kernel(njit(function, **COMMON_OPTIONS))  # type: ignore[no-any-return]
+        return share_between_constants(_cache_kernel(njit(function, **COMMON_OPTIONS)))  # type: ignore[no-any-return]
 
     def internal_jit(function: Function) -> Function:
         """Compile `function` for the kernels that call it, not for Python; its machine code is on disk with theirs.
@@ -127,7 +127,7 @@ if BACKEND == "numba":
     def _compile_lanes(function: Any, source: Any, freedom: set[str]) -> Any:
         kernel = _cache_kernel(njit(function, fastmath=freedom, **COMMON_OPTIONS))
         LANE_SOURCES[kernel], _recompilers[kernel] = source, _compile_lanes
-        return kernel
+        return share_between_constants(kernel)
 
 elif BACKEND == "python":
     CACHE_IS_COLD = False

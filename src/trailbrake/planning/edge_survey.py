@@ -113,12 +113,13 @@ def _pair_points(centre: Array, path: Array) -> Array:
     reach = int(max(PAIR_SHARE * others, PAIR_REACH / PATH_STEP))
     window = np.arange(-reach, reach + 1)
     pairs = np.empty_like(centre)
+    x, y = path[:, 0].copy(), path[:, 1].copy()
     for first in range(0, count, 256):
         rows = np.arange(first, min(first + 256, count))
         near = (rows * others // count)[:, None] + window
         near = near % others if _is_round(path) else np.clip(near, 0, others - 1)
-        gaps = np.hypot(path[near, 0] - centre[rows, None, 0], path[near, 1] - centre[rows, None, 1])
-        pairs[rows] = path[near[np.arange(len(rows)), np.argmin(gaps, axis=1)]]
+        squares = (x[near] - centre[rows, None, 0]) ** 2 + (y[near] - centre[rows, None, 1]) ** 2
+        pairs[rows] = path[near[np.arange(len(rows)), np.argmin(squares, axis=1)]]
     return pairs
 
 

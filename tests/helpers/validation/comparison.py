@@ -45,7 +45,7 @@ def _checks(m: Manoeuvre, model: str, mine: Trace, theirs: Trace, bar: float) ->
 
 
 def _plot(name: str, mine: Trace, bodies: Trace, track: Trace | None) -> tuple[Plot, Plot]:
-    every = slice(None, None, 25)
+    every = slice(None, None, 12)
     traces = [("world", "-", mine), ("multi-body", "--", bodies)] + ([("single-track", "o", track)] if track else [])
     return tuple(
         Plot(f"{name}_{key}", "time, s", label, tuple(
@@ -82,7 +82,7 @@ def independent() -> Case:
         "An independent model: CommonRoad's BMW 320i",
         "Vehicle 2 of the package `commonroad-vehicle-models`, with its own parameters, in its multi-body model of 29"
         " states and its drift single-track of 9, beside the same car in the world. Same road-wheel angle, same wheel"
-        " torques, 5 s, 1 ms (Runge-Kutta of fourth order for theirs, substeps of 0.25 ms for ours). How their"
+        " torques, 5 s, 2 ms (Runge-Kutta of fourth order for theirs, substeps of 0.25 ms for ours). How their"
         " parameters become ours stands at the top of `tests/validation/bmw.py`. Slip angle and yaw rate are those of"
         " the whole car's centre.",
         "Althoff and Würsching, CommonRoad: Vehicle Models, 2020. RMS of the difference over 5 s. Bars: 3 % below 3"

@@ -14,7 +14,7 @@ from helpers.validation.driving import Field
 from trailbrake.world.row_layout import AxleRow, StateRow
 
 SECONDS = 5.0
-STEP = 0.001  # s, of all three
+STEP = 0.002  # s, of all three
 Steer = Callable[[float], float]
 
 
@@ -54,7 +54,7 @@ class Trace:
 def ours(theirs: Any, m: Manoeuvre) -> Trace:
     """Drive the world's car."""
     car = bmw.car(theirs)
-    field = Field([car], [m.speed], dt=STEP / 4, substeps=4)
+    field = Field([car], [m.speed], dt=STEP / 8, substeps=8)
     mass, radius = theirs.m, float(field.param(AxleRow.RADIUS)[0])
     split = 0.5 * np.array([theirs.T_sb, theirs.T_sb, 1.0 - theirs.T_sb, 1.0 - theirs.T_sb])
     rear = np.array([0.0, 0.0, 0.5, 0.5])

@@ -62,7 +62,9 @@ class RoadTrail:
         """
         if not self._points:
             return None
-        near = min(self._points, key=lambda point: (point[0] - x) ** 2 + (point[1] - y) ** 2)
-        if math.dist(near[:2], (x, y)) > MAX_DISTANCE:
+        distances = [(px - x) * (px - x) + (py - y) * (py - y) for px, py, _ in self._points]
+        nearest = min(distances)
+        if nearest > MAX_DISTANCE * MAX_DISTANCE:
             return None
+        near = self._points[distances.index(nearest)]
         return (y - near[1]) * math.cos(near[2]) - (x - near[0]) * math.sin(near[2]), near[2]
