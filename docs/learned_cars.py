@@ -2,10 +2,10 @@
 
 `python docs/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
 `files` compares the files with the cars, `drive` has `line_follow`, learning, drive seven laps of three tracks with
-each file, and with the true one. `page` writes the tables alone. NAME ... selects simulators, cars and tracks, `--jobs N`
-uses processes, `--again` repeats what is stored. What was measured is in docs/learned_cars.json: a call that was broken
-off goes on. Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside
-the repository, and TRAILBRAKE_SHARED names another folder.
+each file, and with the true one. `page` writes the tables alone. NAME ... selects simulators, cars and tracks,
+`--jobs N` uses processes, `--again` repeats what is stored. What was measured is in docs/learned_cars.json: a call
+that was broken off goes on. Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured
+tracks are beside the repository, and TRAILBRAKE_SHARED names another folder.
 """
 
 import argparse
@@ -271,8 +271,9 @@ def describe_bars(found: dict[str, list[Figures]]) -> list[str]:
         " | delay 5 ms | figures in their intervals | numbers in theirs |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    named = [(SIMS[sim], rows) for sim, rows in found.items()]
-    for wire, rows in [*named, ("all", [row for _, rows in named for row in rows])]:
+    groups = [(SIMS[sim], rows) for sim, rows in found.items()]
+    groups.append(("all", [row for _, rows in groups for row in rows]))
+    for wire, rows in groups:
         if not rows:
             continue
         held = [str(sum(abs(row[name]) <= bar for row in rows)) for name, bar in BARS.items()]
