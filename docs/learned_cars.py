@@ -2,10 +2,11 @@
 
 `python docs/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
 `files` compares the files with the cars, `drive` has `line_follow`, learning, drive seven laps of three tracks with
-each file, and with the true one. `page` writes the tables alone. NAME ... selects simulators, cars and tracks,
-`--jobs N` uses processes, `--again` repeats what is stored. What was measured is in docs/learned_cars.json: a call
-that was broken off goes on. Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured
-tracks are beside the repository, and TRAILBRAKE_SHARED names another folder.
+each file, and with the true one. `all` does these for each car on one wire, then on another. `page` writes the tables
+alone. NAME ... selects simulators, cars and tracks, `--jobs N` uses processes, `--again` repeats what is stored. What
+was measured is in docs/learned_cars.json: a call that was broken off goes on. Files and journals are in
+build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the repository, and
+TRAILBRAKE_SHARED names another folder.
 """
 
 import argparse
@@ -66,21 +67,35 @@ class Case(NamedTuple):
         return " ".join(self).strip()
 
 
-def list_files(step: str) -> list[Case]:
-    """Return a case for each car on each wire: first each car once."""
+def list_files(step: str, turn: int) -> list[Case]:
+    """Return a case for each car, with another wire in each turn of three."""
     sims = list(SIMS)
-    return [Case(step, sims[(index + turn) % 3], car) for turn in range(3) for index, car in enumerate(CARS)]
+    return [Case(step, sims[(index + turn) % 3], car) for index, car in enumerate(CARS)]
 
 
-def list_drives() -> list[Case]:
-    """Return all drives: first each car once, then each car on each wire, then all tracks."""
-    sims = list(SIMS)
+def list_drives(turn: int) -> list[Case]:
+    """Return the drives of each car, with another wire and track in each turn of nine: of the learned file, the true one.
+
+    After three turns each car was driven on each wire, after nine on each track of each wire.
+    """
     cases = []
-    for turn in range(9):
-        for index, car in enumerate(CARS):
-            sim, track = sims[(index + turn) % 3], TRACKS[(index // 3 + index + turn + turn // 3) % 3]
-            cases += [Case("learned", sim, car, track), Case("true", sim, car, track)]
+    for index, learned in enumerate(list_files("learned", turn)):
+        track = TRACKS[(index // 3 + index + turn + turn // 3) % 3]
+        cases += [learned._replace(track=track), learned._replace(step="true", track=track)]
     return cases
+
+
+def list_cases(what: str) -> list[list[Case]]:
+    """Return the cases of the steps of a call, one list after the other."""
+    steps: list[list[Case]] = []
+    for turn in range(9):
+        if what in ("learn", "all") and turn < 3:
+            steps.append(list_files("learn", turn))
+        if what in ("files", "all") and turn < 3:
+            steps.append(list_files("files", turn))
+        if what in ("drive", "all"):
+            steps.append(list_drives(turn))
+    return steps
 
 
 def file_path(case: Case) -> Path:
@@ -180,7 +195,7 @@ def best_flying(found: Figures, laps: int) -> float:
 def list_cells(figures: Figures) -> list[tuple[Case, Figures, Figures]]:
     """Return the cells whose two drives are stored: case, with the learned file, with the true one."""
     cells = []
-    for case in list_drives():
+    for case in (case for turn in range(9) for case in list_drives(turn)):
         other = case._replace(step="true")
         if case.step == "learned" and case.name in figures and other.name in figures:
             cells.append((case, figures[case.name], figures[other.name]))
@@ -243,7 +258,8 @@ def describe_files(figures: Figures) -> str:
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     found: dict[str, list[Figures]] = {sim: [] for sim in SIMS}
-    for case in sorted(list_files("files"), key=lambda case: (CARS.index(case.car), list(SIMS).index(case.sim))):
+    files = [case for turn in range(3) for case in list_files("files", turn)]
+    for case in sorted(files, key=lambda case: (CARS.index(case.car), list(SIMS).index(case.sim))):
         learning, row = figures.get(case._replace(step="learn").name), figures.get(case.name)
         if learning is None or row is None:
             continue
@@ -301,22 +317,26 @@ def write_pages() -> None:
 def main() -> None:
     """Measure what the arguments say, and write the pages."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=("learn", "files", "drive", "page"), default="page", nargs="?")
+    parser.add_argument("what", choices=("learn", "files", "drive", "all", "page"), default="page", nargs="?")
     parser.add_argument("names", nargs="*", help="simulators, cars and tracks")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="measure what is stored as well")
     given = parser.parse_args()
-    cases = {"drive": list_drives(), "page": []}.get(given.what, list_files(given.what))
-    stored = read_figures()
-    chosen = [
-        case for case in cases if all(name in case for name in given.names) and (given.again or case.name not in stored)
-    ]
-    for case in chosen:
-        if given.again and case.step == "learn":
-            journal_path(file_path(case)).unlink(missing_ok=True)
-    for case, figures in measure_cases(chosen, given.jobs):
-        print(case.name, figures, flush=True)
-        store_case(case, figures)
+    for cases in list_cases(given.what):
+        stored = read_figures()
+        chosen = [
+            case
+            for case in cases
+            if all(name in case for name in given.names)
+            and (given.again or case.name not in stored)
+            and (case.step == "learn" or case.step == "true" or case._replace(step="learn", track="").name in stored)
+        ]
+        for case in chosen:
+            if given.again and case.step == "learn":
+                journal_path(file_path(case)).unlink(missing_ok=True)
+        for case, figures in measure_cases(chosen, given.jobs):
+            print(case.name, figures, flush=True)
+            store_case(case, figures)
     write_pages()
 
 
