@@ -74,7 +74,7 @@ def list_files(step: str, turn: int) -> list[Case]:
 
 
 def list_drives(turn: int) -> list[Case]:
-    """Return the drives of each car, with another wire and track in each turn of nine: of the learned file, the true one.
+    """Return the drives of a turn: each car with its learned file and the true one, on other wires and tracks.
 
     After three turns each car was driven on each wire, after nine on each track of each wire.
     """
