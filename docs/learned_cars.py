@@ -85,17 +85,18 @@ def list_drives(turn: int) -> list[Case]:
     return cases
 
 
-def list_cases(what: str) -> list[list[Case]]:
-    """Return the cases of the steps of a call, one list after the other."""
-    steps: list[list[Case]] = []
-    for turn in range(9):
-        if what in ("learn", "all") and turn < 3:
-            steps.append(list_files("learn", turn))
-        if what in ("files", "all") and turn < 3:
-            steps.append(list_files("files", turn))
-        if what in ("drive", "all"):
-            steps.append(list_drives(turn))
-    return steps
+def list_chains(what: str) -> list[list[Case]]:
+    """Return the cases of a call: those of a chain are measured one after the other, chains side by side."""
+    if what == "all":
+        return [
+            [*(Case(step, case.sim, case.car) for step in ("learn", "files")), case, case._replace(step="true")]
+            for turn in range(9)
+            for case in list_drives(turn)
+            if case.step == "learned"
+        ]
+    if what == "drive":
+        return [[case] for turn in range(9) for case in list_drives(turn)]
+    return [[case] for turn in range(3) for case in list_files(what, turn)]
 
 
 def file_path(case: Case) -> Path:
@@ -154,9 +155,9 @@ MEASUREMENTS: dict[str, Callable[[Case], Figures]] = {
 }  # fmt: skip
 
 
-def measure_case(case: Case) -> Figures:
-    """Return the figures of a case, and the revision of the code."""
-    return {**MEASUREMENTS[case.step](case), "revision": find_revision()}
+def measure_chain(cases: Sequence[Case]) -> list[tuple[Case, Figures]]:
+    """Return the cases with their figures and the revision of the code."""
+    return [(case, {**MEASUREMENTS[case.step](case), "revision": find_revision()}) for case in cases]
 
 
 def find_revision() -> str:
@@ -179,12 +180,11 @@ def store_case(case: Case, figures: Figures) -> None:
     draft.replace(FIGURES)
 
 
-def measure_cases(cases: Sequence[Case], jobs: int) -> Iterator[tuple[Case, Figures]]:
-    """Measure cases in processes; yield each with its figures."""
+def measure_chains(chains: Sequence[Sequence[Case]], jobs: int) -> Iterator[tuple[Case, Figures]]:
+    """Measure chains of cases in processes; yield each case with its figures."""
     with ProcessPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(measure_case, case): case for case in cases}
-        for future in as_completed(waiting):
-            yield waiting[future], future.result()
+        for future in as_completed([pool.submit(measure_chain, chain) for chain in chains]):
+            yield from future.result()
 
 
 def best_flying(found: Figures, laps: int) -> float:
@@ -322,21 +322,18 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="measure what is stored as well")
     given = parser.parse_args()
-    for cases in list_cases(given.what):
-        stored = read_figures()
-        chosen = [
-            case
-            for case in cases
-            if all(name in case for name in given.names)
-            and (given.again or case.name not in stored)
-            and (case.step == "learn" or case.step == "true" or case._replace(step="learn", track="").name in stored)
-        ]
-        for case in chosen:
-            if given.again and case.step == "learn":
-                journal_path(file_path(case)).unlink(missing_ok=True)
-        for case, figures in measure_cases(chosen, given.jobs):
-            print(case.name, figures, flush=True)
-            store_case(case, figures)
+    stored = set() if given.again else set(read_figures())
+    chains = []
+    for chain in list_chains(given.what):
+        chosen = [case for case in chain if case.name not in stored and all(name in chain[-1] for name in given.names)]
+        stored |= {case.name for case in chosen}
+        chains.append(chosen)
+    for case in (case for chain in chains for case in chain):
+        if given.again and case.step == "learn":
+            journal_path(file_path(case)).unlink(missing_ok=True)
+    for case, figures in measure_chains([chain for chain in chains if chain], given.jobs):
+        print(case.name, figures, flush=True)
+        store_case(case, figures)
     write_pages()
 
 
