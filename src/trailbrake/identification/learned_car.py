@@ -23,6 +23,7 @@ from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
 from trailbrake.identification.class_priors import CarClass, find_class, make_prior_car
 from trailbrake.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.engine_power import find_torque_curve
 from trailbrake.identification.figure_uncertainty import find_uncertainty
 from trailbrake.identification.gearing import Gearing, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
@@ -108,7 +109,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         if mass is not None:  # it tells the class as well
             kind, draft = _begin_draft(table, geometry, gearing, mass.value)
         put_mass(draft, mass)
-    powertrain = find_powertrain(table, draft.car) if gearing else None
+    powertrain = find_powertrain(table, draft.car, find_torque_curve(table, draft.car)) if gearing else None
     _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
     braking = find_braking(table, draft.car, powertrain)

@@ -6,6 +6,7 @@ engine's curve, drag torque, air, rolling, inertia of the engine. Rows in many g
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,16 @@ LEAST_INERTIA = 0.3  # of the engine, over that of the class
 USUAL_BRAKES = 12.0  # m/s^2 at full pedal
 MIN_BRAKE, BRAKE_STEADY_S, MAX_BRAKE_SLIP = 0.05, 0.08, 0.05
 FORCE_ERROR, FORCE_SHARE = 0.05, 0.01  # m/s^2, and of the force: what the model itself is wrong by
-BRAKE_SHARE = 0.03  # the same under braking: brakes get hot
+BRAKE_SHARE, PART_SHARE = 0.03, 0.05  # the same under braking: brakes get hot; and at part throttle
 MOST_DOUBT = 0.3  # standard deviation of a knot's torque over itself, beyond which it was not learned
 STEADY_S = 0.5  # of the pedal: turbochargers lag
+PART_STEADY_S = 0.15  # of it, below the engine speeds at which full throttle was held
 SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
 MIN_ROWS = 150
 FULL_THROTTLE, SHUT_THROTTLE = 0.95, 0.03
+PART_ERROR = 0.15  # relative, of torque by part throttle alone: throttle maps, and boost that does not come
+LOWEST = 2.0  # percentile of the engine speeds that counts as the lowest
+NEAR = 10.0  # rad/s beyond the ends of a torque curve in which it counts
 MIN_PULL = 0.2  # throttle that counts as having driven at an engine speed
 DRIVING_THROTTLE = 0.12  # above it the engine drives the car in most of its range
 DRIVE_FLOOR, DRAG_FLOOR = 0.01, 0.03  # relative, of the method
@@ -67,6 +72,22 @@ class Powertrain:
     engine_inertia: tuple[float, float]
     fit: Fit
     rows: tuple[int, int]
+
+
+class TorqueCurve(NamedTuple):
+    """What the power of the engine tells, over the mass of the car (`engine_power.py`).
+
+    Attributes:
+        speeds: (k,) rad/s, rising.
+        torque: (k,) N m/kg at full throttle at these speeds, before the gearbox's loss as the class has it.
+        sigma: (k,) relative standard deviations.
+        inertia: m^2, of the engine over the mass, and its standard deviation.
+    """
+
+    speeds: Array
+    torque: Array
+    sigma: Array
+    inertia: tuple[float, float]
 
 
 def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
@@ -135,20 +156,27 @@ def axle_inertia_share(car: CarParams, tyre: Tyre) -> float:
     return 2.0 * tyre.inertia / tyre.radius**2 / car.body.mass
 
 
-def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+def _choose_rows(table: DriveTable, car: CarParams, *, parted: bool) -> NDArray[np.bool_]:
     """Return the rows that tell the powertrain: at full throttle and coasting, if the tyres carry the whole of it.
 
     Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
-    where traction control or the tyres hold the engine back at full throttle, it is all that there is.
+    where traction control or the tyres hold the engine back at full throttle, it is all that there is: at all engine
+    speeds, or, if `parted`, at those below the lowest that full throttle was held at.
     """
-    steady = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
+    pedals = pedal_rows(table, car) & (table.brake < 0.01)
     # Near idle the engine's own control drives, and automatic clutches begin to slip.
-    steady &= table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
-    free = steady & (find_free_rows(table, car) | (table.throttle < MIN_PULL))
+    pedals &= table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
+    held = find_free_rows(table, car)
+    steady = pedals & table.steady(table.throttle, STEADY_S, 0.04)
+    free = steady & (held | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
     if (free & full).sum() > enough:
-        return free & (full | shut)
+        if not parted:
+            return free & (full | shut)
+        part = pedals & held & table.steady(table.throttle, PART_STEADY_S, 0.04) & (table.throttle > MIN_PULL)
+        part &= table.engine < np.percentile(table.engine[free & full], LOWEST)
+        return (free & (full | shut)) | part
     if (free & (table.throttle > MIN_PULL)).sum() > enough:
         return free
     return steady
@@ -174,19 +202,23 @@ def _choose_braking_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]
     )  # fmt: skip
 
 
-def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
+def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None = None) -> Powertrain | None:
     """Return the powertrain of the car of a drive; None where too little was driven in a straight line.
 
     Args:
         table: the drive.
         car: what is known of it: gears and radii found before, the rest of its class.
+        curve: the torque by the engine's power; None: the wire supplies none.
     """
-    rows = _choose_rows(table, car)
+    rows = _choose_rows(table, car, parted=curve is None)
     if rows.sum() < MIN_ROWS:
         return None
     rows |= _choose_braking_rows(table, car)
     t = table.take(rows)
     low, high = np.percentile(t.engine, [0.5, 99.5])
+    known = np.zeros(0, np.int64)
+    if curve is not None:
+        low, high = min(low, curve.speeds[0]), max(high, curve.speeds[-1])
     speeds = np.linspace(max(low, 1.0), max(high, low + 10.0), KNOTS)
     matrix = drive_matrix(t, car, speeds)
     target = t.fx + wheel_inertia_share(car) * t.ax
@@ -199,13 +231,20 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
          car.tyre_front.rolling_resistance, engine.inertia / mass],
     ])  # fmt: skip
     deviation = np.concatenate([np.full(KNOTS, 2.0 * usual), 1.0 * mean[KNOTS : KNOTS + 3], [0.007, 0.7 * mean[-1]]])
+    if curve is not None:
+        known = np.flatnonzero((speeds > curve.speeds[0] - NEAR) & (speeds < curve.speeds[-1] + NEAR))
+        mean[known] = np.interp(speeds[known], curve.speeds, curve.torque)
+        deviation[known] = np.interp(speeds[known], curve.speeds, curve.sigma) * mean[known]
+        mean[-1], deviation[-1] = curve.inertia
     # Smoothness of the torque curve: rows of their own, that weigh as much as a block of time each.
     smooth = np.zeros((KNOTS - 2, KNOTS + 5))
     repeats = np.sqrt(len(t) / len(np.unique(t.blocks)))
     for k in range(KNOTS - 2):
         smooth[k, k : k + 3] = repeats * np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual)
     blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
-    error = FORCE_ERROR + np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, FORCE_SHARE) * np.abs(target)
+    part = (t.throttle > MIN_PULL) & (t.throttle < FULL_THROTTLE)
+    share = np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, np.where(part, PART_SHARE, FORCE_SHARE))
+    error = FORCE_ERROR + share * np.abs(target)
     # An engine without inertia, or a negative one, would explain coasting and pulls in few gears as well.
     least = np.append(np.zeros(KNOTS + 4), [LEAST_INERTIA * mean[-1], 0.0])
     # The last unknown is the force of the brakes at full pedal.
@@ -218,8 +257,12 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
     fit = replace(fit, value=fit.value[:-1], sigma=fit.sigma[:-1], covariance=fit.covariance[:-1, :-1])
     driven = t.engine[t.throttle > MIN_PULL]
     gap = speeds[1] - speeds[0]
-    v, s = fit.value, fit.sigma
+    v, s = fit.value, fit.sigma.copy()
+    if curve is None and (t.throttle > FULL_THROTTLE).any():
+        only_part = speeds < np.percentile(t.engine[t.throttle > FULL_THROTTLE], LOWEST) - 0.5 * gap
+        s[:KNOTS] = np.hypot(s[:KNOTS], np.where(only_part, PART_ERROR * v[:KNOTS], 0.0))
     covered = np.array([np.sum(np.abs(driven - at) < 0.75 * gap) > 5 for at in speeds])
+    covered[known] = True
     covered &= s[:KNOTS] < MOST_DOUBT * v[:KNOTS]
     return Powertrain(
         speeds, v[:KNOTS], np.hypot(s[:KNOTS], DRIVE_FLOOR * v[:KNOTS]), covered, max(v[KNOTS], 0.0),
