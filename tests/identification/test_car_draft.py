@@ -58,6 +58,7 @@ def test_wheel_loads_tell_mass_height_and_downforce():
 
 def test_crests_and_dips_are_in_the_doubt_of_downforce_by_loads():
     draft = CarDraft(CLASS_CAR)
+    draft.put("body", cg_to_front=None)
     sure = identified(0.9, 1e-4, "loads")
     put_loads(draft, LoadModel(
         mass=identified(1000.0, 3.0, "loads"), front_share=identified(0.45, 0.01, "loads"),

@@ -85,7 +85,7 @@ def test_part_throttle_tells_engine_speeds_at_which_full_throttle_did_not_hold()
     slipping = replace(table, spin=np.where(spinning[:, None], 1.05, 1.0) * table.spin)
     found = find_powertrain(slipping, CAR)
     at = speeds[1:5]
-    assert np.interp(at, found.speeds, found.torque) == pytest.approx(truth[1:5], rel=0.03)
+    assert np.interp(at, found.speeds, found.torque) == pytest.approx(truth[1:5], rel=0.05)
     assert found.covered[1:].all()
     low, high = found.torque_sigma[1] / found.torque[1], found.torque_sigma[-2] / found.torque[-2]
     assert low > 0.15

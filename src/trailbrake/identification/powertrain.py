@@ -28,13 +28,15 @@ LEAST_INERTIA = 0.3  # of the engine, over that of the class
 USUAL_BRAKES = 12.0  # m/s^2 at full pedal
 MIN_BRAKE, BRAKE_STEADY_S, MAX_BRAKE_SLIP = 0.05, 0.08, 0.05
 FORCE_ERROR, FORCE_SHARE = 0.05, 0.01  # m/s^2, and of the force: what the model itself is wrong by
-BRAKE_SHARE, PART_SHARE = 0.03, 0.05  # the same under braking: brakes get hot; and at part throttle
+BRAKE_SHARE = 0.03  # the same under braking: brakes get hot
 MOST_DOUBT = 0.3  # standard deviation of a knot's torque over itself, beyond which it was not learned
 STEADY_S = 0.5  # of the pedal: turbochargers lag
 PART_STEADY_S = 0.15  # of it, below the engine speeds at which full throttle was held
 SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
 MIN_ROWS = 150
 FULL_THROTTLE, SHUT_THROTTLE = 0.95, 0.03
+BOOSTED = 75.0  # percentile of the torques by part throttle: turbochargers lag
+LEAST_PART_ROWS = 8  # near a knot, from which part throttle tells its torque
 PART_ERROR = 0.15  # relative, of torque by part throttle alone: throttle maps, and boost that does not come
 LOWEST = 2.0  # percentile of the engine speeds that counts as the lowest
 NEAR = 10.0  # rad/s beyond the ends of a torque curve in which it counts
@@ -156,30 +158,52 @@ def axle_inertia_share(car: CarParams, tyre: Tyre) -> float:
     return 2.0 * tyre.inertia / tyre.radius**2 / car.body.mass
 
 
-def _choose_rows(table: DriveTable, car: CarParams, *, parted: bool) -> NDArray[np.bool_]:
+def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     """Return the rows that tell the powertrain: at full throttle and coasting, if the tyres carry the whole of it.
 
     Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
-    where traction control or the tyres hold the engine back at full throttle, it is all that there is: at all engine
-    speeds, or, if `parted`, at those below the lowest that full throttle was held at.
+    where traction control or the tyres hold the engine back at full throttle, it is all that there is.
     """
-    pedals = pedal_rows(table, car) & (table.brake < 0.01)
-    # Near idle the engine's own control drives, and automatic clutches begin to slip.
-    pedals &= table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
-    held = find_free_rows(table, car)
-    steady = pedals & table.steady(table.throttle, STEADY_S, 0.04)
-    free = steady & (held | (table.throttle < MIN_PULL))
+    steady = _find_pedal_rows(table, car) & table.steady(table.throttle, STEADY_S, 0.04)
+    free = steady & (find_free_rows(table, car) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
     if (free & full).sum() > enough:
-        if not parted:
-            return free & (full | shut)
-        part = pedals & held & table.steady(table.throttle, PART_STEADY_S, 0.04) & (table.throttle > MIN_PULL)
-        part &= table.engine < np.percentile(table.engine[free & full], LOWEST)
-        return (free & (full | shut)) | part
+        return free & (full | shut)
     if (free & (table.throttle > MIN_PULL)).sum() > enough:
         return free
     return steady
+
+
+def _find_pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows without brakes, above the engine speeds of idle.
+
+    Near idle the engine's own control drives, and automatic clutches begin to slip.
+    """
+    fast = table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
+    return np.asarray(pedal_rows(table, car) & (table.brake < 0.01) & fast)
+
+
+def _find_part_torque(table: DriveTable, car: CarParams, speeds: Array, unknowns: Array) -> tuple[Array, Array]:
+    """Return the engine speeds (rad/s) below those that full throttle held at, and the torque there by part throttle.
+
+    It is in N m/kg, at full throttle as far as a throttle is proportional.
+
+    Args:
+        table: the drive.
+        car: what is known of it.
+        speeds: (KNOTS,) rad/s.
+        unknowns: (KNOTS + 5,) of the drive matrix, found without part throttle.
+    """
+    held = _find_pedal_rows(table, car) & find_free_rows(table, car)
+    full = held & (table.throttle > FULL_THROTTLE) & table.steady(table.throttle, STEADY_S, 0.04)
+    part = held & (table.throttle > MIN_PULL) & table.steady(table.throttle, PART_STEADY_S, 0.04)
+    if full.sum() <= MIN_ROWS // 3:
+        return np.zeros(0), np.zeros(0)
+    t = table.take(part & (table.engine < np.percentile(table.engine[full], LOWEST)))
+    matrix = drive_matrix(t, car, speeds)
+    pulled = t.fx + wheel_inertia_share(car) * t.ax - matrix[:, KNOTS:] @ unknowns[KNOTS:]
+    return t.engine, pulled / np.maximum(matrix[:, :KNOTS].sum(axis=1), 1e-9)
 
 
 def find_free_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
@@ -210,7 +234,7 @@ def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None
         car: what is known of it: gears and radii found before, the rest of its class.
         curve: the torque by the engine's power; None: the wire supplies none.
     """
-    rows = _choose_rows(table, car, parted=curve is None)
+    rows = _choose_rows(table, car)
     if rows.sum() < MIN_ROWS:
         return None
     rows |= _choose_braking_rows(table, car)
@@ -242,9 +266,7 @@ def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None
     for k in range(KNOTS - 2):
         smooth[k, k : k + 3] = repeats * np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual)
     blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
-    part = (t.throttle > MIN_PULL) & (t.throttle < FULL_THROTTLE)
-    share = np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, np.where(part, PART_SHARE, FORCE_SHARE))
-    error = FORCE_ERROR + share * np.abs(target)
+    error = FORCE_ERROR + np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, FORCE_SHARE) * np.abs(target)
     # An engine without inertia, or a negative one, would explain coasting and pulls in few gears as well.
     least = np.append(np.zeros(KNOTS + 4), [LEAST_INERTIA * mean[-1], 0.0])
     # The last unknown is the force of the brakes at full pedal.
@@ -257,10 +279,15 @@ def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None
     fit = replace(fit, value=fit.value[:-1], sigma=fit.sigma[:-1], covariance=fit.covariance[:-1, :-1])
     driven = t.engine[t.throttle > MIN_PULL]
     gap = speeds[1] - speeds[0]
-    v, s = fit.value, fit.sigma.copy()
-    if curve is None and (t.throttle > FULL_THROTTLE).any():
-        only_part = speeds < np.percentile(t.engine[t.throttle > FULL_THROTTLE], LOWEST) - 0.5 * gap
-        s[:KNOTS] = np.hypot(s[:KNOTS], np.where(only_part, PART_ERROR * v[:KNOTS], 0.0))
+    v, s = fit.value.copy(), fit.sigma.copy()
+    if curve is None:
+        at, torque = _find_part_torque(table, car, speeds, v)
+        for k in np.flatnonzero(speeds < at.max(initial=0.0)):
+            near = torque[np.abs(at - speeds[k]) < 0.5 * gap]
+            if len(near) >= LEAST_PART_ROWS:
+                v[k] = max(float(np.percentile(near, BOOSTED)), 0.0)
+                s[k] = PART_ERROR * v[k]
+                known = np.append(known, k)
     covered = np.array([np.sum(np.abs(driven - at) < 0.75 * gap) > 5 for at in speeds])
     covered[known] = True
     covered &= s[:KNOTS] < MOST_DOUBT * v[:KNOTS]
