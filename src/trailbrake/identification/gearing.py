@@ -13,7 +13,7 @@ MIN_ROWS = 25
 DRIVEN_SIGMAS = 4.0  # slip under power over its deviation from which an axle counts as driven, ...
 DRIVEN_SHARE = 0.12  # ... if it is this share of the other axle's
 LONGEST_SHIFT = 0.6  # s before the wire supplies the new gear
-SHIFT_ERROR = 0.04  # s, of the method: the clutch closes gradually, and drive shafts swing after a shift
+SHIFT_ERROR = 0.045  # s, of the method: the clutch closes gradually, and drive shafts swing after a shift
 FULL_THROTTLE = 0.9
 IDLE_MARGIN = 1.3
 

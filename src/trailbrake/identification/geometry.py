@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 MIN_SPEED = 4.0  # m/s from which wheel speeds over speeds are used
 MAX_SIDE = 3.0  # m/s^2 within which tyres across are taken as linear
 MAX_PULL = 4.0  # m/s^2, the same along
+MAX_ARM_PULL = 0.5  # m/s^2, along, within which driven front wheels slip for the drag of the bend alone, nearly
 MIN_YAW_RATE = 0.15  # rad/s
 MIN_ROWS = 60
 DRIVEN_SLIP = 5e-4  # slip per m/s^2 of pull
@@ -160,7 +161,8 @@ def _front_arm(
     """
     if radius is None:
         return None
-    rows = _slow_bends(table) & (np.abs(table.yaw_rate) > 0.06 * np.maximum(table.vx, 1.0))
+    tight = np.abs(table.yaw_rate) > 0.06 * np.maximum(table.vx, 1.0)
+    rows = _slow_bends(table) & tight & (np.abs(table.fx) < MAX_ARM_PULL)
     if rows.sum() < MIN_ROWS:
         return None
     t = table.take(rows)
