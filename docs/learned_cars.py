@@ -1,12 +1,12 @@
 """Writes the tables of learned cars in docs/learn-car.md and docs/learning-laps.md.
 
 `python docs/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
-`files` compares the files with the cars, `drive` has `line_follow`, learning, drive seven laps of three tracks with
-each file, and with the true one. `all` does these for each car on one wire, then on another. `page` writes the tables
-alone. NAME ... selects simulators, cars and tracks, `--jobs N` uses processes, `--again` repeats what is stored. What
-was measured is in docs/learned_cars.json: a call that was broken off goes on. Files and journals are in
-build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the repository, and
-TRAILBRAKE_SHARED names another folder.
+`files` compares the files with the cars, `refit` does it with what the present code learns from the same drives,
+`drive` has `line_follow`, learning, drive seven laps of three tracks with each file, and with the true one. `all`
+does these for each car on one wire, then on another. `page` writes the tables alone. NAME ... selects simulators,
+cars and tracks, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in
+docs/learned_cars.json: a call that was broken off goes on. Files and journals are in build/learned-cars, or in the
+folder LEARNED_CARS. The measured tracks are beside the repository, and TRAILBRAKE_SHARED names another folder.
 """
 
 import argparse
@@ -21,14 +21,21 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import TrailbrakeError
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_drive import drive_cell
 from trailbrake.evaluate.plan import Cell
+from trailbrake.identification.drive_table import join_tables
+from trailbrake.identification.learned_car import learn_car
+from trailbrake.identification.planned_car import plan_car
+from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.learning_journal import journal_path
+from trailbrake.run.learning_journal import LearningStep, journal_path
 from trailbrake.run.options import LearnCarOptions
+from trailbrake.run.verification_laps import teaches
 from trailbrake.sims import registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,6 +137,20 @@ def compare_case(case: Case) -> Figures:
     return compare_cars(load_car(str(file_path(case))), load_car(case.car))
 
 
+def refit_case(case: Case) -> Figures:
+    """Learn a car again from what was driven of it, and compare the numbers with the car."""
+    path = journal_path(file_path(case))
+    if not path.is_file():
+        return {"failed": "nothing was driven"}
+    steps = [msgspec.convert(step, LearningStep) for step in json.loads(path.read_text("utf-8"))["steps"]]
+    tables = [read_drive(Path(step.recording), number) for number, step in enumerate(filter(teaches, steps))]
+    try:
+        car = plan_car(learn_car(join_tables(tables)), steps[-1].reduction)
+    except TrailbrakeError as error:
+        return {"failed": str(error)}
+    return compare_cars(car, load_car(case.car))
+
+
 def drive_case(case: Case) -> Figures:
     """Drive the laps of a case with the learned file or the true one."""
     learned = case.step == "learned"
@@ -151,7 +172,7 @@ def drive_case(case: Case) -> Figures:
 
 
 MEASUREMENTS: dict[str, Callable[[Case], Figures]] = {
-    "learn": learn_case, "files": compare_case, "learned": drive_case, "true": drive_case,
+    "learn": learn_case, "files": compare_case, "refit": refit_case, "learned": drive_case, "true": drive_case,
 }  # fmt: skip
 
 
@@ -250,28 +271,33 @@ def describe_drive(found: Figures) -> str:
     return text + (f", {found['ended']}" if found.get("ended") else "")
 
 
-def describe_files(figures: Figures) -> str:
-    """Return the table of car files, and lines with the counts by wire."""
+def describe_files(figures: Figures, step: str = "files") -> str:
+    """Return the table of car files, and one with the counts by wire; `step` is that of the comparison."""
     lines = [
         "| car | wire | driven | lateral grip | braking | drive force | downforce | steer angle | delay | numbers"
         " | planned grip |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     found: dict[str, list[Figures]] = {sim: [] for sim in SIMS}
-    files = [case for turn in range(3) for case in list_files("files", turn)]
+    files = [case for turn in range(3) for case in list_files(step, turn)]
     for case in sorted(files, key=lambda case: (CARS.index(case.car), list(SIMS).index(case.sim))):
         learning, row = figures.get(case._replace(step="learn").name), figures.get(case.name)
         if learning is None or row is None:
             continue
         head = f"| {case.car} | {SIMS[case.sim]} | {learning['driven_s']:.0f} s |"
-        if "failed" in row:
-            lines.append(f"{head} no file: {learning['failed']} |" + " |" * 7)
+        if "lateral_grip" not in row:
+            lines.append(f"{head} no file: {learning['failed'] or row['failed']} |" + " |" * 7)
             continue
         found[case.sim].append(row)
         cells = [describe_figure(row, name) for name in BARS]
         cells += [f"{row['numbers_within']} of {row['numbers']}", f"{100.0 * row['planned_share']:.0f} %"]
         lines.append(f"{head} {' | '.join(cells)} |")
     return "\n".join([*lines, "", *describe_bars(found)])
+
+
+def describe_refits(figures: Figures) -> str:
+    """Return the same tables of the cars as they are learned again from the same drives."""
+    return describe_files(figures, "refit")
 
 
 def describe_figure(row: Figures, name: str) -> str:
@@ -302,8 +328,11 @@ def describe_bars(found: dict[str, list[Figures]]) -> list[str]:
 def write_pages() -> None:
     """Write the tables into the pages."""
     figures = read_figures()
-    tables = {"learn-car.md": ("files", describe_files), "learning-laps.md": ("drives", describe_drives)}
-    for page, (name, describe) in tables.items():
+    tables = (
+        ("learn-car.md", "files", describe_files), ("learn-car.md", "refits", describe_refits),
+        ("learning-laps.md", "drives", describe_drives),
+    )  # fmt: skip
+    for page, name, describe in tables:
         path = ROOT / "docs" / page
         begin, end = f"<!-- {name}: written by docs/learned_cars.py -->", f"<!-- end of {name} -->"
         text = path.read_text("utf-8")
@@ -317,23 +346,31 @@ def write_pages() -> None:
 def main() -> None:
     """Measure what the arguments say, and write the pages."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=("learn", "files", "drive", "all", "page"), default="page", nargs="?")
+    parser.add_argument("what", choices=("learn", "files", "refit", "drive", "all", "page"), default="page", nargs="?")
     parser.add_argument("names", nargs="*", help="simulators, cars and tracks")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="measure what is stored as well")
     given = parser.parse_args()
-    stored = set() if given.again else set(read_figures())
+    figures = read_figures()
+    stored = set() if given.again else set(figures)
     chains = []
     for chain in list_chains(given.what):
-        chosen = [case for case in chain if case.name not in stored and all(name in chain[-1] for name in given.names)]
+        known = {case.name for case in chain} | stored | set(figures)
+        chosen = [
+            case
+            for case in chain
+            if case.name not in stored
+            and all(name in chain[-1] for name in given.names)
+            and (case.step in ("learn", "true") or case._replace(step="learn", track="").name in known)
+        ]
         stored |= {case.name for case in chosen}
         chains.append(chosen)
     for case in (case for chain in chains for case in chain):
         if given.again and case.step == "learn":
             journal_path(file_path(case)).unlink(missing_ok=True)
-    for case, figures in measure_chains([chain for chain in chains if chain], given.jobs):
-        print(case.name, figures, flush=True)
-        store_case(case, figures)
+    for case, found in measure_chains([chain for chain in chains if chain], given.jobs):
+        print(case.name, found, flush=True)
+        store_case(case, found)
     write_pages()
 
 
