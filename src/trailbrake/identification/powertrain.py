@@ -282,12 +282,12 @@ def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None
     v, s = fit.value.copy(), fit.sigma.copy()
     if curve is None:
         at, torque = _find_part_torque(table, car, speeds, v)
-        for k in np.flatnonzero(speeds < at.max(initial=0.0)):
-            near = torque[np.abs(at - speeds[k]) < 0.5 * gap]
+        for knot in np.flatnonzero(speeds < at.max(initial=0.0)):
+            near = torque[np.abs(at - speeds[knot]) < 0.5 * gap]
             if len(near) >= LEAST_PART_ROWS:
-                v[k] = max(float(np.percentile(near, BOOSTED)), 0.0)
-                s[k] = PART_ERROR * v[k]
-                known = np.append(known, k)
+                v[knot] = max(float(np.percentile(near, BOOSTED)), 0.0)
+                s[knot] = PART_ERROR * v[knot]
+                known = np.append(known, knot)
     covered = np.array([np.sum(np.abs(driven - at) < 0.75 * gap) > 5 for at in speeds])
     covered[known] = True
     covered &= s[:KNOTS] < MOST_DOUBT * v[:KNOTS]
