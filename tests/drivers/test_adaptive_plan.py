@@ -86,6 +86,17 @@ def test_wheels_braked_as_far_as_the_law_lets_them_slip_leave_no_margin(course, 
     assert bool(plan.learning.factors.max() > 1.0) == raised
 
 
+@pytest.mark.parametrize(("locking", "raised"), [(0.5, True), (0.85, False), (9.0, False)])
+def test_an_inner_wheel_that_nearly_locks_leaves_no_margin(course, locking, raised):
+    """The mean of its axle slips by 0.5 of the peak: laps raised the braking until that wheel locked."""
+    plan = AdaptivePlan(course, 1.0)
+    for s in np.arange(1.0, course.line.length, 2.0):
+        plan.adapt(float(s), 2.0 * BRAKING, 10.0 * DT, (0.95, 0.5, 0.1), ON_PLAN, locking=locking)
+    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+    assert bool(plan.learning.factors.max() > 1.0) == raised
+    assert plan.learning.factors.min() > 0.8
+
+
 def test_an_uncertain_plan_rises_lap_by_lap(course):
     plan = AdaptivePlan(course, 1.0, cautious=True)
     assert plan.estimate.grip == CAUTIOUS_GRIP[0]

@@ -12,7 +12,7 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.identification.figure_uncertainty import replace_grip
 from trailbrake.planning.course import Course
-from trailbrake.state import CarState, Controls
+from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.road_builder import build_road
@@ -218,3 +218,17 @@ def test_it_brakes_from_one_bend_into_the_next_without_a_slide(rear_grip):
     assert s > line.length - 150.0
     assert widest < 0.8
     assert slide < math.radians(8.0)
+
+
+def test_the_wheel_that_locks_first_is_seen_where_no_abs_holds_it():
+    speed, yaw_rate = 50.0, -0.5
+    made, car = driver("f1"), load_car("f1")
+    half = 0.5 * car.body.track_front
+    rolling = [speed / car.tyre_front.radius] * 2 + [speed / car.tyre_rear.radius] * 2
+    inner = (speed + yaw_rate * half) * (1.0 - 0.9 * car.tyre_front.peak_slip_ratio) / car.tyre_front.radius
+    wheels = tuple(WheelState(angular_velocity=spin) for spin in (rolling[0], inner, *rolling[2:]))
+    braked = CarState(time=1.0, sequence=1, velocity_x=speed, yaw_rate=yaw_rate, wheels=wheels)
+    assert made._measure_locking(braked) == pytest.approx(0.9, abs=0.02)
+    assert made._measure_locking(replace(braked, wheels=CarState(time=1.0, sequence=1).wheels)) == 0.0
+    assert driver("gt3").car.brakes.abs
+    assert driver("gt3")._measure_locking(braked) == 0.0

@@ -7,6 +7,7 @@ from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
 from trailbrake.identification.class_priors import CLASSES, make_prior_car
 from trailbrake.identification.learned_value import identified
 from trailbrake.identification.wheel_loads import LoadModel
+from trailbrake.units import G
 
 CLASS_CAR = make_prior_car(next(kind for kind in CLASSES if kind.name == "touring"))
 
@@ -53,3 +54,17 @@ def test_wheel_loads_tell_mass_height_and_downforce():
     assert car.body.cg_height == pytest.approx(0.15 * car.body.wheelbase)
     assert 0.5 * car.aero.air_density * car.aero.lift_area_rear == pytest.approx(1.2)
     assert 0.5 < car.roll_stiffness_front / (car.roll_stiffness_front + car.roll_stiffness_rear) < 0.8
+
+
+def test_crests_and_dips_are_in_the_doubt_of_downforce_by_loads():
+    draft = CarDraft(CLASS_CAR)
+    draft.put("body", cg_to_front=None)
+    sure = identified(0.9, 1e-4, "loads")
+    put_loads(draft, LoadModel(
+        mass=identified(1000.0, 3.0, "loads"), front_share=identified(0.45, 0.01, "loads"),
+        height_over_base=identified(0.15, 0.01, "loads"), lift_front=sure, lift_rear=sure,
+        transfer_front=identified(180.0, 5.0, "loads"), transfer_rear=identified(120.0, 5.0, "loads"),
+    ))  # fmt: skip
+    half = 0.5 * draft.car.aero.air_density
+    pressed = half * draft.values["aero.lift_area_rear"].sigma * 50.0**2
+    assert pressed == pytest.approx(0.003 * 1000.0 * G, rel=0.02)

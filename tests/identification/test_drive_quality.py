@@ -35,6 +35,18 @@ def test_sliding_shifting_and_engines_that_are_not_supplied_contradict_nothing()
     check_same_car(join_tables([rolling(0), sliding, shifting, silent]))
 
 
+def test_shifts_that_the_wire_supplies_at_their_end_contradict_nothing():
+    """A short drive at the limiter whose only rows without drive force are those of the shifts themselves."""
+    short = rolling(1)
+    row = np.arange(ROWS)
+    shifting = (row % 100) >= 100 - round(0.3 / float(np.median(np.diff(short.time))))
+    gear = np.where(row // 100 % 2 == 0, 2.0, 3.0)
+    ratio = np.where((gear == 2.0) ^ shifting, 8.0, 0.6 * 8.0)
+    short = replace(short, gear=gear, engine=20.0 * ratio, gear_age=np.full(ROWS, 2.0),
+                    fx=np.where(shifting, 0.0, 6.0))  # fmt: skip
+    check_same_car(join_tables([rolling(0), short]))
+
+
 def test_a_slipping_clutch_contradicts_nothing():
     slipping = rolling(1)
     engine = np.where(np.arange(ROWS) % 3 == 0, slipping.engine, 1.5 * slipping.engine)

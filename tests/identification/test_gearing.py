@@ -1,5 +1,7 @@
 """Gears, shifts and driven axles of a made-up drive."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.known_drives import RATE, make_table
@@ -52,6 +54,19 @@ def test_the_axles_that_slip_under_power_are_driven():
 def test_an_upshift_is_where_the_engine_was_fastest():
     found = find_gearing(join_tables([two_gears(), two_gears()]), geometry(0.0, 0.004))
     assert found.upshift.value == pytest.approx(700.0, rel=0.02)
+
+
+@pytest.mark.parametrize("supplied_after", [0, 15])
+def test_a_shift_takes_as_long_as_the_car_is_without_drive(supplied_after):
+    """The wire supplies the gear when the old one is left, or when the new one has engaged."""
+    drive = two_gears()
+    change = int(np.argmax(drive.gear == 2.0))
+    open_rows = slice(change - supplied_after, change - supplied_after + 15)  # 0.3 s
+    force = np.full(len(drive), 4.0)
+    force[open_rows] = 0.0
+    drive = replace(drive, fx=force)
+    found = find_gearing(join_tables([drive, drive]), geometry(0.0, 0.004))
+    assert found.shift_time.value == pytest.approx(0.3, abs=0.03)
 
 
 def test_without_an_engine_there_are_no_gears():

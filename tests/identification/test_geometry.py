@@ -1,5 +1,7 @@
 """Radii, tracks and axles from the speeds of wheels that roll as a rigid car's do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.known_drives import make_table, weave
@@ -38,6 +40,24 @@ def test_axles_and_tracks_follow_from_wheel_speeds():
     assert found.slip_rear.value == pytest.approx(0.004, rel=0.1)
     assert abs(found.slip_front.value) < 4e-4
     assert found.track_rear.source == "prior"  # a differential makes driven wheels slip
+
+
+@pytest.mark.parametrize("speed", [4.5, 6.0])
+def test_driven_front_wheels_pull_against_the_drag_of_a_tight_bend(speed):
+    """Without that pull the front axle of such a car was found 0.1 to 0.2 m too far in front."""
+    base, per_pull = FRONT + REAR, 0.01
+    _, yaw, slow = weave(1500, speed, 0.5)
+    bends, straight = rolling_car(yaw, slow), rolling_car(np.zeros(1500), np.full(1500, 15.0))
+    dragged = bends.fy * REAR / base * np.sin(np.arctan(base * yaw / slow))
+    pull = 3.0 * np.sin(np.arange(1500) / 40.0)
+    straight = replace(straight, fx=straight.fx + pull)
+    tables = [
+        replace(table, spin=table.spin * (1.0 + np.where(np.arange(4) < 2, per_pull, 0.0) * more[:, None]))
+        for table, more in ((bends, dragged + bends.fx), (straight, pull))
+    ]
+    found = find_geometry(join_tables(tables))
+    assert found.slip_front.value == pytest.approx(per_pull, rel=0.05)
+    assert found.to_front.value == pytest.approx(FRONT, abs=0.04)
 
 
 def test_a_drive_without_bends_tells_no_axles():

@@ -79,6 +79,22 @@ def test_rows_near_idle_teach_no_engine_braking():
     assert abs(unknowing.air[0] / truth[14] - 1.0) > 0.07
 
 
+def test_part_throttle_tells_engine_speeds_at_which_full_throttle_did_not_hold():
+    table, truth, speeds = straight_drive(CAR, (1.0, 0.5, 0.0))
+    spinning = (table.throttle > 0.9) & (table.engine < 600.0)
+    slipping = replace(table, spin=np.where(spinning[:, None], 1.05, 1.0) * table.spin)
+    found = find_powertrain(slipping, CAR)
+    at = speeds[1:5]
+    assert np.interp(at, found.speeds, found.torque) == pytest.approx(truth[1:5], rel=0.05)
+    assert found.covered[1:].all()
+    low, high = found.torque_sigma[1] / found.torque[1], found.torque_sigma[-2] / found.torque[-2]
+    assert low > 0.15
+    assert high < 0.03
+    turbo = replace(slipping, fx=slipping.fx - np.where(slipping.throttle == 0.5, 0.3, 0.0))
+    lagging = find_powertrain(turbo, CAR)
+    assert np.interp(speeds[7:11], lagging.speeds, lagging.torque) == pytest.approx(truth[7:11], rel=0.03)
+
+
 def test_an_engine_has_inertia():
     table, truth, _ = straight_drive(CAR, (1.0, 0.0))
     one = table.take(table.gear == 3.0)

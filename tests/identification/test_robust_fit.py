@@ -65,3 +65,21 @@ def test_a_curve_is_fitted_within_limits_and_a_quotient_has_its_deviation():
         limits=(np.array([0.0, 0.0]), np.array([1.2, 2.0])),
     )  # fmt: skip
     assert held.value[0] == pytest.approx(1.2)
+
+
+def test_a_parameter_that_its_prior_holds_costs_no_evaluation():
+    matrix, y = line(80, np.random.default_rng(4))
+    calls = []
+
+    def residuals(p):
+        calls.append(p.copy())
+        return matrix @ p[:2] + p[2] - y
+
+    prior = np.array([0.0, 0.0, 0.5]), np.array([np.inf, np.inf, 1e-9])
+    fit = fit_residuals(residuals, np.array([1.0, 1.0, 0.5]), prior)
+    assert fit.value[2] == pytest.approx(0.5, abs=1e-6)
+    assert fit.sigma[2] == pytest.approx(1e-9, rel=1e-3)
+    alone = fit_linear(matrix, y - 0.5, FREE)
+    assert fit.value[:2] == pytest.approx(alone.value, abs=1e-5)
+    steps = [p for p in calls if 1e-12 < abs(p[2] - 0.5) < 1e-3 and np.all(p[:2] == calls[0][:2])]
+    assert not steps

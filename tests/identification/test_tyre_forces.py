@@ -105,7 +105,9 @@ def test_the_lag_of_a_steering_whose_command_alone_is_supplied_is_found():
     assert found.value[P.MU] == pytest.approx(truth[P.MU], rel=0.03)
 
 
-def test_peaks_that_move_with_load_are_found_from_the_slips_of_the_wire():
+@pytest.mark.parametrize("knows_load", [True, False])
+def test_peaks_that_move_with_load_are_found_from_the_slips_of_the_wire(knows_load):
+    """Whether the wire's slips are over the peaks at the load, or over fixed ones that are 4 % larger."""
     table, truth = bends(0.5)
     share = np.linspace(0.4, 2.6, len(table))  # downforce: loads far from the nominal one
     table = replace(table, load=table.load * share[:, None])
@@ -114,8 +116,12 @@ def test_peaks_that_move_with_load_are_found_from_the_slips_of_the_wire():
     front, rear, along, slip = model.forces(truth)
     air = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / CAR.body.mass * table.vx**2
     moment = (CAR.body.cg_to_front * front - CAR.body.cg_to_rear * rear) * CAR.body.mass / CAR.body.yaw_inertia
+    if not knows_load:
+        truth[[P.SEEN_LOAD, P.SEEN_SCALE]] = 0.0, 0.96
+        slip = model._seen_slips(truth, slip)
     table = replace(table, fy=front + rear, fx=along - air, yaw_acceleration=moment, combined_slip=slip)
     found = find_tyres(table, CAR, known_lift=True).fit
+    assert found.value[P.SEEN_LOAD] == pytest.approx(float(knows_load), abs=0.15)
     assert found.value[P.SLIP_LOAD] == pytest.approx(-0.1, abs=0.02)
     assert found.value[P.MU_LOAD] == pytest.approx(truth[P.MU_LOAD], abs=0.02)
 

@@ -201,3 +201,14 @@ def test_a_game_that_turns_the_wheels_less_at_speed_limits_bends_and_not_the_ped
     assert limited.lateral[fast] < v * v * (angle + rear_helps) / gt3.body.wheelbase
     assert limited.brake[fast, 0] == pytest.approx(free.brake[fast, 0])
     assert limited.drive[fast, 0] == pytest.approx(free.drive[fast, 0])
+
+
+@pytest.mark.parametrize("name", ["gt3", "f1", "hatchback", "kart"])
+def test_full_throttle_is_the_best_gear_s_force_less_what_spins_up(name: str) -> None:
+    car = load_car(name)
+    speeds = np.linspace(0.0, 130.0, 261)
+    shares = [car.body.mass / car.effective_mass(gear) for gear in range(1, car.gearbox.top_gear + 1)]
+    best = [
+        max(car.drive_force(float(speed), gear) * share for gear, share in enumerate(shares, 1)) for speed in speeds
+    ]
+    assert full_throttle_force(car, speeds).tolist() == best

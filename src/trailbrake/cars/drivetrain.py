@@ -7,7 +7,9 @@ import math
 from bisect import bisect_left
 from typing import Annotated, Literal
 
+import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from trailbrake.cars.section import Section, non_negative_value, positive_value, unit_fraction
 
@@ -41,6 +43,14 @@ class Engine(Section, frozen=True):
     def full_torque(self, rpm: float) -> float:
         """Return the full-throttle torque (N m) at `rpm`: linear between the points, constant beyond the ends."""
         return interpolate_table(rpm, self.rpm, self.torque)
+
+    def full_torques(self, rpm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `full_torque` of engine speeds (rpm), any shape."""
+        xs, ys = np.array(self.rpm), np.array(self.torque)
+        inside = np.clip(rpm, xs[0], xs[-1])
+        i = np.clip(np.searchsorted(xs, inside), 1, len(xs) - 1)
+        torque: NDArray[np.float64] = ys[i - 1] + (ys[i] - ys[i - 1]) * (inside - xs[i - 1]) / (xs[i] - xs[i - 1])
+        return np.where(rpm > xs[-1], ys[-1], torque)
 
     def drag_torque(self, rpm: float) -> float:
         """Return the resisting torque (N m, positive) with the throttle shut: the line through idle and limiter.

@@ -37,6 +37,7 @@ REPLAN_DISTANCE = 40.0  # m after which the part ahead is planned anew
 REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at once
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
+MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
 BRAKING_SHARE = 0.5  # of the braking limit, by which the braking distance is estimated
 LOOK_BEYOND = 120.0  # m planned beyond the braking distance
 CAUTIOUS_GRIP = (
@@ -131,7 +132,16 @@ class AdaptivePlan:
         self._refill = bind_entry(refill_profile, self._shapes, self._settings(0.0), self._limits, (0, 1),
                                   (self.speeds, self.accelerations))  # fmt: skip
 
-    def adapt(self, s: float, forward: float, dt: float, use: tuple[float, float, float], off: Deviation) -> bool:
+    def adapt(
+        self,
+        s: float,
+        forward: float,
+        dt: float,
+        use: tuple[float, float, float],
+        off: Deviation,
+        *,
+        locking: float = 0.0,
+    ) -> bool:
         """Take one sample, and plan anew where it is time; return whether that was.
 
         Args:
@@ -140,6 +150,7 @@ class AdaptivePlan:
             dt: s since the last sample.
             use: of the grip, as `measure_use` returns it.
             off: how the car is off the plan.
+            locking: slip along the braked wheel that slips most, over that of the peak; 0: not known, or held by ABS.
         """
         estimate = self.estimate
         factor = float(self._factors[self._row_at(s)])
@@ -154,7 +165,8 @@ class AdaptivePlan:
         usable = self._usable_grip(s)
         planned = usable * factor
         # Driven wheels may spin out of a bend that could be faster; wheels that slip while they brake for long cannot.
-        braked = estimate.combined_slip if forward < BRAKING else 0.0
+        # The mean of an axle hides that its inner wheel locks, and all brakes are released for it.
+        braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
         slip = max(estimate.slip, self._braked_target * self._braked_slip)
         if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none

@@ -129,7 +129,7 @@ class Driver:
         slips = self._measure_slips(state)
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             use = self.plan.measure_use(state.speed, state.acceleration_x, slips, path)
-            self.plan.adapt(s, state.acceleration_x, dt, use, off)
+            self.plan.adapt(s, state.acceleration_x, dt, use, off, locking=self._measure_locking(state))
         if self.delay.active:
             s, offset, _ = line.locate(ahead.x, ahead.y, self.row)
             here = LinePreview(*self.preview_line(line.kernel_table, s))
@@ -203,6 +203,18 @@ class Driver:
         ]
         along_front, along_rear = (0.0 if math.isnan(ratio) else ratio for ratio in ratios)
         return AxleSlips(steer - front, -rear, along_front, along_rear)
+
+    def _measure_locking(self, state: CarState) -> float:
+        """Return the slip of the braked wheel that slips most, over that of the peak; 0 with ABS or unknown speeds."""
+        if self.car.brakes.abs:
+            return 0.0
+        most = 0.0
+        for wheel, (half_track, radius, peak, _) in zip(state.wheels, self.wheels, strict=True):
+            speed = max(state.velocity_x - state.yaw_rate * half_track, 1.0)
+            slip = 1.0 - wheel.angular_velocity * radius / speed
+            if slip > most * peak:  # never for NaN
+                most = slip / peak
+        return most
 
     def _target_acceleration(
         self, state: CarState, s: float, off: Deviation, path: PathShape, slips: AxleSlips

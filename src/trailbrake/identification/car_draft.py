@@ -1,5 +1,6 @@
 """`CarDraft`: a car file in the making, and the mass and the wheel loads that are put into it."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,6 +10,9 @@ from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.identification.class_priors import SOURCE
 from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified, prior
 from trailbrake.identification.wheel_loads import LoadModel
+from trailbrake.units import G
+
+LIFT_ERROR, LIFT_SPEED = 0.003, 50.0  # downforce of an axle over the weight, by loads, at a speed in m/s: of the method
 
 
 @dataclass
@@ -62,8 +66,12 @@ def put_loads(draft: CarDraft, loads: LoadModel) -> None:
     if draft.values["body.cg_to_front"].source == "prior" or body.cg_to_front <= 0.0:
         draft.put("body", cg_to_front=identified(to_front, loads.front_share.sigma * body.wheelbase, "wheel loads"))
     half = 0.5 * draft.car.aero.air_density
+    # Crests and dips are driven at about the same speeds each lap: they do not all cancel.
+    error = LIFT_ERROR * draft.car.body.mass * G / LIFT_SPEED**2
     draft.put("aero", **{
-        f"lift_area_{axle}": LearnedValue(value.value / half, value.sigma / half, value.source, value.note)
+        f"lift_area_{axle}": LearnedValue(
+            value.value / half, math.hypot(value.sigma, error) / half, value.source, value.note
+        )
         for axle, value in (("front", loads.lift_front), ("rear", loads.lift_rear))
     })  # fmt: skip
     _put_roll_stiffness(draft, loads)

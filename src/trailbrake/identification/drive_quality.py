@@ -10,7 +10,7 @@ Array = NDArray[np.float64]
 
 NOTED_GAPS = 0.05  # share of a drive that is missing, from which it is said
 SAME_CAR = 0.03  # relative difference of a gear's ratio that one car's drives may have: tyres, slip
-SETTLED_S = 0.5  # since the gear changed
+SETTLED_S, SHIFT_S = 0.5, 0.6  # since the gear changed, and until it changes
 ROLLING = 3.0  # m/s^2 across and along, within which wheels slip little
 MIN_SPEED = 5.0  # m/s
 MIN_ROWS = 40
@@ -65,7 +65,7 @@ def _gear_ratios(table: DriveTable) -> dict[int, tuple[float, float]]:
     """Return the range of engine speed over road speed (rad/m) by gear, of gears that were driven for long enough."""
     rolling = (
         (table.vx > MIN_SPEED) & (table.gear >= 1) & (table.gear_age > SETTLED_S) & (table.engine > 0.0)
-        & (np.abs(table.fx) < ROLLING) & (np.abs(table.fy) < ROLLING)
+        & (np.abs(table.fx) < ROLLING) & (np.abs(table.fy) < ROLLING) & ~_find_shifts(table)
     )  # fmt: skip
     found = {}
     for gear in np.unique(table.gear[rolling]):
@@ -74,3 +74,13 @@ def _gear_ratios(table: DriveTable) -> dict[int, tuple[float, float]]:
             least, most = np.percentile(table.engine[rows] / table.vx[rows], MOST_ROWS)
             found[int(gear)] = (float(least), float(most))
     return found
+
+
+def _find_shifts(table: DriveTable) -> NDArray[np.bool_]:
+    """Return whether the gear changes within SHIFT_S, or the drive ends (n,).
+
+    A gearbox that opens its clutch to shift has the next gear's engine speed before the wire supplies that gear.
+    """
+    changes = np.append(np.flatnonzero(np.diff(table.gear) != 0.0) + 1, len(table) - 1)
+    following = changes[np.searchsorted(changes, np.arange(len(table))).clip(max=len(changes) - 1)]
+    return np.asarray(table.time[following] - table.time < SHIFT_S)

@@ -12,6 +12,8 @@ SETTLED_S = 0.35  # after a change of gear, until clutch and engine have settled
 MIN_ROWS = 25
 DRIVEN_SIGMAS = 4.0  # slip under power over its deviation from which an axle counts as driven, ...
 DRIVEN_SHARE = 0.12  # ... if it is this share of the other axle's
+LONGEST_SHIFT = 0.6  # s before the wire supplies the new gear
+SHIFT_ERROR = 0.045  # s, of the method: the clutch closes gradually, and drive shafts swing after a shift
 FULL_THROTTLE = 0.9
 IDLE_MARGIN = 1.3
 
@@ -117,25 +119,28 @@ def _idle(table: DriveTable) -> LearnedValue | None:
 
 
 def _shift_time(table: DriveTable) -> LearnedValue | None:
-    """Return how long an up-shift at full throttle is without drive: the speed that it costs over the pull."""
+    """Return how long an up-shift at full throttle is without drive: the speed that it costs over the pull.
+
+    Wires supply the new gear when the gearbox leaves the old one, or when it has engaged.
+    """
     gear, times = table.gear, []
     for k in np.flatnonzero((np.diff(gear) == 1.0) & (gear[:-1] > 0) & (table.throttle[:-1] > FULL_THROTTLE)):
         t0 = table.time[k]
         near = np.flatnonzero(np.abs(table.time - t0) < 1.2)
         if table.throttle[near].min() < FULL_THROTTLE or np.abs(table.fy[near]).max() > 4.0 or len(near) < 20:
             continue
-        before = near[(table.time[near] < t0 - 0.1)]
+        before = near[(table.time[near] < t0 - LONGEST_SHIFT)]
         after = near[(table.time[near] > t0 + 0.7)]
         if len(before) < 5 or len(after) < 5:
             continue
         pull = 0.5 * (np.median(table.fx[before]) + np.median(table.fx[after]))
         step = float(np.median(np.diff(table.time[near])))
-        inside = near[(table.time[near] >= t0 - 0.1) & (table.time[near] <= t0 + 0.7)]
+        inside = near[(table.time[near] >= t0 - LONGEST_SHIFT) & (table.time[near] <= t0 + 0.7)]
         if pull < 0.5:
             continue
         lost = float(np.sum(np.clip(pull - table.fx[inside], -pull, 1.5 * pull))) * step / pull
         times.append(lost)
     if len(times) < 2:
         return None
-    return identified(max(float(np.median(times)), 0.01), max(float(np.std(times)) / np.sqrt(len(times)), 0.02),
+    return identified(max(float(np.median(times)), 0.01), max(float(np.std(times)) / np.sqrt(len(times)), SHIFT_ERROR),
                       "up-shifts at full throttle")  # fmt: skip

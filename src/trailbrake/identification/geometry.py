@@ -19,9 +19,11 @@ Array = NDArray[np.float64]
 MIN_SPEED = 4.0  # m/s from which wheel speeds over speeds are used
 MAX_SIDE = 3.0  # m/s^2 within which tyres across are taken as linear
 MAX_PULL = 4.0  # m/s^2, the same along
+MAX_ARM_PULL = 0.5  # m/s^2, along, within which driven front wheels slip for the drag of the bend alone, nearly
 MIN_YAW_RATE = 0.15  # rad/s
 MIN_ROWS = 60
 DRIVEN_SLIP = 5e-4  # slip per m/s^2 of pull
+USUAL_ARM = 1.4  # m, from the centre of mass to the rear axle, where it was not found
 _FREE = np.inf
 
 
@@ -54,7 +56,7 @@ def find_geometry(table: DriveTable) -> Geometry:
         return Geometry(radii[0], radii[1], *_places(table), slips[0], slips[1])
     tracks = _tracks(table, radii, slips)
     to_rear = _rear_arm(table)
-    to_front = _front_arm(table, radii)
+    to_front = _front_arm(table, radii[0], slips[0], to_rear)
     base = None
     if to_rear is not None and to_front is not None:
         sigma = float(np.hypot(to_rear.sigma, to_front.sigma))
@@ -143,20 +145,36 @@ def _rear_arm(table: DriveTable) -> LearnedValue | None:
     return identified(fit.value[0], fit.sigma[0], "sideslip in slow bends", floor=0.01, prior_sigma=0.5)
 
 
-def _front_arm(table: DriveTable, radii: tuple[LearnedValue | None, ...]) -> LearnedValue | None:
-    """Return the distance to the front axle: its wheels' speed is that of (vx, vy + l_f r), but for their slip."""
-    if radii[0] is None:
+def _front_arm(
+    table: DriveTable, radius: LearnedValue | None, slip: LearnedValue | None, to_rear: LearnedValue | None
+) -> LearnedValue | None:
+    """Return the distance to the front axle: its wheels' speed is that of (vx, vy + l_f r), but for their slip.
+
+    In a tight bend part of the front tyres' side force points backwards. Driven front wheels pull against that, and
+    slip for it as they do for as much on a straight.
+
+    Args:
+        table: the drive.
+        radius: m, of the front wheels.
+        slip: ratio of the front wheels per m/s^2 of drive.
+        to_rear: m, from the centre of mass to the rear axle.
+    """
+    if radius is None:
         return None
-    rows = _slow_bends(table) & (np.abs(table.yaw_rate) > 0.06 * np.maximum(table.vx, 1.0))
+    tight = np.abs(table.yaw_rate) > 0.06 * np.maximum(table.vx, 1.0)
+    rows = _slow_bends(table) & tight & (np.abs(table.fx) < MAX_ARM_PULL)
     if rows.sum() < MIN_ROWS:
         return None
     t = table.take(rows)
-    rolled = t.spin[:, :2].mean(axis=1) * radii[0].value
-    matrix_of = t.yaw_rate
+    rolled = t.spin[:, :2].mean(axis=1) * radius.value
+    per_pull = slip.value if slip is not None and slip.value > DRIVEN_SLIP else 0.0
+    rear = to_rear.value if to_rear is not None else USUAL_ARM
 
     def residuals(p: Array) -> Array:
-        across = t.vy + p[0] * matrix_of
-        speed = np.sqrt(t.vx**2 + across**2)
+        across = t.vy + p[0] * t.yaw_rate
+        base = p[0] + rear
+        dragged = t.fy * rear / base * np.sin(base * t.yaw_rate / t.vx)
+        speed = np.sqrt(t.vx**2 + across**2) * (1.0 + per_pull * (t.fx + dragged))
         return np.asarray((rolled * (1.0 + p[1]) - speed) / 0.01)
 
     fit = fit_residuals(residuals, np.array([1.2, 0.0]), (np.array([1.25, 0.0]), np.array([0.4, 0.004])), t.blocks)

@@ -23,6 +23,7 @@ from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
 from trailbrake.identification.class_priors import CarClass, find_class, make_prior_car
 from trailbrake.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.engine_power import find_torque_curve
 from trailbrake.identification.figure_uncertainty import find_uncertainty
 from trailbrake.identification.gearing import Gearing, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
@@ -47,7 +48,8 @@ RPM = math.pi / 30.0
 USUAL_DELAY = 0.02  # s
 
 # Relative errors of single tyre numbers: they trade against each other, and roll and camber are in none of them.
-PEAK_FLOOR, LIFT_FLOOR = 0.1, 0.2
+PEAK_FLOOR, LIFT_FLOOR, CURVATURE_ERROR = 0.1, 0.2, 0.15
+ENGINE_BRAKING_FLOOR = 0.1  # relative: rolling resistance, drag and the gearbox's loss are in it
 LOAD_ALONG = 0.7  # loss of friction with load along the tyre, over that across it
 WEAK_BRAKES = 2.0  # m/s^2 at full pedal, below which it is said
 LOW_TORQUE = 0.55  # torque at idle, over that at the lowest engine speed that was driven
@@ -108,7 +110,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         if mass is not None:  # it tells the class as well
             kind, draft = _begin_draft(table, geometry, gearing, mass.value)
         put_mass(draft, mass)
-    powertrain = find_powertrain(table, draft.car) if gearing else None
+    powertrain = find_powertrain(table, draft.car, find_torque_curve(table, draft.car)) if gearing else None
     _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
     braking = find_braking(table, draft.car, powertrain)
@@ -265,7 +267,9 @@ def _put_powertrain(draft: CarDraft, found: Powertrain | None) -> None:
     for speed, value, s, covered in known:
         if covered:
             draft.values[f"engine.torque.{speed:.0f}"] = identified(value, s, "full throttle")
-    draft.values["engine.braking_torque_limiter"] = identified(limiter, found.drag_sigma * mass, "coasting")
+    draft.values["engine.braking_torque_limiter"] = identified(
+        limiter, found.drag_sigma * mass, "coasting", floor=ENGINE_BRAKING_FLOOR
+    )
     draft.put("aero", drag_area=identified(drag, sigma, "coasting and pulls", prior_sigma=1.0 * car.aero.drag_area))
     for axle in ("tyre_front", "tyre_rear"):
         draft.put(
@@ -344,7 +348,7 @@ def _put_tyres(draft: CarDraft, found: TyreFit | None, *, known_lift: bool) -> N
             ),
             mu_y_load=of(lambda p: p[P.MU_LOAD], 0.3, across, deviation[P.MU_LOAD]),
             shape=of(lambda p: p[P.SHAPE], 0.08, across, deviation[P.SHAPE]),
-            curvature=of(lambda p: p[P.CURVATURE], 0.0, across, deviation[P.CURVATURE]),
+            curvature=_widen(of(lambda p: p[P.CURVATURE], 0.0, across, deviation[P.CURVATURE]), CURVATURE_ERROR),
         )
     car = replace_tyres(draft.car, fit.value, known_lift=known_lift)
     scale = fit.value[P.INERTIA]
@@ -361,6 +365,11 @@ def _put_tyres(draft: CarDraft, found: TyreFit | None, *, known_lift: bool) -> N
             draft.missing.append(
                 f"limit of the {axle} tyres: driven up to {100.0 * used:.0f} % of the slip of their peak"
             )
+
+
+def _widen(value: LearnedValue, error: float) -> LearnedValue:
+    """Return a value whose standard deviation has an error of the method, in its own unit, besides."""
+    return LearnedValue(value.value, math.hypot(value.sigma, error), value.source, value.note)
 
 
 def _axle_number(name: str, axle: int) -> Callable[[Array], float]:

@@ -23,7 +23,10 @@ MAX_THROTTLE = 0.3  # commanded beside the brake: what the engine adds is known 
 MAX_SIDE = 4.0  # m/s^2
 MIN_SPEED = 6.0  # m/s
 TYRE_SHARE = 0.7  # of the hardest deceleration, below which the tyres follow the pedal
-QUIET_S, QUIET_FALL = 0.25, 0.05  # the throttle has fallen by no more for so long: engines and drive shafts ring
+QUIET_FALL = 0.05  # of the throttle: engines and drive shafts ring after more
+# s for which it has fallen by no more, share of the hardest deceleration that the side force may be, and error (s) that
+# comes with them. Cars of much power that brake hard are never quiet.
+QUIET = ((0.25, 0.0, 0.0), (0.1, 0.2, 0.002), (0.0, 0.2, 0.004))
 MIN_GEAR_AGE = 0.5  # s
 USUAL_LAG = (0.003, 0.006)  # s, of brakes, and what is wrong with the inertias; standard deviation
 PERIOD_SHARE = 0.15  # of the wire's period: systematic error
@@ -46,22 +49,23 @@ def find_loop_delay(
     near = (step > 0.0) & (step < GAP)
     held = _brake_force(table, car, powertrain, np.where(near, step, np.inf))
     gentle = (
-        near & (table.throttle_command < MAX_THROTTLE) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > MIN_SPEED)
+        near & (table.throttle_command < MAX_THROTTLE) & (table.vx > MIN_SPEED)
         & (table.gear_age > MIN_GEAR_AGE) & (held < TYRE_SHARE * braking.peak) & (table.assisted < 0.5)
-        & _throttle_is_quiet(table)
     )  # fmt: skip
-    if not gentle.any():
-        return None
-    applied = np.where(gentle, held, 0.0)
-    response = find_response(
-        table.time, table.brake_command, applied, usual_rate=math.inf, counted=gentle, averaged=True,
-        usual_lag=USUAL_LAG,
-    )  # fmt: skip
-    if response is None:
-        return None
     period = float(np.median(np.diff(table.time)))
-    sigma = math.hypot(min(response.delay.sigma, period), PERIOD_SHARE * period)
-    return identified(response.delay.value, sigma, "brake steps")
+    for quiet_s, side, doubt in QUIET:
+        straight = np.abs(table.fy) < max(MAX_SIDE, side * braking.peak)
+        counted = gentle & straight & _throttle_is_quiet(table, quiet_s)
+        if not counted.any():
+            continue
+        response = find_response(
+            table.time, table.brake_command, np.where(counted, held, 0.0), usual_rate=math.inf, counted=counted,
+            averaged=True, usual_lag=USUAL_LAG,
+        )  # fmt: skip
+        if response is not None:
+            sigma = math.hypot(min(response.delay.sigma, period), PERIOD_SHARE * period, doubt)
+            return identified(response.delay.value, sigma, "brake steps")
+    return None
 
 
 def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step: Array) -> Array:
@@ -90,9 +94,9 @@ def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step
     return np.asarray(matrix @ unknowns - (table.fx + share * table.ax) - (1.0 + share) * change)
 
 
-def _throttle_is_quiet(table: DriveTable) -> NDArray[np.bool_]:
-    """Return where the throttle has not fallen for QUIET_S."""
-    reach = max(round(QUIET_S / float(np.median(np.diff(table.time)))), 1)
+def _throttle_is_quiet(table: DriveTable, seconds: float) -> NDArray[np.bool_]:
+    """Return where the throttle has not fallen for `seconds`."""
+    reach = round(seconds / float(np.median(np.diff(table.time))))
     padded = np.concatenate([np.full(reach, table.throttle[0]), table.throttle])
     highest = np.lib.stride_tricks.sliding_window_view(padded, reach + 1).max(axis=1)
     return np.asarray(table.throttle > highest - QUIET_FALL)

@@ -6,6 +6,7 @@ engine's curve, drag torque, air, rolling, inertia of the engine. Rows in many g
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,15 @@ FORCE_ERROR, FORCE_SHARE = 0.05, 0.01  # m/s^2, and of the force: what the model
 BRAKE_SHARE = 0.03  # the same under braking: brakes get hot
 MOST_DOUBT = 0.3  # standard deviation of a knot's torque over itself, beyond which it was not learned
 STEADY_S = 0.5  # of the pedal: turbochargers lag
+PART_STEADY_S = 0.15  # of it, below the engine speeds at which full throttle was held
 SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
 MIN_ROWS = 150
 FULL_THROTTLE, SHUT_THROTTLE = 0.95, 0.03
+BOOSTED = 75.0  # percentile of the torques by part throttle: turbochargers lag
+LEAST_PART_ROWS = 8  # near a knot, from which part throttle tells its torque
+PART_ERROR = 0.15  # relative, of torque by part throttle alone: throttle maps, and boost that does not come
+LOWEST = 2.0  # percentile of the engine speeds that counts as the lowest
+NEAR = 10.0  # rad/s beyond the ends of a torque curve in which it counts
 MIN_PULL = 0.2  # throttle that counts as having driven at an engine speed
 DRIVING_THROTTLE = 0.12  # above it the engine drives the car in most of its range
 DRIVE_FLOOR, DRAG_FLOOR = 0.01, 0.03  # relative, of the method
@@ -67,6 +74,22 @@ class Powertrain:
     engine_inertia: tuple[float, float]
     fit: Fit
     rows: tuple[int, int]
+
+
+class TorqueCurve(NamedTuple):
+    """What the power of the engine tells, over the mass of the car (`engine_power.py`).
+
+    Attributes:
+        speeds: (k,) rad/s, rising.
+        torque: (k,) N m/kg at full throttle at these speeds, before the gearbox's loss as the class has it.
+        sigma: (k,) relative standard deviations.
+        inertia: m^2, of the engine over the mass, and its standard deviation.
+    """
+
+    speeds: Array
+    torque: Array
+    sigma: Array
+    inertia: tuple[float, float]
 
 
 def pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
@@ -141,9 +164,7 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
     where traction control or the tyres hold the engine back at full throttle, it is all that there is.
     """
-    steady = pedal_rows(table, car) & (table.brake < 0.01) & table.steady(table.throttle, STEADY_S, 0.04)
-    # Near idle the engine's own control drives, and automatic clutches begin to slip.
-    steady &= table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
+    steady = _find_pedal_rows(table, car) & table.steady(table.throttle, STEADY_S, 0.04)
     free = steady & (find_free_rows(table, car) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
@@ -152,6 +173,37 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     if (free & (table.throttle > MIN_PULL)).sum() > enough:
         return free
     return steady
+
+
+def _find_pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows without brakes, above the engine speeds of idle.
+
+    Near idle the engine's own control drives, and automatic clutches begin to slip.
+    """
+    fast = table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
+    return np.asarray(pedal_rows(table, car) & (table.brake < 0.01) & fast)
+
+
+def _find_part_torque(table: DriveTable, car: CarParams, speeds: Array, unknowns: Array) -> tuple[Array, Array]:
+    """Return the engine speeds (rad/s) below those that full throttle held at, and the torque there by part throttle.
+
+    It is in N m/kg, at full throttle as far as a throttle is proportional.
+
+    Args:
+        table: the drive.
+        car: what is known of it.
+        speeds: (KNOTS,) rad/s.
+        unknowns: (KNOTS + 5,) of the drive matrix, found without part throttle.
+    """
+    held = _find_pedal_rows(table, car) & find_free_rows(table, car)
+    full = held & (table.throttle > FULL_THROTTLE) & table.steady(table.throttle, STEADY_S, 0.04)
+    part = held & (table.throttle > MIN_PULL) & table.steady(table.throttle, PART_STEADY_S, 0.04)
+    if full.sum() <= MIN_ROWS // 3:
+        return np.zeros(0), np.zeros(0)
+    t = table.take(part & (table.engine < np.percentile(table.engine[full], LOWEST)))
+    matrix = drive_matrix(t, car, speeds)
+    pulled = t.fx + wheel_inertia_share(car) * t.ax - matrix[:, KNOTS:] @ unknowns[KNOTS:]
+    return t.engine, pulled / np.maximum(matrix[:, :KNOTS].sum(axis=1), 1e-9)
 
 
 def find_free_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
@@ -174,12 +226,13 @@ def _choose_braking_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]
     )  # fmt: skip
 
 
-def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
+def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None = None) -> Powertrain | None:
     """Return the powertrain of the car of a drive; None where too little was driven in a straight line.
 
     Args:
         table: the drive.
         car: what is known of it: gears and radii found before, the rest of its class.
+        curve: the torque by the engine's power; None: the wire supplies none.
     """
     rows = _choose_rows(table, car)
     if rows.sum() < MIN_ROWS:
@@ -187,6 +240,9 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
     rows |= _choose_braking_rows(table, car)
     t = table.take(rows)
     low, high = np.percentile(t.engine, [0.5, 99.5])
+    known = np.zeros(0, np.int64)
+    if curve is not None:
+        low, high = min(low, curve.speeds[0]), max(high, curve.speeds[-1])
     speeds = np.linspace(max(low, 1.0), max(high, low + 10.0), KNOTS)
     matrix = drive_matrix(t, car, speeds)
     target = t.fx + wheel_inertia_share(car) * t.ax
@@ -199,6 +255,11 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
          car.tyre_front.rolling_resistance, engine.inertia / mass],
     ])  # fmt: skip
     deviation = np.concatenate([np.full(KNOTS, 2.0 * usual), 1.0 * mean[KNOTS : KNOTS + 3], [0.007, 0.7 * mean[-1]]])
+    if curve is not None:
+        known = np.flatnonzero((speeds > curve.speeds[0] - NEAR) & (speeds < curve.speeds[-1] + NEAR))
+        mean[known] = np.interp(speeds[known], curve.speeds, curve.torque)
+        deviation[known] = np.interp(speeds[known], curve.speeds, curve.sigma) * mean[known]
+        mean[-1], deviation[-1] = curve.inertia
     # Smoothness of the torque curve: rows of their own, that weigh as much as a block of time each.
     smooth = np.zeros((KNOTS - 2, KNOTS + 5))
     repeats = np.sqrt(len(t) / len(np.unique(t.blocks)))
@@ -218,8 +279,17 @@ def find_powertrain(table: DriveTable, car: CarParams) -> Powertrain | None:
     fit = replace(fit, value=fit.value[:-1], sigma=fit.sigma[:-1], covariance=fit.covariance[:-1, :-1])
     driven = t.engine[t.throttle > MIN_PULL]
     gap = speeds[1] - speeds[0]
-    v, s = fit.value, fit.sigma
+    v, s = fit.value.copy(), fit.sigma.copy()
+    if curve is None:
+        at, torque = _find_part_torque(table, car, speeds, v)
+        for knot in np.flatnonzero(speeds < at.max(initial=0.0)):
+            near = torque[np.abs(at - speeds[knot]) < 0.5 * gap]
+            if len(near) >= LEAST_PART_ROWS:
+                v[knot] = max(float(np.percentile(near, BOOSTED)), 0.0)
+                s[knot] = PART_ERROR * v[knot]
+                known = np.append(known, knot)
     covered = np.array([np.sum(np.abs(driven - at) < 0.75 * gap) > 5 for at in speeds])
+    covered[known] = True
     covered &= s[:KNOTS] < MOST_DOUBT * v[:KNOTS]
     return Powertrain(
         speeds, v[:KNOTS], np.hypot(s[:KNOTS], DRIVE_FLOOR * v[:KNOTS]), covered, max(v[KNOTS], 0.0),

@@ -21,6 +21,7 @@ STEP_SHARE = 1e-6  # of a parameter's prior sigma, or of itself: the step of the
 CONVERGED = 1e-6  # relative change of the cost below which a fit is done
 LEAST_SCALE = 0.01  # of the root mean square
 MAX_DAMPING = 1e8
+HELD = 1e-5  # deviation of a prior over its mean up to which the prior holds a parameter, whatever the residuals say
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def fit_residuals(
     if steps is None:
         steps = STEP_SHARE * np.where(np.isfinite(deviation), deviation, np.maximum(np.abs(start), 1.0))
     low, high = limits or (np.full(len(start), -np.inf), np.full(len(start), np.inf))
+    free = ~(deviation <= HELD * np.maximum(np.abs(mean), 1e-3))
     x = np.clip(start.astype(np.float64), low, high)
     r = residuals(x)
     # A block counts as one residual, however many samples it has: so priors keep their weight.
@@ -117,7 +119,7 @@ def fit_residuals(
     for _ in range(ROUNDS):
         scale = max(_robust_scale(r), least_scale) * repeats
         weight = 1.0 / np.maximum(np.abs(r) * repeats / (HUBER * scale), 1.0)
-        matrix = jacobian(x) if jacobian else _differences(residuals, x, r, steps)
+        matrix = jacobian(x) if jacobian else _differences(residuals, x, r, steps, free)
         cost = _cost(np.abs(r) * repeats / scale, pull * (x - mean), repeats)
         normal = (matrix * (weight / scale**2)[:, None]).T @ matrix + np.diag(pull**2)
         slope = matrix.T @ (weight * r) / scale**2 + pull**2 * (x - mean)
@@ -175,10 +177,13 @@ def _cost(size: Array, pulled: Array, repeats: float) -> float:
     return float(robust.sum() / repeats**2 + 0.5 * np.sum(pulled**2))
 
 
-def _differences(residuals: Callable[[Array], Array], x: Array, r: Array, steps: Array) -> Array:
-    columns = []
-    for k, step in enumerate(steps):
+def _differences(
+    residuals: Callable[[Array], Array], x: Array, r: Array, steps: Array, free: NDArray[np.bool_]
+) -> Array:
+    """Return the Jacobian (n, k) by differences; 0 for parameters that are not `free` (k,)."""
+    matrix = np.zeros((len(r), len(x)))
+    for k in np.flatnonzero(free):
         beside = x.copy()
-        beside[k] += step
-        columns.append((residuals(beside) - r) / step)
-    return np.stack(columns, axis=1)
+        beside[k] += steps[k]
+        matrix[:, k] = (residuals(beside) - r) / steps[k]
+    return matrix

@@ -54,8 +54,8 @@ class P(IntEnum):
     STEER_OFFSET = 1  # rad
     MU = 2  # across, front
     MU_REAR = 3  # rear over front
-    MU_ALONG_FRONT = 4  # along over across
-    MU_ALONG_REAR = 5
+    MU_ALONG = 4  # along over across, front
+    MU_ALONG_REAR = 5  # the same of the rear over the front's
     ANGLE = 6  # rad, of the front's peak
     ANGLE_REAR = 7  # rear over front
     RATIO = 8  # slip ratio of the front's peak
@@ -80,6 +80,8 @@ class P(IntEnum):
     STEER_6 = 27
     STEER_LAG = 28  # s, of the road wheels behind the steer that the wire supplies
     SLIP_LOAD = 29  # relative growth of the peaks' slips per nominal load
+    SEEN_LOAD = 30  # share of it that is in the slips over their peaks which the wire supplies
+    SEEN_SCALE = 31  # these slips over those of the law
 
 
 class TyreNumbers(NamedTuple):
@@ -96,7 +98,7 @@ def tyre_numbers(p: Array) -> TyreNumbers:
     """Return the numbers of the axles."""
     rear, lift = p[P.MU] * p[P.MU_REAR], p[P.LIFT]
     return TyreNumbers(
-        (p[P.MU], rear), (p[P.MU] * p[P.MU_ALONG_FRONT], rear * p[P.MU_ALONG_REAR]),
+        (p[P.MU], rear), (p[P.MU] * p[P.MU_ALONG], rear * p[P.MU_ALONG] * p[P.MU_ALONG_REAR]),
         (p[P.ANGLE], p[P.ANGLE] * p[P.ANGLE_REAR]), (p[P.RATIO], p[P.RATIO] * p[P.RATIO_REAR]),
         (lift * p[P.LIFT_FRONT], lift * (1.0 - p[P.LIFT_FRONT])),
     )  # fmt: skip
@@ -265,7 +267,7 @@ class AxleModel:
         nominal = np.array([car.tyre_front.nominal_load] * 2 + [car.tyre_rear.nominal_load] * 2) / car.body.mass
         more = loads / nominal - 1.0
         least, most = MIN_LOAD_FACTOR, 2.0 - MIN_LOAD_FACTOR
-        per_peak = np.clip(1.0 - p[P.SLIP_LOAD] * more, least, most)
+        per_peak = self._per_peak(p, loads)
         sx = ratio / np.repeat(numbers.peak_slip_ratio, 2) * per_peak
         sy = tangent / np.tan(np.repeat(numbers.peak_slip_angle, 2)) * per_peak
         slip = np.sqrt(sx**2 + sy**2 + 1e-18)
@@ -286,6 +288,20 @@ class AxleModel:
         air = 0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2
         return self._front_force + moment, self._rear_force - moment, t.fx + air
 
+    def _seen_slips(self, p: Array, slip: Array) -> Array:
+        """Return the combined slips (n, 4) as the wire supplies them, of those of the law.
+
+        Some games measure them by peaks that know the load on the tyre, others by peaks that are fixed.
+        """
+        return np.asarray(p[P.SEEN_SCALE] * slip * self._per_peak(p, self.loads(p)) ** (p[P.SEEN_LOAD] - 1.0))
+
+    def _per_peak(self, p: Array, loads: Array) -> Array:
+        """Return (n, 4) one over the growth of the peaks' slips by the loads over mass (n, 4)."""
+        car = self._car
+        nominal = np.array([car.tyre_front.nominal_load] * 2 + [car.tyre_rear.nominal_load] * 2) / car.body.mass
+        more = loads / nominal - 1.0
+        return np.asarray(np.clip(1.0 - p[P.SLIP_LOAD] * more, MIN_LOAD_FACTOR, 2.0 - MIN_LOAD_FACTOR))
+
     def residuals(self, p: Array) -> Array:
         """Return (3 n,) differences over the error that a force has; (7 n,) where the wire supplies combined slips."""
         model, applied = self.forces(p), self.measured(p)
@@ -295,7 +311,8 @@ class AxleModel:
             for m, f, w in zip(model[:3], applied, weights, strict=True)
         ]
         if self._slip is not None:
-            apart = SLIP_WEIGHT * (model[3] - self._slip) / (SLIP_ERROR + SLIP_SHARE * self._slip)
+            seen = self._seen_slips(p, model[3])
+            apart = SLIP_WEIGHT * (seen - self._slip) / (SLIP_ERROR + SLIP_SHARE * self._slip)
             parts += list(apart.T)
         return np.concatenate(parts)
 
@@ -397,8 +414,8 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.STEER_OFFSET: (0.0, 0.003, -0.03, 0.03),
         P.MU: (front.mu_y, 0.5, 0.2, 4.0),
         P.MU_REAR: (1.02, 0.06, 0.5, 2.0),
-        P.MU_ALONG_FRONT: (1.03, 0.06, 0.5, 2.0),
-        P.MU_ALONG_REAR: (1.03, 0.06, 0.5, 2.0),
+        P.MU_ALONG: (1.03, 0.06, 0.5, 2.0),
+        P.MU_ALONG_REAR: (1.0, 0.03, 0.7, 1.4),
         P.ANGLE: (front.peak_slip_angle, 0.04, 0.03, 0.4),
         P.ANGLE_REAR: (0.97, 0.1, 0.5, 2.0),
         P.RATIO: (front.peak_slip_ratio, 0.03, 0.03, 0.3),
@@ -418,6 +435,8 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         **{p: (0.0, 1e-9, -6.0, 1.0) for p in P if P.STEER_1 <= p <= P.STEER_6},
         # What a wire supplies of the steering wheel is where it is; what it supplies of a pad is where the thumb is.
         P.SLIP_LOAD: (front.slip_load, 0.08, -0.3, 0.4),
+        P.SEEN_LOAD: (0.5, 0.5, 0.0, 1.0),
+        P.SEEN_SCALE: (1.0, 0.05, 0.7, 1.4),
         P.STEER_LAG: (0.0, 0.003, 0.0, STEER_LAGS[-1])
         if signal == "wheel_angle"
         else (USUAL_STEER_LAG, USUAL_STEER_LAG, 0.0, STEER_LAGS[-1]),

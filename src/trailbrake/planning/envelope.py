@@ -222,8 +222,14 @@ def full_throttle_force(car: CarParams, speeds: Array) -> Array:
 
     The force that spins up wheels and engine in that gear is subtracted: the rest accelerates the body.
     """
-    share = [car.body.mass / car.effective_mass(g) for g in range(1, car.gearbox.top_gear + 1)]
-    return np.array([max(car.drive_force(float(v), g + 1) * share[g] for g in range(len(share))) for v in speeds])
+    engine, box = car.engine, car.gearbox
+    ratios = np.array([box.overall_ratio(gear) for gear in range(1, box.top_gear + 1)])
+    share = np.array([car.body.mass / car.effective_mass(gear) for gear in range(1, box.top_gear + 1)])
+    rpm = speeds[:, None] / car.driven_radius * ratios * 30.0 / math.pi
+    torque = engine.full_torques(np.maximum(rpm, engine.idle_rpm))
+    torque[rpm > engine.limiter_rpm] = 0.0
+    force: Array = (torque * ratios * box.efficiency / car.driven_radius * share).max(axis=1)
+    return force
 
 
 def top_speed(car: CarParams) -> float:
