@@ -130,6 +130,8 @@ class LapLearning:
         self._raise = np.full(count, limits.most_raise)  # that a lap may make at a station
         self._fault = np.full(count, -np.inf)  # by how much the present lap's grip was too high, a share of it
         self._grip = np.ones(count)  # the grip, as `usable_grip` returns it, with which that was driven
+        self._driven = np.ones(count)  # the same at the present lap's last sample at a station, ...
+        self._tells = np.zeros(count, bool)  # ... and whether the lap says something there
         self._estimates = np.ones(count)  # of the grip at the present lap's last sample at a station, ...
         self.last_estimates = np.ones(count)  # ... and in the lap before
         self.lap_grip = 1.0
@@ -141,7 +143,7 @@ class LapLearning:
         Args:
             s: m, along the line.
             grip: that is estimated now: the plan is made with its product with the factors.
-            use: of the planned grip, 1 at its limit.
+            use: of the planned grip, 1 at its limit; 0 where it says nothing.
             slip: by the slip angles, over that of the peak.
             fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
             driven: factor on the planned grip that is driven with, `usable_grip` and what is kept in reserve.
@@ -150,8 +152,9 @@ class LapLearning:
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
-            self.finish_lap(grip, driven)
-        self._estimates[station] = grip
+            self.finish_lap(grip)
+        self._estimates[station], self._driven[station] = grip, driven
+        self._tells[station] |= use > 0.0
         target = self._limits.target_slip
         if use > LEAST_USE or slip > target or fault > 0.0:
             wrong = SLIP_GAIN * (slip - target) + fault
@@ -172,13 +175,8 @@ class LapLearning:
         station = min(int(s / STATION), len(self.factors) - 1)
         return min(grip / float(self.last_estimates[station]) + tolerance, 1.0)
 
-    def finish_lap(self, grip: float, driven: float) -> None:
-        """Update the factors by the lap that has ended, and begin another.
-
-        Args:
-            grip: the estimate now.
-            driven: factor on the planned grip that is driven with now.
-        """
+    def finish_lap(self, grip: float) -> None:
+        """Update the factors by the lap that has ended, and begin another; `grip` is the estimate now."""
         # What was driven is the product of factor and usable grip. Where that has changed since, the factor makes up
         # for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
         follows_estimate = self._limits.recurring_grip == 0.0
@@ -187,7 +185,10 @@ class LapLearning:
         proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
         wanted = np.minimum(wanted, 1.0 + room)
-        if not follows_estimate and grip < DOUBTFUL_GRIP:
+        # Of the whole lap: at the exit of one bend the wheels may spin, and the estimate falls for a moment.
+        typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
+                           (self._estimates, self._driven))  # fmt: skip
+        if not follows_estimate and typical < DOUBTFUL_GRIP:
             wanted = np.minimum(wanted, (1.0 + MOST_PROVEN) * before)
         wanted = self._spread(np.clip(wanted, 1.0 - self._limits.most_lowering, 1.0 + self._limits.most_raise))
         if grip < self.lap_grip - FALLING_GRIP:  # what margin a lap had on better ground, the next has not
@@ -206,6 +207,7 @@ class LapLearning:
         smooth = np.minimum(0.25 * last + 0.5 * change + 0.25 * following, change)
         self.factors = np.clip(self.factors * (1.0 + smooth), LEAST_FACTOR, self._limits.most_factor)
         self._fault[:] = -np.inf
+        self._tells[:] = False
         self.last_estimates = self._estimates.copy()
         self.laps += 1
 
