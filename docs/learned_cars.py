@@ -103,6 +103,8 @@ def list_chains(what: str) -> list[list[Case]]:
         ]
     if what == "drive":
         return [[case] for turn in range(9) for case in list_drives(turn)]
+    if what == "page":
+        return []
     return [[case] for turn in range(3) for case in list_files(what, turn)]
 
 
