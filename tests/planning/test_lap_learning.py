@@ -14,6 +14,7 @@ from trailbrake.planning.lap_learning import (
     PEAK_LIMITS,
     STATION,
     LapLearning,
+    LapSample,
     LearningLimits,
     rate_fault,
 )
@@ -24,7 +25,7 @@ LIMITS = CAUTIOUS_LIMITS
 
 def observe(learning, s, grip, use, slip, fault):
     """Take a sample of a car that keeps no reserve."""
-    return learning.observe(s, grip, use, slip, fault, learning.usable_grip(s, grip))
+    return learning.observe(s, LapSample(grip, learning.usable_grip(s, grip), use, slip, fault))
 
 
 def drive_lap(learning, slip_at, grip=1.0, fault_at=lambda s: 0.0, use=0.95):
@@ -214,6 +215,6 @@ def test_a_first_lap_below_the_file_s_grip_vouches_for_little_more_than_was_driv
 def test_straights_of_a_first_lap_get_the_grip_that_was_driven_at_its_end():
     learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
     for s in np.arange(5.0, LENGTH, 2.0):
-        learning.observe(s, 0.9, 0.3, 0.1, 0.0, 0.86)
-    assert learning.observe(1.0, 0.9, 0.0, 0.0, 0.0, 0.86)
+        learning.observe(s, LapSample(0.9, 0.86, 0.3, 0.1, 0.0))
+    assert learning.observe(1.0, LapSample(0.9, 0.86, 0.0, 0.0, 0.0))
     assert learning.factors == pytest.approx(0.86)

@@ -22,6 +22,7 @@ from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
     DOUBTFUL_GRIP,
     LapLearning,
+    LapSample,
     LearningLimits,
     PlanMemory,
     rate_fault,
@@ -173,7 +174,7 @@ class AdaptivePlan:
             slip = max(slip, self._target_slip)
         # A lap that keeps a reserve for its untested brakes says nothing of the factors.
         use_of_plan = 0.0 if self._tests_brakes else estimate.use / planned
-        if self.learning.observe(s, grip, use_of_plan, slip, fault, usable):
+        if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault)):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
             self._limit_estimate()
         ahead = self._ahead(self._planned_at, s)

@@ -16,7 +16,7 @@ import math
 from copy import copy
 
 from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
-from trailbrake.control.vehicle.gear_choice import GearSelector, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.delay_compensation import DelayCompensation
@@ -96,7 +96,7 @@ class Driver:
         self.angle = 0.0
         self.held_brake = HeldPedal()
         self.delay = DelayCompensation(car)
-        self.gears = GearSelector(upshift_speeds(car))
+        self.gears = GearRequester(upshift_speeds(car))
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = running_resistance(car, self.limits.speeds)
         self.drivetrain = DrivetrainInverse(car)

@@ -14,7 +14,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.vehicle.gear_choice import GearSelector, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
     PlanColumn,
@@ -117,7 +117,7 @@ class Driver:
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
         self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
-        self.gears = GearSelector(upshift_speeds(car))
+        self.gears = GearRequester(upshift_speeds(car))
         self.full_steer_angle = car.full_steer_angle
         self.fill_rows = bind_entry(fill_rows, self.plan.table, self.sources, 0, ROWS_A_TICK)
         rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from trailbrake.control.vehicle.gear_choice import GearSelector, upshift_speeds
+from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.manual_input import NO_INPUT, ManualInput, ManualInputShaper
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
@@ -25,7 +25,7 @@ class Driver:
 
     def __init__(self) -> None:
         self.hands: Callable[[], ManualInput | None] | None = None
-        self._gears: GearSelector | None = None
+        self._gears: GearRequester | None = None
 
     def reset(self, course: Course) -> None:
         """Start again."""
@@ -35,7 +35,7 @@ class Driver:
         else:
             self._hands, self._gears = (
                 ManualInputShaper(car.body.wheelbase, car.steering.max_angle),
-                GearSelector(upshift_speeds(car)),
+                GearRequester(upshift_speeds(car)),
             )
 
     def act(self, state: CarState, dt: float) -> Controls:

@@ -99,6 +99,24 @@ def count_stations(length: float) -> int:
     return max(math.ceil(length / STATION), 2)
 
 
+class LapSample(NamedTuple):
+    """What a moment of a lap shows of the plan.
+
+    Attributes:
+        grip: that is estimated now: the plan is made with its product with the factors.
+        driven: factor on the planned grip that is driven with: `usable_grip`, less what is kept in reserve.
+        use: of the planned grip, 1 at its limit; 0 where it says nothing.
+        slip: by the slip angles, over that of the peak.
+        fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
+    """
+
+    grip: float
+    driven: float
+    use: float
+    slip: float
+    fault: float
+
+
 class LapLearning:
     """The factors on the planned grip along a line, and what the present lap leaves.
 
@@ -137,17 +155,9 @@ class LapLearning:
         self.lap_grip = 1.0
         self._station = 0
 
-    def observe(self, s: float, grip: float, use: float, slip: float, fault: float, driven: float) -> bool:
-        """Take one sample; return whether a lap has ended with it, so that `factors` are new.
-
-        Args:
-            s: m, along the line.
-            grip: that is estimated now: the plan is made with its product with the factors.
-            use: of the planned grip, 1 at its limit; 0 where it says nothing.
-            slip: by the slip angles, over that of the peak.
-            fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
-            driven: factor on the planned grip that is driven with, `usable_grip` and what is kept in reserve.
-        """
+    def observe(self, s: float, sample: LapSample) -> bool:
+        """Take a sample at s (m) along the line; return whether a lap has ended with it, so that `factors` are new."""
+        grip, driven, use, slip, fault = sample
         station = min(int(s / STATION), len(self.factors) - 1)
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2

@@ -6,7 +6,7 @@ from trailbrake.control.vehicle.gear_choice import (
     HYSTERESIS,
     REV_MARGIN,
     SHIFT_PATIENCE,
-    GearSelector,
+    GearRequester,
     choose_gear,
     upshift_speeds,
 )
@@ -96,12 +96,12 @@ def test_a_late_gearbox_shifts_up_once():
     hunting = drive_late_gearbox(lambda speed, gear, dt: choose_gear(speed, gear, shifts), 0.04)
     assert np.count_nonzero(np.diff(hunting)) > 4
     for delay_s in (0.0, 0.04, 0.2):
-        selector = GearSelector(shifts)
+        selector = GearRequester(shifts)
         assert np.count_nonzero(np.diff(drive_late_gearbox(selector.choose, delay_s))) == 1
 
 
 def test_a_gear_that_is_refused_or_put_in_by_others_is_taken_for_what_it_is():
-    selector = GearSelector((20.0, 35.0, 52.0))
+    selector = GearRequester((20.0, 35.0, 52.0))
     assert selector.choose(40.0, 3, 0.01) == 3
     assert selector.choose(53.0, 3, 0.01) == 4
     assert selector.choose(50.0, 3, 0.9 * SHIFT_PATIENCE) == 4

@@ -39,7 +39,7 @@ def choose_gear(speed: float, gear: int, shifts: Sequence[float]) -> int:
     return gear
 
 
-class GearSelector:
+class GearRequester:
     """Gears for a car that answers late: what has been requested is not taken back before it has been engaged.
 
     While a shift is on its way the car reports the gear of before, and loses speed. Chosen from that gear alone, the
@@ -62,7 +62,7 @@ class GearSelector:
             dt: s since the last call.
         """
         self._waited = 0.0 if gear == self._requested else self._waited + dt
-        if self._waited > SHIFT_PATIENCE:  # refused, or put in by somebody else
+        if self._waited > SHIFT_PATIENCE:  # refused, or another gear was put in
             self._requested, self._waited = choose_gear(speed, gear, self._shifts), 0.0
         else:
             self._requested = choose_gear(speed, self._requested, self._shifts)
