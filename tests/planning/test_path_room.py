@@ -9,10 +9,12 @@ from trailbrake.planning.path_room import (
     INNER_MARGIN,
     INNER_ROOM,
     KERB_END,
+    KERB_SHYNESS,
     WALL_ROOM,
     PathRoom,
     find_kerb_reach,
     find_path_bounds,
+    keep_off_inner_kerbs,
     make_inside_room,
 )
 from trailbrake.tracks.road import Road
@@ -64,3 +66,29 @@ def test_a_car_is_off_beyond_the_kerb_or_where_its_inner_wheels_leave():
 
 def test_the_command_keeps_the_margin_of_drivers_own_lines():
     assert options.KERB_MARGIN == KERB_MARGIN
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_car_keeps_outside_of_a_line_whose_inner_wheels_are_on_a_kerb(side):
+    """A bend of 100 m whose line comes within 0.5 m of the inner edge for 8 m, beside a kerb or beside grass."""
+    x = np.arange(0.0, 200.0, 1.0)
+    zero = np.zeros_like(x)
+    inner = np.where((x >= 100.0) & (x < 108.0), 0.5, 5.0)
+    widths = {"width_left": inner, "width_right": zero + 9.0}
+    kerbs = {"kerb_left": zero + 1.2, "kerb_right": zero}
+    if side < 0.0:
+        widths = {"width_left": widths["width_right"], "width_right": widths["width_left"]}
+        kerbs = {"kerb_left": kerbs["kerb_right"], "kerb_right": kerbs["kerb_left"]}
+
+    def shift(**kerb):
+        road = Road.from_columns(
+            1.0, False, x, zero, zero, zero + side * 0.01, z=zero, grade=zero, bank=zero, runoff_left=zero,
+            runoff_right=zero, grip=zero + 1.0, **widths, **kerb,
+        )  # fmt: skip
+        return keep_off_inner_kerbs(road, 0.8)
+
+    shifts = shift(**kerbs)
+    assert shifts[100:108] == pytest.approx(-side * KERB_SHYNESS)
+    assert 0.0 < -side * shifts[85] < 0.7 * KERB_SHYNESS
+    assert shifts[[40, 160]] == pytest.approx(0.0)
+    assert not shift().any()

@@ -42,7 +42,7 @@ from trailbrake.planning.lap_learning import (
     read_plan_memory,
 )
 from trailbrake.planning.line_grip import find_needed_grip
-from trailbrake.planning.path_room import find_kerb_reach
+from trailbrake.planning.path_room import find_kerb_reach, keep_off_inner_kerbs
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.planning.steering_learning import SteeringLearning, SteeringSample
 from trailbrake.state import CarState, Controls
@@ -115,6 +115,8 @@ class Driver:
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
+        if self.learns:
+            self.plan.table[:, PlanColumn.OFFSET] = keep_off_inner_kerbs(self.line, 0.5 * body.track_rear)
         self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
         self.gears = GearRequester(upshift_speeds(car))

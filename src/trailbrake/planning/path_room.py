@@ -6,6 +6,7 @@ the edge. Grass and walls are worth no time: beside an edge without a kerb the w
 roads that a drive has learned state no kerbs.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
 Array = NDArray[np.float64]
+
+KERB_SHYNESS = 0.2  # m, that a car keeps outside of a line whose inner wheels are on a kerb: it shakes them
+KERB_SMOOTHING = 12.0  # m along the line, standard deviation
 
 INNER_ROOM = 0.5  # m that the plan leaves, besides the margin, between the inner wheels and the edge
 INNER_MARGIN = 0.1  # m between the inner wheels and the edge below which a car counts as leaving the road
@@ -80,3 +84,20 @@ def find_side_reach(width: Array, kerb: Array, runoff: Array, room: PathRoom) ->
     wall = inside + runoff - WALL_ROOM
     kept: Array = np.minimum(reach, np.maximum(wall, inside - EDGE_MARGIN))
     return kept
+
+
+def keep_off_inner_kerbs(line: Road, half_track: float) -> Array:
+    """Return the offsets (n,) m, positive left, of a car that keeps off the kerbs at the inside of bends a little."""
+    curvature = line.column(RoadColumn.CURVATURE)
+    width = np.where(curvature > 0.0, line.column(RoadColumn.WIDTH_LEFT), line.column(RoadColumn.WIDTH_RIGHT))
+    kerb = np.where(curvature > 0.0, line.column(RoadColumn.KERB_LEFT), line.column(RoadColumn.KERB_RIGHT))
+    over = np.where(kerb > 0.0, np.clip(half_track - width, 0.0, KERB_SHYNESS), 0.0)
+    reach = math.ceil(3.0 * KERB_SMOOTHING / line.spacing)
+    places = line.spacing * np.arange(-reach, reach + 1)
+    weights = np.exp(-0.5 * (places / KERB_SMOOTHING) ** 2)
+    signed = np.pad(-np.sign(curvature) * over, reach, mode="wrap" if line.closed else "edge")
+    # The largest near each place, each less the farther it is: a kerb of some metres counts as a whole.
+    windows = np.lib.stride_tricks.sliding_window_view(signed, len(weights)) * weights
+    chosen = np.abs(windows).argmax(axis=1)
+    offsets: Array = windows[np.arange(len(windows)), chosen]
+    return offsets

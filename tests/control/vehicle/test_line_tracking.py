@@ -74,6 +74,13 @@ def test_what_laps_have_learned_is_added_to_the_plan_and_says_what_is_left_to_le
     assert track(plan=plan).steer_feedback == pytest.approx(0.0, abs=1e-12)
 
 
+def test_it_holds_the_place_beside_the_line_that_the_plan_says():
+    plan = straight_plan()
+    plan.table[:, PlanColumn.OFFSET] = 0.3
+    assert track(y=0.3, plan=plan).steer == pytest.approx(0.0, abs=1e-12)
+    assert track(plan=plan).steer > 0.0
+
+
 def test_it_says_where_the_car_is():
     command = track(y=0.5)
     assert (command.s, command.offset, command.row) == pytest.approx((200.0, 0.5, 200))

@@ -51,6 +51,7 @@ class PlanColumn(IntEnum):
     ENGINE_LIMITED = 10  # 1 where the engine limits the acceleration, else 0
     LEARNED_STEER = 11  # rad, that laps have found missing in STEER
     LEARNED_SIDESLIP = 12  # rad, the same in SIDESLIP
+    OFFSET = 13  # m, left of the line, that is aimed at
 
 
 class TrackingPlan(NamedTuple):
@@ -303,7 +304,8 @@ def _steer_angle(
     heading = motion.yaw - column_at(plan.line, s, RoadColumn.YAW)
     heading -= 2.0 * math.pi * math.floor(heading / (2.0 * math.pi) + 0.5)
     sideslip += _plan_at(plan, ahead, PlanColumn.LEARNED_SIDESLIP)
-    error = offset + gains[TrackingGain.LOOK_AHEAD] * min(max(heading + sideslip, -1.0), 1.0)
+    error = offset - _plan_at(plan, ahead, PlanColumn.OFFSET)
+    error += gains[TrackingGain.LOOK_AHEAD] * min(max(heading + sideslip, -1.0), 1.0)
     forward += _plan_at(plan, ahead, PlanColumn.LEARNED_STEER) - gains[TrackingGain.YAW_DAMPING] * turning
     angle = forward - gains[TrackingGain.STEER] * error
     if speed > SLIP_SPEED:
