@@ -115,8 +115,7 @@ class Driver:
         adaptive = self.adaptive
         self.sources = collect_sources(course, self.line, adaptive.road, adaptive.speeds, adaptive.accelerations)
         self.plan: TrackingPlan = build_tracking_plan(self.sources)
-        if self.learns:
-            self.plan.table[:, PlanColumn.OFFSET] = keep_off_inner_kerbs(self.line, 0.5 * body.track_rear)
+        self.kerb_offsets = keep_off_inner_kerbs(self.line, 0.5 * body.track_rear)
         self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
         self.car, self.law_gains = tracked_car(car), np.array(DEFAULT_GAINS)
         self.gears = GearRequester(upshift_speeds(car))
@@ -232,7 +231,9 @@ class Driver:
             self.filled += ROWS_A_TICK
 
     def _put_corrections_into_plan(self) -> None:
+        # With the first corrections: without them the car is wide of its line, and off the kerbs, by itself.
         table = self.plan.table
+        table[:, PlanColumn.OFFSET] = self.kerb_offsets
         columns = [PlanColumn.LEARNED_STEER, PlanColumn.LEARNED_SIDESLIP]
         table[:, columns] = self.steering.corrections_at(len(table), self.line.spacing).T
 

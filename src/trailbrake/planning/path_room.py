@@ -96,8 +96,8 @@ def keep_off_inner_kerbs(line: Road, half_track: float) -> Array:
     places = line.spacing * np.arange(-reach, reach + 1)
     weights = np.exp(-0.5 * (places / KERB_SMOOTHING) ** 2)
     signed = np.pad(-np.sign(curvature) * over, reach, mode="wrap" if line.closed else "edge")
-    # The largest near each place, each less the farther it is: a kerb of some metres counts as a whole.
+    # The largest near each place to each side, less the farther it is: a kerb of some metres counts as a whole, and
+    # from one side to the other there is no step.
     windows = np.lib.stride_tricks.sliding_window_view(signed, len(weights)) * weights
-    chosen = np.abs(windows).argmax(axis=1)
-    offsets: Array = windows[np.arange(len(windows)), chosen]
+    offsets: Array = np.maximum(windows, 0.0).max(axis=1) + np.minimum(windows, 0.0).min(axis=1)
     return offsets
