@@ -190,7 +190,8 @@ class Driver:
             steering.import_corrections(memory.steer, memory.sideslip, where)
         self.adaptive.import_memory(content, where)
         self.steering = steering
-        self._put_corrections_into_plan()
+        if memory.steer:
+            self._put_corrections_into_plan()
 
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
         row, offset = self.line.table[self.row], command.offset
