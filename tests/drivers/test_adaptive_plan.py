@@ -10,6 +10,8 @@ from trailbrake.drivers.adaptive_plan import (
     BRAKING,
     CAUTIOUS_GRIP,
     DOUBT_RESERVE,
+    LEAST_STEER_CUT,
+    RESERVE_RELEASE,
     UNTESTED_GRIP,
     VERIFIED_GRIP,
     AdaptivePlan,
@@ -95,6 +97,16 @@ def test_an_inner_wheel_that_nearly_locks_leaves_no_margin(course, locking, rais
     plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
     assert bool(plan.learning.factors.max() > 1.0) == raised
     assert plan.learning.factors.min() > 0.8
+
+
+@pytest.mark.parametrize(("cuts", "raised"), [(0.0, True), (0.5, True), (2.0, False)])
+def test_a_law_that_holds_the_front_tyres_below_the_target_leaves_no_margin(course, cuts, raised):
+    plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
+    for s in np.arange(1.0, course.line.length, 2.0):
+        off = Deviation(0.0, 0.0, False, steer_cut=cuts * LEAST_STEER_CUT)
+        plan.adapt(float(s), 0.0, 10.0 * DT, (0.95, 0.6, 0.6), off)
+    plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
+    assert bool(plan.learning.factors.max() > 1.0) == raised
 
 
 def test_an_uncertain_plan_rises_lap_by_lap(course):
@@ -228,9 +240,12 @@ def test_a_reserve_is_kept_until_the_car_has_braked_hard(course):
     for _ in range(300):  # in a bend at the peak: it says nothing of the brakes
         plan.adapt(50.0, 0.0, 0.003, (1.0, 0.9, 0.9), Deviation(0.0, 0.0, False))
     assert plan.estimate.most == UNTESTED_GRIP
-    for _ in range(300):
+    grips = [UNTESTED_GRIP]
+    for _ in range(2500):
         plan.adapt(50.0, -12.0, 0.003, (1.0, 0.9, 0.1), Deviation(0.0, 0.0, False))
-    assert plan.estimate.grip > UNTESTED_GRIP
+        grips.append(plan.estimate.grip)
+    assert grips[-1] > 0.99
+    assert np.diff(grips).max() < 1.5 * RESERVE_RELEASE * 0.003  # no jump, which would jerk the steering
 
 
 def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_the_lap(course):

@@ -25,6 +25,7 @@ from trailbrake.drivers.line_track import (
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
+from trailbrake.planning.lap_learning import PEAK_LIMITS
 from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.drive_session import drive
@@ -87,7 +88,7 @@ def test_wheels_beyond_the_edge_count_where_the_car_is_wide_of_its_line():
     rows = np.flatnonzero((table[:, RoadColumn.CURVATURE] > 5e-3) & (table[:, RoadColumn.KERB_RIGHT] == 0.0))
     made.row = int(rows[0])
     room = table[made.row, RoadColumn.WIDTH_RIGHT] - made.car.half_tracks[0]
-    rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0, 0.0, 0.0)
+    rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0, 0.0, 0.0, 0.0)
     overruns = [made._measure_deviation(rest._replace(offset=-offset)).overrun for offset in (room - 0.2, room + 0.3)]
     assert overruns == pytest.approx([0.0, 0.3 + KERB_ROOM])
     assert made._measure_deviation(rest._replace(offset=0.05)).overrun == 0.0
@@ -97,7 +98,7 @@ def test_wheels_that_stay_on_the_road_count_where_the_car_cuts_a_bend():
     made = driver()
     table = made.line.table
     made.row = int(np.flatnonzero(table[:, RoadColumn.CURVATURE] > 5e-3)[0])
-    rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0, 0.0, 0.0)
+    rest = TrackingCommand(0.0, 0.0, 0.0, 3, 0.0, 0.0, made.row, 0.0, 0.0, 0.0, 0.0)
     edge = table[made.row, RoadColumn.WIDTH_LEFT] + made.car.half_tracks[1]
     overruns = [made._measure_deviation(rest._replace(offset=edge + beyond)).overrun for beyond in (-CUT_ROOM, -0.05)]
     assert overruns == pytest.approx([0.0, CUT_ROOM - 0.05])
@@ -277,7 +278,7 @@ def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(ki
     assert 0.85 < plan.estimate.grip <= 1.0
     assert np.isfinite(plan.learning.factors).all()
     assert np.isfinite(drivers[-1].plan.table).all()
-    assert plan.learning.factors.min() > 0.85 / GRIP_MARGIN
+    assert plan.learning.factors.min() > (1.0 - PEAK_LIMITS.most_lowering) / GRIP_MARGIN
 
 
 def test_a_car_whose_file_is_an_estimate_begins_with_less_and_off_the_kerbs():

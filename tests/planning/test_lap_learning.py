@@ -75,6 +75,24 @@ def test_where_it_slides_nothing_is_raised_by_its_neighbours():
     assert learning.factors[20] > 1.0
 
 
+def test_a_place_at_the_limit_does_not_hold_back_the_way_to_it():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip if 500.0 <= s < 510.0 else 0.4)
+    raised = 1.0 + PEAK_LIMITS.most_raise
+    first = 50 - PEAK_LIMITS.raise_ahead
+    assert learning.factors[first : 51 + BEHIND].max() == pytest.approx(1.0)
+    assert learning.factors[50 - AHEAD : first - 1] == pytest.approx(raised)
+
+
+def test_stations_near_which_nothing_was_told_stay_as_they_are():
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    for s in np.arange(5.0, LENGTH, 2.0):
+        observe(learning, s, 1.0, 0.95 if 500.0 <= s < 510.0 else 0.3, 0.3, 0.0)
+    observe(learning, 1.0, 1.0, 0.0, 0.0, 0.0)
+    assert learning.factors[50] > 1.0
+    assert learning.factors[50 - AHEAD] == pytest.approx(1.0)
+
+
 def test_straights_say_nothing():
     learning = circuit()
     drive_lap(learning, lambda s: 0.2, use=0.5)
@@ -133,7 +151,7 @@ def test_faults_add_up_beyond_what_every_lap_has():
 
 
 def test_a_law_that_holds_the_peak_learns_faster_and_further():
-    limits = LearningLimits(1.0, 0.05, 1.2, 1.0, 1.0, 0.12, 0.0)
+    limits = LearningLimits(1.0, 0.05, 1.2, 1.0, 1.0, 0.12, AHEAD, 0.0)
     learning = LapLearning(LENGTH, closed=True, limits=limits)
     drive_lap(learning, lambda s: 0.6)
     assert learning.factors == pytest.approx(1.05)

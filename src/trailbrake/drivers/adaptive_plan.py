@@ -39,6 +39,9 @@ REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
+LEAST_STEER_CUT = 0.005  # rad, from which a car understeers; ...
+UNDERSTEER_TIME = 0.2  # s, of the low-pass filter on that; a kerb shakes the steering for less
+UNDERSTEER_SHARE = 0.5  # of that time, from which it counts
 BRAKING_SHARE = 0.5  # of the braking limit, by which the braking distance is estimated
 LOOK_BEYOND = 120.0  # m planned beyond the braking distance
 CAUTIOUS_GRIP = (
@@ -48,6 +51,7 @@ CAUTIOUS_GRIP = (
 VERIFIED_GRIP = (0.93, 0.97)  # the same of a file whose plan has been driven with all its grip, and stayed on a road
 # The highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip.
 UNTESTED_GRIP = 0.86
+RESERVE_RELEASE = 0.03  # 1/s, by which that rises from then on: a plan that jumps in a bend jerks the steering
 DOUBT_RESERVE = 0.05  # share less that the rest of a first lap is planned with where the estimate is below ...
 DOUBT_RANGE = 0.04  # ... DOUBTFUL_GRIP, in full from this much below
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
@@ -62,12 +66,14 @@ class Deviation(NamedTuple):
         fast: m/s above the plan.
         off_road: whether it is beside the road.
         overrun: m by which the outer wheels, wide of the line, are beyond the edge or the end of its kerb; else 0.
+        steer_cut: rad of the wanted steering angle that the law leaves out at the peak of the front tyres; else 0.
     """
 
     wide: float
     fast: float
     off_road: bool
     overrun: float = 0.0
+    steer_cut: float = 0.0
 
 
 class AdaptivePlan:
@@ -114,7 +120,7 @@ class AdaptivePlan:
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits
         )
         self._tests_brakes = self._keeps_reserve = tests_brakes
-        self._limit_estimate()
+        self.estimate.most = self._highest_estimate()
         self.learning.lap_grip = self.estimate.grip
         self._car = planning_car(course.known_car())
         self._shapes = path_shapes(self._line)
@@ -125,7 +131,7 @@ class AdaptivePlan:
         self._speed, self._acceleration = self.speeds.data, self.accelerations.data  # a number of it is read quicker
         self.planned_first, self.planned_rows = 0, 0
         self._factors = self.learning.factors_at(len(table), self._line.spacing)
-        self._planned_grip, self._braked_slip = 1.0, 0.0
+        self._planned_grip, self._braked_slip, self._understeer = 1.0, 0.0, 0.0
         self._planned_at = -1.0  # m along the line
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
         self._measure = bind_entry(measure_grip_use, (0.0, 0.0), AxleSlips(0.0, 0.0, 0.0, 0.0), shape, self._limits,
@@ -158,9 +164,8 @@ class AdaptivePlan:
         if not off.off_road:
             share, slip, angle_slip = use
             estimate.add_sample(share, slip, angle_slip, dt, braked=forward < BRAKING)
-            if self._tests_brakes and estimate.has_braked:
-                self._tests_brakes = False
-                self._limit_estimate()
+            self._tests_brakes = self._tests_brakes and not estimate.has_braked
+            estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)
         usable = self._usable_grip(s)
@@ -170,13 +175,18 @@ class AdaptivePlan:
         braked = max(estimate.combined_slip, min(locking, MOST_LOCKING)) if forward < BRAKING else 0.0
         self._braked_slip += min(dt / BRAKING_TIME, 1.0) * (braked - self._braked_slip)
         slip = max(estimate.slip, self._braked_target * self._braked_slip)
-        if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
+        understeers = float(off.steer_cut > LEAST_STEER_CUT)
+        self._understeer += min(dt / UNDERSTEER_TIME, 1.0) * (understeers - self._understeer)
+        # Whatever margin the slips show: the road has none, or the law holds the front tyres below the target.
+        if off.overrun > 0.0 or self._understeer > UNDERSTEER_SHARE:
             slip = max(slip, self._target_slip)
         # A lap that keeps a reserve for its untested brakes says nothing of the factors.
-        use_of_plan = 0.0 if self._tests_brakes else estimate.use / planned
+        is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
+        use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
         if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault)):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
-            self._limit_estimate()
+            if not self._keeps_reserve:
+                estimate.most = self._highest_estimate()
         ahead = self._ahead(self._planned_at, s)
         if usable < (1.0 - REPLAN_FALL) * self._planned_grip or ahead > REPLAN_DISTANCE:
             self.replan(s)
@@ -237,14 +247,14 @@ class AdaptivePlan:
         self.learning.factors, self.learning.laps = np.array(memory.factors), memory.laps
         self.learning.last_estimates = np.full(count, memory.grip)
         self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
-        self._limit_estimate()
+        self.estimate.most = self._highest_estimate()
         self.learning.lap_grip = self.estimate.grip
 
-    def _limit_estimate(self) -> None:
+    def _highest_estimate(self) -> float:
+        """Return what the estimate may rise to now."""
         laps = self.learning.laps
-        self.estimate.most = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
-        if self._tests_brakes and laps == 0:
-            self.estimate.most = min(self.estimate.most, UNTESTED_GRIP)
+        most = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
+        return min(most, UNTESTED_GRIP) if self._tests_brakes and laps == 0 else most
 
     def _usable_grip(self, s: float) -> float:
         """Return the factor on the planned grip that the estimate allows at s (m).

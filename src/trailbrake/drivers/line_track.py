@@ -35,7 +35,6 @@ from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
-    LINE_LIMITS,
     PEAK_LIMITS,
     STATION,
     count_stations,
@@ -102,7 +101,7 @@ class Driver:
         if self.learns and (is_estimate or (self.delay.active and not car.brakes.abs)):
             first_factor, limits = CAREFUL_FACTOR, CAUTIOUS_LIMITS
         elif self.learns and course.given_speeds is not None:
-            first_factor, limits = find_first_factors(course, course.given_speeds), LINE_LIMITS
+            first_factor = find_first_factors(course, course.given_speeds)
         cautious = is_estimate and self.learns
         self.adaptive = AdaptivePlan(
             course,
@@ -204,7 +203,7 @@ class Driver:
             to_left = offset > 0.0
             beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
             overrun = max(float(beyond - row[kerb]) + max(self.car.half_tracks) + KERB_ROOM, overrun)
-        return Deviation(wide, -command.speed_error, off_road, overrun)
+        return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut)
 
     def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> None:
         """Adapt the plan, and fill in the rows ahead of the car that have changed."""

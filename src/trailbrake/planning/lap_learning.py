@@ -33,7 +33,7 @@ LEAST_FACTOR, MOST_FACTOR = 0.7, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
-BEHIND, AHEAD = 1, 5  # stations whose laps count for a station: what is wrong ahead was too fast here
+BEHIND, AHEAD = 1, 5  # stations whose faults count for a station: what is wrong ahead was too fast here
 
 
 class LearningLimits(NamedTuple):
@@ -48,6 +48,7 @@ class LearningLimits(NamedTuple):
         braked_slip: slip along braked wheels, over that of the peak, that counts as the target: a law that limits slip
             by the pedals never shows more, however much too late it braked.
         most_lowering: of the factor, in a lap.
+        raise_ahead: stations ahead whose margin limits the raise of a station.
         recurring_grip: share by which the estimated grip may be below that of the lap before at the same place before
             it lowers the plan; 0: the plan follows the estimate itself.
     """
@@ -58,13 +59,13 @@ class LearningLimits(NamedTuple):
     raise_kept: float
     braked_slip: float
     most_lowering: float
+    raise_ahead: int
     recurring_grip: float
 
 
 # For a law that follows a plan with room to spare, and for one that holds a car at the peak of its tyres.
-CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.12, 0.0)
-PEAK_LIMITS = LearningLimits(0.95, 0.05, 1.3, 0.5, 0.86, 0.2, 0.03)
-LINE_LIMITS = PEAK_LIMITS._replace(most_raise=0.03)  # the same where the first plan is that of a minimum-time line
+CAUTIOUS_LIMITS = LearningLimits(0.80, 0.025, 1.14, 1.0, 0.80, 0.12, AHEAD, 0.0)
+PEAK_LIMITS = LearningLimits(0.95, 0.05, 1.3, 0.5, 0.86, 0.2, 2, 0.03)
 
 
 Correction = Annotated[
@@ -200,16 +201,21 @@ class LapLearning:
                            (self._estimates, self._driven))  # fmt: skip
         if not follows_estimate and typical < DOUBTFUL_GRIP:
             wanted = np.minimum(wanted, (1.0 + MOST_PROVEN) * before)
-        wanted = self._spread(np.clip(wanted, 1.0 - self._limits.most_lowering, 1.0 + self._limits.most_raise))
+        wanted = np.clip(wanted, 1.0 - self._limits.most_lowering, 1.0 + self._limits.most_raise)
+        # What went wrong ahead lowers the way to it. Where it only has no margin, the way there may be faster: a place
+        # at the limit in a hairpin must not hold back the braking before it.
+        lowered = self._spread(np.minimum(wanted, 1.0), AHEAD)
+        wanted = np.where(lowered < 1.0, lowered, self._spread(wanted, self._limits.raise_ahead))
         if grip < self.lap_grip - FALLING_GRIP:  # what margin a lap had on better ground, the next has not
             wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
-        margin = self._spread(-self._fault)
+        went_wrong = self._spread(-self._fault, AHEAD) < 0.0
+        told = (lowered < 1.0) | np.isfinite(self._spread(-self._fault, self._limits.raise_ahead))
         # From the second lap on the usable grip is relative: stations without a sample in the first one follow it here.
         unsampled = min(driven, 1.0) - 1.0 if self.laps == 0 and not follows_estimate else 0.0
-        change = np.where(np.isfinite(margin), np.minimum(wanted - 1.0, self._raise), unsampled)
+        change = np.where(told, np.minimum(wanted - 1.0, self._raise), unsampled)
         least = min(LEAST_RAISE, self._limits.most_raise)
-        self._raise = np.where(margin < 0.0, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
+        self._raise = np.where(went_wrong, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
         last, following = np.roll(change, 1), np.roll(change, -1)
         if not self._closed:
             last[0], following[-1] = change[0], change[-1]
@@ -221,10 +227,10 @@ class LapLearning:
         self.last_estimates = self._estimates.copy()
         self.laps += 1
 
-    def _spread(self, values: Array) -> Array:
-        """Return the least of `values` at each station and those BEHIND and AHEAD of it."""
+    def _spread(self, values: Array, ahead: int) -> Array:
+        """Return the least of `values` at each station, BEHIND stations before it and `ahead` after it."""
         least = values.copy()
-        for k in range(-BEHIND, AHEAD + 1):
+        for k in range(-BEHIND, ahead + 1):
             shifted = np.roll(values, -k)
             if not self._closed and k > 0:
                 shifted[-k:] = np.inf

@@ -87,7 +87,11 @@ def test_it_says_where_the_car_is():
 
 
 def test_the_front_wheels_are_not_steered_beyond_their_peak():
-    assert track(y=-20.0).steer == pytest.approx(DEFAULT_GAINS[TrackingGain.FRONT_SLIP] * NUMBERS.peak_angles[0])
+    peak = DEFAULT_GAINS[TrackingGain.FRONT_SLIP] * NUMBERS.peak_angles[0]
+    command = track(y=-20.0)
+    assert command.steer == pytest.approx(peak)
+    assert command.steer_cut == pytest.approx(20.0 * DEFAULT_GAINS[TrackingGain.STEER] - peak)
+    assert track(y=-0.1).steer_cut == 0.0
 
 
 @pytest.mark.parametrize(("speed", "pedal"), [(SPEED - 5.0, "throttle"), (SPEED + 5.0, "brake")])

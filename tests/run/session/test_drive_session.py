@@ -117,8 +117,6 @@ def test_a_lap_is_driven_and_scored(lap):
     assert summary["link"]["lost"] == summary["link"]["stale"] == summary["link"]["torn"] == 0
     assert summary["link"]["received"] == summary["loop"]["ticks"]
     assert summary["loop"]["ticks"] / 333.0 == pytest.approx(summary["best_s"], abs=0.1)
-    # Where the reserve for untested brakes ends in a bend, one step of the steer is faster than its limit.
-    assert summary["supervisor"].pop("clamped") <= 1
     assert set(summary["supervisor"].values()) == {0}
     assert summary["host"]["rejected"] == 0
 

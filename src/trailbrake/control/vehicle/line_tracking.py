@@ -179,6 +179,7 @@ class TrackingCommand(NamedTuple):
         speed_error: m/s, the plan's speed over the car's.
         steer_feedback: rad, the part of `steer` that answers to the place and the heading of the car.
         sideslip_error: rad, of the velocity to the left of the car's axis, over the planned one.
+        steer_cut: rad, >= 0, of the wanted steering angle, not steered: the front tyres are at their peak already.
     """
 
     steer: float
@@ -191,6 +192,7 @@ class TrackingCommand(NamedTuple):
     speed_error: float
     steer_feedback: float
     sideslip_error: float
+    steer_cut: float
 
 
 def tracked_car(car: CarParams) -> TrackedCar:
@@ -285,8 +287,8 @@ def _choose_gear(car: TrackedCar, speed: float, gear: int) -> int:
 @internal_jit
 def _steer_angle(
     plan: TrackingPlan, car: TrackedCar, motion: TrackedMotion, gains: Array, place: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    """Return the angle of the front wheels, the part that answers to place and heading, and the error of the sideslip.
+) -> tuple[float, float, float, float]:
+    """Return the angle of the front wheels, and `steer_feedback`, `sideslip_error` and `steer_cut` of the command.
 
     All in rad; `place` is s (m), offset (m) and speed (m/s).
     """
@@ -307,14 +309,15 @@ def _steer_angle(
     error = offset - _plan_at(plan, ahead, PlanColumn.OFFSET)
     error += gains[TrackingGain.LOOK_AHEAD] * min(max(heading + sideslip, -1.0), 1.0)
     forward += _plan_at(plan, ahead, PlanColumn.LEARNED_STEER) - gains[TrackingGain.YAW_DAMPING] * turning
-    angle = forward - gains[TrackingGain.STEER] * error
+    wanted = angle = forward - gains[TrackingGain.STEER] * error
     if speed > SLIP_SPEED:
         # From the direction of flow at the front axle: beyond the peak slip more steer only makes the tyres slide.
         flow = math.atan2(motion.aside + car.to_front * motion.yaw_rate, max(motion.forward, 1.0))
         peak = gains[TrackingGain.FRONT_SLIP] * car.peak_angles[0]
         angle = min(max(angle, flow - peak), flow + peak)
     limited = min(max(angle, -car.max_steer), car.max_steer)
-    return limited, limited - forward, math.atan2(motion.aside, max(motion.forward, MIN_SPEED)) - sideslip
+    sideslip_error = math.atan2(motion.aside, max(motion.forward, MIN_SPEED)) - sideslip
+    return limited, limited - forward, sideslip_error, abs(wanted - angle)
 
 
 @internal_jit
@@ -376,7 +379,7 @@ def track_line(
     """
     s, offset, row = project_to_road(plan.line, motion.x, motion.y, aim.near)
     speed = math.sqrt(motion.forward * motion.forward + motion.aside * motion.aside)
-    angle, feedback, sideslip_error = _steer_angle(plan, car, motion, gains, (s, offset, speed))
+    angle, feedback, sideslip_error, cut = _steer_angle(plan, car, motion, gains, (s, offset, speed))
 
     error = aim.speed_share * _plan_at(plan, s, PlanColumn.SPEED) - speed
     ahead = s + gains[TrackingGain.SPEED_LEAD] * speed
@@ -400,4 +403,4 @@ def track_line(
     throttle, brake = _pedals_for_force(car, motion, force, gear)
     throttle, brake = _slip_limited_pedals(car, motion, throttle, brake)
     gear = _choose_gear(car, speed, motion.gear)
-    return TrackingCommand(angle, throttle, brake, gear, s, offset, row, error, feedback, sideslip_error)
+    return TrackingCommand(angle, throttle, brake, gear, s, offset, row, error, feedback, sideslip_error, cut)
