@@ -1,0 +1,131 @@
+"""Writes the table of learned cars at their limit in docs/reference-laps.md.
+
+`python docs/learned_limits.py measure` takes the files that `docs/learned_cars.py learn` has written, one of each car,
+searches the reference lap of the true car (`trailbrake reference`), plans the line of the learned file, and has
+`line_track` drive seven laps on it by the wire on which the car was learned. `page` writes the table alone. NAME ...
+selects simulators, cars and tracks, `--again` repeats what is stored. What was measured is in docs/learned_limits.json:
+a call that was broken off goes on. Needs the extra "limit".
+"""
+
+import argparse
+import json
+import statistics
+import sys
+from typing import Any
+
+from learned_cars import CARS, SIMS, Case, find_revision, list_drives
+from learned_cars import file_path as learned_path
+from reference_laps import FOLDER, PAGE, ROOT, track_argument
+
+from trailbrake.errors import TrailbrakeError
+from trailbrake.optimal.line_session import plan_line
+from trailbrake.optimal.options import LineOptions
+from trailbrake.run.options import DriveOptions
+from trailbrake.run.reference.options import ReferenceOptions
+from trailbrake.run.reference.reference_session import make_reference_lap
+from trailbrake.run.session.drive_session import drive
+
+FIGURES = ROOT / "docs" / "learned_limits.json"
+LAPS = 7  # of a drive, the first from rest
+BAR = 0.02  # over the reference lap, the best of the flying laps, as a median
+NAME = "limits"
+
+Figures = dict[str, Any]
+
+
+def list_cases() -> list[Case]:
+    """Return each car with the wire and the track of its first cell in docs/learned_cars.py."""
+    return [case._replace(step=NAME) for case in list_drives(0) if case.step == "learned"]
+
+
+def measure_case(case: Case) -> Figures:
+    """Return the reference lap of the true car and the laps of `line_track` with the learned file."""
+    track, name = track_argument(case.track), f"{case.track}-{case.car.replace(':', '_')}"
+    true_line, reference = FOLDER / f"line-{name}.csv", FOLDER / f"reference-{name}.csv"
+    plan_line(LineOptions(track=track, car=case.car, report=False, out=true_line))
+    found = make_reference_lap(ReferenceOptions(track=track, car=case.car, line=true_line, out=reference))
+    line, car = FOLDER / f"line-{name}-{case.sim}-learned.csv", str(learned_path(case))
+    plan_line(LineOptions(track=track, car=car, report=False, out=line))
+    summary = drive(DriveOptions(sim=case.sim, driver="line_track", track=track, car=car, laps=LAPS, report=False,
+                                 world=(f"car={case.car}",), line=line, out=FOLDER / "drives"))  # fmt: skip
+    return {
+        "reference_s": found["time_s"],
+        "laps": [[round(lap["time_s"], 3), lap["valid"]] for lap in summary["laps"]],
+        "off_track_s": round(summary["off_track_s"], 3),
+        "contacts": int(summary["contacts"]),
+    }
+
+
+def read_figures() -> Figures:
+    """Return what was measured, by case."""
+    return json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
+
+
+def compute_gap(found: Figures) -> float | None:
+    """Return by which share the best valid flying lap is over the reference lap; None without one."""
+    best = min((time for time, valid in found.get("laps", [])[1:] if valid), default=None)
+    return None if best is None else best / found["reference_s"] - 1.0
+
+
+def describe_limits(figures: Figures) -> str:
+    """Return the table, and a line with the median."""
+    lines = [
+        "| car | wire | track | reference lap, s | lap 2, s | best of laps 2 to 7, s | gap | |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    gaps = []
+    for case in sorted(list_cases(), key=lambda case: CARS.index(case.car)):
+        found = figures.get(case.name)
+        if found is None:
+            continue
+        head = f"| {case.car} | {SIMS[case.sim]} | {case.track} |"
+        gap = compute_gap(found)
+        if gap is None:
+            lines.append(f"{head} {found.get('reference_s', '')} | | | | {found.get('failed', 'no valid lap')} |")
+            continue
+        gaps.append(gap)
+        times = [time for time, _ in found["laps"]]
+        bad = [str(number) for number, (_, valid) in enumerate(found["laps"], 1) if not valid]
+        words = f"not valid: {', '.join(bad)}; {found['contacts']} contacts" if bad or found["contacts"] else "clean"
+        best = found["reference_s"] * (1.0 + gap)
+        cells = [f"{found['reference_s']:.2f}", f"{times[1]:.2f}", f"{best:.2f}", f"{100.0 * gap:.2f} %", words]
+        lines.append(f"{head} {' | '.join(cells)} |")
+    if gaps:
+        held = sum(gap <= BAR for gap in gaps)
+        median = 100.0 * statistics.median(gaps)
+        lines += ["", f"Median {median:.2f} %; {held} of {len(gaps)} within {100.0 * BAR:.0f} %."]
+    return "\n".join(lines)
+
+
+def write_page() -> None:
+    """Write the table into the page."""
+    text = PAGE.read_text("utf-8")
+    begin, end = f"<!-- {NAME}: written by docs/learned_limits.py -->", f"<!-- end of {NAME} -->"
+    head, rest = text.split(begin)
+    PAGE.write_text(f"{head}{begin}\n{describe_limits(read_figures())}\n{end}{rest.split(end)[1]}", "utf-8")
+
+
+def main() -> None:
+    """Measure what the arguments say, and write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("what", choices=("measure", "page"), default="page", nargs="?")
+    parser.add_argument("names", nargs="*", help="simulators, cars and tracks")
+    parser.add_argument("--again", action="store_true", help="measure what is stored as well")
+    given = parser.parse_args()
+    for case in list_cases() if given.what == "measure" else []:
+        if not all(name in case for name in given.names) or not learned_path(case).is_file():
+            continue
+        if case.name in read_figures() and not given.again:
+            continue
+        try:
+            found = measure_case(case)
+        except TrailbrakeError as error:
+            found = {"failed": str(error)}
+        print(case.name, found, flush=True)
+        stored = read_figures() | {case.name: found | {"revision": find_revision()}}
+        FIGURES.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", "utf-8")
+    write_page()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
