@@ -49,7 +49,7 @@ CAUTIOUS_GRIP = (
     0.94,
 )  # highest estimate in the first laps, where the grip in the car's file is an estimate itself
 VERIFIED_GRIP = (0.93, 0.97)  # the same of a file whose plan has been driven with all its grip, and stayed on a road
-# The highest estimate until the car has braked hard, or for a lap, where the first plan is of all grip.
+# The highest estimate until the car has braked hard or bends have shown what the file says, or for a lap.
 UNTESTED_GRIP = 0.86
 RESERVE_RELEASE = 0.03  # 1/s, by which that rises from then on: a plan that jumps in a bend jerks the steering
 DOUBT_RESERVE = 0.05  # share less that the rest of a first lap is planned with where the estimate is below ...
@@ -86,8 +86,9 @@ class AdaptivePlan:
         cautious: whether the plan rises lap by lap: bends at one speed say little about those at another, where what
             the file says of downforce and brakes may be wrong.
         limits: how far the laps change the planned grip.
-        tests_brakes: whether less is planned until the first hard braking has shown what the brakes do: with less grip
-            than the file says, a car that brakes as late as that allows misses the first bend.
+        tests_brakes: whether less is planned until the first hard braking has shown what the brakes do, or bends that
+            there is as much grip as the file says: with less, a car that brakes as late as that allows misses the
+            first bend.
 
     Attributes:
         road: the line with the grip that is planned with.
@@ -164,7 +165,8 @@ class AdaptivePlan:
         if not off.off_road:
             share, slip, angle_slip = use
             estimate.add_sample(share, slip, angle_slip, dt, braked=forward < BRAKING)
-            self._tests_brakes = self._tests_brakes and not estimate.has_braked
+            is_tested = estimate.has_braked or estimate.shows_in_bends(DOUBTFUL_GRIP)
+            self._tests_brakes = self._tests_brakes and not is_tested
             estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
         grip = estimate.grip
         fault = rate_fault(off.wide, off.fast, off_road=off.off_road, overrun=off.overrun)

@@ -189,14 +189,20 @@ class Driver:
         return Deviation(wide, state.speed - self.plan.speed_at(s), off_road)
 
     def _measure_slips(self, state: CarState) -> AxleSlips:
-        """Return the slips of the axles; those along the wheels are 0 where their speeds are not known."""
+        """Return the slips of the axles; those along the wheels are 0 where their speeds are not known.
+
+        Those of driven wheels are 0 in a shift as well, which has caused them.
+        """
         body, forward = self.car.body, max(state.velocity_x, 1.0)
         front = math.atan2(state.velocity_y + body.cg_to_front * state.yaw_rate, forward)
         rear = math.atan2(state.velocity_y - body.cg_to_rear * state.yaw_rate, forward)
         steer = self.angle if math.isnan(state.steer) else state.steer * self.car.full_steer_angle(state.speed)
+        is_shifting = self.gears.is_shifting
         ratios = [
-            0.5 * (left.angular_velocity + right.angular_velocity) * radius / forward - 1.0
-            for left, right, (_, radius, _, _) in (
+            math.nan
+            if driven and is_shifting
+            else 0.5 * (left.angular_velocity + right.angular_velocity) * radius / forward - 1.0
+            for left, right, (_, radius, _, driven) in (
                 (state.wheels[0], state.wheels[1], self.wheels[0]),
                 (state.wheels[2], state.wheels[3], self.wheels[2]),
             )
@@ -208,8 +214,10 @@ class Driver:
         """Return the slip of the braked wheel that slips most, over that of the peak; 0 with ABS or unknown speeds."""
         if self.car.brakes.abs:
             return 0.0
-        most = 0.0
-        for wheel, (half_track, radius, peak, _) in zip(state.wheels, self.wheels, strict=True):
+        most, is_shifting = 0.0, self.gears.is_shifting
+        for wheel, (half_track, radius, peak, driven) in zip(state.wheels, self.wheels, strict=True):
+            if driven and is_shifting:
+                continue
             speed = max(state.velocity_x - state.yaw_rate * half_track, 1.0)
             slip = 1.0 - wheel.angular_velocity * radius / speed
             if slip > most * peak:  # never for NaN

@@ -7,6 +7,7 @@ from trailbrake.cars.params import CarParams
 
 REV_MARGIN = 0.985  # share of the limiter at which the next gear is chosen even if this one pulls harder
 HYSTERESIS = 0.93  # share of the up-shift speed at which the lower gear is chosen again
+SHIFT_SLIP_TIME = 0.3  # s after a gear is reported, for which the driven wheels still slip by the shift
 SHIFT_PATIENCE = 0.6  # s, for which a gear that was requested may take to be engaged: delay of the controls and shift
 
 
@@ -51,7 +52,13 @@ class GearRequester:
 
     def __init__(self, shifts: Sequence[float]) -> None:
         self._shifts = shifts
+        self._engaged = math.inf  # s since the gear that is requested has been reported
         self._requested, self._waited = 0, math.inf
+
+    @property
+    def is_shifting(self) -> bool:
+        """Whether driven wheels slip by a shift: the clutch brakes or drives them, whatever the pedals say."""
+        return self._engaged < SHIFT_SLIP_TIME
 
     def choose(self, speed: float, gear: int, dt: float) -> int:
         """Return the forward gear to request.
@@ -62,6 +69,7 @@ class GearRequester:
             dt: s since the last call.
         """
         self._waited = 0.0 if gear == self._requested else self._waited + dt
+        self._engaged = self._engaged + dt if gear == self._requested else 0.0
         if self._waited > SHIFT_PATIENCE:  # refused, or another gear was put in
             self._requested, self._waited = choose_gear(speed, gear, self._shifts), 0.0
         else:

@@ -22,6 +22,7 @@ FULL_SLIP = 0.8  # ... from here on
 MOST_SLIP = 1.3  # a wheel that spins or stands is beyond the curve
 AVERAGING_TIME = 2.5  # s of samples that count, over which the capacity is averaged
 PRIOR_TIME = 0.3  # s of samples that the first belief counts for
+CORNERED_TIME = 1.0  # s of samples, from which bends have shown something
 SLIDING = 1.0  # slip angle over that of the peak: from here on ...
 BRAKED = 0.8  # ... or longitudinal slip over that of the peak ...
 SLIDING_TIME = 0.4  # s, ... the average is over this time
@@ -70,6 +71,7 @@ class GripEstimate:
         self._bends = _Capacity(_without_tolerance(min(grip, MOST_GRIP)), certainty)
         self._braking = _Capacity(MOST_GRIP, certainty)  # nothing is known of it
         self._first_certainty = certainty
+        self._cornered = 0.0  # s of samples of bends; the others are of wheels that spin or are braked
         self._before = self._present_grip()  # the estimate of some seconds ago, where it was higher
 
     @property
@@ -84,10 +86,13 @@ class GripEstimate:
         """Whether hard braking has said something of the grip, for as long as the first belief counts."""
         return self._braking.certainty >= min(2.0 * self._first_certainty, AVERAGING_TIME)
 
+    def shows_in_bends(self, grip: float) -> bool:
+        """Return whether bends have shown this grip, a factor on what is believed."""
+        return self._cornered > CORNERED_TIME and _with_tolerance(self._bends.share) >= grip
+
     def _present_grip(self) -> float:
         share = min(self._bends.share, self._braking.share)
-        doubt = min(max((share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
-        return min(max(share + TOLERANCE * doubt, LEAST_GRIP), self.most)
+        return min(max(_with_tolerance(share), LEAST_GRIP), self.most)
 
     def add_sample(self, use: float, slip: float, angle_slip: float, dt: float, *, braked: bool = False) -> None:
         """Take one sample.
@@ -123,11 +128,17 @@ class GripEstimate:
         if sliding:  # a slide shows how much grip there is at most
             capacity = min(capacity, average.share)
         average.add_sample(capacity, weight, sliding=sliding)
+        if self.slip > along:
+            self._cornered += weight
 
     def _share_of_peak(self, slip: float) -> float:
         b, c, e = self._curve
         x = b * slip
         return math.sin(c * math.atan(x - e * (x - math.atan(x))))
+
+
+def _with_tolerance(share: float) -> float:
+    return share + TOLERANCE * min(max((share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
 
 
 def _without_tolerance(grip: float) -> float:
