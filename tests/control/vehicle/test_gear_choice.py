@@ -6,6 +6,7 @@ from trailbrake.control.vehicle.gear_choice import (
     HYSTERESIS,
     REV_MARGIN,
     SHIFT_PATIENCE,
+    SHIFT_SLIP_TIME,
     GearRequester,
     choose_gear,
     upshift_speeds,
@@ -107,3 +108,17 @@ def test_a_gear_that_is_refused_or_put_in_by_others_is_taken_for_what_it_is():
     assert selector.choose(50.0, 3, 0.9 * SHIFT_PATIENCE) == 4
     assert selector.choose(50.0, 3, 0.2 * SHIFT_PATIENCE) == 3
     assert selector.choose(45.0, 2, 2.0 * SHIFT_PATIENCE) == 3
+
+
+def test_driven_wheels_slip_by_a_shift_until_a_moment_after_the_gear_is_reported():
+    selector = GearRequester((20.0, 35.0, 52.0))
+    for _ in range(100):
+        selector.choose(40.0, 3, 0.01)
+    assert not selector.is_shifting
+    assert selector.choose(30.0, 3, 0.01) == 2
+    selector.choose(30.0, 3, 0.01)
+    assert selector.is_shifting
+    selector.choose(30.0, 2, 0.9 * SHIFT_SLIP_TIME)
+    assert selector.is_shifting
+    selector.choose(30.0, 2, 0.2 * SHIFT_SLIP_TIME)
+    assert not selector.is_shifting
