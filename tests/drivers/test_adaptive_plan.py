@@ -12,6 +12,7 @@ from trailbrake.drivers.adaptive_plan import (
     DOUBT_RESERVE,
     LEAST_STEER_CUT,
     RESERVE_RELEASE,
+    UNDERSTEER_MARGIN,
     UNTESTED_GRIP,
     VERIFIED_GRIP,
     AdaptivePlan,
@@ -20,7 +21,7 @@ from trailbrake.drivers.adaptive_plan import (
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS
+from trailbrake.planning.lap_learning import CAUTIOUS_LIMITS, PEAK_LIMITS, SLIP_GAIN
 from trailbrake.state import Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
@@ -99,14 +100,15 @@ def test_an_inner_wheel_that_nearly_locks_leaves_no_margin(course, locking, rais
     assert plan.learning.factors.min() > 0.8
 
 
-@pytest.mark.parametrize(("cuts", "raised"), [(0.0, True), (0.5, True), (2.0, False)])
-def test_a_law_that_holds_the_front_tyres_below_the_target_leaves_no_margin(course, cuts, raised):
+@pytest.mark.parametrize(("cuts", "slip"), [(0.0, 0.6), (0.5, 0.6), (2.0, PEAK_LIMITS.target_slip - UNDERSTEER_MARGIN)])
+def test_a_law_that_holds_the_front_tyres_below_the_target_leaves_little_margin(course, cuts, slip):
     plan = AdaptivePlan(course, 1.0, limits=PEAK_LIMITS)
     for s in np.arange(1.0, course.line.length, 2.0):
         off = Deviation(0.0, 0.0, False, steer_cut=cuts * LEAST_STEER_CUT)
         plan.adapt(float(s), 0.0, 10.0 * DT, (0.95, 0.6, 0.6), off)
     plan.adapt(1.0, 0.0, DT, (0.2, 0.1, 0.1), ON_PLAN)
-    assert bool(plan.learning.factors.max() > 1.0) == raised
+    raised = min(SLIP_GAIN * (PEAK_LIMITS.target_slip - slip), PEAK_LIMITS.most_raise)
+    assert np.median(plan.learning.factors) == pytest.approx(1.0 + raised, abs=1e-3)
 
 
 def test_an_uncertain_plan_rises_lap_by_lap(course):

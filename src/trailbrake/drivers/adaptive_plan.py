@@ -39,8 +39,9 @@ REPLAN_FALL = 0.01  # share by which the grip falls before it is planned anew at
 BRAKING = -3.0  # m/s^2, below which a car counts as braked
 BRAKING_TIME = 0.3  # s, of the low-pass filter on the slip of braked wheels: without ABS they lock for an instant
 MOST_LOCKING = 1.5  # slip over that of the peak, of a wheel that stands
-LEAST_STEER_CUT = 0.005  # rad, from which a car understeers; ...
+LEAST_STEER_CUT = 0.02  # rad, from which a car understeers; ...
 UNDERSTEER_TIME = 0.2  # s, of the low-pass filter on that; a kerb shakes the steering for less
+UNDERSTEER_MARGIN = 0.05  # of the slip over that of the peak, that an understeering car has left at most
 UNDERSTEER_SHARE = 0.5  # of that time, from which it counts
 BRAKING_SHARE = 0.5  # of the braking limit, by which the braking distance is estimated
 LOOK_BEYOND = 120.0  # m planned beyond the braking distance
@@ -179,9 +180,10 @@ class AdaptivePlan:
         slip = max(estimate.slip, self._braked_target * self._braked_slip)
         understeers = float(off.steer_cut > LEAST_STEER_CUT)
         self._understeer += min(dt / UNDERSTEER_TIME, 1.0) * (understeers - self._understeer)
-        # Whatever margin the slips show: the road has none, or the law holds the front tyres below the target.
-        if off.overrun > 0.0 or self._understeer > UNDERSTEER_SHARE:
+        if off.overrun > 0.0:  # whatever margin the tyres have left: the road has none
             slip = max(slip, self._target_slip)
+        if self._understeer > UNDERSTEER_SHARE:  # the law holds the front tyres below the target, which says little
+            slip = max(slip, self._target_slip - UNDERSTEER_MARGIN)
         # A lap that keeps a reserve for its untested brakes says nothing of the factors.
         is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned

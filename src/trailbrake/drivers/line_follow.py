@@ -191,13 +191,13 @@ class Driver:
     def _measure_slips(self, state: CarState) -> AxleSlips:
         """Return the slips of the axles; those along the wheels are 0 where their speeds are not known.
 
-        Those of driven wheels are 0 in a shift as well, which has caused them.
+        Those of the only driven axle are 0 in a shift as well, which has caused them: the other one shows the braking.
         """
         body, forward = self.car.body, max(state.velocity_x, 1.0)
         front = math.atan2(state.velocity_y + body.cg_to_front * state.yaw_rate, forward)
         rear = math.atan2(state.velocity_y - body.cg_to_rear * state.yaw_rate, forward)
         steer = self.angle if math.isnan(state.steer) else state.steer * self.car.full_steer_angle(state.speed)
-        is_shifting = self.gears.is_shifting
+        is_shifting = self._slips_by_shift()
         ratios = [
             math.nan
             if driven and is_shifting
@@ -210,11 +210,15 @@ class Driver:
         along_front, along_rear = (0.0 if math.isnan(ratio) else ratio for ratio in ratios)
         return AxleSlips(steer - front, -rear, along_front, along_rear)
 
+    def _slips_by_shift(self) -> bool:
+        """Return whether the driven axle slips by a shift, and another one shows the braking."""
+        return self.gears.is_shifting and self.car.drive.front_share in (0.0, 1.0)
+
     def _measure_locking(self, state: CarState) -> float:
         """Return the slip of the braked wheel that slips most, over that of the peak; 0 with ABS or unknown speeds."""
         if self.car.brakes.abs:
             return 0.0
-        most, is_shifting = 0.0, self.gears.is_shifting
+        most, is_shifting = 0.0, self._slips_by_shift()
         for wheel, (half_track, radius, peak, driven) in zip(state.wheels, self.wheels, strict=True):
             if driven and is_shifting:
                 continue

@@ -240,7 +240,7 @@ class Driver:
     def _measure_slips(self, state: CarState) -> AxleSlips:
         """Return the slips of the axles; those along the wheels are 0 where their speeds are not known.
 
-        Those of driven wheels are 0 in a shift as well, which has caused them.
+        Those of the only driven axle are 0 in a shift as well, which has caused them: the other one shows the braking.
         """
         car, forward = self.car, max(state.velocity_x, 1.0)
         front = math.atan2(state.velocity_y + car.to_front * state.yaw_rate, forward)
@@ -249,7 +249,7 @@ class Driver:
         wheels, ratios = state.wheels, [0.0, 0.0]
         for axle in (0, 1):
             spin = 0.5 * (wheels[2 * axle].angular_velocity + wheels[2 * axle + 1].angular_velocity)
-            if not (math.isnan(spin) or (car.driven[axle] and self.gears.is_shifting)):
+            if not (math.isnan(spin) or (self.gears.is_shifting and car.driven[axle] and not all(car.driven))):
                 ratios[axle] = spin * car.radii[axle] / forward - 1.0
         return AxleSlips(steer - front, -rear, ratios[0], ratios[1])
 

@@ -20,9 +20,12 @@ Array = NDArray[np.float64]
 STEP = 0.001  # s of the model
 MAX_DELAY = 0.3  # s
 MOST_SECONDS = 60.0  # of the liveliest driving that is used
+REWEIGHTINGS = 6  # of a fit of least absolute deviations
+LEAST_RESIDUAL = 0.03  # of the standard deviation, that such a fit takes for none
 WINDOW_S = 2.0
 MIN_ACTIVITY = 0.02  # of the range, in a window that is used
 DELAY_FLOOR_S = 0.001
+LEAST_AMBIGUITY = 0.02  # s, half the range of delays that fit nearly as well as the best, from which it counts
 MOST_UNEXPLAINED = 0.8  # of the standard deviation of what was applied: beyond it the commands are not its cause
 
 
@@ -137,11 +140,18 @@ def find_response(
               np.array([MAX_DELAY, 0.5, 20.0 * usual_rate, np.inf, spread]))  # fmt: skip
     # The cost has kinks where a command's change meets a sample: begin near the best.
     apart = 0.004 if averaged else 0.01  # s
-    starts = [apart * k for k in range(round(0.2 / apart) + 1)]
+    starts = apart * np.arange(round(0.2 / apart) + 1)
     lag0 = usual_lag[0] if averaged else 0.0
-    costs = [float(np.mean(np.abs(residuals(np.array([d, lag0, usual_rate, gain0, 0.0]))))) for d in starts]
-    start = np.array([starts[int(np.argmin(costs))], lag0, usual_rate, gain0, 0.0])
+    guesses = [np.array([d, lag0, usual_rate, gain0, 0.0]) for d in starts]
+    if averaged and not limited:
+        guesses = [_fit_gain(drive, guess, use) for guess in guesses]
+    costs = np.array([float(np.mean(np.abs(residuals(guess)))) for guess in guesses])
+    start = np.clip(guesses[int(np.argmin(costs))], *limits)
     blocks = np.floor(t[use]).astype(np.int64)
+    # Few braking moments fit two delays nearly as well: then neither is known.
+    likely = starts[costs <= costs.min() * (1.0 + 1.0 / math.sqrt(len(np.unique(t[use] // WINDOW_S))))]
+    ambiguity = 0.5 * float(np.ptp(likely))
+    doubt = ambiguity if averaged and ambiguity > LEAST_AMBIGUITY else DELAY_FLOOR_S
     steps = np.array([5e-4, 5e-4, 0.01 * usual_rate, 1e-3 * abs(gain0), 1e-3 * spread])
     fit = fit_residuals(residuals, start, (mean, deviation), blocks, limits=limits, steps=steps)
     delay, lag, rate, gain, _ = fit.value
@@ -149,12 +159,27 @@ def find_response(
     if np.std(out[use] - y[use]) > MOST_UNEXPLAINED * spread:
         return None
     return ActuatorResponse(
-        delay=identified(delay, float(np.hypot(fit.sigma[0], DELAY_FLOOR_S)), "applied against commanded"),
+        delay=identified(delay, float(np.hypot(fit.sigma[0], doubt)), "applied against commanded"),
         lag=identified(lag, float(np.hypot(fit.sigma[1], DELAY_FLOOR_S)), "applied against commanded"),
         rate=identified(rate, fit.sigma[2], "applied against commanded", floor=0.02, prior_sigma=2.0 * usual_rate),
         gain=identified(gain, fit.sigma[3], "applied against commanded", floor=0.005),
         error=float(np.std(out[use] - y[use])),
     )  # fmt: skip
+
+
+def _fit_gain(drive: Array, guess: Array, use: NDArray[np.bool_]) -> Array:
+    """Return parameters (5,) with the gain and the offset of least absolute deviations for a delay, of means."""
+    unit = guess.copy()
+    unit[3:] = 1.0, 0.0
+    out, applied = np.empty(drive.shape[1]), drive[2, use]
+    run_actuator(np.stack([drive[0], drive[1], np.zeros_like(drive[2]), drive[3]]), unit, True, out)
+    matrix = np.column_stack([out[use], np.ones(len(applied))])
+    weights, least = np.ones(len(applied)), LEAST_RESIDUAL * max(float(np.std(applied)), 1e-9)
+    for _ in range(REWEIGHTINGS):
+        fitted = np.linalg.lstsq(matrix * weights[:, None], applied * weights, rcond=None)[0]
+        weights = 1.0 / np.sqrt(np.maximum(np.abs(applied - matrix @ fitted), least))
+    unit[3:] = fitted
+    return unit
 
 
 def _lively_rows(time: Array, commanded: Array, counted: NDArray[np.bool_]) -> NDArray[np.int64]:

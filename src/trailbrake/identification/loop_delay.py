@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.identification.actuator_response import find_response
+from trailbrake.identification.actuator_response import LEAST_AMBIGUITY, find_response
 from trailbrake.identification.braking import Braking
 from trailbrake.identification.drive_table import GAP, DriveTable
 from trailbrake.identification.learned_value import LearnedValue, identified
@@ -53,6 +53,7 @@ def find_loop_delay(
         & (table.gear_age > MIN_GEAR_AGE) & (held < TYRE_SHARE * braking.peak) & (table.assisted < 0.5)
     )  # fmt: skip
     period = float(np.median(np.diff(table.time)))
+    best: LearnedValue | None = None
     for quiet_s, side, doubt in QUIET:
         straight = np.abs(table.fy) < max(MAX_SIDE, side * braking.peak)
         counted = gentle & straight & _throttle_is_quiet(table, quiet_s)
@@ -62,10 +63,15 @@ def find_loop_delay(
             table.time, table.brake_command, np.where(counted, held, 0.0), usual_rate=math.inf, counted=counted,
             averaged=True, usual_lag=USUAL_LAG,
         )  # fmt: skip
-        if response is not None:
-            sigma = math.hypot(min(response.delay.sigma, period), PERIOD_SHARE * period, doubt)
-            return identified(response.delay.value, sigma, "brake steps")
-    return None
+        if response is None:
+            continue
+        ambiguous = response.delay.sigma > LEAST_AMBIGUITY
+        sigma = response.delay.sigma if ambiguous else min(response.delay.sigma, period)
+        found = identified(response.delay.value, math.hypot(sigma, PERIOD_SHARE * period, doubt), "brake steps")
+        if not ambiguous:
+            return found
+        best = found if best is None or found.sigma < best.sigma else best
+    return best
 
 
 def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step: Array) -> Array:
