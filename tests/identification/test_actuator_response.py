@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.identification.actuator_response import find_response
+from trailbrake.identification.actuator_response import LEAST_AMBIGUITY, find_response
 
 
 def square_waves(seconds, period=1 / 60):
@@ -62,3 +62,17 @@ def test_what_does_not_follow_the_commands_tells_nothing():
     time, commanded = square_waves(20.0)
     noise = np.random.default_rng(3).normal(0.0, 1.0, len(time))
     assert find_response(time, commanded, noise, usual_rate=math.inf) is None
+
+
+def test_two_delays_that_fit_as_well_are_both_likely():
+    """Steps of 0.12 s, again and again: a delay and one that is 0.12 s longer differ in the first steps alone."""
+    time = np.arange(0.0, 12.0, 0.003)
+    regular = 0.5 + 0.5 * np.sign(np.sin(2.0 * np.pi * time / 0.12) + 1e-9)
+    irregular = 0.5 + 0.5 * np.sign(np.sin(2.0 * np.pi * time / 1.3) + 1e-9)
+    found = [
+        find_response(time, steps, rack(time, steps, 0.02, 1e3), usual_rate=math.inf, averaged=True)
+        for steps in (regular, irregular)
+    ]
+    assert found[0].delay.sigma > LEAST_AMBIGUITY
+    assert found[1].delay.sigma < 0.5 * LEAST_AMBIGUITY
+    assert found[1].delay.value == pytest.approx(0.02, abs=0.01)
