@@ -210,10 +210,10 @@ class LapLearning:
             wanted = np.minimum(wanted, 1.0)
         self.lap_grip = grip
         went_wrong = self._spread(-self._fault, AHEAD) < 0.0
-        told = (lowered < 1.0) | np.isfinite(self._spread(-self._fault, self._limits.raise_ahead))
+        sampled = (lowered < 1.0) | np.isfinite(self._spread(-self._fault, self._limits.raise_ahead))
         # From the second lap on the usable grip is relative: stations without a sample in the first one follow it here.
         unsampled = min(driven, 1.0) - 1.0 if self.laps == 0 and not follows_estimate else 0.0
-        change = np.where(told, np.minimum(wanted - 1.0, self._raise), unsampled)
+        change = np.where(sampled, np.minimum(wanted - 1.0, self._raise), unsampled)
         least = min(LEAST_RAISE, self._limits.most_raise)
         self._raise = np.where(went_wrong, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
         last, following = np.roll(change, 1), np.roll(change, -1)
