@@ -7,8 +7,14 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, UsageError
-from trailbrake.run.learn_car import describe_road_limits, learn_car_file
-from trailbrake.run.options import LearnCarOptions
+from trailbrake.run import learn_car
+from trailbrake.run.learn_car import EFFORTS, describe_road_limits, learn_car_file
+from trailbrake.run.learning_drives import LearningProgress
+from trailbrake.run.learning_journal import LearningJournal
+from trailbrake.run.options import DriveOptions, LearnCarOptions
+from trailbrake.run.recorded_drive import DriveTarget, RecordedDrive
+from trailbrake.run.session.progress import SilentListener
+from trailbrake.run.verification_laps import teaches
 from trailbrake.sims.registry import find
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
@@ -24,6 +30,57 @@ def test_a_road_too_short_or_too_narrow_is_said_before_the_drive():
     assert "the road ends after 300 m" in describe_road_limits(straight(300.0, 4.0))[0]
     assert "the road is 3.0 m wide" in describe_road_limits(straight(2000.0, 1.5))[0]
     assert describe_road_limits(load_track("kartwerk").road) == ()
+
+
+class Drives:
+    """Test drives that end as `ends` say, one after the other: seconds and why."""
+
+    def __init__(self, monkeypatch, tmp_path, ends):
+        self.ends, self.efforts, self.tmp_path = list(ends), [], tmp_path
+        monkeypatch.setattr(learn_car, "record_step", self.drive)
+        monkeypatch.setattr(LearningProgress, "keep_drive", lambda *args, **more: None)
+
+    def drive(self, target, driver, end, names, progress):
+        seconds, why, broke_off = self.ends.pop(0)
+        driver.finished, driver.ended, driver.broke_off = True, why, broke_off
+        assert end.ended()
+        self.efforts.append(driver.effort)
+        path = self.tmp_path / f"{len(self.ends)}.mcap"
+        path.touch()
+        return RecordedDrive(path, seconds, "")
+
+    def run(self):
+        journal = LearningJournal(self.tmp_path / "car.learning.json", "basis", again=False, show_message=print)
+        progress = LearningProgress([], [], SilentListener(), journal)
+        target = DriveTarget(find("forza"), DriveOptions(sim="forza", driver="car_test", track="kartwerk"), None)
+        learn_car._drive_test(target, load_track("kartwerk"), progress, LearnCarOptions())
+        return journal
+
+
+OFFS, OVER = "the car left the road too often", "the programme is over"
+
+
+def test_a_test_drive_that_breaks_off_is_driven_again_more_gently(monkeypatch, tmp_path):
+    drives = Drives(monkeypatch, tmp_path, [(55.0, OFFS, True), (215.0, OVER, False)])
+    journal = drives.run()
+    assert drives.efforts == list(EFFORTS[:2])
+    assert [(step.seconds, step.left_road, step.outcome) for step in journal.steps] == [(55.0, True, OFFS),
+                                                                                        (215.0, False, "")]  # fmt: skip
+    assert all(teaches(step) for step in journal.steps)
+    drives.run()  # goes on from the journal: there is nothing left
+    assert not drives.ends and len(drives.efforts) == 2  # noqa: PT018
+
+
+def test_test_drives_end_after_some_that_broke_off_or_when_the_time_is_over(monkeypatch, tmp_path):
+    broken = [(30.0, OFFS, True)] * 4
+    drives = Drives(monkeypatch, tmp_path, broken)
+    drives.run()
+    drives.run()
+    assert drives.efforts == list(EFFORTS)
+    (tmp_path / "car.learning.json").unlink()
+    late = Drives(monkeypatch, tmp_path, [(240.0, OFFS, True), (1.0, OVER, False)])
+    late.run()
+    assert late.efforts == [1.0]
 
 
 @pytest.mark.slow

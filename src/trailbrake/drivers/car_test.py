@@ -24,6 +24,7 @@ USUAL_WIDTH = 2.2  # m, of a car, a margin included
 LINE_WEIGHT = 1e-3  # 1/m^2, of the line: see `planning/racing_line.py`
 FIRST_GUESS = 6.0  # m, steer per curvature
 STAGES = (3.0, 4.5, 6.5, 9.0, 12.0, 15.5)  # m/s^2 of lateral acceleration
+PULL_SHARE = 3.0  # of it, with which the car accelerates at most: more has left a narrow road before it was learned
 BRAKING_SHARE = 0.55  # of it, that the speed limit plans to brake with
 MAX_BRAKING = 6.0  # m/s^2
 WEAVE_S, WEAVE_SPEED, WEAVE_PERIOD_S = 22.0, 4.5, 2.4
@@ -46,6 +47,11 @@ class Driver:
         seconds: length of the test drive.
         stage: m that are driven at one lateral acceleration, or a lap if that is less.
         most: m/s^2, most lateral acceleration.
+        effort: share of all accelerations: less for a car that has left the road in a drive before.
+
+    Attributes:
+        finished: whether the drive is over, because of what `ended` says.
+        broke_off: whether that is before the programme was over.
     """
 
     NEEDS = frozenset({"x", "y", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate"})
@@ -53,13 +59,13 @@ class Driver:
     USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
-    def __init__(self, seconds: float = 240.0, stage: float = 800.0, most: float = 15.5) -> None:
-        self.seconds, self.stage_length, self.most = seconds, stage, most
+    def __init__(self, seconds: float = 240.0, stage: float = 800.0, most: float = 15.5, effort: float = 1.0) -> None:
+        self.seconds, self.stage_length, self.most, self.effort = seconds, stage, most, effort
 
     def reset(self, course: Course) -> None:
         """Plan a line and the speeds of all stages along it."""
         self.line = plan_racing_line(course.track.road, make_inside_room(USUAL_WIDTH), LINE_WEIGHT)
-        self.stages = [side for side in STAGES if side <= self.most] or [self.most]
+        self.stages = [self.effort * side for side in STAGES if side <= self.most] or [self.effort * self.most]
         self.limits = [_speed_limits(self.line, side) for side in self.stages]
         self.row = -1
         self.steering, self.pedals_of = SteerAdaptation(FIRST_GUESS), PedalProgramme()
@@ -70,7 +76,7 @@ class Driver:
         self.off = False
         self.step_at = 0.0
         self.ratios = [math.nan, math.nan]  # spin over speed of the axles, rolling freely
-        self.finished, self.ended = False, ""
+        self.finished, self.broke_off, self.ended = False, False, ""
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
@@ -95,8 +101,9 @@ class Driver:
             demand = 0.5 * (target - state.speed)
             throttle, brake = (min(max(demand, 0.0), 0.5), min(max(-0.5 * demand - 0.1, 0.0), 0.7))
         else:
-            limit = float(self.limits[self.stage][self.row])
-            bending = abs(state.speed * state.yaw_rate) / self.stages[self.stage]
+            limit, most_side = float(self.limits[self.stage][self.row]), self.stages[self.stage]
+            bending = abs(state.speed * state.yaw_rate) / most_side
+            self.pedals_of.most_acceleration = PULL_SHARE * most_side
             throttle, brake = self.pedals_of.pedals(state.speed, limit, bending, self._slips(state), dt)
         return Controls(steer=self.steer, throttle=throttle, brake=brake)
 
@@ -159,13 +166,14 @@ class Driver:
         if state.speed > 0.3:
             self.moved_at = self.time
         ends = not self.line.closed and s > self.line.length - 60.0
-        for over, why in (
-            (self.time > self.seconds, "the programme is over"), (ends, "the road ends"),
-            (self.offs > MOST_OFFS, "the car left the road too often"),
-            (self.time - self.moved_at > STANDSTILL_S, "the car stands"),
-        ):  # fmt: skip
+        for over, why, broke_off in (
+            (self.time > self.seconds, "the programme is over", False),
+            (ends, "the road ends", False),
+            (self.offs > MOST_OFFS, "the car left the road too often", True),
+            (self.time - self.moved_at > STANDSTILL_S, "the car stands", True),
+        ):
             if over and not self.finished:
-                self.finished, self.ended = True, why
+                self.finished, self.ended, self.broke_off = True, why, broke_off
 
     def _slips(self, state: CarState) -> tuple[float, float]:
         """Return the slip ratios of front and rear axle, against wheel speeds of quiet driving; 0 if not known."""

@@ -40,6 +40,7 @@ from trailbrake.tracks.track_library import load_track
 PROGRAMME = "car_test"
 SHARES = (0.88, 0.95, 1.0)  # of the learned grip, lap by lap
 LEAST_STAGE_S = 20.0  # that a stage of laps takes
+EFFORTS = (1.0, 0.6, 0.4)  # of the test drive: the first, and those after the car has left the road in one
 LEAST_TEST_S = 40.0  # that is left of a test drive which was broken off, below which it is not gone on with
 SHORT_ROAD = 700.0  # m, open roads below which the programme does not come to its end
 NARROW_ROAD = 5.0  # m, median width below which a car cannot show its limits
@@ -134,21 +135,38 @@ def describe_road_limits(road: Road) -> tuple[str, ...]:
 
 
 def _drive_test(target: DriveTarget, track: Track, progress: LearningProgress, options: LearnCarOptions) -> None:
-    """Drive the programme, or what an earlier drive has left of it, and keep the recording."""
-    journal = progress.journal
-    done = sum(step.seconds for step in journal.list_steps(PROGRAMME)) if journal else 0.0
-    left = min(options.programme, options.seconds) - done
-    if (journal and journal.is_finished(PROGRAMME)) or left < LEAST_TEST_S < options.programme:
-        return
-    driver = CarTest(left)
-    driver.reset(Course(track, None))
-    watch = LapWatch(track.road, math.inf, left)
-    end = DriveEnd(SteadyWatch(watch), lambda: watch.stood or driver.finished)
-    drive = record_step(target, driver, end, (PROGRAMME, f"{_drive_name(target)}_test"), progress)
-    if drive is not None:
-        why = driver.ended or ("the car stands" if watch.stood else drive.reason)
+    """Drive the programme, or what earlier drives have left of it, and keep the recordings.
+
+    A car that leaves the road too often, or stands, has shown little of itself: what is left is driven more gently.
+    """
+    steps = progress.journal.list_steps(PROGRAMME) if progress.journal else []
+    broken, done = sum(step.left_road for step in steps), sum(step.seconds for step in steps)
+    is_over = any(step.finished for step in steps)
+    while not is_over and broken < len(EFFORTS):
+        left = min(options.programme, options.seconds) - done
+        if left < LEAST_TEST_S < options.programme:
+            return
+        driver = CarTest(left, effort=EFFORTS[broken])
+        driver.reset(Course(track, None))
+        watch = LapWatch(track.road, math.inf, left)
+        drive = record_step(
+            target, driver, _end_of_test(watch, driver), (PROGRAMME, f"{_drive_name(target)}_test"), progress
+        )
+        if drive is None:
+            return
+        stands = watch.stood and not driver.finished
+        broke_off, why = driver.broke_off or stands, driver.ended or ("the car stands" if stands else drive.reason)
         progress.listener.show_message(f"test drive: {drive.seconds:.0f} s, {why}")
-        progress.add_step(LearningStep(PROGRAMME, str(drive.path), drive.seconds, drive.reason == ""))
+        is_over = drive.reason == "" and not broke_off
+        progress.add_step(LearningStep(PROGRAMME, str(drive.path), drive.seconds, is_over, broke_off,
+                                       why if broke_off else ""))  # fmt: skip
+        if not broke_off:
+            return
+        broken, done = broken + 1, done + drive.seconds
+
+
+def _end_of_test(watch: LapWatch, driver: CarTest) -> DriveEnd:
+    return DriveEnd(SteadyWatch(watch), lambda: watch.stood or driver.finished)
 
 
 def _drive_name(target: DriveTarget) -> str:

@@ -1,5 +1,7 @@
 """The pedals of a test drive: variety below the limit, braking at it, less where wheels spin or lock."""
 
+import pytest
+
 from trailbrake.control.vehicle.pedal_programme import PedalProgramme
 
 DT = 0.02
@@ -37,3 +39,18 @@ def test_spinning_and_locked_wheels_are_let_go():
         drive(PedalProgramme(), 2.0, speed=24.0, limit=20.0, slips=(slip, 0.0))[-1][1] for slip in (0.0, -0.4)
     )
     assert locked <= 0.5 * held
+
+
+def test_a_car_that_accelerates_more_than_is_wanted_gets_less_throttle():
+    def pull(most, full):
+        """Return the acceleration and the throttle at the end of a pull of a car that does `full` m/s^2."""
+        programme, speed, pedals = PedalProgramme(), 10.0, (0.0, 0.0)
+        programme.most_acceleration = most
+        for _ in range(int(3.0 / DT)):
+            pedals = programme.pedals(speed, 400.0, 0.0, (0.0, 0.0), DT)
+            speed += pedals[0] * full * DT
+        return pedals[0] * full, pedals[0]
+
+    assert pull(9.0, 50.0)[0] == pytest.approx(9.0, rel=0.05)
+    assert pull(20.0, 50.0)[0] == pytest.approx(20.0, rel=0.05)
+    assert pull(9.0, 8.0)[1] == 1.0

@@ -4,6 +4,7 @@ Between bends the car drives a pattern of the list until the speed limit of the 
 every time with another pedal, as far as the limit lets it.
 """
 
+import math
 from dataclasses import dataclass
 
 BRAKE_LEVELS = (0.2, 0.4, 0.6, 0.3, 0.8, 0.5, 1.0)
@@ -11,6 +12,10 @@ RAMP_S = 0.8  # of a pedal from 0 to 1
 SPIN_SHARE = 0.12  # slip of an axle beyond which the throttle is let go ...
 LOCK_SHARE = 0.18  # ... and the brake
 RELEASE_S = 0.15
+FILTER_S = 0.1  # of the low-pass filters on acceleration and throttle ...
+RESPONSE_S = 0.3  # ... and of that on their ratio
+LEAST_THROTTLE = 0.05  # that says what throttle does
+FREE_SHARE = 0.45  # of the most acceleration, below which the throttle is not limited: it need not act in proportion
 BELOW_LIMIT = 0.94  # share of the limit at which braking ends
 URGENT = 8.0  # pedal per share of speed above the limit
 
@@ -36,12 +41,19 @@ PATTERNS = (
 
 
 class PedalProgramme:
-    """Pedals for one time step after the other."""
+    """Pedals for one time step after the other.
+
+    Attributes:
+        most_acceleration: m/s^2, of a pull: a car that has more does not get all of its throttle.
+    """
 
     def __init__(self) -> None:
+        self.most_acceleration = math.inf
         self._at, self._since, self._events = 0, 0.0, 0
         self._braking, self._released = False, 0.0
         self._throttle = self._brake = 0.0
+        self._speed, self._acceleration, self._applied = math.nan, 0.0, 0.0
+        self._response = 0.0  # m/s^2, acceleration over throttle
 
     def pedals(
         self, speed: float, limit: float, bending: float, slips: tuple[float, float], dt: float
@@ -56,6 +68,7 @@ class PedalProgramme:
             dt: s since the last call.
         """
         self._released = max(self._released - dt, 0.0)
+        self._observe_response(speed, dt)
         if speed > limit and not self._braking:
             self._braking, self._events = True, self._events + 1
         if self._braking and speed < BELOW_LIMIT * limit:
@@ -77,7 +90,21 @@ class PedalProgramme:
         brake = pattern.brake if calm and speed > pattern.above else 0.0
         if brake == 0.0 and speed < 6.0:
             throttle = max(throttle, 0.35)
+        if self._response > self.most_acceleration:
+            throttle = min(throttle, self.most_acceleration / self._response)
         return self._ramp(throttle, brake, slips, dt)
+
+    def _observe_response(self, speed: float, dt: float) -> None:
+        """Learn how much the car accelerates by its throttle."""
+        if dt > 0.0 and not math.isnan(self._speed):
+            share = min(dt / FILTER_S, 1.0)
+            self._acceleration += share * ((speed - self._speed) / dt - self._acceleration)
+            self._applied += share * (self._throttle - self._applied)
+            if self._applied > LEAST_THROTTLE:
+                is_free = self._acceleration < FREE_SHARE * self.most_acceleration
+                response = 0.0 if is_free else self._acceleration / self._applied
+                self._response += min(dt / RESPONSE_S, 1.0) * (response - self._response)
+        self._speed = speed
 
     def _ramp(self, throttle: float, brake: float, slips: tuple[float, float], dt: float) -> tuple[float, float]:
         step = dt / RAMP_S
