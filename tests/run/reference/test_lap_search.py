@@ -7,6 +7,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
 from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import PathRoom, find_path_bounds
+from trailbrake.run.reference import lap_search
 from trailbrake.run.reference.lap_search import (
     GRIP_LIMITS,
     PROVEN_LAPS,
@@ -88,3 +89,15 @@ def test_it_finds_quicker_clean_laps_and_repeats_to_the_bit():
     times = [time for time, _ in search.candidates]
     assert times == sorted(times)
     assert len(times) <= 16
+
+
+@pytest.mark.slow
+def test_a_search_whose_cars_all_leave_the_road_begins_again_with_less_grip(monkeypatch):
+    monkeypatch.setattr(lap_search, "FIRST_GRIP", 1.5)
+    monkeypatch.setattr(lap_search, "PATIENCE", 1)
+    search = LapSearch(make_course(), count=16, seed=3)
+    search.run_generations(1)
+    assert not search.candidates
+    search.run_generations(3)
+    assert search.mean.grip.max() < 1.3
+    assert np.isfinite(search.best_time)

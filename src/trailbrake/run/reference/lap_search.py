@@ -37,6 +37,7 @@ INNER_WHEELS = 0.3  # m that the inner wheels' path keeps inside the edge, of a 
 WALL_DISTANCE = 0.2  # m between the car's side and a wall that such a path keeps
 SMOOTH_ROWS = 6  # rows of the line, before and behind, over which a path's offset is averaged
 FIRST_GRIP = 1.08  # factor on the road's grip that the first plan uses
+PATIENCE = 4  # generations without a clean lap, after which the grip to begin with is looked for
 GRIP_LIMITS = (0.6, 1.5)
 PROVEN_LAPS = 3  # flying laps in a row that the result has to drive clean
 
@@ -102,11 +103,25 @@ class LapSearch:
     def run_generations(self, generations: int, report: Callable[[int, float, float], None] | None = None) -> None:
         """Run generations; `report` receives the number, the best time so far and the median of the generation (s)."""
         for number in range(generations):
+            if number == PATIENCE and not self.candidates:
+                self.mean = LapPlan(np.full(self.batch.gates, self._find_clean_grip()), np.zeros(self.batch.gates))
             share = number / max(generations - 1, 1)
             steps = [first * (last / first) ** share for first, last in (GRIP_STEPS, OFFSET_STEPS)]
             middle = self._run_generation(*steps)
             if report is not None:
                 report(number, self.best_time, middle)
+
+    def _find_clean_grip(self) -> float:
+        """Return the highest grip of some, the same everywhere, whose lap is clean; the lowest where none is.
+
+        Cars that all leave the road in a braking zone do not differ by what they do there: no place can be ranked.
+        """
+        grips = np.linspace(FIRST_GRIP, GRIP_LIMITS[0], self.count)
+        gates = self.batch.gates
+        plans = [LapPlan(np.full(gates, grip), np.zeros(gates)) for grip in grips]
+        marks, off = self.batch.drive_laps([self.builder.build_plan(plan) for plan in plans])
+        clean = np.isfinite(marks[:, -1]) & (off.sum(axis=1) == 0.0)
+        return float(grips[np.argmax(clean)]) if clean.any() else float(grips[-1])
 
     def prove_candidates(self) -> ProvenLap | None:
         """Return the candidate whose slowest of some flying laps in a row is quickest, all of them clean; else None."""
