@@ -22,11 +22,12 @@ from trailbrake.drivers.line_track import (
     FIRST_FACTOR,
     KERB_ROOM,
     MOST_FIRST_FACTOR,
+    VERIFIED_FACTOR,
     Driver,
 )
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
-from trailbrake.planning.lap_learning import PEAK_LIMITS
+from trailbrake.planning.lap_learning import PEAK_LIMITS, STATION, LapSample
 from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.drive_session import drive
@@ -302,6 +303,20 @@ def test_a_car_whose_file_is_an_estimate_begins_with_less_and_off_the_kerbs():
     assert made.adaptive.learning.factors.max() == CAREFUL_FACTOR
     assert made.adaptive.estimate.most == UNTESTED_GRIP < CAUTIOUS_GRIP[0]
     assert driver().adaptive.learning.factors.min() == FIRST_FACTOR
+
+
+def test_an_estimate_that_was_driven_round_begins_with_its_grip_and_learns_up_to_the_peak():
+    driven = structs.replace(DOUBT, verified_laps=2)
+    made = Driver()
+    made.reset(Course(course().track, structs.replace(course().car, uncertainty=driven)))
+    assert made.adaptive.learning.factors.max() == VERIFIED_FACTOR < FIRST_FACTOR
+    assert made.adaptive.estimate.most == UNTESTED_GRIP
+    sample = LapSample(1.0, 1.0, 1.0, 0.85, 0.0)  # between the targets of a cautious car and of one at its peak
+    learning = made.adaptive.learning
+    for station in range(len(learning.factors)):
+        learning.observe(STATION * station, sample)
+    learning.finish_lap(1.0)
+    assert learning.factors.min() > VERIFIED_FACTOR
 
 
 @pytest.mark.parametrize(("abs_", "delay", "factor"), [(False, 0.05, CAREFUL_FACTOR), (False, 0.0, FIRST_FACTOR),

@@ -5,7 +5,8 @@ that of the file. The law is `control/vehicle/line_tracking.py`. The first lap i
 file, or with a share of what a minimum-time line needs, and with a reserve until the car has braked hard. Lap by lap
 the plan is raised where the tyres had margin left and lowered where the car ran wide or slid (`adaptive_plan.py`): the
 margin is found for each track and car. What the feedback of the steering adds at a place becomes feed-forward
-(`planning/steering_learning.py`). A car whose file is an estimate begins with less.
+(`planning/steering_learning.py`). A car whose file is an estimate begins with less, and keeps margins; with one that
+has been driven round (`verified_laps`) laps learn up to the peak, as those of a known car do.
 """
 
 import math
@@ -55,6 +56,7 @@ FIRST_FACTOR = 1.0 / GRIP_MARGIN  # on the planned grip in the first lap: no mar
 LINE_SHARE = 0.88  # of the grip that the speeds of a minimum-time line need, in the first lap, ...
 MOST_FIRST_FACTOR = 1.25  # ... at least FIRST_FACTOR and at most this
 CAREFUL_FACTOR = 0.95  # the same where the file is an estimate, or a locked wheel is released a delay too late
+VERIFIED_FACTOR = 1.0  # the same of an estimate with which laps have been driven that stayed on the road
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
@@ -98,11 +100,15 @@ class Driver:
         self.delay = DelayCompensation(car)
         first_factor: float | Array = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
         limits = PEAK_LIMITS
-        if self.learns and (is_estimate or (self.delay.active and not car.brakes.abs)):
+        is_verified = car.uncertainty is not None and car.uncertainty.verified_laps > 0
+        locks_late = self.delay.active and not car.brakes.abs
+        if self.learns and ((is_estimate and not is_verified) or locks_late):
             first_factor, limits = CAREFUL_FACTOR, CAUTIOUS_LIMITS
+        elif self.learns and is_estimate:  # drives before have found the grip to begin with; laps find the rest
+            first_factor = VERIFIED_FACTOR
         elif self.learns and course.given_speeds is not None:
             first_factor = find_first_factors(course, course.given_speeds)
-        cautious = is_estimate and self.learns
+        cautious = is_estimate and not is_verified and self.learns
         self.adaptive = AdaptivePlan(
             course,
             self.start_grip,
