@@ -262,6 +262,21 @@ def test_bends_that_show_the_grip_of_the_file_release_the_reserve_and_others_do_
     assert launched.estimate.most == UNTESTED_GRIP
 
 
+def test_a_car_that_never_brakes_hard_learns_from_its_second_lap_on(course):
+    plan = AdaptivePlan(course, 1.0, first_factor=0.9, tests_brakes=True)
+    stations = len(plan.learning.factors)
+
+    def drive_lap():
+        for k in range(20 * stations):
+            plan.adapt(0.5 * k, 0.0, 0.05, (0.86, 0.6, 0.6), Deviation(0.0, 0.0, False))
+
+    drive_lap()
+    drive_lap()
+    assert np.allclose(plan.learning.factors, 0.9)
+    drive_lap()
+    assert plan.learning.factors.max() > 0.9
+
+
 def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_the_lap(course):
     plan = AdaptivePlan(course, 1.0, tests_brakes=True)
     for _ in range(600):  # 0.87 of the envelope at the slip of the peak, of which braking uses 0.97

@@ -189,6 +189,7 @@ class AdaptivePlan:
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
         if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault)):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
+            self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
                 estimate.most = self._highest_estimate()
         ahead = self._ahead(self._planned_at, s)
