@@ -242,12 +242,8 @@ def test_what_driven_wheels_slip_in_a_shift_is_no_slip_of_braking():
     rolling = tuple(WheelState(angular_velocity=speed / tyre.radius) for tyre in tyres)
     braked = CarState(time=1.0, sequence=1, velocity_x=speed, yaw_rate=0.0, steer=0.0, wheels=wheels)
     only_rear = replace(braked, wheels=rolling[:2] + wheels[2:])
-    slips = made._measure_slips(braked)
-    assert (slips.front_ratio, slips.rear_ratio) == pytest.approx((-0.2, -0.2))
     assert made._measure_locking(only_rear) > 1.0
     made.gears.choose(speed, 1, 0.01)
     assert made.gears.is_shifting
-    slips = made._measure_slips(braked)
-    assert (slips.front_ratio, slips.rear_ratio) == pytest.approx((-0.2, 0.0))
     assert made._measure_locking(only_rear) == pytest.approx(0.0, abs=1e-12)
     assert made._measure_locking(braked) > 1.0

@@ -1,7 +1,6 @@
 """The driver that holds a plan: signs, what it does without some fields, and how it learns from lap to lap."""
 
 import copy
-import dataclasses
 import math
 from functools import cache
 
@@ -32,7 +31,7 @@ from trailbrake.roles import HasGains
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.drive_session import drive
 from trailbrake.sims.assetto.link import Link
-from trailbrake.state import CarState, WheelState
+from trailbrake.state import CarState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.road_builder import build_road
@@ -104,19 +103,6 @@ def test_wheels_that_stay_on_the_road_count_where_the_car_cuts_a_bend():
     edge = table[made.row, RoadColumn.WIDTH_LEFT] + made.car.half_tracks[1]
     overruns = [made._measure_deviation(rest._replace(offset=edge + beyond)).overrun for beyond in (-CUT_ROOM, -0.05)]
     assert overruns == pytest.approx([0.0, CUT_ROOM - 0.05])
-
-
-def test_what_driven_wheels_slip_in_a_shift_says_nothing_of_the_grip():
-    made, car, speed = driver(), course().car, 40.0
-    assert made.car.driven == (False, True)
-    spins = [0.8 * speed / tyre.radius for tyre in (car.tyre_front, car.tyre_rear) for _ in range(2)]
-    braked = state(wheels=tuple(WheelState(angular_velocity=spin) for spin in spins))
-    braked = dataclasses.replace(braked, velocity_x=speed)
-    slips = made._measure_slips(braked)
-    assert (slips.front_ratio, slips.rear_ratio) == pytest.approx((-0.2, -0.2))
-    made.gears.choose(speed, 1, 0.01)
-    slips = made._measure_slips(braked)
-    assert (slips.front_ratio, slips.rear_ratio) == pytest.approx((-0.2, 0.0))
 
 
 def test_the_speeds_of_a_line_are_the_first_plan_within_bounds():

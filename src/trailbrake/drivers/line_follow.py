@@ -19,6 +19,7 @@ from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.delay_compensation import DelayCompensation
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.json_types import JsonObject
@@ -95,7 +96,7 @@ class Driver:
         self.road_return = RoadReturn(course, forward_gear=1)
         self.angle = 0.0
         self.held_brake = HeldPedal()
-        self.delay = DelayCompensation(car)
+        self.delay, self.slip_meter = DelayCompensation(car), AxleSlipMeter(car)
         self.gears = GearRequester(upshift_speeds(car))
         self.masses = [car.effective_mass(gear) for gear in range(car.gearbox.top_gear + 1)]
         self.drag = running_resistance(car, self.limits.speeds)
@@ -189,38 +190,16 @@ class Driver:
         return Deviation(wide, state.speed - self.plan.speed_at(s), off_road)
 
     def _measure_slips(self, state: CarState) -> AxleSlips:
-        """Return the slips of the axles; those along the wheels are 0 where their speeds are not known.
-
-        Those of the only driven axle are 0 in a shift as well, which has caused them: the other one shows the braking.
-        """
-        body, forward = self.car.body, max(state.velocity_x, 1.0)
-        front = math.atan2(state.velocity_y + body.cg_to_front * state.yaw_rate, forward)
-        rear = math.atan2(state.velocity_y - body.cg_to_rear * state.yaw_rate, forward)
         steer = self.angle if math.isnan(state.steer) else state.steer * self.car.full_steer_angle(state.speed)
-        is_shifting = self._slips_by_shift()
-        ratios = [
-            math.nan
-            if driven and is_shifting
-            else 0.5 * (left.angular_velocity + right.angular_velocity) * radius / forward - 1.0
-            for left, right, (_, radius, _, driven) in (
-                (state.wheels[0], state.wheels[1], self.wheels[0]),
-                (state.wheels[2], state.wheels[3], self.wheels[2]),
-            )
-        ]
-        along_front, along_rear = (0.0 if math.isnan(ratio) else ratio for ratio in ratios)
-        return AxleSlips(steer - front, -rear, along_front, along_rear)
-
-    def _slips_by_shift(self) -> bool:
-        """Return whether the driven axle slips by a shift, and another one shows the braking."""
-        return self.gears.is_shifting and self.car.drive.front_share in (0.0, 1.0)
+        return self.slip_meter.measure(state, steer, is_shifting=self.gears.is_shifting)
 
     def _measure_locking(self, state: CarState) -> float:
         """Return the slip of the braked wheel that slips most, over that of the peak; 0 with ABS or unknown speeds."""
         if self.car.brakes.abs:
             return 0.0
-        most, is_shifting = 0.0, self._slips_by_shift()
-        for wheel, (half_track, radius, peak, driven) in zip(state.wheels, self.wheels, strict=True):
-            if driven and is_shifting:
+        most, hidden = 0.0, self.slip_meter.only_driven if self.gears.is_shifting else None
+        for number, (wheel, (half_track, radius, peak, _)) in enumerate(zip(state.wheels, self.wheels, strict=True)):
+            if number // 2 == hidden:
                 continue
             speed = max(state.velocity_x - state.yaw_rate * half_track, 1.0)
             slip = 1.0 - wheel.angular_velocity * radius / speed

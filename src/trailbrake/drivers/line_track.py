@@ -27,6 +27,7 @@ from trailbrake.control.vehicle.line_tracking import (
     tracked_car,
 )
 from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.delay_compensation import DelayCompensation
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources, fill_rows
@@ -97,7 +98,7 @@ class Driver:
         body = car.body
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
-        self.delay = DelayCompensation(car)
+        self.delay, self.slip_meter = DelayCompensation(car), AxleSlipMeter(car)
         first_factor: float | Array = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
         limits = PEAK_LIMITS
         is_verified = car.uncertainty is not None and car.uncertainty.verified_laps > 0
@@ -244,20 +245,8 @@ class Driver:
         table[:, columns] = self.steering.corrections_at(len(table), self.line.spacing).T
 
     def _measure_slips(self, state: CarState) -> AxleSlips:
-        """Return the slips of the axles; those along the wheels are 0 where their speeds are not known.
-
-        Those of the only driven axle are 0 in a shift as well, which has caused them: the other one shows the braking.
-        """
-        car, forward = self.car, max(state.velocity_x, 1.0)
-        front = math.atan2(state.velocity_y + car.to_front * state.yaw_rate, forward)
-        rear = math.atan2(state.velocity_y - car.to_rear * state.yaw_rate, forward)
         steer = self.angle if math.isnan(state.steer) else state.steer * self.full_steer_angle(state.speed)
-        wheels, ratios = state.wheels, [0.0, 0.0]
-        for axle in (0, 1):
-            spin = 0.5 * (wheels[2 * axle].angular_velocity + wheels[2 * axle + 1].angular_velocity)
-            if not (math.isnan(spin) or (self.gears.is_shifting and car.driven[axle] and not all(car.driven))):
-                ratios[axle] = spin * car.radii[axle] / forward - 1.0
-        return AxleSlips(steer - front, -rear, ratios[0], ratios[1])
+        return self.slip_meter.measure(state, steer, is_shifting=self.gears.is_shifting)
 
 
 def find_first_factors(course: Course, speeds: Array) -> Array:

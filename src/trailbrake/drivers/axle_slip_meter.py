@@ -1,0 +1,42 @@
+"""`AxleSlipMeter`: the slips of both axles by a state, for the drivers that judge by them how much grip they use."""
+
+import math
+
+from trailbrake.cars.params import CarParams
+from trailbrake.planning.grip_use import AxleSlips
+from trailbrake.state import CarState
+
+
+class AxleSlipMeter:
+    """Measures how much the axles slip. Slips along the wheels are 0 where their speeds are not known.
+
+    Args:
+        car: that is believed.
+
+    Attributes:
+        only_driven: the axle that alone is driven, 0 front, 1 rear; None where both are.
+    """
+
+    def __init__(self, car: CarParams) -> None:
+        body, share = car.body, car.drive.front_share
+        self._to_front, self._to_rear = body.cg_to_front, body.cg_to_rear
+        self._radii = (car.tyre_front.radius, car.tyre_rear.radius)
+        self.only_driven = 0 if share == 1.0 else 1 if share == 0.0 else None
+
+    def measure(self, state: CarState, steer: float, *, is_shifting: bool) -> AxleSlips:
+        """Return the slips of a moment.
+
+        Args:
+            state: of the car.
+            steer: rad, of the front wheels.
+            is_shifting: whether a shift slips the driven wheels: of the only driven axle it says nothing then, and the
+                other one shows the braking.
+        """
+        forward, wheels, ratios = max(state.velocity_x, 1.0), state.wheels, [0.0, 0.0]
+        front = math.atan2(state.velocity_y + self._to_front * state.yaw_rate, forward)
+        rear = math.atan2(state.velocity_y - self._to_rear * state.yaw_rate, forward)
+        for axle in (0, 1):
+            spin = 0.5 * (wheels[2 * axle].angular_velocity + wheels[2 * axle + 1].angular_velocity)
+            if not (math.isnan(spin) or (is_shifting and axle == self.only_driven)):
+                ratios[axle] = spin * self._radii[axle] / forward - 1.0
+        return AxleSlips(steer - front, -rear, ratios[0], ratios[1])
