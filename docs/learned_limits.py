@@ -3,23 +3,26 @@
 `python docs/learned_limits.py measure` takes the files that `docs/learned_cars.py learn` has written, one of each car,
 searches the reference lap of the true car (`trailbrake reference`), plans the line of the learned file, and has
 `line_track` drive seven laps on it by the wire on which the car was learned. `page` writes the table alone. NAME ...
-selects simulators, cars and tracks, `--again` repeats what is stored. What was measured is in docs/learned_limits.json:
-a call that was broken off goes on. Needs the extra "limit".
+selects simulators, cars and tracks, `--again` repeats what is stored; reference laps that are there are taken. What was
+measured is in docs/learned_limits.json: a call that was broken off goes on. Needs the extra "limit".
 """
 
 import argparse
 import json
 import statistics
 import sys
+from pathlib import Path
 from typing import Any
 
 from learned_cars import CARS, SIMS, Case, find_revision, list_drives
 from learned_cars import file_path as learned_path
 from reference_laps import FOLDER, PAGE, ROOT, track_argument
 
+from trailbrake.cars.car_library import load_car
 from trailbrake.errors import TrailbrakeError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
+from trailbrake.planning.line_file import car_digest, read_line
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
@@ -38,18 +41,24 @@ def list_cases() -> list[Case]:
     return [case._replace(step=NAME) for case in list_drives(0) if case.step == "learned"]
 
 
+def is_reference_of(path: Path, car: str) -> bool:
+    """Return whether `path` is there and of this car."""
+    return path.is_file() and read_line(path).about["car_sha256"] == car_digest(load_car(car))
+
+
 def measure_case(case: Case) -> Figures:
     """Return the reference lap of the true car and the laps of `line_track` with the learned file."""
     track, name = track_argument(case.track), f"{case.track}-{case.car.replace(':', '_')}"
     true_line, reference = FOLDER / f"line-{name}.csv", FOLDER / f"reference-{name}.csv"
-    plan_line(LineOptions(track=track, car=case.car, report=False, out=true_line))
-    found = make_reference_lap(ReferenceOptions(track=track, car=case.car, line=true_line, out=reference))
+    if not is_reference_of(reference, case.car):
+        plan_line(LineOptions(track=track, car=case.car, report=False, out=true_line))
+        make_reference_lap(ReferenceOptions(track=track, car=case.car, line=true_line, out=reference))
     line, car = FOLDER / f"line-{name}-{case.sim}-learned.csv", str(learned_path(case))
     plan_line(LineOptions(track=track, car=car, report=False, out=line))
     summary = drive(DriveOptions(sim=case.sim, driver="line_track", track=track, car=car, laps=LAPS, report=False,
                                  world=(f"car={case.car}",), line=line, out=FOLDER / "drives"))  # fmt: skip
     return {
-        "reference_s": found["time_s"],
+        "reference_s": read_line(reference).about["time_s"],
         "laps": [[round(lap["time_s"], 3), lap["valid"]] for lap in summary["laps"]],
         "off_track_s": round(summary["off_track_s"], 3),
         "contacts": int(summary["contacts"]),
