@@ -153,14 +153,14 @@ def refit_case(case: Case) -> Figures:
     return compare_cars(car, load_car(case.car))
 
 
-def drive_case(case: Case) -> Figures:
-    """Drive the laps of a case with the learned file or the true one."""
-    learned = case.step == "learned"
-    if learned and not file_path(case).is_file():
+def drive_case(case: Case, file: Path | None = None) -> Figures:
+    """Drive the laps of a case with the learned file, `file` if one is given, or the true one."""
+    learned, file = case.step == "learned", file or file_path(case)
+    if learned and not file.is_file():
         return {"outcome": "no file", "laps": []}
     track = str(SHARED / "tracks" / f"{case.track}.csv") if case.track in MEASURED else case.track
     cell = Cell(sim=case.sim, track=track, car=case.car, driver="line_follow", gain=("learn=1",), laps=LAPS,
-                seconds=LAPS * SECONDS_PER_LAP, believed_car=str(file_path(case)) if learned else "")  # fmt: skip
+                seconds=LAPS * SECONDS_PER_LAP, believed_car=str(file) if learned else "")  # fmt: skip
     result = drive_cell(cell, None, lambda text: None)
     return {
         "outcome": result.outcome,
