@@ -36,6 +36,11 @@ class Uncertainty(Section, frozen=True):
         dict[str, float], Meta(description="of single numbers, by `section.key`, in the unit of the key")
     ] = {}  # noqa: RUF012 (msgspec copies it)
 
+    @property
+    def is_verified(self) -> bool:
+        """Whether laps have been driven with the file that stayed on the road."""
+        return self.verified_laps > 0
+
 
 class SteerRange(Section, frozen=True):
     """How far the wheels turn at full steer, over speed: games limit a pad, the more the faster the car is."""

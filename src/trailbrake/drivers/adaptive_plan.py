@@ -116,7 +116,7 @@ class AdaptivePlan:
         self.estimate = GripEstimate(start_grip, self._curve)
         self._target_slip, self._braked_target = limits.target_slip, limits.target_slip / limits.braked_slip
         doubt = course.known_car().uncertainty
-        is_verified = doubt is not None and doubt.verified_laps > 0
+        is_verified = doubt is not None and doubt.is_verified
         self._first_grips = () if not cautious else VERIFIED_GRIP if is_verified else CAUTIOUS_GRIP
         self.learning = LapLearning(
             self._line.length, closed=self._line.closed, first_factor=first_factor, limits=limits

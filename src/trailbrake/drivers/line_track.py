@@ -94,22 +94,23 @@ class Driver:
         """Take the line and the speeds, and precompute what the law needs."""
         course = course.with_kerbs()
         car = course.known_car()
-        is_estimate = car.uncertainty is not None
+        doubt = car.uncertainty
+        is_verified = doubt is not None and doubt.is_verified
+        is_doubtful = doubt is not None and not is_verified
         body = car.body
         self.line = course.line
         self.kerb_reach = find_kerb_reach(self.line, 0.5 * min(body.track_front, body.track_rear))
         self.delay, self.slip_meter = DelayCompensation(car), AxleSlipMeter(car)
         first_factor: float | Array = FIRST_FACTOR if self.learns and not has_planned_grip(course) else 1.0
         limits = PEAK_LIMITS
-        is_verified = car.uncertainty is not None and car.uncertainty.verified_laps > 0
         locks_late = self.delay.active and not car.brakes.abs
-        if self.learns and ((is_estimate and not is_verified) or locks_late):
+        if self.learns and (is_doubtful or locks_late):
             first_factor, limits = CAREFUL_FACTOR, CAUTIOUS_LIMITS
-        elif self.learns and is_estimate:  # drives before have found the grip to begin with; laps find the rest
+        elif self.learns and is_verified:  # drives before have found the grip to begin with; laps find the rest
             first_factor = VERIFIED_FACTOR
         elif self.learns and course.given_speeds is not None:
             first_factor = find_first_factors(course, course.given_speeds)
-        cautious = is_estimate and not is_verified and self.learns
+        cautious = is_doubtful and self.learns
         self.adaptive = AdaptivePlan(
             course,
             self.start_grip,

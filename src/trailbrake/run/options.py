@@ -25,9 +25,8 @@ class DriveOptions:
     Attributes:
         sim: whose wire to drive through; `trailbrake sims` lists them; or FILE.py, or FILE.py:NAME.
         driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz. Not named: line_track,
-            or line_follow where the car's file states its uncertainty; in Formula Trend lane_sign; each simulator names
-            its own. Live, on a road that is not known, a driver that
-            needs a road is refused.
+            or line_follow where the car's file is an estimate that no laps have verified; in Formula Trend lane_sign;
+            each simulator names its own. Live, on a road that is not known, a driver that needs a road is refused.
         track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
             hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
             say so, or else none: the road is unmapped, nothing is planned and no line is scored.

@@ -68,9 +68,9 @@ def lap(tmp_path_factory):
     return drive(options, listener=heard), heard
 
 
-def learned_car():
+def learned_car(laps=0):
     deviations = dict.fromkeys(("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay"), 0.02)
-    return structs.replace(load_car("gt3"), uncertainty=Uncertainty(source="test", **deviations))
+    return structs.replace(load_car("gt3"), uncertainty=Uncertainty(source="test", verified_laps=laps, **deviations))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,7 @@ def learned_car():
         ("assetto", lambda: Course(load_track("kartwerk"), load_car("gt3")), "line_track"),
         ("assetto", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
         ("forza", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
+        ("forza", lambda: Course(load_track("kartwerk"), learned_car(laps=2)), "line_track"),
         ("forza", UnmappedCourse, "lane_keep"),
         ("beamng", UnmappedCourse, "line_track"),  # refused there, with advice
         ("donkeycar", lambda: Course(load_track("kartwerk"), learned_car()), "lane_pid"),

@@ -140,8 +140,8 @@ def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
     """Return the name of the driver that drives where the user names none."""
     if isinstance(course, UnmappedCourse) and simulator.unmapped_driver:
         return simulator.unmapped_driver
-    is_estimate = course.car is not None and course.car.uncertainty is not None
-    if is_estimate and simulator.default_driver == BEST_DRIVER:
+    doubt = None if course.car is None else course.car.uncertainty
+    if doubt is not None and not doubt.is_verified and simulator.default_driver == BEST_DRIVER:
         return ESTIMATE_DRIVER
     return simulator.default_driver
 
