@@ -206,12 +206,17 @@ class AdaptivePlan:
         return use
 
     def replan(self, s: float) -> None:
-        """Plan the part ahead of s (m) with the grip that is estimated now."""
-        self._planned_grip, self._planned_at = self._usable_grip(s), s
+        """Plan the part ahead of s (m) with the grip that is estimated now.
+
+        Where the car brakes, with no more than before: the pedals would follow a plan that rises there by accelerating,
+        and what they lose has to be braked in the bend.
+        """
+        usable, first = self._usable_grip(s), self._row_at(s)
+        brakes = self._acceleration[first] < BRAKING
+        self._planned_grip, self._planned_at = min(usable, self._planned_grip) if brakes else usable, s
         grip = self._grip_of_road * self._factors * self._planned_grip
         self._shapes[:, GRIP_COLUMN] = grip
         self.road.table[:, RoadColumn.GRIP] = grip
-        first = self._row_at(s)
         speed = self._speed[first]
         braking = BRAKING_SHARE * interpolate_speed(self._limits.brake[:, 0].copy(), self._limits.speeds, speed)
         count = int((speed * speed / (2.0 * max(braking, 1.0)) + LOOK_BEYOND) / self._line.spacing) + 2

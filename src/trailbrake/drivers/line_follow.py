@@ -92,7 +92,7 @@ class Driver:
         self.car_attitude = bind_entry(car_attitude, self.handling, road, 0.0, 0.0, 0.0)
         shape = PathShape(0.0, 0.0, 0.0, 0.0, 0.0)
         self.remaining_accelerations = bind_entry(remaining_accelerations, 0.0, shape, self.limits, 0.0)
-        self.row = -1
+        self.row, self.brakes_for_bend = -1, False
         self.road_return = RoadReturn(course, forward_gear=1)
         self.angle = 0.0
         self.held_brake = HeldPedal()
@@ -217,7 +217,8 @@ class Driver:
         if off.off_road:
             target *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         error = target - speed
-        acceleration = self.plan.acceleration_at(s + SPEED_LEAD * speed) + SPEED_GAIN * error
+        wanted = self.plan.acceleration_at(s + SPEED_LEAD * speed)
+        acceleration = wanted + SPEED_GAIN * error
         # The limits beside the present cornering. Too fast in a bend the envelope leaves nothing; braking all the same
         # makes the car run a little wide instead of a lot.
         shape = PathShape(*path[:4], self.plan.road.table.item(self.row, RoadColumn.GRIP))
@@ -226,7 +227,13 @@ class Driver:
         # A car that is too fast for a plan which holds grip back brakes with all that was found of it.
         held_back = self.planned_along if error < -FULL_PEDAL_ERROR else 1.0
         most, least = drive * grip, -brake * grip / held_back
-        return most if error > FULL_PEDAL_ERROR else min(max(acceleration, least), most), grip
+        # A car below the plan brakes later than that; once it brakes it holds its speed to come back to it: what throttle
+        # gains there has to be braked with grip that is not there.
+        is_below = error > FULL_PEDAL_ERROR
+        self.brakes_for_bend = wanted < 0.0 and (self.brakes_for_bend or not is_below)
+        if is_below:
+            return min(most, 0.0) if self.brakes_for_bend else most, grip
+        return min(max(acceleration, least), most), grip
 
     def _compute_pedals(
         self, state: CarState, here: LinePreview, acceleration: float, grip: float

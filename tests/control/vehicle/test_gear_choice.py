@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from msgspec import structs
 
 from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.control.vehicle.gear_choice import (
@@ -31,6 +32,16 @@ def test_at_an_up_shift_the_next_gear_pulls_harder_or_the_revs_run_out(name):
         at_the_end = car.engine_speed(v, gear) > 0.999 * REV_MARGIN * car.engine.limiter_rpm * RPM
         assert at_the_end or car.drive_force(v, gear + 1) > car.drive_force(v, gear)
         assert car.drive_force(0.9 * v, gear + 1) < car.drive_force(0.9 * v, gear)
+
+
+def test_a_dip_in_the_torque_is_no_reason_to_shift_early():
+    car = load_car("gt3")
+    torque = list(car.engine.torque)
+    dip = len(torque) // 2
+    torque[dip] *= 0.6
+    assert upshift_speeds(structs.replace(car, engine=structs.replace(car.engine, torque=tuple(torque)))) == (
+        pytest.approx(upshift_speeds(car), rel=0.02)
+    )
 
 
 @pytest.mark.parametrize("name", car_names())

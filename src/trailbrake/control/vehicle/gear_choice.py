@@ -12,14 +12,17 @@ SHIFT_PATIENCE = 0.6  # s, for which a gear that was requested may take to be en
 
 
 def upshift_speeds(car: CarParams) -> tuple[float, ...]:
-    """Return, per gear but the last, the speed (m/s) above which the next gear is the better one."""
+    """Return, per gear but the last, the speed (m/s) above which the next gear is the better one.
+
+    Above it the next gear stays the better one: a dip in a torque curve, measured or not, is no reason to shift early.
+    """
     speeds = []
     for gear in range(1, car.gearbox.top_gear):
         per_rad = car.driven_radius / car.gearbox.overall_ratio(gear)
         longest = REV_MARGIN * car.engine.limiter_rpm * math.pi / 30.0 * per_rad
         steps = [longest * (0.4 + 0.6 * k / 60.0) for k in range(61)]
-        better = [v for v in steps if car.drive_force(v, gear + 1) > car.drive_force(v, gear)]
-        speeds.append(min([longest, *better]))
+        kept = [k for k, v in enumerate(steps) if car.drive_force(v, gear + 1) <= car.drive_force(v, gear)]
+        speeds.append(steps[min(kept[-1] + 1, len(steps) - 1)] if kept else steps[0])
     return tuple(speeds)
 
 
