@@ -6,6 +6,7 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
+from trailbrake.control.vehicle.grip_estimate import GripEstimate
 from trailbrake.drivers.adaptive_plan import (
     BRAKING,
     CAUTIOUS_GRIP,
@@ -262,6 +263,19 @@ def test_bends_that_show_the_grip_of_the_file_release_the_reserve_and_others_do_
     assert launched.estimate.most == UNTESTED_GRIP
 
 
+def test_where_the_car_brakes_the_plan_falls_but_does_not_rise(course):
+    plan = AdaptivePlan(course, 0.9)
+    braking = int(np.argmin(plan.accelerations)) * plan.road.spacing
+    plan.replan(braking - 60.0)
+    before = plan.speed_at(braking + 20.0)
+    plan.estimate = GripEstimate(1.0, plan._curve)
+    plan.replan(braking)
+    assert plan.speed_at(braking + 20.0) == pytest.approx(before, rel=1e-3)
+    plan.estimate = GripEstimate(0.8, plan._curve)
+    plan.replan(braking)
+    assert plan.speed_at(braking + 20.0) < 0.99 * before
+
+
 def test_a_car_that_never_brakes_hard_learns_from_its_second_lap_on(course):
     plan = AdaptivePlan(course, 1.0, first_factor=0.9, tests_brakes=True)
     stations = len(plan.learning.factors)
@@ -283,5 +297,6 @@ def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_t
         plan.adapt(50.0, -12.0, 0.003, (0.87, 0.9, 0.1), Deviation(0.0, 0.0, False))
     grip = plan.estimate.grip
     assert 0.80 < grip < 0.92
-    plan.replan(50.0)
-    assert plan.road.table[40, RoadColumn.GRIP] == pytest.approx((1.0 - DOUBT_RESERVE) * grip, rel=1e-3)
+    after = int(np.flatnonzero(plan.accelerations > 0.0)[-1])  # within a braking nothing is given back
+    plan.replan(after * plan.road.spacing)
+    assert plan.road.table[after + 15, RoadColumn.GRIP] == pytest.approx((1.0 - DOUBT_RESERVE) * grip, rel=1e-3)

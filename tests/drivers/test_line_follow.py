@@ -4,6 +4,7 @@ import math
 from functools import cache
 
 import msgspec
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -90,6 +91,21 @@ def test_faster_than_planned_brakes_and_slower_drives(car):
     assert fast.brake > 0.1
     assert slow.brake == 0.0
     assert slow.throttle > 0.5 > fast.throttle
+
+
+def test_a_car_below_the_plan_brakes_late_and_gives_no_throttle_once_it_brakes():
+    made = Driver(learn=0.0)
+    made.reset(course())
+    line, plan = made.line, made.plan
+    braking = int(np.argmin(plan.accelerations)) * line.spacing
+    below = state(line, braking, speed=plan.speed_at(braking) - 4.0)
+    assert made.act(below, 0.003).throttle > 0.9  # it comes to the braking more slowly than planned
+    made.act(state(line, braking, speed=plan.speed_at(braking)), 0.003)
+    held = made.act(below, 0.003)
+    assert held.throttle < 0.5
+    assert held.brake == 0.0
+    driving = straightest(line)
+    assert made.act(state(line, driving, speed=plan.speed_at(driving) - 4.0), 0.003).throttle > 0.9
 
 
 def test_too_fast_for_a_plan_that_holds_grip_back_it_brakes_with_all_that_was_found():

@@ -227,8 +227,8 @@ class Driver:
         # A car that is too fast for a plan which holds grip back brakes with all that was found of it.
         held_back = self.planned_along if error < -FULL_PEDAL_ERROR else 1.0
         most, least = drive * grip, -brake * grip / held_back
-        # A car below the plan brakes later than that; once it brakes it holds its speed to come back to it: what throttle
-        # gains there has to be braked with grip that is not there.
+        # A car below the plan brakes later than that; once it brakes it holds its speed to come back to it: what it
+        # gains by throttle has to be braked with grip that is not there.
         is_below = error > FULL_PEDAL_ERROR
         self.brakes_for_bend = wanted < 0.0 and (self.brakes_for_bend or not is_below)
         if is_below:
