@@ -297,6 +297,6 @@ def test_a_car_that_brakes_worse_than_its_file_keeps_a_reserve_for_the_rest_of_t
         plan.adapt(50.0, -12.0, 0.003, (0.87, 0.9, 0.1), Deviation(0.0, 0.0, False))
     grip = plan.estimate.grip
     assert 0.80 < grip < 0.92
-    after = int(np.flatnonzero(plan.accelerations > 0.0)[-1])  # within a braking nothing is given back
+    after = int(np.flatnonzero(plan.accelerations > 0.0)[0])  # within a braking nothing is given back
     plan.replan(after * plan.road.spacing)
     assert plan.road.table[after + 15, RoadColumn.GRIP] == pytest.approx((1.0 - DOUBT_RESERVE) * grip, rel=1e-3)
