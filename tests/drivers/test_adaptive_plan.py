@@ -130,6 +130,15 @@ def test_a_file_that_was_driven_with_all_its_grip_starts_less_cautiously(course)
     assert plan.estimate.grip == VERIFIED_GRIP[0] > CAUTIOUS_GRIP[0]
 
 
+def test_a_cap_that_rises_raises_no_place_without_margin(course):
+    plan = AdaptivePlan(course, 1.0, cautious=True)
+    for _ in range(2):
+        drive_lap(plan, slip=CAUTIOUS_LIMITS.target_slip, use=0.9)
+    assert plan.learning.laps == 1
+    assert plan.estimate.most == CAUTIOUS_GRIP[1]
+    assert CAUTIOUS_GRIP[1] * np.median(plan.learning.factors) == pytest.approx(CAUTIOUS_GRIP[0], rel=0.01)
+
+
 def test_off_the_road_it_does_not_estimate(course):
     plan = AdaptivePlan(course, 1.0)
     for _ in range(300):

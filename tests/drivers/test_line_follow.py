@@ -243,11 +243,12 @@ def test_the_wheel_that_locks_first_is_seen_where_no_abs_holds_it():
     rolling = [speed / car.tyre_front.radius] * 2 + [speed / car.tyre_rear.radius] * 2
     inner = (speed + yaw_rate * half) * (1.0 - 0.9 * car.tyre_front.peak_slip_ratio) / car.tyre_front.radius
     wheels = tuple(WheelState(angular_velocity=spin) for spin in (rolling[0], inner, *rolling[2:]))
-    braked = CarState(time=1.0, sequence=1, velocity_x=speed, yaw_rate=yaw_rate, wheels=wheels)
-    assert made._measure_locking(braked) == pytest.approx(0.9, abs=0.02)
-    assert made._measure_locking(replace(braked, wheels=CarState(time=1.0, sequence=1).wheels)) == 0.0
+    braked = CarState(time=1.0, sequence=1, velocity_x=speed, velocity_y=0.0, yaw_rate=yaw_rate, wheels=wheels)
+    assert made._measure_locking(braked, made._measure_slips(braked)) == pytest.approx(0.9, abs=0.02)
+    unknown = replace(braked, wheels=CarState(time=1.0, sequence=1).wheels)
+    assert made._measure_locking(unknown, made._measure_slips(unknown)) == 0.0
     assert driver("gt3").car.brakes.abs
-    assert driver("gt3")._measure_locking(braked) == 0.0
+    assert driver("gt3")._measure_locking(braked, made._measure_slips(braked)) == 0.0
 
 
 def test_what_driven_wheels_slip_in_a_shift_is_no_slip_of_braking():
@@ -256,10 +257,10 @@ def test_what_driven_wheels_slip_in_a_shift_is_no_slip_of_braking():
     tyres = (car.tyre_front, car.tyre_front, car.tyre_rear, car.tyre_rear)
     wheels = tuple(WheelState(angular_velocity=0.8 * speed / tyre.radius) for tyre in tyres)
     rolling = tuple(WheelState(angular_velocity=speed / tyre.radius) for tyre in tyres)
-    braked = CarState(time=1.0, sequence=1, velocity_x=speed, yaw_rate=0.0, steer=0.0, wheels=wheels)
+    braked = CarState(time=1.0, sequence=1, velocity_x=speed, velocity_y=0.0, yaw_rate=0.0, steer=0.0, wheels=wheels)
     only_rear = replace(braked, wheels=rolling[:2] + wheels[2:])
-    assert made._measure_locking(only_rear) > 1.0
+    assert made._measure_locking(only_rear, made._measure_slips(only_rear)) > 1.0
     made.gears.choose(speed, 1, 0.01)
     assert made.gears.is_shifting
-    assert made._measure_locking(only_rear) == pytest.approx(0.0, abs=1e-12)
-    assert made._measure_locking(braked) > 1.0
+    assert made._measure_locking(only_rear, made._measure_slips(only_rear)) == pytest.approx(0.0, abs=1e-12)
+    assert made._measure_locking(braked, made._measure_slips(braked)) > 1.0

@@ -50,6 +50,16 @@ def test_margin_raises_the_plan_by_a_step_a_lap_up_to_a_bound():
     assert learning.laps == 21
 
 
+@pytest.mark.parametrize(("slip", "risen"), [(0.5, 1.04 * (1.0 + LIMITS.most_raise)), (LIMITS.target_slip, 1.0)])
+def test_where_a_lap_had_no_margin_the_factor_makes_up_for_an_estimate_that_may_rise(slip, risen):
+    learning, rise = circuit(), 1.04
+    learning.lap_grip = 0.9
+    for s in np.arange(5.0, LENGTH, 2.0):
+        learning.observe(s, LapSample(0.9, 0.9, 0.95, slip, 0.0, rise))
+    learning.observe(1.0, LapSample(0.9, 0.9, 0.0, 0.0, 0.0, rise))
+    assert rise * learning.factors == pytest.approx(risen, rel=1e-6)
+
+
 def test_it_settles_where_the_tyres_slip_as_far_as_aimed_at():
     """A tyre whose slip grows by 4 per unit of grip: the factor comes to rest at the target."""
     learning = circuit()

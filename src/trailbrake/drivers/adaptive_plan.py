@@ -55,6 +55,7 @@ UNTESTED_GRIP = 0.86
 RESERVE_RELEASE = 0.03  # 1/s, by which that rises from then on: a plan that jumps in a bend jerks the steering
 DOUBT_RESERVE = 0.05  # share less that the rest of a first lap is planned with where the estimate is below ...
 DOUBT_RANGE = 0.04  # ... DOUBTFUL_GRIP, in full from this much below
+HELD_SHARE = 0.99  # of the highest estimate, from which that is what holds it
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
 GRIP_COLUMN = 4  # of the path shapes
 
@@ -187,7 +188,7 @@ class AdaptivePlan:
         # A lap that keeps a reserve for its untested brakes says nothing of the factors.
         is_reserved = self._keeps_reserve and estimate.most < self._highest_estimate()
         use_of_plan = 0.0 if self._tests_brakes or is_reserved else estimate.use / planned
-        if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault)):
+        if self.learning.observe(s, LapSample(grip, usable, use_of_plan, slip, fault, self._next_rise(grip))):
             self._factors = self.learning.factors_at(len(self._factors), self._line.spacing)
             self._tests_brakes = False  # for a lap: a car that never brakes hard learns from bends
             if not self._keeps_reserve:
@@ -265,6 +266,13 @@ class AdaptivePlan:
         laps = self.learning.laps
         most = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
         return min(most, UNTESTED_GRIP) if self._tests_brakes and laps == 0 else most
+
+    def _next_rise(self, grip: float) -> float:
+        """Return the factor on the estimate `grip` that the next lap allows, where it is the highest of this lap."""
+        laps = self.learning.laps + 1
+        following = self._first_grips[laps] if laps < len(self._first_grips) else MOST_GRIP
+        most = self._highest_estimate()
+        return max(following / most, 1.0) if grip > HELD_SHARE * most else 1.0
 
     def _usable_grip(self, s: float) -> float:
         """Return the factor on the planned grip that the estimate allows at s (m).

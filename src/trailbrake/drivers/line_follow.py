@@ -110,7 +110,7 @@ class Driver:
             )
             for side in (1.0, -1.0)
         ]
-        self.peak_slip = car.tyre_front.peak_slip_angle
+        self.peaks = (car.tyre_front.peak_slip_angle, car.tyre_rear.peak_slip_angle)
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
@@ -130,7 +130,7 @@ class Driver:
         slips = self._measure_slips(state)
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             use = self.plan.measure_use(state.speed, state.acceleration_x, slips, path)
-            self.plan.adapt(s, state.acceleration_x, dt, use, off, locking=self._measure_locking(state))
+            self.plan.adapt(s, state.acceleration_x, dt, use, off, locking=self._measure_locking(state, slips))
         if self.delay.active:
             s, offset, _ = line.locate(ahead.x, ahead.y, self.row)
             here = LinePreview(*self.preview_line(line.kernel_table, s))
@@ -175,8 +175,8 @@ class Driver:
             # The velocity angle at the front axle: beyond the peak slip from it, more steer only makes the tyres slide.
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
             too_fast = state.speed - self.plan.speed_at(s) > FULL_PEDAL_ERROR
-            most = self.peak_slip * (BRAKED_SLIP_SHARE if too_fast else PEAK_SLIP_SHARE)
-            rear = abs(slips.rear_angle) / car.tyre_rear.peak_slip_angle
+            most = self.peaks[0] * (BRAKED_SLIP_SHARE if too_fast else PEAK_SLIP_SHARE)
+            rear = abs(slips.rear_angle) / self.peaks[1]
             most *= min(max((SPIN_END - rear) / (SPIN_END - SPIN_START), 0.0), 1.0)
             angle = min(max(angle, flow - most), flow + most)
         lock = car.full_steer_angle(state.speed)
@@ -193,8 +193,11 @@ class Driver:
         steer = self.angle if math.isnan(state.steer) else state.steer * self.car.full_steer_angle(state.speed)
         return self.slip_meter.measure(state, steer, is_shifting=self.gears.is_shifting)
 
-    def _measure_locking(self, state: CarState) -> float:
-        """Return the slip of the braked wheel that slips most, over that of the peak; 0 with ABS or unknown speeds."""
+    def _measure_locking(self, state: CarState, slips: AxleSlips) -> float:
+        """Return the combined slip of the braked wheel that slips most, over that of the peak; 0 with ABS.
+
+        Wheels whose speeds are not known do not count.
+        """
         if self.car.brakes.abs:
             return 0.0
         most, hidden = 0.0, self.slip_meter.only_driven if self.gears.is_shifting else None
@@ -202,9 +205,9 @@ class Driver:
             if number // 2 == hidden:
                 continue
             speed = max(state.velocity_x - state.yaw_rate * half_track, 1.0)
-            slip = 1.0 - wheel.angular_velocity * radius / speed
-            if slip > most * peak:  # never for NaN
-                most = slip / peak
+            slip = (1.0 - wheel.angular_velocity * radius / speed) / peak
+            if slip > 0.0:  # never for NaN
+                most = max(most, math.hypot(slip, slips[number // 2] / self.peaks[number // 2]))
         return most
 
     def _target_acceleration(
@@ -261,5 +264,5 @@ class Driver:
         """Return the share of rear grip to use: 1 at small rear slip, falling to 0 where more would spin the car."""
         if state.speed < 5.0:
             return 1.0
-        use = abs(slips.rear_angle) / self.car.tyre_rear.peak_slip_angle
+        use = abs(slips.rear_angle) / self.peaks[1]
         return min(max((REAR_SLIP_END - use) / (REAR_SLIP_END - REAR_SLIP_START), 0.0), 1.0)

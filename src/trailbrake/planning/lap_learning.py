@@ -109,6 +109,7 @@ class LapSample(NamedTuple):
         use: of the planned grip, 1 at its limit; 0 where it says nothing.
         slip: by the slip angles, over that of the peak.
         fault: share by which the planned grip was too high by other measures, >= 0, as `rate_fault` returns it.
+        next_rise: by which the next lap's estimate is greater, since it may then be: a factor on `grip`.
     """
 
     grip: float
@@ -116,6 +117,7 @@ class LapSample(NamedTuple):
     use: float
     slip: float
     fault: float
+    next_rise: float = 1.0
 
 
 class LapLearning:
@@ -158,12 +160,12 @@ class LapLearning:
 
     def observe(self, s: float, sample: LapSample) -> bool:
         """Take a sample at s (m) along the line; return whether a lap has ended with it, so that `factors` are new."""
-        grip, driven, use, slip, fault = sample
+        grip, driven, use, slip, fault, next_rise = sample
         station = min(int(s / STATION), len(self.factors) - 1)
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
-            self.finish_lap(grip)
+            self.finish_lap(grip, next_rise)
         self._estimates[station], self._driven[station] = grip, driven
         self._tells[station] |= use > 0.0
         target = self._limits.target_slip
@@ -186,12 +188,17 @@ class LapLearning:
         station = min(int(s / STATION), len(self.factors) - 1)
         return min(grip / float(self.last_estimates[station]) + tolerance, 1.0)
 
-    def finish_lap(self, grip: float) -> None:
-        """Update the factors by the lap that has ended, and begin another; `grip` is the estimate now."""
+    def finish_lap(self, grip: float, next_rise: float = 1.0) -> None:
+        """Update the factors by the lap that has ended, and begin another.
+
+        Args:
+            grip: the estimate now.
+            next_rise: factor on it in the next lap.
+        """
         # What was driven is the product of factor and usable grip. Where that has changed since, the factor makes up
         # for it: a lap vouches for the grip that it was driven with, and for what its slip leaves.
         follows_estimate = self._limits.recurring_grip == 0.0
-        before = self._grip / grip if follows_estimate else self._grip
+        before = self._grip / (grip * next_rise) if follows_estimate else self._grip
         room = np.maximum(-self._fault, 0.0)
         proven = before * (1.0 + ROOM_GAIN / SLIP_GAIN * room)
         wanted = np.where(self._fault > 0.0, before * (1.0 - self._fault), proven)
