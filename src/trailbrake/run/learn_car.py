@@ -141,8 +141,9 @@ def _drive_test(target: DriveTarget, track: Track, progress: LearningProgress, o
     """
     steps = progress.journal.list_steps(PROGRAMME) if progress.journal else []
     broken, done = sum(step.left_road for step in steps), sum(step.seconds for step in steps)
-    is_over = any(step.finished for step in steps)
-    while not is_over and broken < len(EFFORTS):
+    if any(step.finished for step in steps):
+        return
+    while broken < len(EFFORTS):
         left = min(options.programme, options.seconds) - done
         if left < LEAST_TEST_S < options.programme:
             return
@@ -157,8 +158,8 @@ def _drive_test(target: DriveTarget, track: Track, progress: LearningProgress, o
         stands = watch.stood and not driver.finished
         broke_off, why = driver.broke_off or stands, driver.ended or ("the car stands" if stands else drive.reason)
         progress.listener.show_message(f"test drive: {drive.seconds:.0f} s, {why}")
-        is_over = drive.reason == "" and not broke_off
-        progress.add_step(LearningStep(PROGRAMME, str(drive.path), drive.seconds, is_over, broke_off,
+        finished = drive.reason == "" and not broke_off
+        progress.add_step(LearningStep(PROGRAMME, str(drive.path), drive.seconds, finished, broke_off,
                                        why if broke_off else ""))  # fmt: skip
         if not broke_off:
             return

@@ -1,0 +1,52 @@
+"""The test drive of a car without a description: its effort, and how it ends."""
+
+import pytest
+
+from trailbrake.drivers.car_test import MOST_OFFS, STAGES, STANDSTILL_S, Driver
+from trailbrake.planning.course import Course
+from trailbrake.state import CarState
+from trailbrake.tracks.road_columns import RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+DT = 0.1
+
+
+def driver(**options):
+    made = Driver(**options)
+    made.reset(Course(load_track("kartwerk"), None))
+    return made
+
+
+def state(made, s, offset=0.0, speed=5.0):
+    x, y, z = made.line.point(s, offset)
+    yaw = made.line.value_at(s, RoadColumn.YAW)
+    return CarState(time=1.0, sequence=1, x=x, y=y, z=z, yaw=yaw, speed=speed, velocity_x=speed, velocity_y=0.0,
+                    yaw_rate=0.0)  # fmt: skip
+
+
+def test_less_effort_is_less_of_all_accelerations():
+    whole, gentle = driver(), driver(effort=0.5)
+    assert gentle.stages == pytest.approx([0.5 * side for side in STAGES])
+    assert gentle.limits[0].max() < whole.limits[0].max()
+    for made in (whole, gentle):
+        made.time = 30.0  # after the weave
+        made.act(state(made, 50.0), DT)
+    assert gentle.pedals_of.most_acceleration == pytest.approx(0.5 * whole.pedals_of.most_acceleration)
+
+
+def test_a_car_that_leaves_the_road_too_often_breaks_the_drive_off():
+    made = driver()
+    for number in range(MOST_OFFS + 1):
+        assert not made.finished
+        made.act(state(made, 20.0 * number, offset=20.0), DT)
+        made.act(state(made, 20.0 * number + 10.0), DT)
+    assert (made.finished, made.broke_off) == (True, True)
+
+
+def test_a_car_that_stands_breaks_it_off_and_the_end_of_the_programme_does_not():
+    stands, over = driver(), driver(seconds=5.0)
+    for _ in range(int(STANDSTILL_S / DT) + 3):
+        stands.act(state(stands, 50.0, speed=0.0), DT)
+        over.act(state(over, 50.0), DT)
+    assert (stands.finished, stands.broke_off) == (True, True)
+    assert (over.finished, over.broke_off, over.ended) == (True, False, "the programme is over")
