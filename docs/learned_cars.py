@@ -299,6 +299,8 @@ def describe_files(figures: Figures, step: str = "files") -> str:
 
 def describe_refits(figures: Figures) -> str:
     """Return the same tables of the cars as they are learned again from the same drives."""
+    if not any(name.startswith("refit ") for name in figures):
+        return "None since."
     return describe_files(figures, "refit")
 
 
