@@ -11,6 +11,7 @@ import argparse
 import json
 import statistics
 import sys
+from pathlib import Path
 from typing import Any
 
 from learned_cars import (
@@ -59,7 +60,7 @@ def measure_case(case: Case) -> Figures:
     recorded = drive(DriveOptions(sim=case.sim, driver=str(PERSON), track=LEARNED_ON, car=case.car, laps=RECORDED_LAPS,
                                   gain=(f"seed={CARS.index(case.car)}",), report=False, out=folder))  # fmt: skip
     out = folder / f"{case.sim}_{case.car.replace(':', '_')}.toml"
-    learned = learn_car_file(registry.find(case.sim), LearnCarOptions(source=(recorded["recording"],), out=out))
+    learned = learn_car_file(registry.find(case.sim), LearnCarOptions(source=(Path(recorded["recording"]),), out=out))
     return {
         "recorded": [[round(lap["time_s"], 3), lap["valid"]] for lap in recorded["laps"]],
         "missing": learned["missing"],
