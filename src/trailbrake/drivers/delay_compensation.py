@@ -40,6 +40,8 @@ class DelayCompensation:
         self._radii = (car.tyre_front.radius, car.tyre_rear.radius)
         self._pending = PendingSteer(np.full(RING, -math.inf), np.zeros(RING))
         self._newest, self._now, self._steer = 0, 0.0, 0.0
+        if not self.active:
+            return  # its kernels are seconds of a first start
         rest = PlaneMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         kept, steering = KeptMotion(0.0, 0.0, 0.0, 0.0), Steering(0.0, 0.0, 0, self._pending)
         self._predict = bind_entry(predict_motion, rest, kept, steering, self._response, self._car)
