@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from trailbrake import kernels
-from trailbrake.cars.params import CarParams
 
 CHILD_LIMIT_S = 60.0  # s to wait for a child
 
@@ -59,28 +58,6 @@ def compile_world() -> None:
     road.locate(0.0, 0.0)
     Batch(track, cars).update_ground()
     World(track, cars).car_state(0)
-    compile_law(cars[0])
-
-
-def compile_law(car: CarParams) -> None:
-    """Compile the law of `line_track`, which the other process needs last."""
-    import numpy as np
-
-    from trailbrake.control.vehicle.line_tracking import (
-        DEFAULT_GAINS,
-        PlanColumn,
-        TrackedMotion,
-        TrackingAim,
-        TrackingPlan,
-        track_line,
-        tracked_car,
-    )
-    from trailbrake.tracks.frenet import RoadTable
-    from trailbrake.tracks.road_columns import RoadColumn
-
-    plan = TrackingPlan(RoadTable(np.zeros((4, len(RoadColumn))), 1.0, True), np.zeros((4, len(PlanColumn))))
-    rest = TrackedMotion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0), 1)
-    kernels.bind_entry(track_line, plan, tracked_car(car), rest, np.array(DEFAULT_GAINS), TrackingAim(-1, 1.0))
 
 
 if __name__ == "__main__":
