@@ -7,19 +7,16 @@ selects simulators, cars and tracks, `--again` repeats what is stored; reference
 measured is in docs/learned_limits.json: a call that was broken off goes on. Needs the extra "limit".
 """
 
-import argparse
-import json
 import statistics
-import sys
 from pathlib import Path
-from typing import Any
 
-from learned_cars import CARS, SIMS, Case, find_revision, list_drives
+from first_cells import Campaign, Figures
+from learned_cars import CARS, SIMS, Case
 from learned_cars import file_path as learned_path
-from reference_laps import FOLDER, PAGE, ROOT, track_argument
+from reference_laps import FOLDER, PAGE, track_argument
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import DataError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
 from trailbrake.planning.line_file import car_digest, read_line
@@ -28,17 +25,9 @@ from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
 from trailbrake.run.session.drive_session import drive
 
-FIGURES = ROOT / "docs" / "learned_limits.json"
 LAPS = 7  # of a drive, the first from rest
+CAMPAIGN = Campaign("limits", PAGE, __doc__ or "")
 BAR = 0.02  # over the reference lap, the best of the flying laps, as a median
-NAME = "limits"
-
-Figures = dict[str, Any]
-
-
-def list_cases() -> list[Case]:
-    """Return each car with the wire and the track of its first cell in docs/learned_cars.py."""
-    return [case._replace(step=NAME) for case in list_drives(0) if case.step == "learned"]
 
 
 def is_reference_of(path: Path, car: str) -> bool:
@@ -48,6 +37,8 @@ def is_reference_of(path: Path, car: str) -> bool:
 
 def measure_case(case: Case) -> Figures:
     """Return the reference lap of the true car and the laps of `line_track` with the learned file."""
+    if not learned_path(case).is_file():
+        raise DataError("no learned file", where=case.name, hint="docs/learned_cars.py learn makes it")
     track, name = track_argument(case.track), f"{case.track}-{case.car.replace(':', '_')}"
     true_line, reference = FOLDER / f"line-{name}.csv", FOLDER / f"reference-{name}.csv"
     if not is_reference_of(reference, case.car):
@@ -65,11 +56,6 @@ def measure_case(case: Case) -> Figures:
     }
 
 
-def read_figures() -> Figures:
-    """Return what was measured, by case."""
-    return json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
-
-
 def compute_gap(found: Figures) -> float | None:
     """Return by which share the best valid flying lap is over the reference lap; None without one."""
     best = min((time for time, valid in found.get("laps", [])[1:] if valid), default=None)
@@ -83,7 +69,7 @@ def describe_limits(figures: Figures) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     gaps = []
-    for case in sorted(list_cases(), key=lambda case: CARS.index(case.car)):
+    for case in sorted(CAMPAIGN.list_cases(), key=lambda case: CARS.index(case.car)):
         found = figures.get(case.name)
         if found is None:
             continue
@@ -106,35 +92,5 @@ def describe_limits(figures: Figures) -> str:
     return "\n".join(lines)
 
 
-def write_page() -> None:
-    """Write the table into the page."""
-    text = PAGE.read_text("utf-8")
-    begin, end = f"<!-- {NAME}: written by docs/learned_limits.py -->", f"<!-- end of {NAME} -->"
-    head, rest = text.split(begin)
-    PAGE.write_text(f"{head}{begin}\n{describe_limits(read_figures())}\n{end}{rest.split(end)[1]}", "utf-8")
-
-
-def main() -> None:
-    """Measure what the arguments say, and write the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=("measure", "page"), default="page", nargs="?")
-    parser.add_argument("names", nargs="*", help="simulators, cars and tracks")
-    parser.add_argument("--again", action="store_true", help="measure what is stored as well")
-    given = parser.parse_args()
-    for case in list_cases() if given.what == "measure" else []:
-        if not all(name in case for name in given.names) or not learned_path(case).is_file():
-            continue
-        if case.name in read_figures() and not given.again:
-            continue
-        try:
-            found = measure_case(case)
-        except TrailbrakeError as error:
-            found = {"failed": str(error)}
-        print(case.name, found, flush=True)
-        stored = read_figures() | {case.name: found | {"revision": find_revision()}}
-        FIGURES.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", "utf-8")
-    write_page()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    CAMPAIGN.run(measure_case, describe_limits)

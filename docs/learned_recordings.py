@@ -7,13 +7,10 @@ docs/learned_cars.json. `page` writes the table alone. NAME ... selects simulato
 what is stored. What was measured is in docs/learned_recordings.json: a call that was broken off goes on.
 """
 
-import argparse
-import json
 import statistics
-import sys
 from pathlib import Path
-from typing import Any
 
+from first_cells import Campaign, Figures
 from learned_cars import (
     CARS,
     FLYING,
@@ -25,37 +22,25 @@ from learned_cars import (
     best_flying,
     describe_drive,
     drive_case,
-    find_revision,
-    list_drives,
 )
 from learned_cars import read_figures as read_true_figures
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.errors import TrailbrakeError
 from trailbrake.evaluate.car_comparison import compare_cars
 from trailbrake.run.learn_car import learn_car_file
 from trailbrake.run.options import DriveOptions, LearnCarOptions
 from trailbrake.run.session.drive_session import drive
 from trailbrake.sims import registry
 
-FIGURES = ROOT / "docs" / "learned_recordings.json"
-PAGE = ROOT / "docs" / "learn-car.md"
+CAMPAIGN = Campaign("recordings", ROOT / "docs" / "learn-car.md", __doc__ or "")
 PERSON = ROOT / "docs" / "person_driver.py"
 RECORDED_LAPS = 3
 BAR = 1.08  # of the true file's lap
-NAME = "recordings"
-
-Figures = dict[str, Any]
-
-
-def list_cases() -> list[Case]:
-    """Return each car with the wire and the track of its first cell in docs/learned_cars.py."""
-    return [case._replace(step=NAME) for case in list_drives(0) if case.step == "learned"]
 
 
 def measure_case(case: Case) -> Figures:
     """Return how a car was recorded and learned, and the laps with its file."""
-    folder = FOLDER / NAME
+    folder = FOLDER / CAMPAIGN.name
     folder.mkdir(parents=True, exist_ok=True)
     recorded = drive(DriveOptions(sim=case.sim, driver=str(PERSON), track=LEARNED_ON, car=case.car, laps=RECORDED_LAPS,
                                   gain=(f"seed={CARS.index(case.car)}",), report=False, out=folder))  # fmt: skip
@@ -69,11 +54,6 @@ def measure_case(case: Case) -> Figures:
     }
 
 
-def read_figures() -> Figures:
-    """Return what was measured, by case."""
-    return json.loads(FIGURES.read_text("utf-8")) if FIGURES.is_file() else {}
-
-
 def describe_recordings(figures: Figures) -> str:
     """Return the table, and a line with the counts."""
     lines = [
@@ -82,7 +62,7 @@ def describe_recordings(figures: Figures) -> str:
     ]
     true_figures = read_true_figures()
     ratios: dict[int, list[float]] = {laps: [] for laps in FLYING}
-    cases = [case for case in list_cases() if case.name in figures]
+    cases = [case for case in CAMPAIGN.list_cases() if case.name in figures]
     clean = 0
     for case in sorted(cases, key=lambda case: CARS.index(case.car)):
         found, true = figures[case.name], true_figures.get(case._replace(step="true").name, {})
@@ -106,34 +86,5 @@ def describe_recordings(figures: Figures) -> str:
     return "\n".join(lines)
 
 
-def write_page() -> None:
-    """Write the table into the page."""
-    text = PAGE.read_text("utf-8")
-    begin, end = f"<!-- {NAME}: written by docs/learned_recordings.py -->", f"<!-- end of {NAME} -->"
-    head, rest = text.split(begin)
-    PAGE.write_text(f"{head}{begin}\n{describe_recordings(read_figures())}\n{end}{rest.split(end)[1]}", "utf-8")
-
-
-def main() -> None:
-    """Measure what the arguments say, and write the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("what", choices=("measure", "page"), default="page", nargs="?")
-    parser.add_argument("names", nargs="*", help="simulators, cars and tracks")
-    parser.add_argument("--again", action="store_true", help="measure what is stored as well")
-    given = parser.parse_args()
-    for case in list_cases() if given.what == "measure" else []:
-        if not all(name in case for name in given.names) or (case.name in read_figures() and not given.again):
-            continue
-        try:
-            found = measure_case(case)
-        except TrailbrakeError as error:
-            found = {"failed": str(error)}
-        print(case.name, found, flush=True)
-        stored = read_figures() | {case.name: found | {"revision": find_revision()}}
-        text = json.dumps(stored, indent=1, sort_keys=True, default=lambda value: value.item())
-        FIGURES.write_text(f"{text}\n", "utf-8")
-    write_page()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    CAMPAIGN.run(measure_case, describe_recordings)

@@ -241,7 +241,7 @@ class AdaptivePlan:
     def export_memory(self) -> JsonObject:
         """Return what has been learned, as `import_memory` takes it. On an open line this ends the lap."""
         if not self._line.closed:
-            self.learning.finish_lap(self.estimate.grip)
+            self.learning.finish_lap(self.estimate.grip, self._next_rise(self.estimate.grip))
         factors = [round(factor, 4) for factor in self.learning.factors.tolist()]
         memory = PlanMemory(round(self.estimate.grip, 4), self.learning.laps, factors)
         content: JsonObject = msgspec.to_builtins(memory)

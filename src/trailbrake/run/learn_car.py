@@ -139,10 +139,11 @@ def _drive_test(target: DriveTarget, track: Track, progress: LearningProgress, o
 
     A car that leaves the road too often, or stands, has shown little of itself: what is left is driven more gently.
     """
-    steps = progress.journal.list_steps(PROGRAMME) if progress.journal else []
-    broken, done = sum(step.left_road for step in steps), sum(step.seconds for step in steps)
-    if any(step.finished for step in steps):
+    journal = progress.journal
+    if journal and journal.is_finished(PROGRAMME):
         return
+    steps = journal.list_steps(PROGRAMME) if journal else []
+    broken, done = sum(step.left_road for step in steps), sum(step.seconds for step in steps)
     while broken < len(EFFORTS):
         left = min(options.programme, options.seconds) - done
         if left < LEAST_TEST_S < options.programme:
