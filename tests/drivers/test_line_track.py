@@ -105,6 +105,17 @@ def test_wheels_that_stay_on_the_road_count_where_the_car_cuts_a_bend():
     assert overruns == pytest.approx([0.0, CUT_ROOM - 0.05])
 
 
+@pytest.mark.parametrize(("dt", "samples"), [(1.0 / 333.0, 3), (0.01, 12), (1.0 / 60.0, 12)])
+def test_it_learns_a_hundred_times_a_second_at_most_and_counts_all_the_time(monkeypatch, dt, samples):
+    made, seen = driver(), []
+    adapt = made.adaptive.adapt
+    monkeypatch.setattr(made.adaptive, "adapt", lambda s, ax, dt, *rest: seen.append(dt) or adapt(s, ax, dt, *rest))
+    for _ in range(12):
+        made.act(state(), dt)
+    assert len(seen) == samples
+    assert sum(seen) == pytest.approx(12 * dt)
+
+
 def test_the_speeds_of_a_line_are_the_first_plan_within_bounds():
     usual, given = Driver(), Driver()
     usual.reset(Course(course().track, course().car, given_line=course().line))

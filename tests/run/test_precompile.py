@@ -3,7 +3,12 @@ import subprocess
 import pytest
 
 from trailbrake import kernels
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.line_track import Driver
+from trailbrake.planning.course import Course
+from trailbrake.planning.grip_use import measure_grip_use
 from trailbrake.run import precompile
+from trailbrake.tracks.track_library import load_track
 
 
 class FakeChild:
@@ -66,3 +71,10 @@ def test_without_need_or_without_a_second_core_there_is_no_child(started, monkey
 
 def test_what_the_child_does_works():
     precompile.compile_world()
+
+
+@pytest.mark.skipif(kernels.BACKEND != "numba", reason="nothing is compiled")
+def test_the_child_compiles_for_the_types_that_the_driver_passes():
+    precompile.compile_world()
+    Driver().reset(Course(load_track("kartwerk"), load_car("gt3")))
+    assert len(measure_grip_use.signatures) == 1

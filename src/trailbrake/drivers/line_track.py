@@ -60,6 +60,7 @@ CAREFUL_FACTOR = 0.95  # the same where the file is an estimate, or a locked whe
 VERIFIED_FACTOR = 1.0  # the same of an estimate with which laps have been driven that stayed on the road
 GRIP_TOLERANCE = 1e-3  # share by which the friction of a line may differ from the road's, for rounding
 MIN_LEARNING_SPEED = 8.0  # m/s, from which slips say something
+LEARNING_PERIOD = 0.0095  # s, least time between two samples for learning, which takes longer than the law
 OFF_ROAD_SPEED_SHARE = 0.6  # of the planned speed, beside the road
 WIDE_SHARE = 0.03  # of the planned speed, given up per metre outside the line in a bend
 LEAST_WIDE = 0.1  # m outside the line, from which wheels beyond the edge are the fault of the speed, not of the line
@@ -132,6 +133,7 @@ class Driver:
         self.track_line = bind_entry(track_line, self.plan, self.car, rest, self.law_gains, TrackingAim(-1, 1.0))
         self.road_return = RoadReturn(course, forward_gear=1)
         self.row, self.filled, self.angle, self.speed_share = -1, 0, 0.0, 1.0
+        self.unlearned_time = 0.0
 
     def act(self, state: CarState, dt: float) -> Controls:
         """Return the controls for one state."""
@@ -163,7 +165,10 @@ class Driver:
         if deviation.off_road:
             self.speed_share *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         if self.learns and state.speed > MIN_LEARNING_SPEED:
-            self._learn(state, command, deviation, dt)
+            self.unlearned_time += dt
+            if self.unlearned_time >= LEARNING_PERIOD:
+                self._learn(state, command, deviation)
+            self._fill_changed_rows()
         self.angle = command.steer
         self.delay.add_command(command.steer)
         gear = None if state.gear is None else self.gears.choose(state.speed, state.gear, dt)
@@ -201,20 +206,22 @@ class Driver:
             self._put_corrections_into_plan()
 
     def _measure_deviation(self, command: TrackingCommand) -> Deviation:
-        row, offset = self.line.table[self.row], command.offset
-        wide = abs(offset) if row[RoadColumn.CURVATURE] * offset < 0.0 else 0.0
-        beyond_left, beyond_right = offset - row[RoadColumn.WIDTH_LEFT], -offset - row[RoadColumn.WIDTH_RIGHT]
-        off_road = bool(beyond_left > self.kerb_reach[0][self.row] or beyond_right > self.kerb_reach[1][self.row])
+        read, row, offset = self.line.table.item, self.row, command.offset
+        wide = abs(offset) if read(row, RoadColumn.CURVATURE) * offset < 0.0 else 0.0
+        beyond_left = offset - read(row, RoadColumn.WIDTH_LEFT)
+        beyond_right = -offset - read(row, RoadColumn.WIDTH_RIGHT)
+        off_road = bool(beyond_left > self.kerb_reach[0][row] or beyond_right > self.kerb_reach[1][row])
         # Wheels of both sides may be beyond the edge by turn: inside of a bend the outer ones have to stay on the road.
-        overrun = max(float(max(beyond_left, beyond_right)) - self.car.half_tracks[1] + CUT_ROOM, 0.0)
+        overrun = max(max(beyond_left, beyond_right) - self.car.half_tracks[1] + CUT_ROOM, 0.0)
         if wide > LEAST_WIDE:
             to_left = offset > 0.0
             beyond, kerb = (beyond_left, RoadColumn.KERB_LEFT) if to_left else (beyond_right, RoadColumn.KERB_RIGHT)
-            overrun = max(float(beyond - row[kerb]) + max(self.car.half_tracks) + KERB_ROOM, overrun)
+            overrun = max(beyond - read(row, kerb) + max(self.car.half_tracks) + KERB_ROOM, overrun)
         return Deviation(wide, -command.speed_error, off_road, overrun, command.steer_cut)
 
-    def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation, dt: float) -> None:
-        """Adapt the plan, and fill in the rows ahead of the car that have changed."""
+    def _learn(self, state: CarState, command: TrackingCommand, deviation: Deviation) -> None:
+        """Adapt the plan by a sample of the time since the last one."""
+        dt, self.unlearned_time = self.unlearned_time, 0.0
         adaptive, row = self.adaptive, self.line.table[self.row]
         turning = math.copysign(state.acceleration_y, state.yaw_rate) / max(state.speed, 1.0) ** 2
         path = PathShape(
@@ -233,6 +240,10 @@ class Driver:
         if adaptive.learning.laps > laps:
             self.steering.finish_lap()
             self._put_corrections_into_plan()
+
+    def _fill_changed_rows(self) -> None:
+        """Fill in some of the rows ahead of the car that were planned anew."""
+        adaptive = self.adaptive
         if self.filled < adaptive.planned_rows:
             first = (adaptive.planned_first + self.filled) % len(self.plan.table)
             self.fill_rows(self.plan.table, self.sources, first, ROWS_A_TICK)

@@ -61,7 +61,7 @@ if BACKEND == "numba":
         This saves an eighth of the compile time. A function that two processes need at once is better a `jit`, because
         the second process finds it on disk.
         """
-        return refuse_python_calls(njit(function, **INTERNAL_OPTIONS))  # type: ignore[no-any-return]
+        return refuse_python_calls(share_between_constants(njit(function, **INTERNAL_OPTIONS)))  # type: ignore[no-any-return]
 
     def exact_inline_jit(function: Function) -> Function:
         """Compile `function` only into its callers, with the arithmetic as written, as `jit` does.

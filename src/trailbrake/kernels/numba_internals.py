@@ -107,8 +107,13 @@ def transform_source(kernel: Any, transform: Callable[[Any], Any]) -> Any:
 def share_between_constants(kernel: Any) -> Any:
     """Let `kernel` be compiled once for all constants that kernels pass to it, not once for each; return it."""
     find_template = kernel.get_call_template
-    kernel.get_call_template = lambda args, kws: find_template([unliteral(arg) for arg in args], kws)
+    kernel.get_call_template = lambda args, kws: find_template([_widen_constant(arg) for arg in args], kws)
     return kernel
+
+
+def _widen_constant(constant: Any) -> Any:
+    """Return the type of the numbers to which the type of a constant, or of a member of an IntEnum, belongs."""
+    return constant.dtype if isinstance(constant, types.IntEnumMember) else unliteral(constant)
 
 
 def compile_entry(kernel: Any, example_args: tuple[Any, ...]) -> Callable[..., Any]:

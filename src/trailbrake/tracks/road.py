@@ -136,7 +136,7 @@ class Road:
     def points(self, s: ArrayLike, offset: ArrayLike = 0.0) -> Array:
         """Return x, y, z (m, world) and yaw (rad) of the road surface, (m, 4), at `s` and `offset` (m,), in m."""
         stations = np.array(s, np.float64, ndmin=1)
-        offsets = np.ascontiguousarray(np.broadcast_to(np.asarray(offset, np.float64), stations.shape))
+        offsets = np.array(np.broadcast_to(offset, stations.shape), np.float64)  # writable: one type for the kernel
         out = np.empty((len(stations), 4))
         frenet.surface_points(self.kernel_table, stations, offsets, out)
         return out

@@ -25,6 +25,7 @@ _BUTTONS = {  # setting: name of its pair of buttons on the wire
 }
 _read_buttons: Any = attrgetter(*(f"{_BUTTONS[name]}_{way}" for name in SETTINGS for way in ("up", "dn")))
 _ALL_RELEASED = _read_buttons(CarControls())
+_FIRST_FUNCTION, _BEHIND_FUNCTIONS = (CarControls._fields.index(name) for name in ("drs", "teleport_to"))
 
 
 class GearSelector:
@@ -92,6 +93,8 @@ class SettingCounters:
 
 def unsupported_requests(message: CarControls, car: CarParams) -> list[str]:
     """Return the names of the functions that `message` uses and that `car`, as our world has it, lacks."""
+    if not any(message[_FIRST_FUNCTION:_BEHIND_FUNCTIONS]):  # of most messages; they come in every step
+        return []
     has_hybrid = car.hybrid is not None
     wanted = (
         ("drs", message.drs, car.aero.has_drs),
