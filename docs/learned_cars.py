@@ -57,6 +57,8 @@ BARS = {
     "delay_s": 0.005,
 }  # fmt: skip
 
+DRIVE = list(BARS).index("drive_force")
+
 Figures = dict[str, Any]
 
 
@@ -307,7 +309,8 @@ def describe_refits(figures: Figures) -> str:
 def describe_figure(row: Figures, name: str) -> str:
     """Return the error of a figure, with a star where the truth is outside of its interval."""
     scale, unit = (1e3, " ms") if name == "delay_s" else (100.0, " %")
-    return f"{scale * row[name]:+.1f}{unit}" + ("" if row["within"].get(name, True) else "*")
+    text = f"{scale * row[name]:+.1f}{unit}" + ("" if row["within"].get(name, True) else "*")
+    return text + (f" ({scale * row['usable_drive_force']:+.1f})" if name == "drive_force" else "")
 
 
 def describe_bars(found: dict[str, list[Figures]]) -> list[str]:
@@ -323,6 +326,7 @@ def describe_bars(found: dict[str, list[Figures]]) -> list[str]:
         if not rows:
             continue
         held = [str(sum(abs(row[name]) <= bar for row in rows)) for name, bar in BARS.items()]
+        held[DRIVE] += f" ({sum(row['usable_drive_force'] <= BARS['drive_force'] for row in rows)})"
         coverage = summarize_coverage(rows)
         inside = [f"{100.0 * coverage[name]:.0f} %" if coverage else "" for name in ("figures", "numbers")]
         lines.append(f"| {wire} | {len(rows)} | {' | '.join([*held, *inside])} |")

@@ -83,3 +83,14 @@ def test_speeds_that_the_car_cannot_reach_count_for_no_drive_force():
     truth = load_car("random:23")  # 55 kW: its highest gear would reach 65 m/s, the air lets it reach 47
     box = replace(truth.gearbox, ratios=truth.gearbox.ratios[:-1])
     assert compare_cars(replace(truth, gearbox=box), truth)["drive_force"] < 0.02
+
+
+def test_drive_force_that_the_tyres_do_not_carry_is_counted_apart():
+    truth = changed(power=4.0)  # more than its tyres carry in the lower gears
+    errors = compare_cars(replace(truth, engine=replace(truth.engine, torque=weaker(truth, 0.75))), truth)
+    assert errors["drive_force"] == pytest.approx(0.25)
+    assert 0.0 < errors["usable_drive_force"] < 0.15
+
+
+def weaker(car, share):
+    return tuple(share * torque for torque in car.engine.torque)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
@@ -28,6 +29,7 @@ def compare_cars(file: CarParams, truth: CarParams) -> JsonObject:
             because it is not sure counts as found.
         drive_force: share, mean over `car_figures.DRIVE_SPEEDS` below the truth's top speed, of the best gear at full
             throttle per mass; by absolute value.
+        usable_drive_force: the same of what the truth's tyres carry in a straight line: no drive shows the rest.
         downforce: share of the truth's weight, difference at `car_figures.DOWNFORCE_SPEED`, per mass.
         steer_angle: share, of the road wheels at full lock.
         delay_s: s, difference of the controls' delays.
@@ -42,7 +44,8 @@ def compare_cars(file: CarParams, truth: CarParams) -> JsonObject:
     errors: JsonObject = {
         "lateral_grip": own.lateral_grip / real.lateral_grip - 1.0,
         "braking": own.braking / real.braking - 1.0,
-        "drive_force": _compare_drive(own, real),
+        "drive_force": _compare_drive(own, real, math.inf),
+        "usable_drive_force": _compare_drive(own, real, real.traction),
         "downforce": own.downforce - real.downforce,
         "steer_angle": own.steer_angle / real.steer_angle - 1.0,
         "delay_s": own.delay - real.delay,
@@ -91,9 +94,11 @@ def summarize_coverage(rows: Sequence[JsonObject]) -> JsonObject:
     }  # fmt: skip
 
 
-def _compare_drive(own: CarFigures, real: CarFigures) -> float:
+def _compare_drive(own: CarFigures, real: CarFigures, most: float | NDArray[np.float64]) -> float:
+    """Return the mean error of the drive forces over the masses, up to `most` (m/s^2)."""
     driven = (real.drive > 0.0) & (np.array(DRIVE_SPEEDS) <= real.top_speed)  # no drive shows gears beyond it
-    return float(np.mean(np.abs(own.drive[driven] / real.drive[driven] - 1.0))) if driven.any() else math.nan
+    shares = np.minimum(own.drive, most)[driven] / np.minimum(real.drive, most)[driven]
+    return float(np.mean(np.abs(shares - 1.0))) if driven.any() else math.nan
 
 
 def _compare_numbers(file: CarParams, truth: CarParams, deviation: Mapping[str, float]) -> list[bool]:

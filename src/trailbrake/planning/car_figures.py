@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.planning.envelope import compute_envelope, top_speed
+from trailbrake.planning.envelope import compute_envelope, running_resistance, top_speed
 from trailbrake.units import G
 
 GRIP_SPEED = 20.0  # m/s, at which grip and braking count: downforce has its own figure
@@ -24,6 +24,7 @@ class CarFigures(NamedTuple):
         lateral_grip: m/s^2, largest steady lateral acceleration at GRIP_SPEED.
         braking: m/s^2, largest deceleration in a straight line at GRIP_SPEED.
         drive: (len(DRIVE_SPEEDS),) m/s^2, full-throttle force in the best gear over the mass; 0 where no gear reaches.
+        traction: (len(DRIVE_SPEEDS),) m/s^2, the largest drive force that the tyres carry in a straight line, over the mass.
         top_speed: m/s, that air drag or the limiter permits.
         downforce: 1, at DOWNFORCE_SPEED over the weight.
         steer_angle: rad, of the road wheels at full lock.
@@ -33,6 +34,7 @@ class CarFigures(NamedTuple):
     lateral_grip: float
     braking: float
     drive: NDArray[np.float64]
+    traction: NDArray[np.float64]
     top_speed: float
     downforce: float
     steer_angle: float
@@ -41,12 +43,14 @@ class CarFigures(NamedTuple):
 
 def compute_figures(car: CarParams) -> CarFigures:
     """Return the figures of a car."""
-    limits = compute_envelope(car)
+    limits, speeds = compute_envelope(car), np.array(DRIVE_SPEEDS)
+    traction = np.interp(speeds, limits.speeds, limits.traction[:, 0])  # drag included
     area = car.aero.lift_area_front + car.aero.lift_area_rear
     return CarFigures(
         lateral_grip=float(np.interp(GRIP_SPEED, limits.speeds, limits.lateral)),
         braking=float(np.interp(GRIP_SPEED, limits.speeds, limits.brake[:, 0])),
-        drive=compute_drive_accelerations(car, np.array(DRIVE_SPEEDS)),
+        drive=compute_drive_accelerations(car, speeds),
+        traction=traction + running_resistance(car, speeds) / car.body.mass,
         top_speed=top_speed(car),
         downforce=0.5 * car.aero.air_density * area * DOWNFORCE_SPEED**2 / (car.body.mass * G),
         steer_angle=car.steering.max_angle,
