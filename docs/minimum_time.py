@@ -194,7 +194,8 @@ with weights of its own.
 {converged} of {cases} cases converged ({all} in all), in steps of {step:g} m. {quicker} of {compared} lines
 that could be compared are at least as quick as the minimum-curvature line under the same model, by {median:.2f}
 % in the median. "Minimum curvature" is the quickest motion that stays within 0.1 m of that line, with the same
-edges.
+edges. CPU times of the campaign compare cases with each other only: they were taken beside another program, on a
+machine that did less than half of the work that it did when Berlin's was taken.
 
 {campaign}
 """

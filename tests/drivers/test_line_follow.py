@@ -13,6 +13,7 @@ from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.line_follow import Driver
 from trailbrake.identification.figure_uncertainty import replace_grip
 from trailbrake.planning.course import Course
+from trailbrake.planning.line_preview import LinePreview
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks import layout
 from trailbrake.tracks.road import RoadColumn
@@ -122,6 +123,17 @@ def test_too_fast_for_a_plan_that_holds_grip_back_it_brakes_with_all_that_was_fo
     fast = state(low.line, s, speed=low.plan.speed_at(s) + 15.0)
     # The limit has the drag of the air in it, which no plan holds back: up to a fifth more.
     assert 1.0 <= low.act(fast, 0.003).brake / found.act(fast, 0.003).brake < 1.2
+
+
+def test_a_line_on_the_kerb_is_not_beside_the_road():
+    made = Driver()
+    made.reset(course())
+    table = made.line.table
+    row = made.row = int(np.flatnonzero((table[:, RoadColumn.KERB_LEFT] > 1.0) & (made.kerb_reach[0] > 0.2))[0])
+    edge, place = table[row, RoadColumn.WIDTH_LEFT], state(made.line, row * made.line.spacing)
+    here = LinePreview(0.0, 0.01, 0.0, 0.0, 0.0)
+    beyond = [made._measure_deviation(place, 0.0, edge + more, here).off_road for more in (0.1, 2.0)]
+    assert beyond == [False, True]
 
 
 def test_from_rest_it_takes_first_gear_and_goes():

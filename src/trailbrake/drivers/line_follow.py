@@ -29,6 +29,7 @@ from trailbrake.planning.envelope import running_resistance
 from trailbrake.planning.grip_use import AxleSlips
 from trailbrake.planning.handling import car_attitude
 from trailbrake.planning.line_preview import LinePreview, preview_line
+from trailbrake.planning.path_room import find_kerb_reach
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, remaining_accelerations
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn
@@ -82,6 +83,7 @@ class Driver:
         self.car = car = course.known_car()
         is_estimate = car.uncertainty is not None
         doubt = car.uncertainty
+        self.kerb_reach = find_kerb_reach(course.line, 0.5 * min(car.body.track_front, car.body.track_rear))
         self.planned_along = doubt.planned_share * doubt.planned_along if doubt is not None else 1.0
         self.learns = self.learn > 0.0 or (math.isnan(self.learn) and is_estimate)
         chosen = START_GRIP if math.isnan(self.start_grip) else self.start_grip
@@ -185,8 +187,9 @@ class Driver:
 
     def _measure_deviation(self, state: CarState, s: float, offset: float, here: LinePreview) -> Deviation:
         wide = abs(offset) if here.curvature * offset < 0.0 else 0.0
-        row = self.line.table[self.row]
-        off_road = bool(offset > row[RoadColumn.WIDTH_LEFT] or -offset > row[RoadColumn.WIDTH_RIGHT])
+        row, (left, right) = self.line.table[self.row], self.kerb_reach  # a line may lie on the kerbs
+        off_road = bool(offset > row[RoadColumn.WIDTH_LEFT] + left[self.row]
+                        or -offset > row[RoadColumn.WIDTH_RIGHT] + right[self.row])  # fmt: skip
         return Deviation(wide, state.speed - self.plan.speed_at(s), off_road)
 
     def _measure_slips(self, state: CarState) -> AxleSlips:

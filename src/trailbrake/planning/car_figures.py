@@ -24,7 +24,7 @@ class CarFigures(NamedTuple):
         lateral_grip: m/s^2, largest steady lateral acceleration at GRIP_SPEED.
         braking: m/s^2, largest deceleration in a straight line at GRIP_SPEED.
         drive: (len(DRIVE_SPEEDS),) m/s^2, full-throttle force in the best gear over the mass; 0 where no gear reaches.
-        traction: (len(DRIVE_SPEEDS),) m/s^2, the largest drive force that the tyres carry in a straight line, over the mass.
+        traction: (len(DRIVE_SPEEDS),) m/s^2, largest drive force that the tyres carry straight ahead, over the mass.
         top_speed: m/s, that air drag or the limiter permits.
         downforce: 1, at DOWNFORCE_SPEED over the weight.
         steer_angle: rad, of the road wheels at full lock.
