@@ -116,6 +116,14 @@ def test_it_learns_a_hundred_times_a_second_at_most_and_counts_all_the_time(monk
     assert sum(seen) == pytest.approx(12 * dt)
 
 
+def test_a_lap_is_learned_from_at_its_first_sample_behind_the_line():
+    made = driver()
+    made.act(state(s=course().line.length - 2.0), 0.02)
+    assert made.adaptive.learning.laps == 0
+    made.act(state(s=0.5), 0.001)  # a drive that ends here keeps the lap
+    assert made.adaptive.learning.laps == 1
+
+
 def test_the_speeds_of_a_line_are_the_first_plan_within_bounds():
     usual, given = Driver(), Driver()
     usual.reset(Course(course().track, course().car, given_line=course().line))

@@ -159,14 +159,14 @@ class Driver:
         command = TrackingCommand(
             *self.track_line(self.plan, self.car, motion, self.law_gains, TrackingAim(self.row, self.speed_share))
         )
-        self.row = command.row
+        starts_lap, self.row = command.row < self.row, command.row
         deviation = self._measure_deviation(command)
         self.speed_share = max(1.0 - WIDE_SHARE * deviation.wide, LEAST_SHARE)
         if deviation.off_road:
             self.speed_share *= OFF_ROAD_SPEED_SHARE  # the plan is for tarmac
         if self.learns and state.speed > MIN_LEARNING_SPEED:
             self.unlearned_time += dt
-            if self.unlearned_time >= LEARNING_PERIOD:
+            if self.unlearned_time >= LEARNING_PERIOD or starts_lap:  # a drive may end with the lap, which is to count
                 self._learn(state, command, deviation)
             self._fill_changed_rows()
         self.angle = command.steer
