@@ -1,9 +1,11 @@
 import subprocess
 
 import pytest
+from numba import typeof
 
 from trailbrake import kernels
 from trailbrake.cars.car_library import load_car
+from trailbrake.drivers import adaptive_plan
 from trailbrake.drivers.line_track import Driver
 from trailbrake.planning.course import Course
 from trailbrake.planning.grip_use import measure_grip_use
@@ -73,8 +75,17 @@ def test_what_the_child_does_works():
     precompile.compile_world()
 
 
-@pytest.mark.skipif(kernels.BACKEND != "numba", reason="nothing is compiled")
-def test_the_child_compiles_for_the_types_that_the_driver_passes():
-    precompile.compile_world()
+def test_the_child_compiles_for_the_types_that_the_driver_passes(monkeypatch):
+    bound, bind = [], kernels.bind_entry
+
+    def record(kernel, *arguments):
+        if kernel is measure_grip_use:
+            bound.append([typeof(argument) for argument in arguments])
+        return bind(kernel, *arguments)
+
+    monkeypatch.setattr(kernels, "bind_entry", record)
+    monkeypatch.setattr(adaptive_plan, "bind_entry", record)
+    precompile.compile_grip_use(load_car("gt3"))
     Driver().reset(Course(load_track("kartwerk"), load_car("gt3")))
-    assert len(measure_grip_use.signatures) == 1
+    assert len(bound) == 2
+    assert bound[0] == bound[1]
