@@ -122,7 +122,8 @@ def test_peaks_that_move_with_load_are_found_from_the_slips_of_the_wire(knows_lo
     table = replace(table, fy=front + rear, fx=along - air, yaw_acceleration=moment, combined_slip=slip)
     found = find_tyres(table, CAR, known_lift=True).fit
     assert found.value[P.SEEN_LOAD] == pytest.approx(float(knows_load), abs=0.15)
-    assert found.value[P.SLIP_LOAD] == pytest.approx(-0.1, abs=0.02)
+    # Drawn to the class by what the model counts as its own error.
+    assert found.value[P.SLIP_LOAD] == pytest.approx(-0.1, abs=0.03)
     assert found.value[P.MU_LOAD] == pytest.approx(truth[P.MU_LOAD], abs=0.02)
 
 

@@ -28,7 +28,7 @@ PULL_SHARE = 3.0  # of it, with which the car accelerates at most: more has left
 BRAKING_SHARE = 0.55  # of it, that the speed limit plans to brake with
 MAX_BRAKING = 6.0  # m/s^2
 WEAVE_S, WEAVE_SPEED, WEAVE_PERIOD_S = 22.0, 4.5, 2.4
-WEAVE_YAW_RATE = 0.55  # rad/s
+WEAVE_YAW_RATE, WEAVE_STEER = 0.55, 0.85  # rad/s, and share of full lock at most
 LOOK_AHEAD_S, LOOK_AHEAD = 0.75, (5.0, 40.0)  # s and m
 STEP_EVERY_S, STEP_S, STEP_SIDE = 6.0, 0.22, 2.2  # s, s and m/s^2
 STRAIGHT_SIDE = 0.8  # m/s^2: what counts as straight
@@ -121,14 +121,13 @@ class Driver:
 
     def _excite(self, state: CarState, speed: float, curvature: float, *, weaving: bool) -> float:
         """Return steer to add: a weave, a square one in its second half, or a step to both sides on a straight."""
-        per = self.steering.per_curvature
         if weaving:
             if state.speed < 0.6 * WEAVE_SPEED:
                 return 0.0
             wave = math.sin(2.0 * math.pi * self.time / WEAVE_PERIOD_S)
             if self.time > 0.6 * WEAVE_S:
                 wave = math.copysign(0.7, wave)
-            return min(per * WEAVE_YAW_RATE / speed, 0.85) * wave
+            return min(self.steering.steer_for(WEAVE_YAW_RATE / speed, speed), WEAVE_STEER) * wave
         straight = abs(curvature) * speed * speed < STRAIGHT_SIDE and not self.off
         if self.time - self.step_at > STEP_EVERY_S and straight and speed > 8.0:
             self.step_at = self.time

@@ -30,6 +30,7 @@ MIN_ROWS = 150
 MOST_ROWS = 1800
 FORCE_BINS = 24  # of the forces across and along: rows are spread over them
 FORCE_ERROR, FORCE_SHARE = 0.15, 0.02  # m/s^2, and of the force: what the residuals are measured by
+LEAST_SCALE = 0.3  # of these: what the model is wrong by (camber, compliance, roll), however quiet the drive is
 LONGITUDINAL_WEIGHT = 0.5
 GENTLE_SIDE = 3.0  # m/s^2
 MIN_GAIN_ROWS = 15
@@ -342,7 +343,7 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     start = mean.copy()
     start[P.STEER] = slow_gain if falling is not None else _kinematic_gain(flow, car, mean[P.STEER], math.inf)
     blocks = np.tile(flow.table.blocks, len(model.residuals(start)) // len(flow.table))
-    fit = fit_residuals(model.residuals, start, (mean, deviation), blocks, limits=limits)
+    fit = fit_residuals(model.residuals, start, (mean, deviation), blocks, limits=limits, least_scale=LEAST_SCALE)
     _, _, _, slip = model.forces(fit.value)
     loads = model.loads(fit.value)
     front, rear, _ = model.measured(fit.value)
@@ -430,12 +431,12 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.RADIUS_REAR: (1.0, 0.002, 0.97, 1.03),
         P.TOE_FRONT: (0.0, 0.004, -0.03, 0.03),
         P.TOE_REAR: (0.002, 0.004, -0.03, 0.03),
-        P.ROLL_FRONT: (0.0003, 0.0003, -0.001, 0.002),
-        P.ROLL_REAR: (0.0003, 0.0003, -0.001, 0.002),
+        P.ROLL_FRONT: (0.0, 0.001, -0.004, 0.004),
+        P.ROLL_REAR: (0.0, 0.001, -0.004, 0.004),
         **{p: (0.0, 1e-9, -6.0, 1.0) for p in P if P.STEER_1 <= p <= P.STEER_6},
         # What a wire supplies of the steering wheel is where it is; what it supplies of a pad is where the thumb is.
         P.SLIP_LOAD: (front.slip_load, 0.08, -0.3, 0.4),
-        P.SEEN_LOAD: (0.5, 0.5, 0.0, 1.0),
+        P.SEEN_LOAD: (0.5, 2.0, 0.0, 1.0),
         P.SEEN_SCALE: (1.0, 0.05, 0.7, 1.4),
         P.STEER_LAG: (0.0, 0.003, 0.0, STEER_LAGS[-1])
         if signal == "wheel_angle"
