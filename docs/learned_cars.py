@@ -1,9 +1,9 @@
 """Writes the tables of learned cars in docs/learn-car.md and docs/learning-laps.md.
 
 `python docs/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
-`files` compares the files with the cars, `refit` does it with what the present code learns from the same drives,
-`drive` has `line_follow`, learning, drive seven laps of three tracks with each file, and with the true one. `all`
-does these for each car on one wire, then on another. `page` writes the tables alone. NAME ... selects simulators,
+`files` compares the files with the cars, `refit` does it with what the present code learns from the same drives: twelve
+cars on three wires. `drive` has `line_follow`, learning, drive seven laps of three tracks with each file of twelve
+other cars, and with the true one; `all` learns and compares them as well, each car on one wire, then on another. `page` writes the tables alone. NAME ... selects simulators,
 cars and tracks, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in
 docs/learned_cars.json: a call that was broken off goes on. Files and journals are in build/learned-cars, or in the
 folder LEARNED_CARS. The measured tracks are beside the repository, and TRAILBRAKE_SHARED names another folder.
@@ -43,7 +43,8 @@ FIGURES = ROOT / "docs" / "learned_cars.json"
 SHARED = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared") / "data"
 FOLDER = Path(os.environ.get("LEARNED_CARS") or ROOT / "build" / "learned-cars")
 SIMS = {"assetto": "Assetto Corsa", "forza": "Forza", "beamng": "BeamNG"}
-CARS = tuple(f"random:{seed}" for seed in range(70, 82))
+CARS = tuple(f"random:{seed}" for seed in range(70, 82))  # that are driven
+COMPARED = tuple(f"random:{seed}" for seed in range(90, 102))  # whose files are compared: nobody looked at them before
 TRACKS = ("pinegrove", "Berlin2018", "Nuerburgring")
 LEARNED_ON = TRACKS[0]
 MEASURED = TRACKS[1:]
@@ -76,10 +77,10 @@ class Case(NamedTuple):
         return " ".join(self).strip()
 
 
-def list_files(step: str, turn: int) -> list[Case]:
+def list_files(step: str, turn: int, cars: Sequence[str] = COMPARED) -> list[Case]:
     """Return a case for each car, with another wire in each turn of three."""
     sims = list(SIMS)
-    return [Case(step, sims[(index + turn) % 3], car) for index, car in enumerate(CARS)]
+    return [Case(step, sims[(index + turn) % 3], car) for index, car in enumerate(cars)]
 
 
 def list_drives(turn: int) -> list[Case]:
@@ -88,7 +89,7 @@ def list_drives(turn: int) -> list[Case]:
     After three turns each car was driven on each wire, after nine on each track of each wire.
     """
     cases = []
-    for index, learned in enumerate(list_files("learned", turn)):
+    for index, learned in enumerate(list_files("learned", turn, CARS)):
         track = TRACKS[(index // 3 + index + turn + turn // 3) % 3]
         cases += [learned._replace(track=track), learned._replace(step="true", track=track)]
     return cases
@@ -284,7 +285,7 @@ def describe_files(figures: Figures, step: str = "files") -> str:
     ]
     found: dict[str, list[Figures]] = {sim: [] for sim in SIMS}
     files = [case for turn in range(3) for case in list_files(step, turn)]
-    for case in sorted(files, key=lambda case: (CARS.index(case.car), list(SIMS).index(case.sim))):
+    for case in sorted(files, key=lambda case: (COMPARED.index(case.car), list(SIMS).index(case.sim))):
         learning, row = figures.get(case._replace(step="learn").name), figures.get(case.name)
         if learning is None or row is None:
             continue
@@ -304,6 +305,14 @@ def describe_refits(figures: Figures) -> str:
     if not any(name.startswith("refit ") for name in figures):
         return "None since."
     return describe_files(figures, "refit")
+
+
+def describe_driven_files(figures: Figures) -> str:
+    """Return the table of counts of the files that the laps are driven with."""
+    cases = [case for turn in range(3) for case in list_files("files", turn, CARS)]
+    rows = {sim: [figures[case.name] for case in cases if case.sim == sim and "lateral_grip" in figures.get(case.name, {})]
+            for sim in SIMS}  # fmt: skip
+    return "\n".join(describe_bars(rows))
 
 
 def describe_figure(row: Figures, name: str) -> str:
@@ -338,6 +347,7 @@ def write_pages() -> None:
     figures = read_figures()
     tables = (
         ("learn-car.md", "files", describe_files), ("learn-car.md", "refits", describe_refits),
+        ("learn-car.md", "driven-files", describe_driven_files),
         ("learning-laps.md", "drives", describe_drives),
     )  # fmt: skip
     for page, name, describe in tables:

@@ -50,3 +50,11 @@ def test_a_car_that_stands_breaks_it_off_and_the_end_of_the_programme_does_not()
         over.act(state(over, 50.0), DT)
     assert (stands.finished, stands.broke_off) == (True, True)
     assert (over.finished, over.broke_off, over.ended) == (True, False, "the programme is over")
+
+
+def test_running_wide_lowers_the_accelerations_by_one_stage_however_long_it_lasts():
+    made = driver()
+    made.time, made.stage = 30.0, 3
+    for number in range(5):
+        made.act(state(made, 50.0 + number, offset=20.0), DT)
+    assert (made.stage, made.ceiling) == (2, 2)

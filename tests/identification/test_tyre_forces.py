@@ -127,6 +127,18 @@ def test_peaks_that_move_with_load_are_found_from_the_slips_of_the_wire(knows_lo
     assert found.value[P.MU_LOAD] == pytest.approx(truth[P.MU_LOAD], abs=0.02)
 
 
+def test_rows_in_which_the_wheels_cannot_have_followed_the_thumb_are_left_out():
+    table, _ = bends(0.5)
+    steer = np.where(table.time - table.time[0] < 5.0, -0.3, 0.3)
+    late = table.time - table.time[0] - 5.0
+    stick = replace(table, steer_applied=steer, wheel_angle=np.full(len(table), np.nan))
+    followed = tyre_forces._find_followed(stick, "steer_applied")
+    turning = (late >= 0.0) & (late < 0.6 / tyre_forces.SURE_STEER_RATE - 0.05)
+    assert turning.any() and not followed[turning].any()
+    assert followed[(late < 0.0) | (late > 0.6)].all()
+    assert tyre_forces._find_followed(table, "wheel_angle").all()
+
+
 def limit_steer(table, truth):
     """Return the table as of a wire that supplies only the stick, of a game that turns the wheels less at speed."""
     share = np.interp(table.vx, [0.0, 15.0, 32.0], [1.0, 1.0, 0.08])

@@ -73,7 +73,7 @@ class Driver:
         self.time = self.driven = self.moved_at = self.stage_start = 0.0
         self.stage, self.ceiling, self.offs = 0, len(self.stages) - 1, 0
         self.steer = self.sliding = 0.0
-        self.off = False
+        self.off = self.wide = False
         self.step_at = 0.0
         self.ratios = [math.nan, math.nan]  # spin over speed of the axles, rolling freely
         self.finished, self.broke_off, self.ended = False, False, ""
@@ -143,7 +143,8 @@ class Driver:
         if off and not self.off:
             self.offs += 1
         wide = abs(offset) > WIDE * half and self.time > WEAVE_S
-        self.off = off
+        ran_wide = wide and not self.wide  # one stage each time, not one each sample
+        self.off, self.wide = off, wide
         speed = max(state.velocity_x, 5.0)
         rear = abs(state.velocity_y - 1.4 * state.yaw_rate) / speed
         lazy = False
@@ -153,9 +154,9 @@ class Driver:
             lazy = abs(self.steer) > UNDERSTEER * linear + 0.02
         self.sliding = self.sliding + dt if (rear > SLIDING_SLIP or lazy) and state.speed > 6.0 else 0.0
         lap = self.line.length
-        if (self.sliding > 0.25 or wide) and self.stage > 0:
-            self.ceiling = max(min(self.ceiling, self.stage if self.sliding > 0.25 and not wide else self.stage - 1), 0)
-            self.stage, self.sliding, self.stage_start = min(self.stage, self.ceiling), 0.0, self.driven
+        if (self.sliding > 0.25 or ran_wide) and self.stage > 0:
+            self.stage = self.ceiling = self.stage - 1 if ran_wide else self.stage
+            self.sliding, self.stage_start = 0.0, self.driven
         elif (
             self.driven - self.stage_start > min(self.stage_length, lap)
             and self.stage < self.ceiling

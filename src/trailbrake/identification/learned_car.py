@@ -27,7 +27,7 @@ from trailbrake.identification.engine_power import find_torque_curve
 from trailbrake.identification.figure_uncertainty import find_uncertainty
 from trailbrake.identification.gearing import Gearing, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
-from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified, prior
+from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
 from trailbrake.identification.loop_delay import find_loop_delay
 from trailbrake.identification.mass_by_power import find_mass
 from trailbrake.identification.powertrain import Powertrain, find_powertrain
@@ -51,6 +51,7 @@ USUAL_DELAY = 0.02  # s
 PEAK_FLOOR, LIFT_FLOOR, CURVATURE_ERROR = 0.1, 0.2, 0.15
 ENGINE_BRAKING_FLOOR = 0.1  # relative: rolling resistance, drag and the gearbox's loss are in it
 LOAD_ALONG = 0.7  # loss of friction with load along the tyre, over that across it
+WHEELBASE_SPREAD, ARM_SPREAD = 0.07, 0.12  # relative, within a class of cars
 WEAK_BRAKES = 2.0  # m/s^2 at full pedal, below which it is said
 LOW_TORQUE = 0.55  # torque at idle, over that at the lowest engine speed that was driven
 MOST_RATE = 3.0  # of the class's steering rate: what is faster is no rack
@@ -166,6 +167,9 @@ def _put_geometry(draft: CarDraft, found: Geometry) -> None:
     if base is None or not 0.6 * usual.wheelbase < base.value < 1.6 * usual.wheelbase:
         base = front = None
         draft.missing.append("wheelbase and centre of mass: no slow, tight bends")
+    if base is not None and front is not None:
+        base = weigh_with_class(base, usual.wheelbase, WHEELBASE_SPREAD)
+        front = weigh_with_class(front, usual.cg_to_front, ARM_SPREAD)
     draft.put("body", wheelbase=base, cg_to_front=front, track_front=found.track_front, track_rear=found.track_rear)
     body = draft.car.body
     if not 0.25 < body.cg_to_front / body.wheelbase < 0.75:
@@ -383,7 +387,8 @@ def _find_steering(table: DriveTable, draft: CarDraft, tyres: TyreFit | None) ->
         return None
     car, fit_value = draft.car, tyres.fit.value
     gain = fit_value[P.STEER]
-    sigma = float(np.hypot(tyres.fit.sigma[P.STEER], 0.015 * gain))
+    base = draft.values["body.wheelbase"]  # of which the lock is the curvature's multiple
+    sigma = float(np.hypot(tyres.fit.sigma[P.STEER], math.hypot(0.015, base.sigma / base.value) * gain))
     applied = getattr(table, tyres.signal)
     response = None
     if tyres.signal != "steer" and np.isfinite(table.steer).all():

@@ -51,3 +51,18 @@ def identified(
 def prior(value: float, share: float, note: str = "of the class of cars") -> LearnedValue:
     """Return a value of the class of cars, with its spread there as a share of it."""
     return LearnedValue(float(value), abs(share * value), "prior", note)
+
+
+def weigh_with_class(found: LearnedValue, usual: float, share: float) -> LearnedValue:
+    """Return a value and that of the class of cars, weighted by their variances.
+
+    Args:
+        found: of a fit.
+        usual: of the class.
+        share: spread in the class, of the value there.
+    """
+    spread = abs(share * usual)
+    weight = spread**2 / (spread**2 + found.sigma**2)
+    value = weight * found.value + (1.0 - weight) * usual
+    source: Source = found.source if found.sigma < spread else "prior"
+    return LearnedValue(value, math.sqrt(weight) * found.sigma, source, found.note)

@@ -25,10 +25,11 @@ from trailbrake.units import G
 
 Array = NDArray[np.float64]
 
-MIN_SPEED = 5.0  # m/s
+MIN_SPEED, SLOWEST = 5.0, 3.0  # m/s; and where hardly driven or braked: slow wheels' slip is not known well
+GENTLE_ALONG = 1.5  # m/s^2
 MIN_ROWS = 150
-MOST_ROWS = 1800
-FORCE_BINS = 24  # of the forces across and along: rows are spread over them
+LEAST_ROWS = 1800  # that are spread
+SLOW_BAND, SLOW_ROWS = 2.0, 8.0  # m/s: bands in which rows are spread, and the speed from which there is one
 FORCE_ERROR, FORCE_SHARE = 0.15, 0.02  # m/s^2, and of the force: what the residuals are measured by
 LEAST_SCALE = 0.3  # of these: what the model is wrong by (camber, compliance, roll), however quiet the drive is
 LONGITUDINAL_WEIGHT = 0.5
@@ -40,6 +41,7 @@ SLIP_WEIGHT = 0.5  # of a wheel's: four of them are no more than a force
 PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
 
 
+SURE_STEER_RATE, FOLLOWED = 1.2, 0.02  # full locks per second that any steering reaches, and off the steer by then
 STEER_LAGS = tuple(0.01 * k for k in range(13))  # s, of which the lag of the steering is interpolated
 USUAL_STEER_LAG = 0.02  # s, mean and deviation where a wire supplies the command of the steering
 STEER_SPEEDS = (5.0, 10.0, 15.0, 22.0, 32.0, 47.0, 70.0)  # m/s, of the gains where a game limits the steer
@@ -179,21 +181,46 @@ def _make_flow(table: DriveTable, car: CarParams, signal: str) -> _Flow:
     return _Flow(table, u, lagged[:, :4], lagged[:, 4], lagged[:, 4:])
 
 
-def _choose_rows(table: DriveTable) -> NDArray[np.int64]:
-    """Return rows, spread over the forces across and along so that the limit counts as much as the straights."""
+def _choose_rows(table: DriveTable, signal: str) -> NDArray[np.int64]:
+    """Return rows, spread over the forces across and along so that the limit counts as much as the straights.
+
+    Where the wire does not supply the steering wheel's angle, so are the slow ones: they alone tell the lock from the
+    slip of the front tyres.
+    """
+    known = signal == "wheel_angle"
+    slowest = np.where(known | (np.abs(table.fx) > GENTLE_ALONG), MIN_SPEED, SLOWEST)
     good = np.flatnonzero(
-        (table.vx > MIN_SPEED) & np.isfinite(table.spin).all(axis=1) & (np.abs(table.vy) < 0.3 * table.vx)
-    )
+        (table.vx > slowest) & np.isfinite(table.spin).all(axis=1) & (np.abs(table.vy) < 0.3 * table.vx)
+        & _find_followed(table, signal)
+    )  # fmt: skip
     key = np.floor(np.abs(table.fy[good]) * 1.5) + 1000.0 * np.floor(table.fx[good] / 1.5)
+    if not known:
+        key += 1e6 * np.floor(np.minimum(table.vx[good], SLOW_ROWS) / SLOW_BAND)
     order = np.argsort(key, kind="stable")
     _, starts, counts = np.unique(key[order], return_index=True, return_counts=True)
     most = 30
-    while most < len(good) and np.minimum(counts, most).sum() < MOST_ROWS:
+    while most < len(good) and np.minimum(counts, most).sum() < LEAST_ROWS:
         most = int(most * 1.3) + 1
     chosen = [
         order[a : a + c][np.linspace(0, c - 1, min(c, most)).astype(int)] for a, c in zip(starts, counts, strict=True)
     ]
     return np.sort(good[np.concatenate(chosen)])
+
+
+def _find_followed(table: DriveTable, signal: str) -> NDArray[np.bool_]:
+    """Return where the road wheels have surely followed the steer that the wire supplies: (n,).
+
+    A thumb is faster than any steering, by nobody knows how much; a steering wheel's angle is where it is.
+    """
+    if signal == "wheel_angle":
+        return np.ones(len(table), np.bool_)
+    steer = getattr(table, signal)
+    step = SURE_STEER_RATE * np.clip(np.diff(table.time, prepend=table.time[:1]), 0.0, 1.0)
+    place, apart = float(steer[0]), np.zeros(len(steer))
+    for k, (wanted, most) in enumerate(zip(steer.tolist(), step.tolist(), strict=True)):
+        place += min(max(wanted - place, -most), most)
+        apart[k] = wanted - place
+    return np.asarray(np.abs(apart) < FOLLOWED)
 
 
 def _slip_curve(slip: Array, shape: float, curvature: float, tyre_b: float) -> Array:
@@ -332,7 +359,7 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     flow = _make_flow(table, car, signal)
     falling = _falling_gain(flow, car) if signal != "wheel_angle" else None
     slow_gain = _slow_gain(flow, car)
-    rows = _choose_rows(table)
+    rows = _choose_rows(table, signal)
     if len(rows) < MIN_ROWS:
         return None
     flow = flow.take(rows)
@@ -426,7 +453,7 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.CURVATURE: (front.curvature, 0.3, -3.0, 0.9),
         P.LIFT: (sum(lift), spread, sum(lift) - 1.0 if known_lift else -2e-4, 0.1),
         P.LIFT_FRONT: (share, 1e-6 if known_lift else 0.05, 0.0, 1.0),
-        P.INERTIA: (1.0, 0.25, 0.15, 2.0),
+        P.INERTIA: (1.0, 0.5, 0.1, 2.0),
         P.RADIUS_FRONT: (1.0, 0.002, 0.97, 1.03),
         P.RADIUS_REAR: (1.0, 0.002, 0.97, 1.03),
         P.TOE_FRONT: (0.0, 0.004, -0.03, 0.03),

@@ -24,6 +24,15 @@ def test_a_car_s_steering_is_learned_within_seconds_at_two_speeds():
     assert adaptation.steer_for(0.01, 20.0) == pytest.approx(0.01 * (PER_CURVATURE + PER_SIDE * 400.0), rel=0.1)
 
 
+def test_a_late_steering_in_a_slow_weave_teaches_nothing_of_fast_driving():
+    """Behind its command by 0.15 s; two numbers that only their sum tells had gone to 27 and -0.6 once."""
+    adaptation = SteerAdaptation(6.0)
+    steers = [0.5 * math.sin(2.0 * math.pi * k * DT / 2.4) for k in range(int(22.0 / DT))]
+    for steer, late in zip(steers[8:], steers, strict=False):
+        adaptation.learn(steer, 4.1, 4.1 * late / PER_CURVATURE, DT)
+    assert adaptation.steer_for(0.01, 20.0) == pytest.approx(0.01 * PER_CURVATURE, rel=0.15)
+
+
 def test_nothing_is_learned_at_a_stand_or_from_sliding():
     adaptation = SteerAdaptation(9.0)
     adaptation.learn(0.5, 0.5, 0.1, DT)

@@ -7,7 +7,9 @@ System Identification, 2nd ed. 1999, chapter 11).
 
 MAX_SIDE = 4.0  # m/s^2 beyond which tyres are no longer taken as linear
 MIN_SPEED = 2.0  # m/s
+SIDE_SPEED = 8.0  # m/s, below which lateral acceleration is too small to tell its part from that of the curvature
 FORGETTING_S = 40.0  # s
+STEER_ERROR, ERROR_S = 0.15, 0.02  # of the steer for what it did, by delay and lag as well; s in which it counts as one
 SPREAD_CURVATURE, SPREAD_SIDE = 6.0, 0.05  # of the first guess: steer per 1/m and per m/s^2
 
 
@@ -44,9 +46,11 @@ class SteerAdaptation:
         if speed < MIN_SPEED or abs(side) > MAX_SIDE or dt <= 0.0:
             return
         k = yaw_rate / speed
+        if speed < SIDE_SPEED:
+            side = 0.0
         # Weighted by the time that it lasted.
         g0, g1 = self._p00 * k + self._p01 * side, self._p01 * k + self._p11 * side
-        noise = 4e-4 / max(dt, 1e-4) * 0.02
+        noise = STEER_ERROR**2 * ERROR_S / max(dt, 1e-4)
         scale = 1.0 / (noise + k * g0 + side * g1)
         error = steer - (self._per_curvature * k + self._per_side * side)
         self._per_curvature = max(self._per_curvature + g0 * scale * error, 0.3)
