@@ -1,12 +1,13 @@
 """Writes the tables of learned cars in docs/learn-car.md and docs/learning-laps.md.
 
 `python docs/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
-`files` compares the files with the cars, `refit` does it with what the present code learns from the same drives: twelve
-cars on three wires. `drive` has `line_follow`, learning, drive seven laps of three tracks with each file of twelve
-other cars, and with the true one; `all` learns and compares them as well, each car on one wire, then on another. `page` writes the tables alone. NAME ... selects simulators,
-cars and tracks, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in
-docs/learned_cars.json: a call that was broken off goes on. Files and journals are in build/learned-cars, or in the
-folder LEARNED_CARS. The measured tracks are beside the repository, and TRAILBRAKE_SHARED names another folder.
+`files` compares the files with the cars, `refit` does it with what the present code learns from the same drives:
+twelve cars on three wires. `drive` has `line_follow`, learning, drive seven laps of three tracks with each file of
+twelve other cars, and with the true one; `all` learns and compares them as well, each car on one wire, then on
+another. `page` writes the tables alone. NAME ... selects simulators, cars and tracks, `--jobs N` uses processes,
+`--again` repeats what is stored. What was measured is in docs/learned_cars.json: a call that was broken off goes on.
+Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the
+repository, and TRAILBRAKE_SHARED names another folder.
 """
 
 import argparse
@@ -310,8 +311,8 @@ def describe_refits(figures: Figures) -> str:
 def describe_driven_files(figures: Figures) -> str:
     """Return the table of counts of the files that the laps are driven with."""
     cases = [case for turn in range(3) for case in list_files("files", turn, CARS)]
-    rows = {sim: [figures[case.name] for case in cases if case.sim == sim and "lateral_grip" in figures.get(case.name, {})]
-            for sim in SIMS}  # fmt: skip
+    found = {case: figures.get(case.name, {}) for case in cases}
+    rows = {sim: [row for case, row in found.items() if case.sim == sim and "lateral_grip" in row] for sim in SIMS}
     return "\n".join(describe_bars(rows))
 
 

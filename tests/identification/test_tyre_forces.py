@@ -134,7 +134,8 @@ def test_rows_in_which_the_wheels_cannot_have_followed_the_thumb_are_left_out():
     stick = replace(table, steer_applied=steer, wheel_angle=np.full(len(table), np.nan))
     followed = tyre_forces._find_followed(stick, "steer_applied")
     turning = (late >= 0.0) & (late < 0.6 / tyre_forces.SURE_STEER_RATE - 0.05)
-    assert turning.any() and not followed[turning].any()
+    assert turning.any()
+    assert not followed[turning].any()
     assert followed[(late < 0.0) | (late > 0.6)].all()
     assert tyre_forces._find_followed(table, "wheel_angle").all()
 

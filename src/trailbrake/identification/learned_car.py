@@ -48,7 +48,7 @@ RPM = math.pi / 30.0
 USUAL_DELAY = 0.02  # s
 
 # Relative errors of single tyre numbers: they trade against each other, and roll and camber are in none of them.
-PEAK_FLOOR, LIFT_FLOOR, CURVATURE_ERROR = 0.1, 0.2, 0.15
+PEAK_FLOOR, LIFT_FLOOR, CURVATURE_ERROR = 0.1, 0.1, 0.15
 ENGINE_BRAKING_FLOOR = 0.1  # relative: rolling resistance, drag and the gearbox's loss are in it
 LOAD_ALONG = 0.7  # loss of friction with load along the tyre, over that across it
 WHEELBASE_SPREAD, ARM_SPREAD = 0.07, 0.12  # relative, within a class of cars
