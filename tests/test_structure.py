@@ -52,7 +52,6 @@ TESTED_ELSEWHERE = {
     "identification/car_file_writer.py": "run/test_learn_car.py",
     "identification/drive_table.py": "run/test_learn_car.py",
     "identification/learned_car.py": "run/test_learn_car.py",
-    "identification/learned_value.py": "identification/test_wheel_loads.py",
     "run/recorded_drive.py": "run/test_learn.py",
     "cars/section.py": "cars/test_car_library.py",
     "record/format.py": "record/test_recorder.py",  # declarations

@@ -210,7 +210,7 @@ def _choose_rows(table: DriveTable, signal: str) -> NDArray[np.int64]:
 def _find_followed(table: DriveTable, signal: str) -> NDArray[np.bool_]:
     """Return where the road wheels have surely followed the steer that the wire supplies: (n,).
 
-    A thumb is faster than any steering, by nobody knows how much; a steering wheel's angle is where it is.
+    A thumb is faster than any steering, by an unknown amount; a steering wheel's angle is where it is.
     """
     if signal == "wheel_angle":
         return np.ones(len(table), np.bool_)
