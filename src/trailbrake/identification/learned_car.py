@@ -388,7 +388,7 @@ def _find_steering(table: DriveTable, draft: CarDraft, tyres: TyreFit | None) ->
     car, fit_value = draft.car, tyres.fit.value
     gain = fit_value[P.STEER]
     base = draft.values["body.wheelbase"]  # of which the lock is the curvature's multiple
-    sigma = float(np.hypot(tyres.fit.sigma[P.STEER], math.hypot(0.015, base.sigma / base.value) * gain))
+    sigma = math.hypot(tyres.fit.sigma[P.STEER], 0.015 * gain, base.sigma / base.value * gain)
     applied = getattr(table, tyres.signal)
     response = None
     if tyres.signal != "steer" and np.isfinite(table.steer).all():

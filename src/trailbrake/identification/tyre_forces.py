@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_fit import magic_formula_curve
+from trailbrake.identification.actuator_response import run_actuator
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.robust_fit import Fit, fit_residuals
 from trailbrake.planning.axle_forces import load_parameters
@@ -215,12 +216,11 @@ def _find_followed(table: DriveTable, signal: str) -> NDArray[np.bool_]:
     if signal == "wheel_angle":
         return np.ones(len(table), np.bool_)
     steer = getattr(table, signal)
-    step = SURE_STEER_RATE * np.clip(np.diff(table.time, prepend=table.time[:1]), 0.0, 1.0)
-    place, apart = float(steer[0]), np.zeros(len(steer))
-    for k, (wanted, most) in enumerate(zip(steer.tolist(), step.tolist(), strict=True)):
-        place += min(max(wanted - place, -most), most)
-        apart[k] = wanted - place
-    return np.asarray(np.abs(apart) < FOLLOWED)
+    # What is supplied with a row was in force before it.
+    drive = np.stack([table.time, np.append(steer[1:], steer[-1]), steer, np.zeros(len(steer))])
+    slowest = np.empty(len(steer))
+    run_actuator(drive, np.array([0.0, 0.0, SURE_STEER_RATE, 1.0, 0.0]), False, slowest)
+    return np.asarray(np.abs(steer - slowest) < FOLLOWED)
 
 
 def _slip_curve(slip: Array, shape: float, curvature: float, tyre_b: float) -> Array:

@@ -24,11 +24,6 @@ class SteerAdaptation:
         self._per_curvature, self._per_side = guess, 0.0
         self._p00, self._p01, self._p11 = SPREAD_CURVATURE**2, 0.0, SPREAD_SIDE**2
 
-    @property
-    def per_curvature(self) -> float:
-        """Steer per curvature (m) of slow driving."""
-        return self._per_curvature
-
     def steer_for(self, curvature: float, speed: float) -> float:
         """Return the steer (share of full lock, left) for a curvature (1/m, left) at `speed` (m/s)."""
         return self._per_curvature * curvature + self._per_side * curvature * speed * speed
