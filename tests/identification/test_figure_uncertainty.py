@@ -55,7 +55,7 @@ def test_a_split_of_the_brakes_that_is_hardly_known_is_a_doubt_of_the_braking():
         for sigma in (0.0, 0.1)
     )
     assert sure == pytest.approx(BRAKING_FLOOR, rel=0.1)
-    force, share = CAR.full_brake_force / CAR.body.mass, CAR.brakes.front_share
+    force, share = CAR.full_brake_force / CAR.body.mass, CAR.front_brake_force_share
     middle = compute_figures(CAR).braking
     less = min(compute_figures(split_brakes(CAR, force, share + step)).braking for step in (-0.1, 0.1))
     assert unsure == pytest.approx(np.hypot(sure, 1.0 - less / middle), rel=0.01)

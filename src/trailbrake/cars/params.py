@@ -111,6 +111,11 @@ class CarParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         """Force of all brakes at full pedal, were the tyres to hold it (N)."""
         return self.brakes.torque_front / self.tyre_front.radius + self.brakes.torque_rear / self.tyre_rear.radius
 
+    @property
+    def front_brake_force_share(self) -> float:
+        """Front share of that force: with axles of different radii it is not the bias, which is that of the torques."""
+        return self.brakes.torque_front / self.tyre_front.radius / self.full_brake_force
+
     def full_steer_angle(self, speed: float) -> float:
         """Return the road-wheel angle (rad) of full steer at `speed` (m/s): the lock, or less if a game limits it."""
         share = 1.0 if self.steer_range is None else self.steer_range.share_at(speed)

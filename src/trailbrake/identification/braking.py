@@ -72,6 +72,16 @@ def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | Non
     if rows.sum() < MIN_ROWS:
         return None
     t = table.take(rows)
+    forces = _separate_forces(t, car, powertrain)
+    fit = fit_linear(t.brake[:, None], forces.brakes, (np.array([10.0]), np.array([50.0])), t.blocks)
+    hard = table.brake > MIN_PEDAL
+    peak = float(np.percentile(-table.fx[hard], 99.0)) if hard.any() else 0.0
+    force = identified(fit.value[0], fit.sigma[0], "straight braking", floor=0.015)
+    return Braking(force, _front_share(t, car, (front[rows], rear[rows]), forces), peak)
+
+
+def _separate_forces(t: DriveTable, car: CarParams, powertrain: Powertrain | None) -> _BrakedForces:
+    """Return what slows the car in rows of straight braking; without a powertrain the engine gives nothing."""
     engine, rolling = np.zeros(len(t)), np.full(len(t), 0.015 * G)
     if powertrain is not None:
         matrix, unknowns = drive_matrix(t, car, powertrain.speeds), powertrain.fit.value
@@ -79,24 +89,19 @@ def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | Non
         engine = matrix[:, -3] * unknowns[-3] - rolling - others
     else:
         others = -0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2 - 0.015 * G
-    held = others - (t.fx + wheel_inertia_share(car) * t.ax)
-    fit = fit_linear(t.brake[:, None], held, (np.array([10.0]), np.array([50.0])), t.blocks)
-    hard = table.brake > MIN_PEDAL
-    peak = float(np.percentile(-table.fx[hard], 99.0)) if hard.any() else 0.0
-    force = identified(fit.value[0], fit.sigma[0], "straight braking", floor=0.015)
-    forces = _BrakedForces(held, engine, rolling)
-    return Braking(force, _front_share(t, car, (front[rows], rear[rows]), forces), peak)
+    return _BrakedForces(others - (t.fx + wheel_inertia_share(car) * t.ax), engine, rolling)
 
 
-def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
+def bound_front_share(table: DriveTable, car: CarParams, powertrain: Powertrain | None, share: float) -> float:
     """Return the front share, moved as far as the hardest braking of the drive demands.
 
     Neither axle can have given more than its tyres hold, so the share lies within bounds: those of a car that brakes as
-    hard as this one did.
+    hard as this one did. What the engine and the tyres' rolling resistance give is no brakes' force.
 
     Args:
         table: the drive.
         car: with its tyres.
+        powertrain: what the engine gives; None: nothing.
         share: front share of the brake force, from the slips.
     """
     hard = (table.brake > 0.3) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 8.0)
@@ -116,7 +121,13 @@ def bound_front_share(table: DriveTable, car: CarParams, share: float) -> float:
     use = force / (caps[0] + caps[1])
     most = np.argsort(use)[-max(len(use) // 50, 5) :]
     f = np.maximum(force[most], 1.0)
-    high, low = float(np.median(caps[0][most] / f)), 1.0 - float(np.median(caps[1][most] / f))
+    forces = _separate_forces(t, car, powertrain)
+    rolling = [forces.rolling * load / (loads[0] + loads[1]) for load in loads]
+    spun = [-t.ax * axle_inertia_share(car, tyre) for tyre in tyres]
+    engine = [car.drive.front_share * forces.engine, (1.0 - car.drive.front_share) * forces.engine]
+    left = [cap / body.mass + s - r - e for cap, s, r, e in zip(caps, spun, rolling, engine, strict=True)]
+    brakes = np.maximum(forces.brakes, 1.0)
+    high, low = float(np.median((left[0] / brakes)[most])), 1.0 - float(np.median((left[1] / brakes)[most]))
     commanded = float(np.median(t.brake[most])) * car.full_brake_force
     if commanded > SATURATED * float(np.median(f)):
         return share  # more was commanded than the tyres held: an axle gave less than its share

@@ -103,7 +103,7 @@ def _limit_deviations(
 def _split_deviation(car: CarParams, sigma: float) -> float:
     """Return the relative deviation of braking by that of the brakes' front share: the weaker axle sets the limit."""
     middle = compute_figures(car).braking
-    force, share = car.full_brake_force, car.brakes.front_share
+    force, share = car.full_brake_force, car.front_brake_force_share
     beside = [
         compute_figures(split_brakes(car, force / car.body.mass, min(max(share + step, 0.0), 1.0))).braking
         for step in (-sigma, sigma)

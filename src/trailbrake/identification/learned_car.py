@@ -121,7 +121,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     if braking is not None:
         braking = find_braking(table, draft.car, powertrain) or braking  # with the tyres that were found
         _put_brakes(draft, braking)
-        share = bound_front_share(table, draft.car, draft.car.brakes.front_share)
+        share = bound_front_share(table, draft.car, powertrain, draft.car.front_brake_force_share)
         draft.car = split_brakes(draft.car, braking.force.value, share)
     steering = _find_steering(table, draft, tyres)
     _put_delay(table, draft, braking, powertrain)
@@ -298,7 +298,7 @@ def _put_brakes(draft: CarDraft, found: Braking | None) -> None:
         draft.missing.append("brakes: hardly braked in a straight line")
         return
     car = draft.car
-    share = found.front_share.value if found.front_share else car.brakes.front_share
+    share = found.front_share.value if found.front_share else car.front_brake_force_share
     share = min(max(share, 0.0), 1.0)
     if found.force.value < WEAK_BRAKES:
         draft.missing.append(f"brakes: the whole pedal slows the car by {found.force.value:.1f} m/s^2 only")
