@@ -1,10 +1,12 @@
 """The delay of braking whose deceleration follows the pedal after a known time."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers.known_drives import RATE, make_table
+from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.identification.braking import Braking
@@ -46,6 +48,21 @@ def test_a_delay_is_found_to_a_part_of_the_period(delay):
     found = find_loop_delay(table, CAR, BRAKES, engine)
     assert found.value == pytest.approx(delay, abs=0.004)
     assert found.sigma < 0.01
+
+
+def test_a_locked_wheel_tells_nothing_of_its_pedal():
+    delay = 0.03
+    table, engine = stops(delay)
+    block = np.arange(len(table)) // 25
+    locked = (table.brake < 0.1) & (block % 2 == 0)  # a full pedal, and hardly any deceleration
+    pedal = np.where(locked, 1.0, table.brake)
+    late = np.convolve(locked, np.ones(8))[: len(table)] > 0.0
+    spin = np.where(late[:, None], 0.0, table.vx[:, None] / np.full((1, 4), CAR.tyre_front.radius))
+    light = [replace(tyre, inertia=1e-9) for tyre in (CAR.tyre_front, CAR.tyre_rear)]
+    car = replace(CAR, tyre_front=light[0], tyre_rear=light[1])
+    table = dataclasses.replace(table, brake_command=pedal, brake=pedal, spin=spin)
+    found = find_loop_delay(table, car, BRAKES, engine)
+    assert found.value == pytest.approx(delay, abs=0.005)
 
 
 def test_without_brakes_there_is_no_delay():

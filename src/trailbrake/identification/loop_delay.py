@@ -28,6 +28,7 @@ QUIET_FALL = 0.05  # of the throttle: engines and drive shafts ring after more
 # comes with them. Cars of much power that brake hard are never quiet.
 QUIET = ((0.25, 0.0, 0.0), (0.1, 0.2, 0.002), (0.0, 0.2, 0.004))
 MIN_GEAR_AGE = 0.5  # s
+LEAST_SPIN = 0.6  # of free rolling: below it a wheel is about to lock, or locked, and no pedal tells its brake's torque
 USUAL_LAG = (0.003, 0.006)  # s, of brakes, and what is wrong with the inertias; standard deviation
 PERIOD_SHARE = 0.15  # of the wire's period: systematic error
 
@@ -51,6 +52,7 @@ def find_loop_delay(
     gentle = (
         near & (table.throttle_command < MAX_THROTTLE) & (table.vx > MIN_SPEED)
         & (table.gear_age > MIN_GEAR_AGE) & (held < TYRE_SHARE * braking.peak) & (table.assisted < 0.5)
+        & _wheels_turn(table, car)
     )  # fmt: skip
     period = float(np.median(np.diff(table.time)))
     best: LearnedValue | None = None
@@ -98,6 +100,12 @@ def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step
         return np.asarray(matrix @ unknowns - (table.fx + change) - wheels)
     share = wheel_inertia_share(car)
     return np.asarray(matrix @ unknowns - (table.fx + share * table.ax) - (1.0 + share) * change)
+
+
+def _wheels_turn(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return where no wheel is about to lock; everywhere on a wire without wheel speeds."""
+    radii = np.repeat([car.tyre_front.radius, car.tyre_rear.radius], 2)
+    return ~np.asarray((table.spin * radii < LEAST_SPIN * table.speed[:, None]).any(axis=1))
 
 
 def _throttle_is_quiet(table: DriveTable, seconds: float) -> NDArray[np.bool_]:
