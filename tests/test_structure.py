@@ -48,7 +48,6 @@ TESTED_ELSEWHERE = {
     "observe/observation_kernels.py": "observe/test_task_spec.py",  # the kernels that a program runs
     "observe/rewards.py": "observe/test_task_spec.py",
     "observe/parts.py": "observe/test_task_spec.py",
-    "analysis/car_report.py": "run/test_learn_car.py",
     "identification/car_file_writer.py": "run/test_learn_car.py",
     "identification/drive_table.py": "run/test_learn_car.py",
     "identification/learned_car.py": "run/test_learn_car.py",

@@ -1,39 +1,35 @@
 """The report of a learned car: what was found, how sure it is, and the data behind it. One file, no network."""
 
-import math
 from collections.abc import Sequence
+from itertools import starmap
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trailbrake.analysis.car_plots import POINTS, CarPlot, Series, make_car_plots
+from trailbrake.cars.number_units import find_unit
+from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.learned_car import LearnedCar
+from trailbrake.identification.learned_value import LearnedValue
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
-from trailbrake.planning.envelope import compute_envelope
-
-Array = NDArray[np.float64]
 
 MAX_POINTS = 1500  # of a chart
+OUTLIERS = (0.05, 0.95)  # quantiles, within which most points of a chart are
 
 
-def write_car_report(path: Path, learned: LearnedCar, recordings: Sequence[str]) -> Path:
+def write_car_report(path: Path, table: DriveTable, learned: LearnedCar, recordings: Sequence[str]) -> Path:
     """Write the report of a learned car.
 
     Args:
         path: of the file.
+        table: of the drives that it was learned from.
         learned: the car.
         recordings: that it was learned from.
 
     Raises:
         UsageError: it cannot be written.
     """
-    rows = "".join(
-        f'<tr><td class="words">{escape_html(key)}</td><td>{value.value:.4g}</td>'
-        f"<td>{value.interval[0]:.4g} to {value.interval[1]:.4g}</td>"
-        f'<td class="words">{escape_html(value.source)}</td><td class="words">{escape_html(value.note)}</td></tr>'
-        for key, value in learned.values.items()
-    )
     missing = "".join(f"<li>{escape_html(text)}</li>" for text in learned.missing) or "<li>nothing</li>"
     page = render_framed_page(
         "learning/car.html",
@@ -43,48 +39,44 @@ def write_car_report(path: Path, learned: LearnedCar, recordings: Sequence[str])
         about=f"{learned.seconds:.0f} s of driving; what no drive tells is that of the class "
         f"{escape_html(learned.kind.name)}.",
         recordings=escape_html(", ".join(recordings)),
-        charts="".join(_charts(learned)),
-        rows=rows,
+        charts="".join(map(_draw_plot, make_car_plots(table, learned))),
+        rows="".join(starmap(_draw_number, learned.values.items())),
         missing=missing,
     )
     return write_page_file(path, page)
 
 
-def _charts(learned: LearnedCar) -> list[str]:
-    charts = []
-    if learned.tyres is not None:
-        rows = learned.tyres.rows
-        for axle, name in enumerate(("front", "rear")):
-            angle = np.degrees(rows[:, axle])
-            label = f"{name} axle: side force over load, by slip angle (deg)"
-            charts.append(_draw_chart(label, [("points", -angle, rows[:, 2 + axle])]))
-        charts.append(_draw_chart("force over weight: along, by across", [("points", rows[:, 2], rows[:, 5])]))
-    if learned.powertrain is not None:
-        power = learned.powertrain
-        k = power.covered
-        rpm, sigma = power.speeds[k] * 30.0 / math.pi, 1.96 * power.torque_sigma[k]
-        lines = [
-            ("one", rpm, power.torque[k]),
-            ("two", rpm, power.torque[k] - sigma),
-            ("two", rpm, power.torque[k] + sigma),
-        ]
-        charts.append(_draw_chart("full-throttle torque over mass (N m/kg), by engine speed (rpm), with 95 %", lines))
-    limits = compute_envelope(learned.car)
-    charts.append(_draw_chart("planned limits (m/s^2) by speed (m/s): across orange, braking blue, driving green", [
-        ("one", limits.speeds, limits.lateral), ("two", limits.speeds, limits.brake[:, 0]),
-        ("three", limits.speeds, limits.drive[:, 0]),
-    ]))  # fmt: skip
-    return charts
-
-
-def _draw_chart(title: str, series: Sequence[tuple[str, Array, Array]]) -> str:
-    """Return a chart of points and curves; `series` is (`points` or a style, x, y) each."""
-    frame = ChartFrame(find_range(x for _, x, _ in series), find_range(y for _, _, y in series), height=270)
+def _draw_plot(plot: CarPlot) -> str:
+    """Return a chart of the points and curves of a plot, without the few points that lie far from all others."""
+    shown = [_leave_out_outliers(series) if series.style == POINTS else series for series in plot.series]
+    frame = ChartFrame(find_range(series.x for series in shown), find_range(series.y for series in shown), height=270)
     parts = []
-    for style, x, y in series:
-        if style == "points":
+    for style, x, y in shown:
+        if style == POINTS:
             chosen = np.linspace(0, len(x) - 1, min(len(x), MAX_POINTS)).astype(int)
             parts.append(frame.draw_points(x[chosen], y[chosen]))
         else:
             parts.append(frame.draw_curve(style, x, y))
-    return frame.draw_figure(title, *parts)
+    return frame.draw_figure(plot.title, *parts)
+
+
+def _leave_out_outliers(series: Series) -> Series:
+    """Return points without those beyond the quantiles of OUTLIERS by more than the distance between these."""
+    low, high = np.quantile(series.y, OUTLIERS)
+    near = np.abs(series.y - 0.5 * (low + high)) <= 1.5 * (high - low)
+    return Series(series.style, series.x[near], series.y[near])
+
+
+def _draw_number(key: str, value: LearnedValue) -> str:
+    """Return the row of a number in the table."""
+    low, high = map(_format_number, value.interval)
+    return (
+        f'<tr><td class="words">{escape_html(key)}</td><td>{_format_number(value.value)}</td><td>{low} to {high}</td>'
+        f'<td class="words">{escape_html(find_unit(key))}</td><td class="words">{escape_html(value.source)}</td>'
+        f'<td class="words">{escape_html(value.note)}</td></tr>'
+    )
+
+
+def _format_number(value: float) -> str:
+    """Return a number with four digits, without a power of ten where it is large."""
+    return f"{value:.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"

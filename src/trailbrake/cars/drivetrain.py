@@ -22,7 +22,7 @@ class Engine(Section, frozen=True):
     """
 
     rpm: Annotated[tuple[float, ...], Meta(min_length=2, max_length=32, description="rpm, rising")]
-    torque: Annotated[tuple[float, ...], Meta(min_length=2, max_length=32, description="N m at full throttle")]
+    torque: Annotated[tuple[float, ...], Meta(min_length=2, max_length=32, description="N m, at full throttle")]
     idle_rpm: Annotated[float, positive_value("rpm")]
     limiter_rpm: Annotated[float, positive_value("rpm, above it the fuel is cut")]
     inertia: Annotated[float, positive_value("kg m^2, crankshaft, flywheel and clutch")]

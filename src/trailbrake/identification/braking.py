@@ -47,7 +47,7 @@ class Braking:
     peak: float
 
 
-class _BrakedForces(NamedTuple):
+class BrakedForces(NamedTuple):
     """What slows a car besides the air, force over mass, m/s^2, (n,) each.
 
     Attributes:
@@ -63,24 +63,35 @@ class _BrakedForces(NamedTuple):
 
 def find_braking(table: DriveTable, car: CarParams, powertrain: Powertrain | None) -> Braking | None:
     """Return the brakes of the car of a drive; None where it hardly braked in a straight line."""
-    front = table.spin[:, :2].mean(axis=1) * car.tyre_front.radius / table.speed - 1.0
-    rear = table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius / table.speed - 1.0
-    rows = (
-        (table.brake > MIN_PEDAL) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 5.0) & (front > -MAX_SLIP)
-        & (rear > -MAX_SLIP) & (table.gear_age > 0.3) & (table.assisted < 0.5) & table.steady(table.brake, 0.08, 0.06)
-    )  # fmt: skip
+    rows = find_braking_rows(table, car)
     if rows.sum() < MIN_ROWS:
         return None
     t = table.take(rows)
-    forces = _separate_forces(t, car, powertrain)
+    forces = separate_forces(t, car, powertrain)
     fit = fit_linear(t.brake[:, None], forces.brakes, (np.array([10.0]), np.array([50.0])), t.blocks)
     hard = table.brake > MIN_PEDAL
     peak = float(np.percentile(-table.fx[hard], 99.0)) if hard.any() else 0.0
     force = identified(fit.value[0], fit.sigma[0], "straight braking", floor=0.015)
-    return Braking(force, _front_share(t, car, (front[rows], rear[rows]), forces), peak)
+    return Braking(force, _front_share(t, car, _axle_slips(t, car), forces), peak)
 
 
-def _separate_forces(t: DriveTable, car: CarParams, powertrain: Powertrain | None) -> _BrakedForces:
+def find_braking_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows of straight, steady braking below the limit of the tyres (n,)."""
+    front, rear = _axle_slips(table, car)
+    return np.asarray(
+        (table.brake > MIN_PEDAL) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 5.0) & (front > -MAX_SLIP)
+        & (rear > -MAX_SLIP) & (table.gear_age > 0.3) & (table.assisted < 0.5) & table.steady(table.brake, 0.08, 0.06)
+    )  # fmt: skip
+
+
+def _axle_slips(table: DriveTable, car: CarParams) -> tuple[Array, Array]:
+    """Return the slip ratios of the axles, (n,) each."""
+    front = table.spin[:, :2].mean(axis=1) * car.tyre_front.radius / table.speed - 1.0
+    rear = table.spin[:, 2:].mean(axis=1) * car.tyre_rear.radius / table.speed - 1.0
+    return front, rear
+
+
+def separate_forces(t: DriveTable, car: CarParams, powertrain: Powertrain | None) -> BrakedForces:
     """Return what slows the car in rows of straight braking; without a powertrain the engine gives nothing."""
     engine, rolling = np.zeros(len(t)), np.full(len(t), 0.015 * G)
     if powertrain is not None:
@@ -89,7 +100,7 @@ def _separate_forces(t: DriveTable, car: CarParams, powertrain: Powertrain | Non
         engine = matrix[:, -3] * unknowns[-3] - rolling - others
     else:
         others = -0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2 - 0.015 * G
-    return _BrakedForces(others - (t.fx + wheel_inertia_share(car) * t.ax), engine, rolling)
+    return BrakedForces(others - (t.fx + wheel_inertia_share(car) * t.ax), engine, rolling)
 
 
 def bound_front_share(table: DriveTable, car: CarParams, powertrain: Powertrain | None, share: float) -> float:
@@ -121,7 +132,7 @@ def bound_front_share(table: DriveTable, car: CarParams, powertrain: Powertrain 
     use = force / (caps[0] + caps[1])
     most = np.argsort(use)[-max(len(use) // 50, 5) :]
     f = np.maximum(force[most], 1.0)
-    forces = _separate_forces(t, car, powertrain)
+    forces = separate_forces(t, car, powertrain)
     rolling = [forces.rolling * load / (loads[0] + loads[1]) for load in loads]
     spun = [-t.ax * axle_inertia_share(car, tyre) for tyre in tyres]
     engine = [car.drive.front_share * forces.engine, (1.0 - car.drive.front_share) * forces.engine]
@@ -150,7 +161,7 @@ def split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:
 
 
 def _front_share(
-    t: DriveTable, car: CarParams, slips: tuple[Array, Array], forces: _BrakedForces
+    t: DriveTable, car: CarParams, slips: tuple[Array, Array], forces: BrakedForces
 ) -> LearnedValue | None:
     """Return the front share by the slips: the force of an axle is that of the tyre law at its slip and load.
 

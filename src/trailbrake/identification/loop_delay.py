@@ -46,9 +46,7 @@ def find_loop_delay(
     """
     if braking is None or powertrain is None:
         return None
-    step = np.diff(table.time, prepend=table.time[0] - 1.0)
-    near = (step > 0.0) & (step < GAP)
-    held = _brake_force(table, car, powertrain, np.where(near, step, np.inf))
+    near, held = estimate_brake_force(table, car, powertrain)
     gentle = (
         near & (table.throttle_command < MAX_THROTTLE) & (table.vx > MIN_SPEED)
         & (table.gear_age > MIN_GEAR_AGE) & (held < TYRE_SHARE * braking.peak) & (table.assisted < 0.5)
@@ -76,15 +74,17 @@ def find_loop_delay(
     return best
 
 
-def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step: Array) -> Array:
-    """Return the brakes' torque over the wheels' radii and the mass (m/s^2), (n,), mean since the row before.
+def estimate_brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain) -> tuple[NDArray[np.bool_], Array]:
+    """Return where the row before is near, and the brakes' torque over radii and mass, mean since it: (n,), m/s^2.
 
     Args:
         table: the drive.
         car: its wheels and gears.
         powertrain: its engine.
-        step: (n,) s since the row before; infinite where there is none.
     """
+    step = np.diff(table.time, prepend=table.time[0] - 1.0)
+    near = (step > 0.0) & (step < GAP)
+    step = np.where(near, step, np.inf)
     # The mean acceleration since the row before, instead of that of the moment.
     change = np.diff(table.vx, prepend=table.vx[0]) / step - table.vy * table.yaw_rate - table.ax
     unknowns = powertrain.fit.value
@@ -97,9 +97,9 @@ def _brake_force(table: DriveTable, car: CarParams, powertrain: Powertrain, step
             tyre.inertia / tyre.radius * spin[:, axle].sum(axis=1)
             for tyre, axle in ((car.tyre_front, slice(0, 2)), (car.tyre_rear, slice(2, 4)))
         ) / car.body.mass  # fmt: skip
-        return np.asarray(matrix @ unknowns - (table.fx + change) - wheels)
+        return near, np.asarray(matrix @ unknowns - (table.fx + change) - wheels)
     share = wheel_inertia_share(car)
-    return np.asarray(matrix @ unknowns - (table.fx + share * table.ax) - (1.0 + share) * change)
+    return near, np.asarray(matrix @ unknowns - (table.fx + share * table.ax) - (1.0 + share) * change)
 
 
 def _wheels_turn(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:

@@ -458,8 +458,9 @@ def _priors(car: CarParams, signal: str, *, known_lift: bool) -> tuple[Array, Ar
         P.RADIUS_REAR: (1.0, 0.002, 0.97, 1.03),
         P.TOE_FRONT: (0.0, 0.004, -0.03, 0.03),
         P.TOE_REAR: (0.002, 0.004, -0.03, 0.03),
-        P.ROLL_FRONT: (0.0, 0.001, -0.004, 0.004),
-        P.ROLL_REAR: (0.0, 0.001, -0.004, 0.004),
+        # A wider prior takes the bend of the tyres' curve: its peak was found at a third too large a slip angle.
+        P.ROLL_FRONT: (0.0, 0.0001, -0.004, 0.004),
+        P.ROLL_REAR: (0.0, 0.0001, -0.004, 0.004),
         **{p: (0.0, 1e-9, -6.0, 1.0) for p in P if P.STEER_1 <= p <= P.STEER_6},
         # What a wire supplies of the steering wheel is where it is; what it supplies of a pad is where the thumb is.
         P.SLIP_LOAD: (front.slip_load, 0.08, -0.3, 0.4),

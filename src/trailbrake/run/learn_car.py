@@ -245,7 +245,9 @@ def _write_results(file: PlannedFile, progress: LearningProgress, options: Learn
         out.write_text(format_car(learned, car), encoding="utf-8")
     except OSError as error:
         raise UsageError("cannot write the car file", where=str(out), got=error.strerror or str(error)) from error
-    report = write_car_report(out.with_suffix(".html"), learned, [str(path) for path in progress.paths])
+    report = write_car_report(
+        out.with_suffix(".html"), join_tables(progress.tables), learned, [str(path) for path in progress.paths]
+    )
     values = {
         key: {"value": value.value, "sigma": value.sigma, "source": value.source, "note": value.note}
         for key, value in learned.values.items()
