@@ -45,7 +45,7 @@ SHARED = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared") / "
 FOLDER = Path(os.environ.get("LEARNED_CARS") or ROOT / "build" / "learned-cars")
 SIMS = {"assetto": "Assetto Corsa", "forza": "Forza", "beamng": "BeamNG"}
 CARS = tuple(f"random:{seed}" for seed in range(70, 82))  # that are driven
-COMPARED = tuple(f"random:{seed}" for seed in range(90, 102))  # whose files are compared: nobody looked at them before
+COMPARED = tuple(f"random:{seed}" for seed in range(110, 122))  # whose files are compared: nobody looked at them before
 TRACKS = ("pinegrove", "Berlin2018", "Nuerburgring")
 LEARNED_ON = TRACKS[0]
 MEASURED = TRACKS[1:]
@@ -277,15 +277,15 @@ def describe_drive(found: Figures) -> str:
     return text + (f", {found['ended']}" if found.get("ended") else "")
 
 
-def describe_files(figures: Figures, step: str = "files") -> str:
-    """Return the table of car files, and one with the counts by wire; `step` is that of the comparison."""
+def describe_files(figures: Figures) -> str:
+    """Return the table of car files, and one with the counts by wire."""
     lines = [
         "| car | wire | driven | lateral grip | braking | drive force | downforce | steer angle | delay | numbers"
         " | planned grip |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     found: dict[str, list[Figures]] = {sim: [] for sim in SIMS}
-    files = [case for turn in range(3) for case in list_files(step, turn)]
+    files = [case for turn in range(3) for case in list_files("files", turn)]
     for case in sorted(files, key=lambda case: (COMPARED.index(case.car), list(SIMS).index(case.sim))):
         learning, row = figures.get(case._replace(step="learn").name), figures.get(case.name)
         if learning is None or row is None:
@@ -299,13 +299,6 @@ def describe_files(figures: Figures, step: str = "files") -> str:
         cells += [f"{row['numbers_within']} of {row['numbers']}", f"{100.0 * row['planned_share']:.0f} %"]
         lines.append(f"{head} {' | '.join(cells)} |")
     return "\n".join([*lines, "", *describe_bars(found)])
-
-
-def describe_refits(figures: Figures) -> str:
-    """Return the same tables of the cars as they are learned again from the same drives."""
-    if not any(name.startswith("refit ") for name in figures):
-        return "None since."
-    return describe_files(figures, "refit")
 
 
 def describe_driven_files(figures: Figures) -> str:
@@ -347,8 +340,7 @@ def write_pages() -> None:
     """Write the tables into the pages."""
     figures = read_figures()
     tables = (
-        ("learn-car.md", "files", describe_files), ("learn-car.md", "refits", describe_refits),
-        ("learn-car.md", "driven-files", describe_driven_files),
+        ("learn-car.md", "files", describe_files), ("learn-car.md", "driven-files", describe_driven_files),
         ("learning-laps.md", "drives", describe_drives),
     )  # fmt: skip
     for page, name, describe in tables:

@@ -9,7 +9,18 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_type_hints,
+)
 
 from trailbrake.errors import DataError, TrailbrakeError, raised_at, suggest_names
 
@@ -131,6 +142,18 @@ def with_listen(options: Live, pad: str, listen: str) -> Live:
     return changed
 
 
+class SurfaceSignals(NamedTuple):
+    """The names of signals that tell what the wheels stand on, four each: FL, FR, RL, RR.
+
+    Attributes:
+        value: a value of its own for each surface.
+        kerb: not 0 on a kerb, which counts as the road.
+    """
+
+    value: tuple[str, ...]
+    kerb: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # help waits for this class to be made
 class Simulator(Generic[Live, Serve]):
     """One simulator.
@@ -166,6 +189,8 @@ class Simulator(Generic[Live, Serve]):
             has it; 0: with the next tick of the host.
         engine_power_signal: name of the signal of the engine's power (W, negative while it brakes), by which a car's
             mass is learned; "" where there is none.
+        surface_signals: those that tell what the wheels stand on: a car is learned on one surface; None where there are
+            none.
         traffic_driver: driver of the cars that no client drives; "" = they hold the brake. The host is a TrafficHost.
         stick_options: serve options under which the steer is that of a pad's stick; None where there are none.
         watch_options: live options under which the link sends no controls; None where it always takes the car.
@@ -204,6 +229,7 @@ class Simulator(Generic[Live, Serve]):
     describe: Callable[[Serve], str] = no_text
     answer_delay: Callable[[Serve], float] = no_delay
     engine_power_signal: str = ""
+    surface_signals: SurfaceSignals | None = None
     traffic_driver: Callable[[Serve], str] = no_text
     stick_options: Callable[[Serve], Serve] | None = None
     watch_options: Callable[[Live], Live] | None = None
@@ -223,6 +249,13 @@ class Simulator(Generic[Live, Serve]):
 
     def __repr__(self) -> str:
         return f"Simulator({self.name!r})"
+
+    @property
+    def learning_signals(self) -> tuple[str, ...]:
+        """The names of the signals by which a car is learned."""
+        power = (self.engine_power_signal,) if self.engine_power_signal else ()
+        surfaces = self.surface_signals
+        return power if surfaces is None else (*power, *surfaces.value, *surfaces.kerb)
 
     def make_link(
         self,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from helpers.known_drives import make_table
@@ -169,6 +170,18 @@ def test_a_steer_that_a_game_limits_with_speed_is_found():
     # Nothing was driven between 6 and 15 m/s; a gain of few speeds is a straight line between them.
     shares = np.interp([22.0, 28.0], STEER_SPEEDS, steer_shares(found.fit.value))
     assert shares == pytest.approx(np.interp([22.0, 28.0], [0.0, 15.0, 32.0], [1.0, 1.0, 0.08]), abs=0.12)
+
+
+def test_fast_driving_with_a_limited_steer_leaves_the_lock_to_the_class():
+    limited, _ = limit_steer(*bends(0.5))
+    table, lock = limited.take(limited.vx > 20.0), 0.8
+    steering = msgspec.structs.replace(CAR.steering, max_angle=lock)
+    found = find_tyres(table, msgspec.structs.replace(CAR, steering=steering), known_lift=True)
+    assert found.limited_steer
+    assert found.deviation[P.STEER] < 0.3 * lock
+    assert found.fit.value[P.STEER] == pytest.approx(lock, rel=0.3)
+    gain = found.fit.value[P.STEER] * np.interp(28.0, STEER_SPEEDS, steer_shares(found.fit.value))
+    assert gain == pytest.approx(0.6 * np.interp(28.0, [0.0, 15.0, 32.0], [1.0, 1.0, 0.08]), abs=0.1)
 
 
 def test_gentle_bends_leave_the_limit_to_the_class():

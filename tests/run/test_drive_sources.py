@@ -9,7 +9,11 @@ from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.drive_sources import read_drive
-from trailbrake.state import CarState, Controls
+from trailbrake.run.session.driver_needs import describe_signals
+from trailbrake.sims.forza.signals import SIGNALS
+from trailbrake.sims.forza.spec import LEARNING_SIGNALS
+from trailbrake.state import CarState, Controls, SignalValues
+from trailbrake.state.signals import match_signals
 
 
 def record(path, rows=400):
@@ -34,6 +38,30 @@ def test_rows_beside_the_recorded_road_are_left_out(tmp_path):
     table = read_drive(record(tmp_path / "a.mcap"), 0)
     assert len(table) == pytest.approx(300, abs=2)
     assert (table.y == 0.0).all()
+
+
+def test_rows_on_another_surface_than_the_drives_are_left_out(tmp_path):
+    def record_ground(name, rumble_of, strip_of, others=0.0):
+        signals = match_signals(SIGNALS, LEARNING_SIGNALS, where="test")
+        recorder = Recorder(tmp_path / name, signals=signals)
+        recorder.start({"sim": "forza", "signals": describe_signals(signals)})
+        for k in range(600):
+            state = CarState(time=0.02 * k, velocity_x=20.0, velocity_y=0.0, yaw_rate=0.0, acceleration_x=0.1,
+                             acceleration_y=0.0, speed=20.0)  # fmt: skip
+            values = {signal.name: others if signal.name.endswith(".rumble") else 0.0 for signal in signals}
+            values["forza.wheel_rr.rumble"], values["forza.wheel_rr.on_rumble_strip"] = rumble_of(k), strip_of(k)
+            state.signals = SignalValues({name: place for place, name in enumerate(values)}, tuple(values.values()))
+            recorder.tick(state, Controls())
+        recorder.close()
+        return read_drive(tmp_path / name, 0)
+
+    verge = record_ground("verge.mcap", lambda k: 0.12 if 200 <= k < 300 else 0.0, lambda k: 0.0)
+    assert len(verge) == 600 - 100 - 25  # the verge, and half a second after it
+    assert not ((verge.time >= 4.0) & (verge.time < 6.4)).any()
+    kerb = record_ground("kerb.mcap", lambda k: 0.12 if 200 <= k < 300 else 0.0, lambda k: float(200 <= k < 300))
+    assert len(kerb) == 600
+    dirt = record_ground("dirt.mcap", lambda k: 0.6, lambda k: 0.0, others=0.6)  # a road of another surface is one
+    assert len(dirt) == 600
 
 
 def test_an_export_teaches_what_its_recording_does(tmp_path):

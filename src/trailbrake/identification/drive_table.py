@@ -133,10 +133,13 @@ class WireFacts(NamedTuple):
     Attributes:
         delay: s from a sample until its answer is in force at the simulator's end, by the wire's protocol.
         engine_power: (n,) W, negative while it brakes; None: the wire does not tell it.
+        surface: (n, 4) a value of its own for each surface under a wheel, NaN where it is a kerb or unknown; None: the
+            wire does not tell it.
     """
 
     delay: float = 0.0
     engine_power: Array | None = None
+    surface: Array | None = None
 
 
 def make_table(
@@ -204,7 +207,7 @@ def make_table(
         & np.isfinite(table.fx)
         & np.isfinite(table.fy)
         & (np.nan_to_num(raw["contact_depth"]) <= 0.0)
-        & _on_road(raw, wheels, bounds)
+        & _find_road_rows(raw, wheels, bounds, None if wire.surface is None else wire.surface[order])
     )
     return table.take(np.flatnonzero(good)[::every])
 
@@ -227,9 +230,17 @@ def _mean_command(time: Array, command: Array, every: int, delay: float) -> Arra
     return np.asarray((integral[every:] - integral[:-every]) / (edges[every:] - edges[:-every]))
 
 
-def _on_road(raw: Mapping[str, Array], wheels: Mapping[str, Array], bounds: RoadBounds | None) -> NDArray[np.bool_]:
-    """Return whether all wheels are on the road, and were for the last DIRT_S; what is not known counts as on it."""
+def _find_road_rows(
+    raw: Mapping[str, Array], wheels: Mapping[str, Array], bounds: RoadBounds | None, surface: Array | None
+) -> NDArray[np.bool_]:
+    """Return whether all wheels are on the road, and were for the last DIRT_S; what is not known counts as on it.
+
+    The road's surface is that under the wheels for most of the drive.
+    """
     on_road = ~(wheels["on_track"] < 0.5).any(axis=1)
+    if surface is not None and np.isfinite(surface).any():
+        values, counts = np.unique(surface[np.isfinite(surface)], return_counts=True)
+        on_road &= ~(np.isfinite(surface) & (surface != values[np.argmax(counts)])).any(axis=1)
     if bounds is not None:
         on_road &= find_rows_on_road(raw["x"], raw["y"], bounds)
     time = raw["time"]

@@ -397,7 +397,11 @@ def _find_steering(table: DriveTable, draft: CarDraft, tyres: TyreFit | None) ->
         response = find_response(table.time, table.steer, applied, usual_rate=scale * usual.max_rate)
     lock = gain * (response.gain.value if response else 1.0)
     lock = min(max(lock, 0.02), 1.3)
-    found = {"max_angle": identified(lock, sigma * lock / gain, "curvature over steer", floor=0.005)}
+    deviation = tyres.deviation[P.STEER]
+    if math.isfinite(deviation):
+        draft.missing.append("lock of the steering: the game limits the steer at speed, and nothing was driven slowly")
+    found = {"max_angle": identified(lock, sigma * lock / gain, "curvature over steer", floor=0.005,
+                                     prior_sigma=deviation)}  # fmt: skip
     if tyres.signal == "wheel_angle":
         found["ratio"] = identified(1.0 / gain, sigma / gain**2, "curvature over steering wheel")
     rate = response.rate if response else None

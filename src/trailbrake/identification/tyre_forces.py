@@ -37,6 +37,7 @@ LONGITUDINAL_WEIGHT = 0.5
 GENTLE_SIDE = 3.0  # m/s^2
 MIN_GAIN_ROWS = 15
 GAIN_SPREAD = 0.5  # of the logarithm of a gain, about that of gentle driving
+USUAL_LOCK = 0.2  # deviation of a lock from that of the class, over it
 SLIP_ERROR, SLIP_SHARE = 0.05, 0.1  # of the slip over that of its peak, as the wire supplies it: what it is known to
 SLIP_WEIGHT = 0.5  # of a wheel's: four of them are no more than a force
 PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
@@ -367,6 +368,8 @@ def find_tyres(table: DriveTable, car: CarParams, *, known_lift: bool) -> TyreFi
     mean, deviation, limits = _priors(car, signal, known_lift=known_lift)
     if falling is not None:
         mean[P.STEER_1 : P.STEER_6 + 1], deviation[P.STEER_1 : P.STEER_6 + 1] = falling, GAIN_SPREAD
+    if falling is not None and math.isnan(slow_gain):  # what is driven fast shows no lock
+        slow_gain, deviation[P.STEER] = mean[P.STEER], USUAL_LOCK * mean[P.STEER]
     start = mean.copy()
     start[P.STEER] = slow_gain if falling is not None else _kinematic_gain(flow, car, mean[P.STEER], math.inf)
     blocks = np.tile(flow.table.blocks, len(model.residuals(start)) // len(flow.table))
@@ -393,7 +396,7 @@ def _falling_gain(flow: _Flow, car: CarParams) -> Array | None:
     t = flow.table
     slow = _slow_gain(flow, car)
     if math.isnan(slow):
-        return None
+        slow = car.steering.max_angle
     gentle = (np.abs(t.fy) < GENTLE_SIDE) & (np.abs(flow.steer) > 0.01)
     ratio = car.body.wheelbase * t.yaw_rate / t.speed / np.where(np.abs(flow.steer) > 0.01, flow.steer, np.nan) / slow
     fast = [gentle & (t.vx > speed) for speed in FAST]

@@ -50,14 +50,21 @@ def _read_recording(path: Path, number: int, bounds: RoadBounds | None) -> Drive
     road = recording.road_map if bounds is None else None
     if road is not None:
         bounds = RoadBounds(road.centre, road.left, road.right)
-    return make_table(state, controls, number, bounds, WireFacts(recording.wire_delay, _read_engine_power(recording)))
+    return make_table(state, controls, number, bounds, _read_wire_facts(recording))
 
 
-def _read_engine_power(recording: Recording) -> Array | None:
+def _read_wire_facts(recording: Recording) -> WireFacts:
+    """Return what the wire of a recording has beside states and controls, by the signals that its simulator names."""
     simulators = {simulator.name: simulator for simulator in registry.list_simulators().simulators}
     simulator = simulators.get(str(recording.about.get("sim", "")))
-    name = simulator.engine_power_signal if simulator is not None else ""
-    return np.asarray(recording.signals[name]) if name in recording.signals else None
+    if simulator is None:
+        return WireFacts(recording.wire_delay)
+    signals, power, surfaces = recording.signals, simulator.engine_power_signal, simulator.surface_signals
+    surface = None
+    if surfaces is not None and all(name in signals for name in (*surfaces.value, *surfaces.kerb)):
+        value, kerb = (np.column_stack([signals[name] for name in names]) for names in surfaces)
+        surface = np.where(kerb > 0.0, np.nan, value)
+    return WireFacts(recording.wire_delay, np.asarray(signals[power]) if power in signals else None, surface)
 
 
 def _find_session_simulator(path: Path) -> AnySimulator | None:

@@ -94,8 +94,7 @@ def record_drive(
     """
     supervisor, breakable = Supervisor(), BreakableCall()
     simulator, drive, live, road = target
-    if simulator.engine_power_signal:
-        drive = replace(drive, signals=(*drive.signals, simulator.engine_power_signal))
+    drive = replace(drive, signals=(*drive.signals, *simulator.learning_signals))
     setup = make_setup(simulator, drive, live, driver)
     with (
         handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),

@@ -15,6 +15,7 @@ SIMULATOR = Simulator(
     host=Deferred("trailbrake.sims.forza.host:Host"),
     period=spec.host_period,
     engine_power_signal=spec.ENGINE_POWER,
+    surface_signals=spec.SURFACES,
     unmapped_driver="lane_keep",
     embedded_options=spec.embedded_options,
     stick_options=spec.stick_options,

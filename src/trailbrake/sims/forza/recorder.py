@@ -21,7 +21,7 @@ from trailbrake.sims.forza.link import parse_forward
 from trailbrake.sims.forza.raw import RawWriter
 from trailbrake.sims.forza.recorder_settings import RecorderSettings
 from trailbrake.sims.forza.signals import SIGNALS, PacketSignalReader
-from trailbrake.sims.forza.spec import AUTO, ENGINE_POWER, RecordOptions
+from trailbrake.sims.forza.spec import AUTO, LEARNING_SIGNALS, RecordOptions
 from trailbrake.sims.forza.table_columns import DEFAULT_COLUMNS, make_row_builder
 from trailbrake.sims.forza.table_fields import UnknownField, clear_fields
 from trailbrake.sims.forza.tables import TableWriter
@@ -67,7 +67,7 @@ class RecordingSession:
         self._udp: UdpSocket | None = None
         self._file: Iterator[tuple[bytes, int]] | None = None
         # A car's mass is learned by its power, from anybody's recording.
-        self.signals = match_signals(SIGNALS, (*options.signals, ENGINE_POWER), where="--signals")
+        self.signals = match_signals(SIGNALS, (*options.signals, *LEARNING_SIGNALS), where="--signals")
         self._unknown: tuple[UnknownField, ...] = ()
         columns = None
         if source is not None:

@@ -10,10 +10,17 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from trailbrake.errors import UsageError
+from trailbrake.simulator import SurfaceSignals
 
 NAME = "forza"
 TITLE = "Forza Motorsport / Horizon (Data Out and a virtual pad)"
 ENGINE_POWER = "forza.power"  # signal
+_WHEELS = ("fl", "fr", "rl", "rr")
+SURFACES = SurfaceSignals(
+    value=tuple(f"forza.wheel_{wheel}.rumble" for wheel in _WHEELS),
+    kerb=tuple(f"forza.wheel_{wheel}.on_rumble_strip" for wheel in _WHEELS),
+)
+LEARNING_SIGNALS = (ENGINE_POWER, *SURFACES.value, *SURFACES.kerb)  # that recordings always have
 
 PORT = 2560  # for telemetry; outside 5200 to 5300, where FH6 binds its own socket
 PAD_PORT = 2561  # on which our host receives pad reports
