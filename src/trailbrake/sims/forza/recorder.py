@@ -66,7 +66,7 @@ class RecordingSession:
         self.warnings: deque[str] = deque()
         self._udp: UdpSocket | None = None
         self._file: Iterator[tuple[bytes, int]] | None = None
-        # A car's mass is learned by its power, from anybody's recording.
+        # A car is learned by these, from anybody's recording.
         self.signals = match_signals(SIGNALS, (*options.signals, *LEARNING_SIGNALS), where="--signals")
         self._unknown: tuple[UnknownField, ...] = ()
         columns = None
