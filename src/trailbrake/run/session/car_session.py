@@ -48,9 +48,9 @@ class _ProgressTap:
         if now >= self._due:
             self._due = now + 0.2
             done = len(self._scorer.laps) + self._scorer.progress
-            self._listener.show_progress(
-                done / self._laps if self._laps else math.nan, state, len(self._scorer.laps) + 1
-            )
+            # The car may be past the finish when the last lap has been counted.
+            share = min(done / self._laps, 1.0) if self._laps else math.nan
+            self._listener.show_progress(share, state, len(self._scorer.laps) + 1)
 
     def close(self) -> None:
         """Nothing to end."""
