@@ -46,6 +46,15 @@ def test_points_far_from_all_others_do_not_shrink_a_chart(tmp_path):
     assert chart.count("<circle") == 399
 
 
+def test_data_that_are_missing_leave_a_chart_empty(tmp_path):
+    rows = np.zeros((40, 6))
+    rows[:, 0], rows[:, 5] = np.linspace(-0.1, 0.1, 40), np.nan
+    tyres = SimpleNamespace(rows=rows, signal="steer")
+    text = write_car_report(tmp_path / "car.html", make_table(50), learned(tyres=tyres), []).read_text("utf-8")
+    chart = next(figure for figure in text.split("<figure>") if "along, by across" in figure)
+    assert "<circle" not in chart
+
+
 def test_a_report_that_cannot_be_written_is_one_line(tmp_path):
     with pytest.raises(UsageError):
         write_car_report(tmp_path, make_table(50), learned(), [])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import DataError, UsageError
+from trailbrake.identification.learned_car import learn_car
 from trailbrake.record.csv_export import export_csv
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
@@ -62,6 +63,9 @@ def test_rows_on_another_surface_than_the_drives_are_left_out(tmp_path):
     assert len(kerb) == 600
     dirt = record_ground("dirt.mcap", lambda k: 0.6, lambda k: 0.0, others=0.6)  # a road of another surface is one
     assert len(dirt) == 600
+    astray = record_ground("astray.mcap", lambda k: 0.6, lambda k: 0.0)
+    with pytest.raises(DataError, match="driving on a road"):
+        learn_car(astray)
 
 
 def test_an_export_teaches_what_its_recording_does(tmp_path):

@@ -61,8 +61,11 @@ def _draw_plot(plot: CarPlot) -> str:
 
 
 def _leave_out_outliers(series: Series) -> Series:
-    """Return points without those beyond the quantiles of OUTLIERS by more than the distance between these."""
-    low, high = np.quantile(series.y, OUTLIERS)
+    """Return finite points without those beyond the quantiles of OUTLIERS by more than the distance between these."""
+    known = np.isfinite(series.y)
+    if not known.any():
+        return Series(series.style, series.x[known], series.y[known])
+    low, high = np.quantile(series.y[known], OUTLIERS)
     near = np.abs(series.y - 0.5 * (low + high)) <= 1.5 * (high - low)
     return Series(series.style, series.x[near], series.y[near])
 

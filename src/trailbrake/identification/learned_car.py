@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.params import CarParams, SteerRange
+from trailbrake.errors import DataError
 from trailbrake.identification.actuator_response import ActuatorResponse, find_response
 from trailbrake.identification.braking import Braking, bound_front_share, find_braking, split_brakes
 from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
@@ -97,8 +98,12 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         name: of the car.
 
     Raises:
-        DataError: the drives are of different cars, or what was found does not make a car.
+        DataError: nothing was driven on the road, the drives are of different cars, or what was found does not make a
+            car.
     """
+    if not len(table):
+        raise DataError("nothing can be learned of a car", where="recordings", expected="driving on a road",
+                        got="no row without a gap, a contact, or a wheel beside the road")  # fmt: skip
     check_same_car(table)
     geometry = find_geometry(table)
     gearing = find_gearing(table, geometry)
