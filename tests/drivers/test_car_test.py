@@ -1,8 +1,10 @@
 """The test drive of a car without a description: its effort, and how it ends."""
 
+from dataclasses import replace
+
 import pytest
 
-from trailbrake.drivers.car_test import MOST_OFFS, STAGES, STANDSTILL_S, Driver
+from trailbrake.drivers.car_test import MOST_OFFS, STAGES, STANDSTILL_S, UNDERSTEER_THROTTLE, Driver
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState
 from trailbrake.tracks.road_columns import RoadColumn
@@ -58,3 +60,15 @@ def test_running_wide_lowers_the_accelerations_by_one_stage_however_long_it_last
     for number in range(5):
         made.act(state(made, 50.0 + number, offset=20.0), DT)
     assert (made.stage, made.ceiling) == (2, 2)
+
+
+def test_a_car_that_turns_no_further_gets_little_throttle():
+    turning, free = driver(), driver()
+    for made, yaw in ((turning, 1.2), (free, 0.0)):  # the line is far to the left, or ahead
+        made.time = 30.0
+        for _ in range(20):
+            at = state(made, 50.0)
+            controls = made.act(replace(at, yaw=at.yaw - yaw), DT)
+    assert abs(turning.steer) == 1.0
+    assert controls.throttle > UNDERSTEER_THROTTLE
+    assert turning.act(replace(at, yaw=at.yaw - 1.2), DT).throttle == pytest.approx(UNDERSTEER_THROTTLE)

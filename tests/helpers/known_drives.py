@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from trailbrake.identification.boost import build_up_boost
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.powertrain import drive_matrix, wheel_inertia_share
 
@@ -23,6 +24,7 @@ def make_table(rows, **columns):
     values["gear_age"] = np.full(rows, 10.0)
     for name, column in columns.items():
         values[name] = np.broadcast_to(np.asarray(column, float).T, values[name].T.shape).T.copy()
+    values["boost"] = values["boost"] if "boost" in columns else values["throttle"]
     return DriveTable(**values)
 
 
@@ -32,8 +34,11 @@ def weave(rows, speed=6.0, amplitude=0.4):
     return time, amplitude * np.sin(2.0 * np.pi * time / 2.4), np.full(rows, speed)
 
 
-def straight_drive(car, throttle_of):
-    """Return pulls and coasting of a car in three gears, the truth of its powertrain, and its engine speeds."""
+def straight_drive(car, throttle_of, lag=0.0):
+    """Return pulls and coasting of a car in three gears, the truth of its powertrain, and its engine speeds.
+
+    Its boost builds up with `lag` (s), of which the table tells nothing.
+    """
     rng = np.random.default_rng(1)
     parts = []
     for gear in (2, 3, 4):
@@ -56,7 +61,8 @@ def straight_drive(car, throttle_of):
     ])  # fmt: skip
     inertia = wheel_inertia_share(car)
     # The acceleration appears on both sides: of the body, and of what turns.
-    still = drive_matrix(replace(table, ax=np.zeros(len(gear))), car, speeds) @ truth
+    boost = build_up_boost(table, lag)
+    still = drive_matrix(replace(table, ax=np.zeros(len(gear)), boost=boost), car, speeds) @ truth
     lever = (ratio / car.driven_radius) ** 2 * car.engine.inertia / mass
     ax = still / (1.0 + inertia + lever)
     return replace(table, ax=ax, fx=ax), truth, speeds

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.known_drives import RATE, make_table
+from msgspec.structs import replace as replace_fields
 
+from trailbrake.cars.car_library import load_car
 from trailbrake.identification.drive_table import join_tables
-from trailbrake.identification.gearing import find_gearing
+from trailbrake.identification.gearing import REVVED_OUT, append_gears, find_gearing
 from trailbrake.identification.geometry import Geometry
 from trailbrake.identification.learned_value import identified
 
@@ -71,3 +73,38 @@ def test_a_shift_takes_as_long_as_the_car_is_without_drive(supplied_after):
 
 def test_without_an_engine_there_are_no_gears():
     assert find_gearing(make_table(300, vx=10.0, engine=np.nan), geometry(0.0, 0.004)) is None
+
+
+def driven_gears(count):
+    """Return a car whose file has its first gears alone, and the finding of a drive in them."""
+    car = load_car("gt3")
+    known = replace_fields(car, gearbox=replace_fields(car.gearbox, ratios=car.gearbox.ratios[:count]))
+    ratios = tuple(identified(known.gearbox.overall_ratio(gear), 0.01, "") for gear in range(1, count + 1))
+    found = find_gearing(two_gears(), geometry(0.0, 0.004))
+    return known, replace(found, ratios=ratios, revs={count: 0.5 * car.gearbox.upshift_rpm * np.pi / 30.0})
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_box_reaches_the_top_speed(count):
+    car, found = driven_gears(count)
+    more = append_gears(car, replace(found, upshift=identified(700.0, 1.0, "")))
+    box = more.gearbox
+    assert box.ratios[:count] == car.gearbox.ratios
+    assert all(short > long for short, long in zip(box.ratios, box.ratios[1:], strict=False))
+    fastest = (box.upshift_rpm * np.pi / 30.0) * more.driven_radius / box.overall_ratio(box.top_gear)
+    assert fastest > 70.0  # m/s
+
+
+def test_a_gear_that_revs_beyond_the_up_shifts_is_the_last():
+    car, found = driven_gears(4)
+    revved = replace(found, revs={4: 1.01 * REVVED_OUT * car.gearbox.upshift_rpm * np.pi / 30.0})
+    shifting = replace(revved, upshift=identified(700.0, 1.0, ""))
+    assert append_gears(car, shifting) == car
+    assert append_gears(car, replace(revved, upshift=None)) != car  # the driver may have held it
+    assert append_gears(car, replace(shifting, ratios=(*found.ratios, None))) != car  # one more was seen
+
+
+def test_a_kart_has_one_gear():
+    car, found = driven_gears(1)
+    revved = replace(found, upshift=None, revs={1: 1.01 * REVVED_OUT * car.gearbox.upshift_rpm * np.pi / 30.0})
+    assert append_gears(car, revved) == car

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
+from trailbrake.evaluate.car_comparison import restore_found_numbers
 from trailbrake.identification.lap_fault import LapFault
 from trailbrake.identification.planned_car import GRIP_STEPS, PlanReduction, lower_plan, plan_car
 
@@ -43,6 +44,8 @@ def test_doubt_and_unshown_peaks_lower_the_grip():
     gentle = plan_car(learned(used=0.4), PlanReduction())
     assert gentle.tyre_front.mu_y < 0.9 * learned().car.tyre_front.mu_y
     assert gentle.uncertainty.planned_share == 1.0
+    assert gentle.uncertainty.planned_front == pytest.approx(gentle.tyre_front.mu_y / learned().car.tyre_front.mu_y)
+    assert restore_found_numbers(gentle).tyre_rear.mu_x == pytest.approx(learned().car.tyre_rear.mu_x)
 
 
 def test_an_axle_that_never_slid_is_known_as_the_fit_says_where_the_other_one_did():

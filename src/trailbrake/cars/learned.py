@@ -26,6 +26,12 @@ class Uncertainty(Section, frozen=True):
     planned_along: Annotated[
         float, Meta(gt=0.0, le=1.0, description="1, the same of the grip along the tyres, besides")
     ] = 1.0
+    planned_front: Annotated[
+        float, Meta(gt=0.0, le=1.0, description="1, the same of the front tyres, that were never near their peak")
+    ] = 1.0
+    planned_rear: Annotated[
+        float, Meta(gt=0.0, le=1.0, description="1, the same of the rear tyres, that were never near their peak")
+    ] = 1.0
     planned_downforce: Annotated[
         float, Meta(gt=0.0, le=1.0, description="1, downforce in this file over the downforce that was found")
     ] = 1.0

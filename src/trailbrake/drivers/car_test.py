@@ -23,7 +23,7 @@ from trailbrake.units import wrap_angle
 USUAL_WIDTH = 2.2  # m, of a car, a margin included
 LINE_WEIGHT = 1e-3  # 1/m^2, of the line: see `planning/racing_line.py`
 FIRST_GUESS = 6.0  # m, steer per curvature
-STAGES = (3.0, 4.5, 6.5, 9.0, 12.0, 15.5)  # m/s^2 of lateral acceleration
+STAGES = (3.0, 4.5, 6.5, 9.0, 12.0, 15.5, 20.0)  # m/s^2 of lateral acceleration
 PULL_SHARE = 3.0  # of it, with which the car accelerates at most: more has left a narrow road before it was learned
 BRAKING_SHARE = 0.55  # of it, that the speed limit plans to brake with
 MAX_BRAKING = 6.0  # m/s^2
@@ -34,6 +34,8 @@ STEP_EVERY_S, STEP_S, STEP_SIDE = 6.0, 0.22, 2.2  # s, s and m/s^2
 STRAIGHT_SIDE = 0.8  # m/s^2: what counts as straight
 SLIDING_SLIP = 0.13  # rad at the rear
 UNDERSTEER = 1.8  # steer over what the linear car would take
+FULL_STEER = 0.98
+UNDERSTEER_THROTTLE = 0.15  # at most then: driven front wheels would pull the car off the road
 WIDE = 0.85  # share of the half road
 OFF_SPEED = 5.0  # m/s, beside the road
 MOST_OFFS = 4
@@ -59,7 +61,7 @@ class Driver:
     USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
 
-    def __init__(self, seconds: float = 240.0, stage: float = 800.0, most: float = 15.5, effort: float = 1.0) -> None:
+    def __init__(self, seconds: float = 240.0, stage: float = 800.0, most: float = 20.0, effort: float = 1.0) -> None:
         self.seconds, self.stage_length, self.most, self.effort = seconds, stage, most, effort
 
     def reset(self, course: Course) -> None:
@@ -73,7 +75,7 @@ class Driver:
         self.time = self.driven = self.moved_at = self.stage_start = 0.0
         self.stage, self.ceiling, self.offs = 0, len(self.stages) - 1, 0
         self.steer = self.sliding = 0.0
-        self.off = self.wide = False
+        self.off = self.wide = self.understeers = False
         self.step_at = 0.0
         self.ratios = [math.nan, math.nan]  # spin over speed of the axles, rolling freely
         self.finished, self.broke_off, self.ended = False, False, ""
@@ -104,6 +106,7 @@ class Driver:
             limit, most_side = float(self.limits[self.stage][self.row]), self.stages[self.stage]
             bending = abs(state.speed * state.yaw_rate) / most_side
             self.pedals_of.most_acceleration = PULL_SHARE * most_side
+            self.pedals_of.most_throttle = UNDERSTEER_THROTTLE if self.understeers else 1.0
             throttle, brake = self.pedals_of.pedals(state.speed, limit, bending, self._slips(state), dt)
         return Controls(steer=self.steer, throttle=throttle, brake=brake)
 
@@ -152,6 +155,7 @@ class Driver:
         if side > 3.0:
             linear = abs(self.steering.steer_for(state.yaw_rate / speed, speed))
             lazy = abs(self.steer) > UNDERSTEER * linear + 0.02
+        self.understeers = lazy or abs(self.steer) > FULL_STEER  # the latter with what was learned of the steering
         self.sliding = self.sliding + dt if (rear > SLIDING_SLIP or lazy) and state.speed > 6.0 else 0.0
         lap = self.line.length
         if (self.sliding > 0.25 or ran_wide) and self.stage > 0:

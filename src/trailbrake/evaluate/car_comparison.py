@@ -70,8 +70,13 @@ def restore_found_numbers(car: CarParams) -> CarParams:
     doubt = car.uncertainty
     if doubt is None:
         return car
-    across, along, downforce = doubt.planned_share, doubt.planned_share * doubt.planned_along, doubt.planned_downforce
-    tyres = [replace(tyre, mu_x=tyre.mu_x / along, mu_y=tyre.mu_y / across) for tyre in (car.tyre_front, car.tyre_rear)]
+    downforce = doubt.planned_downforce
+    axles = ((car.tyre_front, doubt.planned_front), (car.tyre_rear, doubt.planned_rear))
+    tyres = [
+        replace(tyre, mu_x=tyre.mu_x / (doubt.planned_share * share * doubt.planned_along),
+                mu_y=tyre.mu_y / (doubt.planned_share * share))
+        for tyre, share in axles
+    ]  # fmt: skip
     aero = replace(car.aero, lift_area_front=car.aero.lift_area_front / downforce,
                    lift_area_rear=car.aero.lift_area_rear / downforce)  # fmt: skip
     return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)

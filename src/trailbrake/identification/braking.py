@@ -104,7 +104,7 @@ def separate_forces(t: DriveTable, car: CarParams, powertrain: Powertrain | None
 
 
 def bound_front_share(table: DriveTable, car: CarParams, powertrain: Powertrain | None, share: float) -> float:
-    """Return the front share, moved as far as the hardest braking of the drive demands.
+    """Return the front share, moved half as far as the hardest braking of the drive demands.
 
     Neither axle can have given more than its tyres hold, so the share lies within bounds: those of a car that brakes as
     hard as this one did. What the engine and the tyres' rolling resistance give is no brakes' force.
@@ -142,7 +142,8 @@ def bound_front_share(table: DriveTable, car: CarParams, powertrain: Powertrain 
     commanded = float(np.median(t.brake[most])) * car.full_brake_force
     if commanded > SATURATED * float(np.median(f)):
         return share  # more was commanded than the tyres held: an axle gave less than its share
-    return min(max(share, low), high) if low < high else 0.5 * (low + high)
+    bounded = min(max(share, low), high) if low < high else 0.5 * (low + high)
+    return 0.5 * (share + bounded)  # the loads and frictions of the bounds err as much as the slips do
 
 
 def split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:

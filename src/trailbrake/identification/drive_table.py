@@ -46,6 +46,7 @@ class DriveTable:
         fx, fy: m/s^2, force of tyres and air over mass, forward and left.
         ax: m/s^2, acceleration forward (the road's climb is not in it).
         throttle, brake: 0..1, as the wire says that they are applied, else as they were commanded.
+        boost: 0..1, of a turbocharger that has built up; the throttle, until a lag of it is known (`boost.py`).
         throttle_command, brake_command: 0..1, as they were commanded: mean of those in force until the next row.
         steer: -1..1, as it was commanded.
         steer_applied: -1..1, as the wire says that it is applied; NaN where it does not.
@@ -77,6 +78,7 @@ class DriveTable:
     ax: Array
     throttle: Array
     brake: Array
+    boost: Array
     throttle_command: Array
     brake_command: Array
     steer: Array
@@ -183,13 +185,13 @@ def make_table(
     fy = raw["acceleration_y"] + G * np.sin(bank)
     place_x, place_y = _contact_places(raw, wheels)
     gear, age = _gears(raw["gear"], time)
+    throttle = np.where(np.isfinite(raw["throttle"]), raw["throttle"], commanded["throttle"])
     table = DriveTable(
         time=time, drive=np.full(len(time), float(number)),
         block=1e5 * number + np.floor((time - time[0]) / BLOCK_S),
         x=raw["x"], y=raw["y"], vx=raw["velocity_x"], vy=raw["velocity_y"], yaw_rate=raw["yaw_rate"],
         yaw_acceleration=slope(raw["yaw_rate"]), fx=fx, fy=fy, ax=raw["acceleration_x"],
-        throttle=np.where(np.isfinite(raw["throttle"]), raw["throttle"], commanded["throttle"]),
-        brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]),
+        throttle=throttle, brake=np.where(np.isfinite(raw["brake"]), raw["brake"], commanded["brake"]), boost=throttle,
         throttle_command=pedals["throttle"], brake_command=pedals["brake"], steer=commanded["steer"],
         steer_applied=raw["steer"], wheel_angle=raw["steering_wheel_angle"], gear=gear, gear_age=age,
         engine=raw["engine_speed"],

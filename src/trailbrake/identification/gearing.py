@@ -1,9 +1,12 @@
 """Gears: which axle is driven, engine speed over wheel speed in each gear, and when the box shifts."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
+from trailbrake.cars.params import CarParams
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.geometry import Geometry
 from trailbrake.identification.learned_value import LearnedValue, identified
@@ -16,6 +19,12 @@ LONGEST_SHIFT = 0.6  # s before the wire supplies the new gear
 SHIFT_ERROR = 0.045  # s, of the method: the clutch closes gradually, and drive shafts swing after a shift
 FULL_THROTTLE = 0.9
 IDLE_MARGIN = 1.3
+REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear is the last
+TOP_SPEED_SHARE = 1.1  # of the speed at which drag takes all power, that the last gear reaches at least
+LEAST_DRAG_AREA = 0.1  # m^2, that limits it
+USUAL_GEARS, MOST_GEARS = 6, 8
+MOST_STEP = 1.45  # from a gear to the next, of those that are guessed
+RPM = math.pi / 30.0
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,29 @@ def find_gearing(table: DriveTable, geometry: Geometry) -> Gearing | None:
     else:
         limiter = identified(most, 0.03 * most, "highest engine speed seen")
     return Gearing(layout, front, tuple(ratios), up, down, limiter, _idle(table), _shift_time(table), revs)
+
+
+def append_gears(car: CarParams, found: Gearing) -> CarParams:
+    """Return a car with gears beyond the highest that was driven, if it was not the last: a box reaches the top speed.
+
+    Args:
+        car: with its engine, its drag, and the gears that were driven.
+        found: those gears, and how the box shifts.
+    """
+    box, top = car.gearbox, car.gearbox.top_gear
+    # In the last gear the engine revs beyond its up-shifts; in others too, where the driver, not the box, holds them.
+    shifts = found.upshift is not None or len(found.ratios) == 1
+    if shifts and len(found.ratios) == top and found.revs.get(top, 0.0) > REVVED_OUT * box.upshift_rpm * RPM:
+        return car
+    half = 0.5 * car.aero.air_density * max(car.aero.drag_area, LEAST_DRAG_AREA)
+    fastest = TOP_SPEED_SHARE * math.cbrt(car.engine.peak_power * box.efficiency / half)  # where drag takes all power
+    ratios, reach = list(box.ratios), box.upshift_rpm * RPM * car.driven_radius / box.final_drive
+    # Of one gear alone: equal steps to the top speed. A first gear that reaches 50 m/s is one of a close box.
+    step = ratios[-1] / ratios[-2] if top > 1 else (reach / ratios[0] / fastest) ** (1.0 / (USUAL_GEARS - 1))
+    while len(ratios) < MOST_GEARS and reach / ratios[-1] <= fastest:
+        step = max(step**0.9, 1.0 / MOST_STEP)  # the steps of a gearbox get smaller
+        ratios.append(ratios[-1] * step)
+    return replace(car, gearbox=replace(box, ratios=tuple(ratios)))
 
 
 def _find_layout(geometry: Geometry) -> tuple[str, float]:

@@ -5,6 +5,7 @@ every force is known over the mass alone, and the car file has the mass of the c
 accelerations, do not change.
 """
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.params import CarParams, SteerRange
 from trailbrake.errors import DataError
 from trailbrake.identification.actuator_response import ActuatorResponse, find_response
+from trailbrake.identification.boost import build_up_boost, find_boost
 from trailbrake.identification.braking import Braking, bound_front_share, find_braking, split_brakes
 from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
 from trailbrake.identification.class_priors import CarClass, find_class, make_prior_car
@@ -26,7 +28,7 @@ from trailbrake.identification.drive_quality import check_same_car, describe_gap
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.engine_power import find_torque_curve
 from trailbrake.identification.figure_uncertainty import find_uncertainty
-from trailbrake.identification.gearing import Gearing, find_gearing
+from trailbrake.identification.gearing import Gearing, append_gears, find_gearing
 from trailbrake.identification.geometry import Geometry, find_geometry
 from trailbrake.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
 from trailbrake.identification.loop_delay import find_loop_delay
@@ -56,10 +58,6 @@ WHEELBASE_SPREAD, ARM_SPREAD = 0.07, 0.12  # relative, within a class of cars
 WEAK_BRAKES = 2.0  # m/s^2 at full pedal, below which it is said
 LOW_TORQUE = 0.55  # torque at idle, over that at the lowest engine speed that was driven
 MOST_RATE = 3.0  # of the class's steering rate: what is faster is no rack
-REVVED_OUT = 1.02  # engine speed over that of the up-shifts beyond which a gear is the last
-TOP_SPEED_SHARE = 1.1  # of the speed at which drag takes all power, that the last gear reaches at least
-MOST_GEARS = 8
-MOST_STEP = 1.45  # from a gear to the next, of those that are guessed
 SEEN_GRIP = 98.5  # percentile of the force over weight that tells the class
 
 
@@ -116,6 +114,7 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
         if mass is not None:  # it tells the class as well
             kind, draft = _begin_draft(table, geometry, gearing, mass.value)
         put_mass(draft, mass)
+    table = _put_boost(table, draft) if gearing else table
     powertrain = find_powertrain(table, draft.car, find_torque_curve(table, draft.car)) if gearing else None
     _put_powertrain(draft, powertrain)
     _append_gears(draft, gearing)
@@ -206,8 +205,6 @@ def _put_gearing(draft: CarDraft, found: Gearing | None) -> None:
     for gear in range(1, min(known)):  # gears below the lowest that was driven, in the usual steps
         overall[gear - 1] = overall[min(known) - 1] * 1.35 ** (min(known) - gear)
     unseen = [g for g in range(1, top + 1) if g not in known]
-    if top == 1:
-        draft.missing.append("gears above 1: never driven; the file has one gear")
     if unseen:
         draft.missing.append(f"ratio of gear {', '.join(map(str, unseen))}: not driven for long enough")
     for a in range(1, top):  # a gear is shorter than the next
@@ -231,23 +228,21 @@ def _put_gearing(draft: CarDraft, found: Gearing | None) -> None:
 
 
 def _append_gears(draft: CarDraft, found: Gearing | None) -> None:
-    """Append gears beyond the highest that was driven, if it was not the last: a box reaches the car's top speed."""
-    car, box = draft.car, draft.car.gearbox
-    top = box.top_gear
-    if found is None or top < 2 or found.revs.get(top, 0.0) > REVVED_OUT * box.upshift_rpm * RPM:
-        return
-    half = 0.5 * car.aero.air_density * max(car.aero.drag_area, 0.1)
-    fastest = TOP_SPEED_SHARE * math.cbrt(car.engine.peak_power * box.efficiency / half)  # where drag takes all power
-    ratios = list(box.ratios)
-    while len(ratios) < MOST_GEARS:
-        speed = box.upshift_rpm * RPM * car.driven_radius / (ratios[-1] * box.final_drive)
-        if speed > fastest:
-            break
-        step = (ratios[-1] / ratios[-2]) ** 0.9  # the steps of a gearbox get smaller
-        ratios.append(ratios[-1] * max(step, 1.0 / MOST_STEP))
-    if len(ratios) > top:
-        draft.car = replace(car, gearbox=replace(box, ratios=tuple(ratios)))
+    """Append gears beyond the highest that was driven."""
+    top = draft.car.gearbox.top_gear
+    if found is not None:
+        draft.car = append_gears(draft.car, found)
+    if draft.car.gearbox.top_gear > top:
         draft.missing.append(f"gears above {top}: never reached; those in the file are guesses by the car's top speed")
+
+
+def _put_boost(table: DriveTable, draft: CarDraft) -> DriveTable:
+    """Put the turbocharger; return the drive with the boost that had built up."""
+    found = find_boost(table, draft.car)
+    if found is None:
+        return table
+    draft.put("engine", turbo_share=found.share, turbo_lag=found.lag)
+    return dataclasses.replace(table, boost=build_up_boost(table, found.lag.value))
 
 
 def _put_powertrain(draft: CarDraft, found: Powertrain | None) -> None:
@@ -260,8 +255,8 @@ def _put_powertrain(draft: CarDraft, found: Powertrain | None) -> None:
         return
     torque = np.maximum(found.torque, 0.0) * mass
     inside = np.flatnonzero(found.covered)
-    # Beyond what was driven: as at its ends.
-    torque[: inside[0]], torque[inside[-1] + 1 :] = torque[inside[0]], torque[inside[-1]]
+    # Between and beyond what was driven: as beside it.
+    torque = np.interp(found.speeds, found.speeds[inside], torque[inside])
     rpm = found.speeds / RPM
     # Below the lowest speed that was driven the torque falls as the class's does.
     low, first = min(engine_floor(car), 0.8 * rpm[inside[0]]), inside[0]

@@ -65,13 +65,14 @@ def plan_car(learned: LearnedCar, reduction: PlanReduction) -> CarParams:
         reduction: what its drives have left of it.
     """
     car, fit, share = learned.car, learned.tyres, reduction.grip
+    used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
+    shown_front, shown_rear = _shown_shares(car, used)
     if car.uncertainty is not None:
         share *= plan_share(car.uncertainty)
         car = replace(car, uncertainty=replace(
-            car.uncertainty, planned_share=share, planned_along=reduction.along, planned_downforce=reduction.downforce
+            car.uncertainty, planned_share=share, planned_along=reduction.along, planned_front=shown_front,
+            planned_rear=shown_rear, planned_downforce=reduction.downforce,
         ))  # fmt: skip
-    used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
-    shown_front, shown_rear = _shown_shares(car, used)
     tyres = [
         _reduce_grip(car.tyre_front, share * shown_front, reduction.along),
         _reduce_grip(car.tyre_rear, share * shown_rear, reduction.along),

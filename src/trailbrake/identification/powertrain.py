@@ -23,7 +23,8 @@ MAX_SIDE = 1.5  # m/s^2: beyond it side forces of the steered wheels slow the ca
 MAX_SLIP = 0.06  # of the driven wheels
 MAX_DRIVE_SLIP = 0.045  # of them at full throttle: beyond it traction control or the tyres may hold the engine back
 MAX_COMBINED_SLIP = 0.7  # over that of the peak, in place of it where the wire supplies it
-IDLE_MARGIN = 1.3  # engine speed over idle from which the pedal alone commands it
+IDLE_MARGIN = 1.3  # engine speed over idle from which the pedal alone commands it ...
+LIMITER_MARGIN = 0.99  # ... up to this share of the limiter's
 LEAST_INERTIA = 0.3  # of the engine, over that of the class
 USUAL_BRAKES = 12.0  # m/s^2 at full pedal
 MIN_BRAKE, BRAKE_STEADY_S, MAX_BRAKE_SLIP = 0.05, 0.08, 0.05
@@ -35,7 +36,7 @@ PART_STEADY_S = 0.15  # of it, below the engine speeds at which full throttle wa
 SMOOTHNESS = 0.15  # of the typical torque: second difference of neighbouring knots (a prior)
 MIN_ROWS = 150
 FULL_THROTTLE, SHUT_THROTTLE = 0.95, 0.03
-BOOSTED = 75.0  # percentile of the torques by part throttle: turbochargers lag
+BOOSTED = 75.0  # percentile of the torques by part throttle, where nothing is known of a turbocharger: they lag
 LEAST_PART_ROWS = 8  # near a knot, from which part throttle tells its torque
 PART_ERROR = 0.15  # relative, of torque by part throttle alone: throttle maps, and boost that does not come
 LOWEST = 2.0  # percentile of the engine speeds that counts as the lowest
@@ -124,7 +125,7 @@ def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
 
     Args:
         table: of rows as `pedal_rows`.
-        car: gears, radii, efficiency, and the wheels' inertia over mass.
+        car: gears, radii, efficiency, the wheels' inertia over mass, and the share of the torque that is boost's.
         speeds: (KNOTS,) rad/s.
     """
     lever = overall_ratios(table, car) / car.driven_radius
@@ -132,7 +133,8 @@ def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
     low = np.minimum(place.astype(int), len(speeds) - 2)
     share = place - low
     matrix = np.zeros((len(table), len(speeds) + 5))
-    pull = table.throttle * lever * car.gearbox.efficiency
+    boosted = 1.0 - car.engine.turbo_share * (1.0 - table.boost)
+    pull = table.throttle * boosted * lever * car.gearbox.efficiency
     rows = np.arange(len(table))
     matrix[rows, low] = pull * (1.0 - share)
     matrix[rows, low + 1] = pull * share
@@ -146,6 +148,37 @@ def drive_matrix(table: DriveTable, car: CarParams, speeds: Array) -> Array:
     matrix[:, -2] = -(G + lift * table.vx**2)
     matrix[:, -1] = -(lever**2) * table.ax
     return matrix
+
+
+def make_prior(car: CarParams) -> tuple[Array, Array]:
+    """Return mean and standard deviation (KNOTS + 5,) of the unknowns of the drive matrix for a car of the class."""
+    mass, engine = car.body.mass, car.engine
+    usual, drag_area = max(engine.torque) / mass, 0.5 * car.aero.air_density * car.aero.drag_area
+    mean = np.concatenate([
+        np.full(KNOTS, usual),
+        [engine.braking_torque_idle / mass, engine.braking_torque_limiter / mass, drag_area / mass,
+         car.tyre_front.rolling_resistance, engine.inertia / mass],
+    ])  # fmt: skip
+    return mean, np.concatenate([np.full(KNOTS, 2.0 * usual), mean[KNOTS : KNOTS + 3], [0.007, 0.7 * mean[-1]]])
+
+
+def make_smoothness(car: CarParams, repeats: float) -> Array:
+    """Return (KNOTS - 2, KNOTS + 5) rows of the drive matrix that smooth the torque curve.
+
+    Args:
+        car: of the class.
+        repeats: root of the number of rows in a block of time, of which each row here counts as one.
+    """
+    usual = max(car.engine.torque) / car.body.mass
+    smooth = np.zeros((KNOTS - 2, KNOTS + 5))
+    for k in range(KNOTS - 2):
+        smooth[k, k : k + 3] = repeats * np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual)
+    return smooth
+
+
+def estimate_force_error(table: DriveTable, force: Array) -> Array:
+    """Return what the model of a force over mass (n,) is itself wrong by, m/s^2 (n,)."""
+    return np.asarray(FORCE_ERROR + np.where(table.brake > MIN_BRAKE, BRAKE_SHARE, FORCE_SHARE) * np.abs(force))
 
 
 def wheel_inertia_share(car: CarParams) -> float:
@@ -164,7 +197,7 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     Part throttle is left out: turbochargers and throttle maps make it something else than a share of the whole. But
     where traction control or the tyres hold the engine back at full throttle, it is all that there is.
     """
-    steady = _find_pedal_rows(table, car) & table.steady(table.throttle, STEADY_S, 0.04)
+    steady = find_pedal_rows(table, car) & table.steady(table.throttle, STEADY_S, 0.04)
     free = steady & (find_free_rows(table, car) | (table.throttle < MIN_PULL))
     full, shut = table.throttle > FULL_THROTTLE, table.throttle < SHUT_THROTTLE
     enough = MIN_ROWS // 3
@@ -175,13 +208,14 @@ def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     return steady
 
 
-def _find_pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
-    """Return the rows without brakes, above the engine speeds of idle.
+def find_pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    """Return the rows without brakes in which the pedal alone commands the engine.
 
-    Near idle the engine's own control drives, and automatic clutches begin to slip.
+    Near idle the engine's own control drives, and automatic clutches begin to slip; at the limiter it is cut.
     """
-    fast = table.engine > IDLE_MARGIN * car.engine.idle_rpm * math.pi / 30.0
-    return np.asarray(pedal_rows(table, car) & (table.brake < 0.01) & fast)
+    low, high = IDLE_MARGIN * car.engine.idle_rpm, LIMITER_MARGIN * car.engine.limiter_rpm
+    rpm = table.engine * 30.0 / math.pi
+    return np.asarray(pedal_rows(table, car) & (table.brake < 0.01) & (rpm > low) & (rpm < high))
 
 
 def _find_part_torque(table: DriveTable, car: CarParams, speeds: Array, unknowns: Array) -> tuple[Array, Array]:
@@ -195,7 +229,7 @@ def _find_part_torque(table: DriveTable, car: CarParams, speeds: Array, unknowns
         speeds: (KNOTS,) rad/s.
         unknowns: (KNOTS + 5,) of the drive matrix, found without part throttle.
     """
-    held = _find_pedal_rows(table, car) & find_free_rows(table, car)
+    held = find_pedal_rows(table, car) & find_free_rows(table, car)
     full = held & (table.throttle > FULL_THROTTLE) & table.steady(table.throttle, STEADY_S, 0.04)
     part = held & (table.throttle > MIN_PULL) & table.steady(table.throttle, PART_STEADY_S, 0.04)
     if full.sum() <= MIN_ROWS // 3:
@@ -246,27 +280,15 @@ def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None
     speeds = np.linspace(max(low, 1.0), max(high, low + 10.0), KNOTS)
     matrix = drive_matrix(t, car, speeds)
     target = t.fx + wheel_inertia_share(car) * t.ax
-    mass, engine = car.body.mass, car.engine
-    half = 0.5 * car.aero.air_density
-    usual = max(engine.torque) / mass
-    mean = np.concatenate([
-        np.full(KNOTS, usual),
-        [engine.braking_torque_idle / mass, engine.braking_torque_limiter / mass, half * car.aero.drag_area / mass,
-         car.tyre_front.rolling_resistance, engine.inertia / mass],
-    ])  # fmt: skip
-    deviation = np.concatenate([np.full(KNOTS, 2.0 * usual), 1.0 * mean[KNOTS : KNOTS + 3], [0.007, 0.7 * mean[-1]]])
+    mean, deviation = make_prior(car)
     if curve is not None:
         known = np.flatnonzero((speeds > curve.speeds[0] - NEAR) & (speeds < curve.speeds[-1] + NEAR))
         mean[known] = np.interp(speeds[known], curve.speeds, curve.torque)
         deviation[known] = np.interp(speeds[known], curve.speeds, curve.sigma) * mean[known]
         mean[-1], deviation[-1] = curve.inertia
-    # Smoothness of the torque curve: rows of their own, that weigh as much as a block of time each.
-    smooth = np.zeros((KNOTS - 2, KNOTS + 5))
-    repeats = np.sqrt(len(t) / len(np.unique(t.blocks)))
-    for k in range(KNOTS - 2):
-        smooth[k, k : k + 3] = repeats * np.array([1.0, -2.0, 1.0]) / (SMOOTHNESS * usual)
+    smooth = make_smoothness(car, np.sqrt(len(t) / len(np.unique(t.blocks))))
     blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
-    error = FORCE_ERROR + np.where(t.brake > MIN_BRAKE, BRAKE_SHARE, FORCE_SHARE) * np.abs(target)
+    error = estimate_force_error(t, target)
     # An engine without inertia, or a negative one, would explain coasting and pulls in few gears as well.
     least = np.append(np.zeros(KNOTS + 4), [LEAST_INERTIA * mean[-1], 0.0])
     # The last unknown is the force of the brakes at full pedal.
@@ -285,7 +307,7 @@ def find_powertrain(table: DriveTable, car: CarParams, curve: TorqueCurve | None
         for knot in np.flatnonzero(speeds < at.max(initial=0.0)):
             near = torque[np.abs(at - speeds[knot]) < 0.5 * gap]
             if len(near) >= LEAST_PART_ROWS:
-                v[knot] = max(float(np.percentile(near, BOOSTED)), 0.0)
+                v[knot] = max(float(np.percentile(near, 50.0 if car.engine.turbo_share > 0.0 else BOOSTED)), 0.0)
                 s[knot] = PART_ERROR * v[knot]
                 known = np.append(known, knot)
     covered = np.array([np.sum(np.abs(driven - at) < 0.75 * gap) > 5 for at in speeds])

@@ -45,10 +45,11 @@ class PedalProgramme:
 
     Attributes:
         most_acceleration: m/s^2, of a pull: a car that has more does not get all of its throttle.
+        most_throttle: 0..1, for a car whose front tyres turn it no further.
     """
 
     def __init__(self) -> None:
-        self.most_acceleration = math.inf
+        self.most_acceleration, self.most_throttle = math.inf, 1.0
         self._at, self._since, self._events = 0, 0.0, 0
         self._braking, self._released = False, 0.0
         self._throttle = self._brake = 0.0
@@ -92,6 +93,7 @@ class PedalProgramme:
             throttle = max(throttle, 0.35)
         if self._response > self.most_acceleration:
             throttle = min(throttle, self.most_acceleration / self._response)
+        throttle = min(throttle, self.most_throttle)
         return self._ramp(throttle, brake, slips, dt)
 
     def _observe_response(self, speed: float, dt: float) -> None:

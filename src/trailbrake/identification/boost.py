@@ -1,0 +1,117 @@
+"""The turbocharger of a car: the share of its torque that comes with boost, and how long boost takes to build up.
+
+At part throttle a turbocharged engine gives less than the pedal's share of its torque. Rows at many throttles and the
+same engine speeds tell how much less, and rows soon after the pedal has moved how late. The law is that of a car file.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from trailbrake.cars.params import CarParams
+from trailbrake.identification.drive_table import GAP, DriveTable
+from trailbrake.identification.learned_value import LearnedValue, identified
+from trailbrake.identification.powertrain import (
+    KNOTS,
+    SHUT_THROTTLE,
+    drive_matrix,
+    estimate_force_error,
+    find_free_rows,
+    find_pedal_rows,
+    make_prior,
+    make_smoothness,
+    wheel_inertia_share,
+)
+from trailbrake.identification.robust_fit import HUBER, fit_residuals
+
+Array = NDArray[np.float64]
+
+LAGS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8, 1.0)  # s
+USUAL_SHARE = (0.2, 0.3)  # of the torque, and its standard deviation: engines with and without
+MOST_SHARE = 0.9
+LEAST_THROTTLE = 0.15
+MIN_ROWS = 300  # under power
+MOST_DOUBT = 0.12  # standard deviation of the share beyond which it was not learned
+LEAST_SHARE = 0.2  # below it an engine counts as one without a turbocharger: throttle maps are not straight either
+SHARE_ERROR, LAG_ERROR = 0.03, 0.25  # of the method: 1, and relative
+
+
+class Boost(NamedTuple):
+    """What was found.
+
+    Attributes:
+        share: of the torque at full throttle that comes with boost.
+        lag: s, time constant of the boost.
+    """
+
+    share: LearnedValue
+    lag: LearnedValue
+
+
+def find_boost(table: DriveTable, car: CarParams) -> Boost | None:
+    """Return the turbocharger of the car of a drive; None where it has none, or the drive does not tell.
+
+    Args:
+        table: the drive.
+        car: what is known of it: gears and radii found before, the rest of its class.
+    """
+    rows = find_pedal_rows(table, car) & find_free_rows(table, car)
+    pulling = rows & (table.throttle > LEAST_THROTTLE)
+    if pulling.sum() < MIN_ROWS:
+        return None
+    chosen = pulling | (rows & (table.throttle < SHUT_THROTTLE))
+    found = [_fit_share(table, car, chosen, lag) for lag in LAGS]
+    best = min(range(len(LAGS)), key=lambda k: found[k][1])
+    share, lag = found[best][0], LAGS[best]
+    if share.value < LEAST_SHARE or share.sigma > MOST_DOUBT:
+        return None
+    return Boost(share, identified(lag, 0.0, "torque after the pedal has moved", floor=LAG_ERROR))
+
+
+def build_up_boost(table: DriveTable, lag: float) -> Array:
+    """Return the boost (0..1) of each row (n,): the throttle with a first-order lag (s), begun anew behind a gap."""
+    steps = np.diff(table.time, prepend=table.time[:1]).tolist()
+    boost, built = table.throttle.copy(), 0.0
+    for k, (step, throttle) in enumerate(zip(steps, table.throttle.tolist(), strict=True)):
+        built = built + (throttle - built) * step / (lag + step) if 0.0 < step < GAP else throttle
+        boost[k] = built
+    return boost
+
+
+def _fit_share(table: DriveTable, car: CarParams, rows: NDArray[np.bool_], lag: float) -> tuple[LearnedValue, float]:
+    """Return the share of the torque that comes with boost of a lag (s), and the cost of the best fit."""
+    t = table.take(rows)
+    late = 1.0 - build_up_boost(table, lag)[rows]
+    low, high = np.percentile(t.engine, [0.5, 99.5])
+    speeds = np.linspace(low, high, KNOTS)
+    bare = replace(car, engine=replace(car.engine, turbo_share=0.0))
+    matrix = drive_matrix(t, bare, speeds)
+    target = t.fx + wheel_inertia_share(car) * t.ax
+    error = estimate_force_error(t, target)
+    matrix, target = matrix / error[:, None], target / error
+    blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
+    repeats = float(np.sqrt(len(t) / len(np.unique(t.blocks))))
+    smooth = make_smoothness(car, repeats)
+    prior = tuple(np.append(*pair) for pair in zip(make_prior(car), USUAL_SHARE, strict=True))
+    pull = matrix[:, :KNOTS]
+
+    def residuals(x: Array) -> Array:
+        torque = (pull @ x[:KNOTS]) * (1.0 - x[-1] * late)
+        return np.concatenate([torque + matrix[:, KNOTS:] @ x[KNOTS:-1] - target, smooth @ x[:-1]])
+
+    def jacobian(x: Array) -> Array:
+        boosted = pull * (1.0 - x[-1] * late)[:, None]
+        of_share = -(pull @ x[:KNOTS]) * late
+        driven = np.column_stack([boosted, matrix[:, KNOTS:], of_share])
+        return np.vstack([driven, np.pad(smooth, ((0, 0), (0, 1)))])
+
+    fit = fit_residuals(
+        residuals, prior[0], (prior[0], prior[1]), blocks, jacobian=jacobian, least_scale=1.0,
+        limits=(np.zeros(KNOTS + 6), np.append(np.full(KNOTS + 5, np.inf), MOST_SHARE)),
+    )  # fmt: skip
+    size = np.abs(residuals(fit.value))
+    cost = float(np.where(size < HUBER, 0.5 * size**2, HUBER * size).sum())
+    share = identified(fit.value[-1], float(np.hypot(fit.sigma[-1], SHARE_ERROR)), "torque over throttle")
+    return share, cost
