@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.identification.braking import LEAST_BRAKES, bound_front_share, find_braking, split_brakes
+from trailbrake.identification.drive_table import join_tables
 from trailbrake.identification.powertrain import KNOTS, axle_inertia_share
 from trailbrake.units import G
 
@@ -71,6 +72,17 @@ def test_what_engine_and_wheels_need_to_lose_their_rotation_is_no_brake_of_the_r
     found = find_braking(table, CAR, powertrain)
     assert found.force.value == pytest.approx(FORCE, rel=0.02)
     assert found.front_share.value == pytest.approx(SHARE, abs=0.03)  # slips in proportion to force: not the tyre law
+
+
+def test_a_centre_differential_hides_the_split_in_gentle_braking():
+    gentle, hard = braking(np.full(600, 0.3)), braking(np.full(300, 0.4))
+    radii = np.repeat([CAR.tyre_front.radius, CAR.tyre_rear.radius], 2)
+    alike = np.repeat(0.99 * gentle.vx[:, None], 4, axis=1) / radii
+    gentle = dataclasses.replace(gentle, spin=alike)  # the axles turn alike, whatever their brakes do
+    both = join_tables([gentle, hard])
+    driven = replace(CAR, drive=replace(CAR.drive, layout="awd"))
+    assert find_braking(both, driven, None).front_share.value == pytest.approx(SHARE, abs=0.03)
+    assert find_braking(both, CAR, None).front_share.value < SHARE - 0.05
 
 
 def test_the_hardest_braking_bounds_the_split():

@@ -93,7 +93,8 @@ class Driver:
         if rescue is not None:
             return rescue
         speed = max(state.speed, 1.0)
-        self.steering.learn(self.steer, speed, state.yaw_rate, dt)
+        if not self.off:  # loose ground turns a car less
+            self.steering.learn(self.steer, speed, state.yaw_rate, dt)
         curvature = self._pursue(state, s, speed)
         weaving = self.time < WEAVE_S
         steer = self.steering.steer_for(curvature, speed) + self._excite(state, speed, curvature, weaving=weaving)

@@ -30,6 +30,7 @@ LEAST_BRAKES = 0.1  # m/s^2 at full pedal: a car file has brakes
 MIN_ROWS = 40
 SATURATED = 1.1  # brake force commanded, over what came, from which an axle was at its limit
 MIN_SHARE_PEDAL = 0.15  # from which the slips are large enough to be compared
+HARDEST = 70.0  # percentile of their forces, above which a centre differential moves little of them between the axles
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,8 @@ def _front_share(
     hard = (t.brake > MIN_SHARE_PEDAL) & (a + b > 0.0) & (held > 1.0)
     if hard.sum() < MIN_ROWS:
         return None
+    if car.drive.layout == "awd":
+        hard &= held >= min(np.percentile(held[hard], HARDEST), np.sort(held[hard])[-MIN_ROWS])
     rolling_front = forces.rolling * load_front / (load_front + load_rear)
     spun_front = -t.ax * axle_inertia_share(car, car.tyre_front)
     on_road = held + forces.engine + forces.rolling + t.ax * wheel_inertia_share(car)
