@@ -39,6 +39,11 @@ def test_full_throttle_alone_does_not_tell():
     assert find_boost(make_table(500, vx=20.0), CAR) is None
 
 
+def test_few_seconds_of_part_throttle_do_not_tell():
+    table, *_ = straight_drive(turbocharged(0.45), THROTTLES, 0.35)
+    assert find_boost(table.take((table.throttle > 0.9) | (table.throttle < 0.1) | (table.block % 8 == 0)), CAR) is None
+
+
 def test_part_throttle_alone_tells_the_torque_of_the_whole():
     table, truth, speeds = straight_drive(turbocharged(0.45), (0.3, 0.6, 0.0), 0.3)
     boost = find_boost(table, CAR)

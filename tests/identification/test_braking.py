@@ -9,7 +9,7 @@ from helpers.known_drives import make_table
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.identification.braking import LEAST_BRAKES, bound_front_share, find_braking, split_brakes
+from trailbrake.identification.braking import LEAST_BRAKES, find_braking, split_brakes
 from trailbrake.identification.drive_table import join_tables
 from trailbrake.identification.powertrain import KNOTS, axle_inertia_share
 from trailbrake.units import G
@@ -85,49 +85,8 @@ def test_a_centre_differential_hides_the_split_in_gentle_braking():
     assert find_braking(both, CAR, None).front_share.value < SHARE - 0.05
 
 
-def test_the_hardest_braking_bounds_the_split():
-    hard = braking(np.full(300, 1.0), most=15.0)
-    torque = 15.0 * CAR.body.mass * CAR.tyre_front.radius  # all of it is held
-    car = replace(CAR, brakes=replace(CAR.brakes, torque_front=0.9 * torque, torque_rear=0.1 * torque))
-    share = bound_front_share(hard, car, None, 0.9)
-    front = CAR.tyre_front.mu_x
-    loads = car.body.front_share * G + (15.0 + 0.4) * car.body.cg_height / car.body.wheelbase
-    assert share < 0.9  # a front axle with so much of it could not have braked as hard
-    assert (2.0 * share - 0.9) * 15.0 == pytest.approx(front * loads, rel=0.12)  # moved by half
-
-
-def test_what_the_engine_gives_at_the_rear_does_not_lower_the_front_share_of_the_brakes():
-    held, drag = 15.0, 1.0
-    table = braking(np.full(300, 1.0), most=held)
-    table = dataclasses.replace(table, fx=table.fx - drag)
-    body, tyre = CAR.body, CAR.tyre_front
-    half = 0.5 * CAR.aero.air_density * CAR.aero.lift_area_front * 25.0**2
-    load = body.mass * (G * body.front_share - table.fx[0] * body.cg_height / body.wheelbase) + half
-    falling = 1.0 - tyre.mu_x_load * (0.5 * load / tyre.nominal_load - 1.0)
-    friction = (SHARE * held + 0.1) * body.mass / falling / load  # what the front axle gives is all but its limit
-    torque = held * body.mass * tyre.radius
-    brakes = replace(CAR.brakes, torque_front=SHARE * torque, torque_rear=(1.0 - SHARE) * torque)
-    rear = replace(CAR.tyre_rear, mu_x=3.0)
-    car = replace(CAR, tyre_front=replace(tyre, mu_x=friction), tyre_rear=rear, brakes=brakes)
-    air = 0.5 * CAR.aero.air_density * CAR.aero.drag_area / body.mass
-    lever = car.gearbox.overall_ratio(2) / car.driven_radius
-    braked = drag * car.gearbox.efficiency / lever
-    unknowns = np.concatenate([np.full(KNOTS, 0.3), [braked, braked, air, 0.0, 0.0]])
-    powertrain = SimpleNamespace(speeds=np.linspace(50.0, 900.0, KNOTS), fit=SimpleNamespace(value=unknowns))
-    table = dataclasses.replace(table, gear=np.full(300, 2), throttle=np.zeros(300), engine=25.0 * np.full(300, lever))
-    assert bound_front_share(table, car, powertrain, SHARE) == pytest.approx(SHARE)
-    assert bound_front_share(table, car, None, SHARE) < SHARE - 0.01  # taken for brakes
-
-
-def test_brakes_that_lock_a_wheel_bound_no_split():
-    hard = braking(np.full(300, 1.0), most=15.0)
-    car = replace(CAR, brakes=replace(CAR.brakes, torque_front=30000.0, torque_rear=10000.0))
-    assert bound_front_share(hard, car, None, 0.9) == 0.9  # the front axle gave less than its share
-
-
 def test_no_braking_tells_nothing():
     assert find_braking(make_table(500, vx=20.0), CAR, None) is None
-    assert bound_front_share(make_table(500, vx=20.0), CAR, None, 0.6) == 0.6
 
 
 def test_brakes_are_split_and_never_none():

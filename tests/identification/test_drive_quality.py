@@ -53,6 +53,12 @@ def test_a_slipping_clutch_contradicts_nothing():
     check_same_car(join_tables([rolling(0), replace(slipping, engine=engine)]))
 
 
+def test_a_launch_alone_contradicts_nothing():
+    """The engine keeps its speed while the clutch slips, from 5 m/s on."""
+    launch = replace(rolling(1), vx=np.linspace(5.0, 8.0, ROWS), engine=np.full(ROWS, 330.0), gear=np.full(ROWS, 2.0))
+    check_same_car(join_tables([rolling(0), launch]))
+
+
 def test_another_gear_contradicts_nothing():
     check_same_car(join_tables([rolling(0), replace(rolling(1, ratio=12.0), gear=np.full(ROWS, 5.0))]))
 

@@ -30,9 +30,10 @@ Array = NDArray[np.float64]
 
 LAGS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8, 1.0)  # s
 USUAL_SHARE = (0.2, 0.3)  # of the torque, and its standard deviation: engines with and without
-MOST_SHARE = 0.9
+MOST_SHARE = 0.9  # no engine has so much of it: then it is something else
 LEAST_THROTTLE = 0.15
-MIN_ROWS = 300  # under power
+PART_THROTTLE = 0.9  # below it boost is not whole ...
+LEAST_PART = (100, 10)  # ... and rows and blocks of time with it that tell how much there is
 MOST_DOUBT = 0.12  # standard deviation of the share beyond which it was not learned
 LEAST_SHARE = 0.2  # below it an engine counts as one without a turbocharger: throttle maps are not straight either
 SHARE_ERROR, LAG_ERROR = 0.03, 0.25  # of the method: 1, and relative
@@ -59,13 +60,14 @@ def find_boost(table: DriveTable, car: CarParams) -> Boost | None:
     """
     rows = find_pedal_rows(table, car) & find_free_rows(table, car)
     pulling = rows & (table.throttle > LEAST_THROTTLE)
-    if pulling.sum() < MIN_ROWS:
+    part = pulling & (table.throttle < PART_THROTTLE)
+    if part.sum() < LEAST_PART[0] or len(np.unique(table.blocks[part])) < LEAST_PART[1]:
         return None
     chosen = pulling | (rows & (table.throttle < SHUT_THROTTLE))
     found = [_fit_share(table, car, chosen, lag) for lag in LAGS]
     best = min(range(len(LAGS)), key=lambda k: found[k][1])
     share, lag = found[best][0], LAGS[best]
-    if share.value < LEAST_SHARE or share.sigma > MOST_DOUBT:
+    if not LEAST_SHARE <= share.value < MOST_SHARE or share.sigma > MOST_DOUBT:
         return None
     return Boost(share, identified(lag, 0.0, "torque after the pedal has moved", floor=LAG_ERROR))
 

@@ -28,7 +28,6 @@ MAX_SLIP = 0.05  # of any wheel
 MIN_PEDAL = 0.05
 LEAST_BRAKES = 0.1  # m/s^2 at full pedal: a car file has brakes
 MIN_ROWS = 40
-SATURATED = 1.1  # brake force commanded, over what came, from which an axle was at its limit
 MIN_SHARE_PEDAL = 0.15  # from which the slips are large enough to be compared
 HARDEST = 70.0  # percentile of their forces, above which a centre differential moves little of them between the axles
 
@@ -102,49 +101,6 @@ def separate_forces(t: DriveTable, car: CarParams, powertrain: Powertrain | None
     else:
         others = -0.5 * car.aero.air_density * car.aero.drag_area / car.body.mass * t.vx**2 - 0.015 * G
     return BrakedForces(others - (t.fx + wheel_inertia_share(car) * t.ax), engine, rolling)
-
-
-def bound_front_share(table: DriveTable, car: CarParams, powertrain: Powertrain | None, share: float) -> float:
-    """Return the front share, moved half as far as the hardest braking of the drive demands.
-
-    Neither axle can have given more than its tyres hold, so the share lies within bounds: those of a car that brakes as
-    hard as this one did. What the engine and the tyres' rolling resistance give is no brakes' force.
-
-    Args:
-        table: the drive.
-        car: with its tyres.
-        powertrain: what the engine gives; None: nothing.
-        share: front share of the brake force, from the slips.
-    """
-    hard = (table.brake > 0.3) & (np.abs(table.fy) < MAX_SIDE) & (table.vx > 8.0)
-    if hard.sum() < MIN_ROWS:
-        return share
-    t = table.take(hard)
-    body, tyres = car.body, (car.tyre_front, car.tyre_rear)
-    half = 0.5 * car.aero.air_density * t.vx**2
-    force = -(body.mass * t.fx + half * car.aero.drag_area)
-    pitch = body.mass * t.fx * body.cg_height / body.wheelbase
-    loads = (body.mass * G * body.front_share + half * car.aero.lift_area_front - pitch,
-             body.mass * G * (1.0 - body.front_share) + half * car.aero.lift_area_rear + pitch)  # fmt: skip
-    caps = [
-        tyre.mu_x * (1.0 - tyre.mu_x_load * (0.5 * load / tyre.nominal_load - 1.0)) * load
-        for tyre, load in zip(tyres, loads, strict=True)
-    ]
-    use = force / (caps[0] + caps[1])
-    most = np.argsort(use)[-max(len(use) // 50, 5) :]
-    f = np.maximum(force[most], 1.0)
-    forces = separate_forces(t, car, powertrain)
-    rolling = [forces.rolling * load / (loads[0] + loads[1]) for load in loads]
-    spun = [-t.ax * axle_inertia_share(car, tyre) for tyre in tyres]
-    engine = [car.drive.front_share * forces.engine, (1.0 - car.drive.front_share) * forces.engine]
-    left = [cap / body.mass + s - r - e for cap, s, r, e in zip(caps, spun, rolling, engine, strict=True)]
-    brakes = np.maximum(forces.brakes, 1.0)
-    high, low = float(np.median((left[0] / brakes)[most])), 1.0 - float(np.median((left[1] / brakes)[most]))
-    commanded = float(np.median(t.brake[most])) * car.full_brake_force
-    if commanded > SATURATED * float(np.median(f)):
-        return share  # more was commanded than the tyres held: an axle gave less than its share
-    bounded = min(max(share, low), high) if low < high else 0.5 * (low + high)
-    return 0.5 * (share + bounded)  # the loads and frictions of the bounds err as much as the slips do
 
 
 def split_brakes(car: CarParams, over_mass: float, share: float) -> CarParams:

@@ -15,6 +15,7 @@ ROLLING = 3.0  # m/s^2 across and along, within which wheels slip little
 MIN_SPEED = 5.0  # m/s
 MIN_ROWS = 40
 MOST_ROWS = (3.0, 97.0)  # percentiles: what a few rows say is none of the car
+CLOSED = 0.04  # relative range that half of the ratios have at most where clutches are closed
 
 
 def describe_gaps(table: DriveTable) -> tuple[str, ...]:
@@ -62,7 +63,10 @@ def _compare(what: str, ranges: dict[int, tuple[float, float]], numbers: list[in
 
 
 def _gear_ratios(table: DriveTable) -> dict[int, tuple[float, float]]:
-    """Return the range of engine speed over road speed (rad/m) by gear, of gears that were driven for long enough."""
+    """Return the range of engine speed over road speed (rad/m) by gear, of gears that were driven for long enough.
+
+    A gear that was driven with a slipping clutch alone, from a standstill, has no ratio.
+    """
     rolling = (
         (table.vx > MIN_SPEED) & (table.gear >= 1) & (table.gear_age > SETTLED_S) & (table.engine > 0.0)
         & (np.abs(table.fx) < ROLLING) & (np.abs(table.fy) < ROLLING) & ~_find_shifts(table)
@@ -70,9 +74,14 @@ def _gear_ratios(table: DriveTable) -> dict[int, tuple[float, float]]:
     found = {}
     for gear in np.unique(table.gear[rolling]):
         rows = rolling & (table.gear == gear)
-        if rows.sum() >= MIN_ROWS:
-            least, most = np.percentile(table.engine[rows] / table.vx[rows], MOST_ROWS)
-            found[int(gear)] = (float(least), float(most))
+        if rows.sum() < MIN_ROWS:
+            continue
+        ratios = np.sort(table.engine[rows] / table.vx[rows])
+        half = len(ratios) // 2
+        if np.min(ratios[half:] / ratios[:-half]) > 1.0 + CLOSED:
+            continue
+        least, most = np.percentile(ratios, MOST_ROWS)
+        found[int(gear)] = (float(least), float(most))
     return found
 
 

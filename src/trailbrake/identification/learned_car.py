@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_checks import check_car
-from trailbrake.cars.params import CarParams, SteerRange
+from trailbrake.cars.params import CarParams, SteerRange, Tyre
 from trailbrake.errors import DataError
 from trailbrake.identification.actuator_response import ActuatorResponse, find_response
 from trailbrake.identification.boost import build_up_boost, find_boost
-from trailbrake.identification.braking import Braking, bound_front_share, find_braking, split_brakes
+from trailbrake.identification.braking import Braking, find_braking, split_brakes
 from trailbrake.identification.car_draft import CarDraft, put_loads, put_mass
 from trailbrake.identification.class_priors import CarClass, find_class, make_prior_car
 from trailbrake.identification.drive_quality import check_same_car, describe_gaps
@@ -123,10 +123,10 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     tyres = find_tyres(table, draft.car, known_lift=loads is not None)
     _put_tyres(draft, tyres, known_lift=loads is not None)
     if braking is not None:
-        braking = find_braking(table, draft.car, powertrain) or braking  # with the tyres that were found
+        braking = (
+            find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking
+        )  # with tyres that were found
         _put_brakes(draft, braking)
-        share = bound_front_share(table, draft.car, powertrain, draft.car.front_brake_force_share)
-        draft.car = split_brakes(draft.car, braking.force.value, share)
     steering = _find_steering(table, draft, tyres)
     _put_delay(table, draft, braking, powertrain)
     doubt = find_uncertainty(
@@ -291,6 +291,19 @@ def _put_powertrain(draft: CarDraft, found: Powertrain | None) -> None:
 def engine_floor(car: CarParams) -> float:
     """Return the engine speed (rpm) from which a torque curve is applied: idle, or a part of the limiter's."""
     return min(car.engine.idle_rpm, 0.4 * car.engine.limiter_rpm)
+
+
+def _roll_freely(car: CarParams, tyres: TyreFit | None) -> CarParams:
+    """Return a car with the radius of its driven tyres by the tyres' fit.
+
+    By pulls and coasting alone, as it was found, it has a part of their slip in it. Where all wheels are driven the
+    axles hold each other.
+    """
+    if tyres is None or car.drive.layout == "awd":
+        return car
+    name, factor = ("tyre_front", P.RADIUS_FRONT) if car.drive.layout == "fwd" else ("tyre_rear", P.RADIUS_REAR)
+    tyre: Tyre = getattr(car, name)
+    return replace(car, **{name: replace(tyre, radius=tyre.radius * float(tyres.fit.value[factor]))})
 
 
 def _put_brakes(draft: CarDraft, found: Braking | None) -> None:

@@ -3,7 +3,7 @@
 steer = c (k + u a), with the curvature k (1/m) and the lateral acceleration a (m/s^2): the linear single-track model
 (Milliken and Milliken, Race Car Vehicle Dynamics, 1995, chapter 5). Recursive least squares with forgetting (Ljung,
 System Identification, 2nd ed. 1999, chapter 11). A steering follows its command late, and only so fast; several such
-laws learn side by side, and the one that has told best what the car would do is believed.
+laws learn side by side, and the one that has known best what the car would do is believed.
 """
 
 from collections import deque
