@@ -134,11 +134,15 @@ def test_rows_in_which_the_wheels_cannot_have_followed_the_thumb_are_left_out():
     late = table.time - table.time[0] - 5.0
     stick = replace(table, steer_applied=steer, wheel_angle=np.full(len(table), np.nan))
     followed = tyre_forces._find_followed(stick, "steer_applied")
-    turning = (late >= 0.0) & (late < 0.6 / tyre_forces.SURE_STEER_RATE - 0.05)
+    turning = (late >= 0.0) & (late < 0.6 / tyre_forces.STEER_RATES[0] - 0.05)
+    sweep = 2.0 / tyre_forces.STEER_RATES[0]  # s from one lock to the other, after which any beginning is forgotten
     assert turning.any()
     assert not followed[turning].any()
-    assert followed[(late < 0.0) | (late > 0.6)].all()
+    assert followed[(late > sweep - 5.0 + 0.05) & (late < 0.0) | (late > 0.9)].all()
     assert tyre_forces._find_followed(table, "wheel_angle").all()
+    torn = stick.take(np.flatnonzero((late < 0.0) | (late > 0.3)))
+    behind = torn.time - table.time[0] - 5.0
+    assert not tyre_forces._find_followed(torn, "steer_applied")[(behind > 0.0) & (behind < sweep)].any()
 
 
 def limit_steer(table, truth):

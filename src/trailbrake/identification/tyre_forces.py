@@ -19,7 +19,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.cars.tyre import MIN_LOAD_FACTOR
 from trailbrake.cars.tyre_fit import magic_formula_curve
 from trailbrake.identification.actuator_response import run_actuator
-from trailbrake.identification.drive_table import DriveTable
+from trailbrake.identification.drive_table import GAP, DriveTable
 from trailbrake.identification.robust_fit import Fit, fit_residuals
 from trailbrake.planning.axle_forces import load_parameters
 from trailbrake.units import G
@@ -43,7 +43,10 @@ SLIP_WEIGHT = 0.5  # of a wheel's: four of them are no more than a force
 PEAK_SHARE = 98.0  # percentile of what counts as demonstrated
 
 
-SURE_STEER_RATE, FOLLOWED = 1.2, 0.02  # full locks per second that any steering reaches, and off the steer by then
+LATEST_DELAY = 0.12  # s, of a steering behind its command
+# Full locks per second that steerings reach, any at least the first, and how far they may be off the steer. A slow one
+# in a weave does not go as far to the other side as a faster one, and may be back before it.
+STEER_RATES, FOLLOWED = (0.85, 1.1, 1.5, 2.5), 0.02
 STEER_LAGS = tuple(0.01 * k for k in range(13))  # s, of which the lag of the steering is interpolated
 USUAL_STEER_LAG = 0.02  # s, mean and deviation where a wire supplies the command of the steering
 STEER_SPEEDS = (5.0, 10.0, 15.0, 22.0, 32.0, 47.0, 70.0)  # m/s, of the gains where a game limits the steer
@@ -219,9 +222,14 @@ def _find_followed(table: DriveTable, signal: str) -> NDArray[np.bool_]:
     steer = getattr(table, signal)
     # What is supplied with a row was in force before it.
     drive = np.stack([table.time, np.append(steer[1:], steer[-1]), steer, np.zeros(len(steer))])
-    slowest = np.empty(len(steer))
-    run_actuator(drive, np.array([0.0, 0.0, SURE_STEER_RATE, 1.0, 0.0]), False, slowest)
-    return np.asarray(np.abs(steer - slowest) < FOLLOWED)
+    followed, wheels = np.ones(len(steer), np.bool_), np.empty(len(steer))
+    for rate in STEER_RATES:
+        run_actuator(drive, np.array([0.0, 0.0, rate, 1.0, 0.0]), False, wheels)
+        followed &= np.abs(steer - wheels) < FOLLOWED
+    lost_at = np.maximum.accumulate(np.where(followed, -np.inf, table.time))
+    # Behind a gap nobody knows where they are, until they could have turned from one lock to the other.
+    gap_at = np.maximum.accumulate(np.where(np.diff(table.time, prepend=-np.inf) > GAP, table.time, -np.inf))
+    return np.asarray((table.time - lost_at > LATEST_DELAY) & (table.time - gap_at > 2.0 / STEER_RATES[0]))
 
 
 def _slip_curve(slip: Array, shape: float, curvature: float, tyre_b: float) -> Array:
