@@ -227,7 +227,7 @@ def _find_followed(table: DriveTable, signal: str) -> NDArray[np.bool_]:
         run_actuator(drive, np.array([0.0, 0.0, rate, 1.0, 0.0]), False, wheels)
         followed &= np.abs(steer - wheels) < FOLLOWED
     lost_at = np.maximum.accumulate(np.where(followed, -np.inf, table.time))
-    # Behind a gap nobody knows where they are, until they could have turned from one lock to the other.
+    # Behind a gap it is not known where they are, until they could have turned from one lock to the other.
     gap_at = np.maximum.accumulate(np.where(np.diff(table.time, prepend=-np.inf) > GAP, table.time, -np.inf))
     return np.asarray((table.time - lost_at > LATEST_DELAY) & (table.time - gap_at > 2.0 / STEER_RATES[0]))
 
