@@ -24,7 +24,7 @@ from trailbrake.identification.powertrain import (
     make_smoothness,
     wheel_inertia_share,
 )
-from trailbrake.identification.robust_fit import HUBER, fit_residuals
+from trailbrake.identification.robust_fit import fit_residuals, sum_huber_cost
 
 Array = NDArray[np.float64]
 
@@ -113,7 +113,5 @@ def _fit_share(table: DriveTable, car: CarParams, rows: NDArray[np.bool_], lag: 
         residuals, prior[0], (prior[0], prior[1]), blocks, jacobian=jacobian, least_scale=1.0,
         limits=(np.zeros(KNOTS + 6), np.append(np.full(KNOTS + 5, np.inf), MOST_SHARE)),
     )  # fmt: skip
-    size = np.abs(residuals(fit.value))
-    cost = float(np.where(size < HUBER, 0.5 * size**2, HUBER * size).sum())
     share = identified(fit.value[-1], float(np.hypot(fit.sigma[-1], SHARE_ERROR)), "torque over throttle")
-    return share, cost
+    return share, sum_huber_cost(np.abs(residuals(fit.value)))

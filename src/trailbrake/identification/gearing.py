@@ -10,6 +10,7 @@ from trailbrake.cars.params import CarParams
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.geometry import Geometry
 from trailbrake.identification.learned_value import LearnedValue, identified
+from trailbrake.units import RPM
 
 SETTLED_S = 0.35  # after a change of gear, until clutch and engine have settled
 MIN_ROWS = 25
@@ -24,7 +25,6 @@ TOP_SPEED_SHARE = 1.1  # of the speed at which drag takes all power, that the la
 LEAST_DRAG_AREA = 0.1  # m^2, that limits it
 USUAL_GEARS, MOST_GEARS = 6, 8
 MOST_STEP = 1.45  # from a gear to the next, of those that are guessed
-RPM = math.pi / 30.0
 
 
 @dataclass(frozen=True)

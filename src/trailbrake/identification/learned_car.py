@@ -43,11 +43,10 @@ from trailbrake.identification.tyre_forces import (
     tyre_numbers,
 )
 from trailbrake.identification.wheel_loads import LoadModel, find_load_model
-from trailbrake.units import G
+from trailbrake.units import RPM, G
 
 Array = NDArray[np.float64]
 
-RPM = math.pi / 30.0
 USUAL_DELAY = 0.02  # s
 
 # Relative errors of single tyre numbers: they trade against each other, and roll and camber are in none of them.
@@ -123,9 +122,8 @@ def learn_car(table: DriveTable, name: str = "learned") -> LearnedCar:
     tyres = find_tyres(table, draft.car, known_lift=loads is not None)
     _put_tyres(draft, tyres, known_lift=loads is not None)
     if braking is not None:
-        braking = (
-            find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking
-        )  # with tyres that were found
+        # Again, with the tyres that were found.
+        braking = find_braking(table, _roll_freely(draft.car, tyres), powertrain) or braking
         _put_brakes(draft, braking)
     steering = _find_steering(table, draft, tyres)
     _put_delay(table, draft, braking, powertrain)

@@ -4,7 +4,6 @@ Along a straight the force of the tyres and the air over mass is linear in the u
 engine's curve, drag torque, air, rolling, inertia of the engine. Rows in many gears, speeds and pedals separate them.
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.robust_fit import Fit, fit_linear
-from trailbrake.units import G
+from trailbrake.units import RPM, G
 
 Array = NDArray[np.float64]
 
@@ -214,7 +213,7 @@ def find_pedal_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
     Near idle the engine's own control drives, and automatic clutches begin to slip; at the limiter it is cut.
     """
     low, high = IDLE_MARGIN * car.engine.idle_rpm, LIMITER_MARGIN * car.engine.limiter_rpm
-    rpm = table.engine * 30.0 / math.pi
+    rpm = table.engine / RPM
     return np.asarray(pedal_rows(table, car) & (table.brake < 0.01) & (rpm > low) & (rpm < high))
 
 

@@ -171,10 +171,14 @@ def _robust_scale(r: Array) -> float:
     return max(1.4826 * float(np.median(np.abs(r))), LEAST_SCALE * float(np.sqrt(np.mean(r**2))), 1e-9)
 
 
+def sum_huber_cost(size: Array) -> float:
+    """Return Huber's cost of the absolute values of residuals over their scale (n,)."""
+    return float(np.where(size < HUBER, 0.5 * size**2, HUBER * size - 0.5 * HUBER**2).sum())
+
+
 def _cost(size: Array, pulled: Array, repeats: float) -> float:
     """Return Huber's cost of residuals over their scale (n,), a block's counting as one, and of priors (k,)."""
-    robust = np.where(size < HUBER, 0.5 * size**2, HUBER * size - 0.5 * HUBER**2)
-    return float(robust.sum() / repeats**2 + 0.5 * np.sum(pulled**2))
+    return float(sum_huber_cost(size) / repeats**2 + 0.5 * np.sum(pulled**2))
 
 
 def _differences(
