@@ -1,5 +1,7 @@
 """The errors that a user can meet. Each prints as one line: what, where, expected, got, what to try."""
 
+from collections.abc import Callable
+
 _CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "?")  # tabs and ends of lines stay
 _LONGEST_PART = 400  # characters of one part of an error's line
 
@@ -31,6 +33,14 @@ class TrailbrakeError(Exception):
 def replace_controls(text: str) -> str:
     """Return a text without the control characters by which a name out of a file could steer a terminal."""
     return text if text.isprintable() else text.translate(_CONTROLS)
+
+
+def describe_value(value: object, convert: Callable[[object], str] = str) -> str:
+    """Return the text of a value of other people's code, whose `__str__` or `__repr__` may raise anything."""
+    try:
+        return convert(value)
+    except BaseException as error:  # not even an interrupt that it raises is ours
+        return f"({type(value).__name__} without a text: it raises {type(error).__name__})"
 
 
 def _shorten(text: str) -> str:

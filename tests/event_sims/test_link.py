@@ -212,3 +212,21 @@ def test_a_frame_that_cannot_be_read_is_answered_too(agent, text):
         while answers(ENGINE, simulator, 1)[0][0] != "reset":
             count += 1
         assert count <= 50
+
+
+def test_telemetry_that_can_no_longer_be_read_is_a_silent_simulator(agent):
+    """The simulator goes on, and each message brings a command: it must be the brake, not the last throttle."""
+    with agent.call(ENGINE) as simulator:
+        agent.show(simulator, framed(ENGINE, TELEMETRY))
+        agent.link.read(0.1)
+        agent.link.write(Controls(throttle=0.5))
+        supervisor, pedals = Supervisor(), []
+        for tick in range(20):
+            agent.show(simulator, framed(ENGINE, {**TELEMETRY, "speed": "fast"}))
+            state = agent.link.read(0.1 + 0.05 * tick)
+            if supervisor.is_stale(state):
+                agent.link.write(supervisor.safe_stop_controls(state))
+        for _, data in answers(ENGINE, simulator, 20):
+            pedals.append(data["throttle"])
+        assert pedals[1] == 0.5
+        assert pedals[-1] < 0.0

@@ -29,6 +29,7 @@ class ClientRig:
         self.wire, self.folder = wire, Path(self._temporary.name)
         self.door = wire.make_door(self.folder)
         self.trigger = self.folder / "fault"
+        self.late = self.folder / "late"  # s by which the driver is late once a second, in a file
         self._world = wire.world_flags(self.folder)
         self.host = self.client = None
         self.drive_began, self.has_steady_clock = 0.0, True
@@ -54,7 +55,8 @@ class ClientRig:
         return Program(
             "drive", "--sim", self.wire.name, "--live", *known, "--laps", 0, "--driver", DRIVER_FILE, "--no-report",
             "--json", "--out", self.folder / "recordings", *self.door.client_flags, *more,
-            TB_FAULT_DRIVER=self.wire.driver, TB_FAULT_FILE=self.trigger, **self.door.client_environment,
+            TB_FAULT_DRIVER=self.wire.driver, TB_FAULT_FILE=self.trigger, TB_FAULT_LATE=self.late,
+            **self.door.client_environment,
         )  # fmt: skip
 
     def start_client(self):

@@ -7,13 +7,17 @@ import signal
 import time
 
 from faults.checks import Findings, brakes_or_nothing
-from faults.outcomes import DRIVER_FAULTS, SHIM_FAULTS, SIGNALS, STREAM_FAULTS
+from faults.outcomes import CAMERA_FAULTS, DRIVER_FAULTS, SHIM_FAULTS, SIGNALS, STREAM_FAULTS
 from faults.programs import wait_until
+from faults.stop_judge import STAYS_S, judge_stop
 from faults.stream_faults import Undisturbed, make_stream_fault
 from faults.trace import STANDS_MPS, is_braking, is_released, is_safe
 from trailbrake.errors import TrailbrakeError
 
-FAULT_S = {"telemetry frozen 0.2 s": 0.2, "telemetry frozen 5 s": 5.0, "20 % loss": 2.0}
+FAULT_S = {
+    "telemetry frozen 0.2 s": 0.2, "telemetry frozen 5 s": 5.0, "20 % loss": 2.0,
+    **dict.fromkeys(CAMERA_FAULTS, 3.0),
+}  # fmt: skip
 USUAL_FAULT_S = 1.5
 UNDISTURBED_S = 2.5
 EXIT_S = 30.0  # at most, from a car that stands to the end of the process: a call may have to be broken off
@@ -27,7 +31,7 @@ def run_client_cell(rig, cell, suspend_s=30.0):
     findings = Findings()
     fault = cell.fault
     rig.wait_for_speed(20.0)
-    if fault in STREAM_FAULTS:
+    if fault in STREAM_FAULTS or fault in CAMERA_FAULTS:
         damage_stream(rig, cell, findings)
     elif fault in DRIVER_FAULTS:
         rig.pull_trigger(fault)
@@ -59,6 +63,7 @@ def damage_stream(rig, cell, findings):
     wait_until(lambda: not rig.client.is_running, duration, 0.02)
     if outcome.wire_says != "the drive":
         expect_on_wire(rig, outcome, findings, began, door.states - states)
+        judge_stop(rig.trace, rig.wire, findings, began)
     findings.check(rig.client.is_running, f"the client has ended: {rig.client.lines[-2:]}")
     door.stream = Undisturbed()
     expect_drive(rig, outcome, findings, time.monotonic())
@@ -123,6 +128,8 @@ def expect_stop(rig, cell, findings, began):
             stood is not None and trace.speed < 2.0 * STANDS_MPS, f"the car does not stand: {rig.describe()}"
         )
         findings.check(code == outcome.exit_code, f"exit code {code}, not {outcome.exit_code}: {rig.client.lines[-2:]}")
+        wait_until(lambda: False, STAYS_S, 0.05)
+        judge_stop(trace, rig.wire, findings, began, outcome.car_s)
     expect_recording(rig, outcome, findings, began)
 
 
@@ -140,6 +147,7 @@ def expect_abandoned(rig, outcome, findings, began):
     took = wait_until(lambda: door.read_speed() < limit, outcome.car_s + 4.0, 0.01)
     findings.note("car_s", took)
     findings.check(took is not None and took <= outcome.car_s, f"the car goes on at {door.read_speed():.1f} m/s")
+    judge_stop(trace, rig.wire, findings, began)
 
 
 def expect_recording(rig, outcome, findings, until=None):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from faults.outcomes import DRIVER_FAULTS, SHIM_FAULTS, SIGNALS, Outcome, declare, never
+from faults.outcomes import CAMERA_FAULTS, DRIVER_FAULTS, RAISING_FAULTS, SHIM_FAULTS, SIGNALS, Outcome, declare, never
 
 ON = Outcome(recording="whole")
 SILENT = "the simulator has gone silent"
@@ -14,6 +14,16 @@ NO_WIDTH = never("a clock in decimal text has no width to overflow")
 STOP = Outcome(wire_says="brake", safe_s=1.0, car="stands", car_s=8.0, exit_code=1, line="driver", recording="whole")
 HANG = Outcome(wire_says="brake", safe_s=1.0, car="stands", car_s=10.0, exit_code=1, line="driver", recording="whole")
 KILLED = Outcome(wire_says="nothing", safe_s=0.5, car="stands", car_s=8.0, exit_code=-9, recording="to the last second")
+# The car is braked for while its driver cannot see, and drives on.
+BLIND = Outcome(wire_says="brake, then let go", safe_s=1.0, car_s=4.0, recording="whole")
+NO_CAMERAS = ("assetto", "forza", "beamng", "udacity_pid", "udacity_mpc")
+BLIND_LINES = dict(
+    zip(CAMERA_FAULTS, ("cannot be decoded", "the same picture", "cannot be decoded|silent"), strict=True)
+)
+ERRORS = ("ZeroDivisionError", "KeyboardInterrupt", "CancelledError", "GeneratorExit", "MuteError", "Unusual")
+RAISED = {
+    fault: rf"raised {error} at .*faulty_driver\.py:\d+" for fault, error in zip(RAISING_FAULTS, ERRORS, strict=True)
+}
 ABANDONED = {"forza": {"car": "rolls out"}, "beamng": {"car": "waits"}, "streams": {"car": "waits"}}
 PEDAL = {"wire_says": "no throttle", "car_s": 24.0}  # Udacity's simulators: below 0 the pedal reverses
 SLOW = {"udacity": PEDAL, "udacity_pid": PEDAL, "udacity_mpc": PEDAL}
@@ -47,7 +57,11 @@ CLIENT = {
     "clock jumps forward": declare(ON, beamng={"car_s": 6.0}),
     "clock jumps back": declare(ON, beamng={"car_s": 6.0}),
     "clock wraps": declare(ON, beamng=never("ids are doubles, exact for a million years"), streams=NO_WIDTH),
-    "driver raises": declare(replace(STOP, line=r"raised ZeroDivisionError at .*faulty_driver\.py:\d+"), **SLOW),
+    **{
+        fault: declare(replace(BLIND, line=line), **dict.fromkeys(NO_CAMERAS, never("no camera on this wire")))
+        for fault, line in BLIND_LINES.items()
+    },
+    **{fault: declare(replace(STOP, line=RAISED[fault]), **SLOW) for fault in RAISING_FAULTS},
     **{fault: declare(HANG, **SLOW) for fault in ("driver hangs in sleep", "driver hangs in a loop")},
     # Nothing inside of the process can act: a guard ends it after a second, and the host takes the car.
     "driver hangs in a C call": declare(replace(KILLED, car_s=12.0, line="kept the interpreter"), **ABANDONED),

@@ -39,6 +39,7 @@ class Door:
         self.states = 0
         self.last_state = b""
         self._stream = Undisturbed()
+        self.commands = Undisturbed()  # the queue that commands go through, where the transport is TCP
         self._carry = []  # what an ended fault still held
         self.client_flags, self.host_flags = [], []
         self.client_environment, self.host_environment = {}, {}
@@ -201,12 +202,14 @@ class LineDoor(Door):
                         self.pass_state(line + b"\n")
                 for data in self.pop_states():
                     client.sendall(data)
+                for data in self.commands.pop(time.monotonic()):
+                    host.sendall(data)
 
     def _carry_commands(self, client, host):
         buffer = b""
         with contextlib.suppress(OSError):
             while data := client.recv(1 << 20):
-                host.sendall(data)
+                self.commands.push(data, time.monotonic())
                 *lines, buffer = (buffer + data).split(b"\n")
                 for line in lines:
                     self.note_command(line)

@@ -3,6 +3,7 @@
 Until then it is the driver that TB_FAULT_DRIVER names.
 """
 
+import asyncio
 import ctypes
 import datetime
 import math
@@ -14,6 +15,7 @@ from trailbrake.state import Controls
 
 BASE = driver_registry.builtin_driver_class(os.environ["TB_FAULT_DRIVER"])
 FILE = os.environ["TB_FAULT_FILE"]
+LATE_FILE = os.environ.get("TB_FAULT_LATE", FILE)
 HANG_S = 600.0
 SLOW_WRITE_S = 1.5  # longer than a chunk lasts: the disk cannot follow
 
@@ -58,9 +60,32 @@ def raise_error():
     return 1 // 0
 
 
+class MuteError(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+    __repr__ = __str__
+
+
+class Unusual(BaseException):
+    pass
+
+
+def raise_this(error):
+    def answer():
+        raise error
+
+    return answer
+
+
 NAN = Controls(steer=math.nan, throttle=math.nan, brake=math.nan)
 ANSWERS = {
     "driver raises": raise_error,
+    "driver raises KeyboardInterrupt": raise_this(KeyboardInterrupt()),
+    "driver raises CancelledError": raise_this(asyncio.CancelledError()),
+    "driver raises GeneratorExit": raise_this(GeneratorExit()),
+    "driver raises an exception without a text": raise_this(MuteError()),
+    "driver raises a base exception of its own": raise_this(Unusual("stop")),
     "driver hangs in sleep": lambda: time.sleep(HANG_S),
     "driver hangs in a loop": spin,
     "driver hangs in a C call": hold_the_interpreter,
@@ -73,8 +98,13 @@ SHIMS = {"slow disk": slow_down_disk, "clock of the system set back": set_clock_
 
 class Driver(BASE):
     fault = ""
+    late_at = -math.inf
 
     def act(self, state, dt):
+        if state.time - self.late_at > 1.0 and os.path.exists(LATE_FILE):
+            self.late_at = state.time
+            with open(LATE_FILE, encoding="utf-8") as file:
+                time.sleep(float(file.read() or 0.0))
         if not self.fault and os.path.exists(FILE):
             with open(FILE, encoding="utf-8") as file:
                 self.fault = file.read()

@@ -1,6 +1,6 @@
 """The declared outcomes of our host, `serve`, with clients of others: one for each fault, and what differs by wire."""
 
-from faults.outcomes import DRIVER_FAULTS, EVENT_WIRES, Outcome, declare, never
+from faults.outcomes import CAMERA_FAULTS, DRIVER_FAULTS, EVENT_WIRES, Outcome, declare, never
 
 ON = Outcome(car="drives on", car_s=3.0)
 NO_DRIVER = never("a host has no driver: a client that hangs is a frozen one")
@@ -33,6 +33,7 @@ HOST = {
     "clock jumps forward": declare(NO_CLOCK, beamng=Outcome(car="drives on", car_s=6.0)),
     "clock jumps back": declare(NO_CLOCK, beamng=Outcome(car="waits", car_s=6.0)),
     "clock wraps": declare(NO_CLOCK, beamng=never("ids are doubles, exact for a million years")),
+    **{fault: declare(never("a host makes the pictures")) for fault in CAMERA_FAULTS},
     **{fault: declare(NO_DRIVER) for fault in DRIVER_FAULTS},
     "second client": declare(
         never("who writes the page drives; our own clients keep apart by a lock, see the client's end"),
@@ -50,6 +51,9 @@ HOST = {
     "slow disk": declare(NO_RECORDING),
     "clock of the system set back": declare(ON),
     "Ctrl-C": declare(Outcome(car="waits", car_s=3.0, exit_code=0)),
-    "SIGTERM": declare(Outcome(car="waits", car_s=3.0, exit_code=0)),
+    **{
+        name: declare(Outcome(car="waits", car_s=3.0, exit_code=0))
+        for name in ("SIGTERM", "terminal closed", "SIGQUIT")
+    },
     "SIGKILL": declare(Outcome(car="drives on", car_s=30.0, exit_code=-9)),
 }  # fmt: skip

@@ -11,15 +11,22 @@ STREAM_FAULTS = (
     "telemetry frozen 0.2 s", "telemetry frozen 5 s", "20 % loss", "duplicates", "reordering", "truncated", "garbage",
     "NaN", "infinity", "clock jumps forward", "clock jumps back", "clock wraps",
 )  # fmt: skip
+CAMERA_FAULTS = ("camera cannot be decoded", "camera frozen", "camera gone")
+RAISING_FAULTS = (
+    "driver raises", "driver raises KeyboardInterrupt", "driver raises CancelledError", "driver raises GeneratorExit",
+    "driver raises an exception without a text", "driver raises a base exception of its own",
+)  # fmt: skip
 DRIVER_FAULTS = (
-    "driver raises", "driver hangs in sleep", "driver hangs in a loop", "driver hangs in a C call",
+    *RAISING_FAULTS, "driver hangs in sleep", "driver hangs in a loop", "driver hangs in a C call",
     "driver answers NaN", "driver answers a wrong type", "driver answers None",
 )  # fmt: skip
 SHIM_FAULTS = ("slow disk", "clock of the system set back")
-SIGNALS = {"Ctrl-C": "SIGINT", "SIGTERM": "SIGTERM", "SIGKILL": "SIGKILL"}
+SIGNALS = {
+    "Ctrl-C": "SIGINT", "SIGTERM": "SIGTERM", "terminal closed": "SIGHUP", "SIGQUIT": "SIGQUIT", "SIGKILL": "SIGKILL",
+}  # fmt: skip
 PEER_FAULTS = ("peer killed in mid-corner", "peer gone for a minute", "peer restarted")
 OTHERS = ("second client", "second host", "machine suspended for 30 s", "disk full while recording")
-FAULTS = (*PEER_FAULTS, *STREAM_FAULTS, *DRIVER_FAULTS, *OTHERS, *SHIM_FAULTS, *SIGNALS)
+FAULTS = (*PEER_FAULTS, *STREAM_FAULTS, *CAMERA_FAULTS, *DRIVER_FAULTS, *OTHERS, *SHIM_FAULTS, *SIGNALS)
 
 
 @dataclass(frozen=True, kw_only=True)

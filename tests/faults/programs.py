@@ -29,6 +29,8 @@ class Program:
 
     def __init__(self, *words, **environment):
         self.lines, self.output = [], []
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # the tests run under nohup: the program does not
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "trailbrake", *map(str, words)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -97,6 +97,37 @@ class ShiftedClock(Undisturbed):
         return [self._view.shift_clock(data, self._shift)]
 
 
+class SamePicture(Undisturbed):
+    """The camera shows the first picture for ever."""
+
+    def __init__(self, view):
+        super().__init__()
+        self._view, self._picture = view, None
+
+    def alter(self, data):
+        self._picture = self._picture or self._view.picture(data)
+        return [self._view.set_picture(data, self._picture)]
+
+
+class Delayed(Undisturbed):
+    """Each message comes `low` to `high` s later, in order."""
+
+    def __init__(self, low, high, seed):
+        super().__init__()
+        self._queue, self._low, self._high, self._draw = deque(), low, high, seeded(seed)
+        self._free_at = 0.0
+
+    def push(self, data, now):
+        self._free_at = max(self._free_at, now + self._draw.uniform(self._low, self._high))
+        self._queue.append((self._free_at, data))
+
+    def pop(self, now):
+        arrived = []
+        while self._queue and self._queue[0][0] <= now:
+            arrived.append(self._queue.popleft()[1])
+        return arrived
+
+
 def lossy_queue(**shares):
     return FaultyQueue(FaultOptions(**shares), seed=1)
 
@@ -123,4 +154,7 @@ def make_stream_fault(name, view, *, is_stream):
         "clock jumps forward": lambda: ShiftedClock(view, hour),
         "clock jumps back": lambda: ShiftedClock(view, "zero"),
         "clock wraps": lambda: ShiftedClock(view, "wrap"),
+        "camera cannot be decoded": lambda: Damaged(lambda data, draw: view.set_picture(data, "AAAA"), 1.0),
+        "camera frozen": lambda: SamePicture(view),
+        "camera gone": lambda: Damaged(lambda data, draw: view.set_picture(data, None), 1.0),
     }[name]()

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
@@ -44,12 +45,14 @@ class WebDoor(Door):
                 self.pass_state(host.recv(timeout=_TICK_S).encode())
             for data in self.pop_states():
                 client.send(data.decode(errors="replace"))
+            for text in self.commands.pop(time.monotonic()):
+                host.send(text)
 
     def _carry_commands(self, client, host):
         with contextlib.suppress(ConnectionClosed, OSError):
             for text in client:
                 self.note_command(text.encode())
-                host.send(text)
+                self.commands.push(text, time.monotonic())
         host.close()
 
     def intrude(self, seconds):

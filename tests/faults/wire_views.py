@@ -138,6 +138,18 @@ class JsonView:
         chosen = draw.sample(names, draw.randint(1, len(names))) if draw and names else names
         return self._change(data, **dict.fromkeys(chosen, value))
 
+    def set_picture(self, data, picture):
+        """Return a telemetry with another picture, base64; without one for None."""
+        parts = self.telemetry(data)
+        if parts is None:
+            return data
+        before, found, after = parts
+        found = {k: v for k, v in found.items() if k != "image"} | ({} if picture is None else {"image": picture})
+        return (before + json.dumps(found) + after).encode()
+
+    def picture(self, data):
+        return self.telemetry(data)[1].get("image")
+
     def shift_clock(self, data, shift):
         clock = self.clock(data)
         return data if clock is None else self._change(data, time=max(clock + shift, 0.0))

@@ -70,6 +70,6 @@ WIRES = {
         Wire("udacity", "websocket", "road_sight", 5.0, 0.04, ("--track", "lakeside")),
         Wire("udacity_pid", "websocket", "lane_pid", 5.0, 0.04, ("--track", "lakeside")),
         Wire("udacity_mpc", "websocket", "waypoint_follow", 5.0, 0.04, ("--track", "lakeside")),
-        Wire("donkeycar", "tcp", "lane_pid", 3.0, 0.05, ("--track", "lakeside")),
+        Wire("donkeycar", "tcp", "road_sight", 3.0, 0.05, ("--track", "lakeside")),
     )
 }

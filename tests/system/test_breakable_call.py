@@ -7,9 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from trailbrake.system import breakable_call
 from trailbrake.system.breakable_call import BreakableCall, CallBroken
 from trailbrake.system.signals import handle_stop_signals
 
@@ -88,7 +90,7 @@ def test_a_call_in_the_main_thread_is_broken_off(call):
 
 
 def test_windows_has_no_signals_of_threads(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(breakable_call, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.delattr(signal, "pthread_kill", raising=False)
     breakable = BreakableCall()
     with handle_stop_signals(lambda: pytest.fail("a user's signal"), breakable):
@@ -118,6 +120,7 @@ def test_a_signal_of_an_attempt_that_comes_too_late_does_nothing():
 
 BREAK_AND_PROFILE = """
 import faulthandler, sys
+from trailbrake.system import breakable_call
 from trailbrake.system.breakable_call import BreakableCall, CallBroken
 from trailbrake.system.signals import handle_stop_signals
 

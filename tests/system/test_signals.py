@@ -6,7 +6,10 @@ import threading
 
 import pytest
 
+from trailbrake.system.breakable_call import StopInsisted
 from trailbrake.system.signals import CHILD_VARIABLE, handle_stop_signals
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
 
 def test_the_first_signal_is_a_request_and_the_second_an_interrupt():
@@ -61,3 +64,72 @@ def test_a_child_is_asked_to_stop_by_the_end_of_its_input():
         assert process.stdout.readline() == "ready\n"
         said, _ = process.communicate()  # closes its input
     assert (said, process.returncode) == ("asked\n", 0)
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGQUIT"])
+def test_whoever_sends_a_signal_twice_insists(name):
+    number, requests = getattr(signal, name), []
+    before = signal.getsignal(number)
+    with handle_stop_signals(lambda: requests.append(1)):
+        signal.raise_signal(number)
+        with pytest.raises(StopInsisted):
+            signal.raise_signal(number)
+    assert requests == [1]
+    assert signal.getsignal(number) is before
+
+
+@posix
+def test_a_terminal_that_is_closed_never_insists_because_shells_repeat_the_signal():
+    requests = []
+    with handle_stop_signals(lambda: requests.append(1)):
+        for _ in range(3):
+            signal.raise_signal(signal.SIGHUP)
+    assert requests
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT"])
+def test_what_the_process_was_started_to_ignore_stays_ignored(name):
+    number = getattr(signal, name)
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        with handle_stop_signals(lambda: pytest.fail("nohup")):
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, before)
+
+
+HANG_UP = """
+import os, signal, sys
+from trailbrake.system.signals import handle_stop_signals
+out = os.fdopen(int(sys.argv[1]), "w")
+stopped = []
+with handle_stop_signals(lambda: stopped.append(1)):
+    print("ready", file=out, flush=True)
+    while not stopped:
+        signal.pause()
+    print("a line for nobody", file=sys.stderr, flush=True)
+    print("another", flush=True)
+    print("ended in order", file=out, flush=True)
+"""
+
+
+@posix
+def test_when_the_terminal_is_gone_lines_for_it_go_nowhere():
+    import pty
+
+    master, terminal = pty.openpty()
+    reading, writing = os.pipe()
+    # A session of its own, whose terminal this is: its end is told by the system, as when a window is closed.
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import fcntl, termios; fcntl.ioctl(1, termios.TIOCSCTTY, 0)\n{HANG_UP}", str(writing)],
+        stdin=terminal, stdout=terminal, stderr=terminal, pass_fds=[writing], start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        assert said.readline() == "ready\n"
+        os.close(master)
+        assert said.readline() == "ended in order\n"
+    assert process.wait(20.0) == 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from trailbrake.drivers import gains, policy
 from trailbrake.drivers.fmu import FmuDriver
-from trailbrake.errors import DataError, DriverError, UsageError, raised_at, suggest_names
+from trailbrake.errors import DataError, DriverError, UsageError, describe_value, raised_at, suggest_names
 from trailbrake.roles import Driver, PlansOnCourse, SendsCommands, SendsCustomValues, Tunable
 from trailbrake.state.commands import COMMAND_FIELDS
 from trailbrake.state.controls import MAX_CUSTOM_VALUES
@@ -87,7 +87,7 @@ def load_driver(spec: str, config: Path | None = None, constants: Sequence[str] 
         driver = cls(*arguments, **values)
     except (Exception, SystemExit) as error:
         raise DriverError(
-            f"the constructor raised {type(error).__name__}: {error}", where=raised_at(error) or where
+            f"the constructor raised {type(error).__name__}: {describe_value(error)}", where=raised_at(error) or where
         ) from error
     declared_needs(driver, where)
     return driver  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, load_driver
-from trailbrake.errors import TrailbrakeError, UsageError, raised_at
+from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.evaluate.cell_monitor import CellMonitor
 from trailbrake.evaluate.cell_result import CellResult, failed_result
 from trailbrake.evaluate.plan import Cell
@@ -44,7 +44,7 @@ def drive_cell(cell: Cell, recording: Path | None, say: Callable[[str], None]) -
     except TrailbrakeError as error:
         result = failed_result(str(error))
     except (Exception, SystemExit) as error:  # a driver's, or a fault of ours: the other cells go on
-        result = failed_result(f"{type(error).__name__}: {error} ({raised_at(error) or 'evaluate'})")
+        result = failed_result(f"{type(error).__name__}: {describe_value(error)} ({raised_at(error) or 'evaluate'})")
     return replace(result, wall_s=steady_clock.now() - began, processor_s=steady_clock.processor_time() - spent)
 
 

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY, UNREADABLE, AgentDoor
-from trailbrake.event_sims.one_pedal import RollDirection
+from trailbrake.event_sims.dead_time import DeadTime
+from trailbrake.event_sims.one_pedal import OnePedal, PedalCar
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, ListenOptions, parse_origins
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
@@ -69,9 +70,9 @@ class EventLink(ABC, Generic[T]):
     ACCEPTS: frozenset[str]
     RESTART: ClassVar[str] = ""  # the event that sends the car back to the start; "" where there is none
     GREETING: ClassVar[tuple[tuple[str, Any], ...]] = ()  # events for a simulator that has just called
-    # The most that the brakes may take off the speed, m/s^2. A stop without telemetry brakes no longer than a car that
-    # brakes so well would roll: a pedal below 0 sends a standing car backwards.
-    MAX_DECELERATION: ClassVar[float] = 10.0
+    # What the pedal does. A stop without telemetry brakes no longer than a car that brakes so well would roll: a pedal
+    # below 0 sends a standing car backwards.
+    PEDAL_CAR: ClassVar[PedalCar]
     IMAGE_SIZE: ClassVar[tuple[int, int]] = (0, 0)  # height and width of the camera's images, pixels; 0: no camera
     period = STEP_S * COMMAND_STEPS
 
@@ -90,7 +91,8 @@ class EventLink(ABC, Generic[T]):
         self._door: AgentDoor | None = None
         self._calls = 0  # simulators so far
         self._now = self._opened_at = 0.0
-        self._roll = RollDirection()
+        self._pedal = OnePedal(self.PEDAL_CAR)
+        self._dead_time = DeadTime()
         self._steer_data = self._encode_steer(Controls(), None)  # newest command
         self._is_braking = False  # by that command
         self._repeat_due = math.inf  # s, when a repeated telemetry gets its answer
@@ -112,12 +114,18 @@ class EventLink(ABC, Generic[T]):
     def _encode_steer(self, controls: Controls, message: T | None) -> dict[str, Any]:
         """Return the data of the `steer` event for `controls`, given the newest telemetry, if there is one."""
 
+    def _combine_pedals(self, controls: Controls, speed: float) -> float:
+        """Return the pedal for `controls` of a car at `speed` m/s; a speed below 0 is one backwards."""
+        if speed < 0.0:
+            self._pedal.direction.note_motion(speed)
+        return self._pedal.combine(controls, abs(speed), self._dead_time.seconds)
+
     def _count_unreadable(self) -> None:
         self.unreadable += 1
 
     def _make_image(self, data: bytes) -> Image:
         """Return the image in a telemetry; it is decoded when it is first used."""
-        return Image(data, self._image_decoder.decode_image)
+        return self._image_decoder.make_image(data)
 
     @property
     def dialect(self) -> str:
@@ -177,6 +185,7 @@ class EventLink(ABC, Generic[T]):
         if door.calls != self._calls:
             self._calls = door.calls
             self._awaits_answer, self._repeat_due = False, math.inf
+            self._dead_time.begin_call(len(self.GREETING), self._clock.time)
             if self._newest_message is not None:
                 self.counters.resyncs += 1
         is_damaged = False
@@ -193,6 +202,7 @@ class EventLink(ABC, Generic[T]):
 
     def _emit(self, name: str, data: Any) -> None:
         if self._door is not None and self._door.call is not None:
+            self._dead_time.note_command(self._clock.time)
             self._door.call.emit(name, data)
 
     def _send_steer(self) -> None:
@@ -201,16 +211,18 @@ class EventLink(ABC, Generic[T]):
         self._emit(STEER, self._steer_data)
 
     def _handle_telemetry(self, data: Any) -> bool:
-        """Take in a telemetry; return whether it could be read."""
-        self._clock.note_arrival(self._now)
-        self._next_stop_at = self._braking_since = math.nan
+        """Take in a telemetry; return whether it could be read. One that could not ends no silence."""
         try:
             message = self._decode_telemetry(data)
         except WireError:
             self.unreadable += 1
+            self._dead_time.note_telemetry(self._clock.time)
             return False
+        self._clock.note_arrival(self._now)
+        self._next_stop_at = self._braking_since = math.nan
         self._is_driven_by_hand = message is None
         if message is None:
+            self._dead_time.note_telemetry(self._clock.time)
             self._emit(MANUAL, {})
         elif self._accept_message(message):
             self._awaits_answer, self._repeat_due = True, math.inf  # an older one that was never read gets no answer
@@ -228,6 +240,7 @@ class EventLink(ABC, Generic[T]):
         self.counters.received += 1
         # Where the wire has no clock, the link's stands in for it: then every telemetry is a new one.
         time = message.time if message.time is not None else self._now - self._opened_at
+        self._dead_time.note_telemetry(time)
         if message.time is not None and self._clock.is_repeated(time):
             return False
         last = self._newest_message
@@ -301,7 +314,7 @@ class EventLink(ABC, Generic[T]):
         if is_first:
             self._braking_since = now - age if self._is_braking else now
             self._next_stop_at = now
-        rolls = (now - self._braking_since) * self.MAX_DECELERATION < self._build_state(message).speed
+        rolls = (now - self._braking_since) * self.PEDAL_CAR.deceleration < self._build_state(message).speed
         if not rolls:
             self._steer_data = self._encode_steer(Controls(steer=controls.steer), message)
         if (now < self._next_stop_at and rolls == self._is_braking) or self._door.call.unsent_bytes:

@@ -14,7 +14,7 @@ import msgspec
 from trailbrake import __version__
 from trailbrake.analysis.report import write_report
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.errors import TrailbrakeError, raised_at
+from trailbrake.errors import TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.race import competitor_process
 from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
@@ -242,7 +242,9 @@ def _guarded_reset(job: HeatJob, heartbeat: Heartbeat, place: int, supervisor: S
         supervisor.request_stop(str(error))
     except (Exception, SystemExit) as error:
         where = raised_at(error)
-        supervisor.request_stop(f"getting ready raised {type(error).__name__}{where and f' at {where}'}: {error}")
+        supervisor.request_stop(
+            f"getting ready raised {type(error).__name__}{where and f' at {where}'}: {describe_value(error)}"
+        )
     heartbeat.mark_entry(NO_ENTRY, 0)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import declared_course_needs, declared_needs, load_driver
-from trailbrake.errors import DataError, DriverError, TrailbrakeError, UsageError, raised_at
+from trailbrake.errors import DataError, DriverError, TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
@@ -88,7 +88,7 @@ def replay_open_loop(recording: Recording, options: OpenLoopOptions) -> OpenLoop
     except TrailbrakeError:
         raise
     except (Exception, SystemExit) as error:
-        raise DriverError(f"reset() raised {type(error).__name__}: {error}",
+        raise DriverError(f"reset() raised {type(error).__name__}: {describe_value(error)}",
                           where=raised_at(error) or options.driver) from error  # fmt: skip
     name = Path(options.driver).stem
     out = options.out or recording.path.with_name(f"{recording.path.stem}_open-loop_{name}.mcap")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.errors import DriverError, TrailbrakeError, raised_at
+from trailbrake.errors import DriverError, TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course
 from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.simulator import AnySimulator
@@ -36,7 +36,7 @@ def load_probe_driver(simulator: AnySimulator, driver: str, track: str, car: str
             raise
         except (Exception, SystemExit) as error:
             raise DriverError(
-                f"{name}() raised {type(error).__name__}: {error}", where=raised_at(error) or driver
+                f"{name}() raised {type(error).__name__}: {describe_value(error)}", where=raised_at(error) or driver
             ) from error
 
     def compute_controls(state: CarState) -> object:

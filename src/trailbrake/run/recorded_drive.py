@@ -97,7 +97,7 @@ def record_drive(
     drive = replace(drive, signals=(*drive.signals, *simulator.learning_signals))
     setup = make_setup(simulator, drive, live, driver)
     with (
-        handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable),
+        handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop),
         open_connection(setup, lambda: supervisor.stop_reason != "") as connection,
     ):
         path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"

@@ -8,7 +8,7 @@ one of these is made per tick.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from trailbrake.state.fields import quantity, slotted_record
 from trailbrake.state.signals import NO_SIGNALS, SignalValues
@@ -71,27 +71,41 @@ class OtherCar:
     damage: float = quantity("1", "largest damage of a part of the body, as the simulator counts it", lo=0.0)
 
 
+class StandIn(NamedTuple):
+    """The pixels that stand for a frame which cannot be decoded."""
+
+    pixels: Any
+
+
 class Image:
     """A camera frame that is decoded on first use.
 
     Args:
         data: the encoded bytes as they came.
-        decode: turns `data` into a (height, width, 3) uint8 RGB array.
+        decode: turns `data` into a (height, width, 3) uint8 RGB array, or into a StandIn.
     """
 
-    __slots__ = ("_decode", "_pixels", "data")
+    __slots__ = ("_decode", "_is_damaged", "_pixels", "data")
 
     def __init__(self, data: bytes, decode: Callable[[bytes], Any]) -> None:
         self.data = data
         self._decode = decode
         self._pixels: Any = None
+        self._is_damaged = False
 
     @property
     def pixels(self) -> Any:
         """The (height, width, 3) uint8 RGB array."""
         if self._pixels is None:
-            self._pixels = self._decode(self.data)
+            decoded = self._decode(self.data)
+            self._is_damaged = isinstance(decoded, StandIn)
+            self._pixels = decoded.pixels if self._is_damaged else decoded
         return self._pixels
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether `data` cannot be decoded: `pixels` are then those of an earlier frame, or black."""
+        return self.pixels is not None and self._is_damaged
 
 
 def _four_wheels() -> list[WheelState]:

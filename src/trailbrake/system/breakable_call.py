@@ -13,6 +13,17 @@ class CallBroken(BaseException):
     """Raised inside a call that is broken off. Not an `Exception`, so that the called code does not catch it."""
 
 
+class AnswerDiscarded(BaseException):
+    """Raised in place of an answer that came too late. Not an `Exception`: it is no error of the driver."""
+
+
+class StopInsisted(KeyboardInterrupt):
+    """Raised by the second signal to stop: whoever sent it does not want to wait. No code of a driver raises it."""
+
+
+OURS = (CallBroken, AnswerDiscarded, StopInsisted)  # what other people's code may raise without a fault of its own
+
+
 class BreakableCall:
     """Breaks off a call in the thread that made this object.
 

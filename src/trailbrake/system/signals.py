@@ -1,34 +1,48 @@
-"""Ctrl-C and SIGTERM as a request, not an exception, so that the controls are left safe first."""
+"""Signals that ask a program to stop, as a request and not an exception, so that the controls are left safe first.
 
+On POSIX systems Ctrl-C (SIGINT), SIGTERM, Ctrl-Backslash (SIGQUIT), and the end of the terminal (SIGHUP: its window was
+closed, or a connection dropped). On Windows Ctrl-C, Ctrl-Break, and the console's events for a closed window, a log-off
+and a shutdown, after which the system ends the process.
+"""
+
+import errno
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
-from trailbrake.system.breakable_call import BreakableCall
+from trailbrake.system.breakable_call import BreakableCall, StopInsisted
+from trailbrake.system.console_events import handle_console_end
 
 CHILD_VARIABLE = "TRAILBRAKE_CHILD"  # set for a process of ours that is to end when its standard input does
 
-
+_NO_TERMINAL = errno.ENOTTY
+_HANGUP = getattr(signal, "SIGHUP", None)
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
-if sys.platform == "win32":
-    _SIGNALS.append(signal.SIGBREAK)  # Ctrl-Break: the only one that reaches a process group of its own
+# The rest by name, because no system has all. SIGBREAK is the only one that reaches a process group of its own there.
+_SIGNALS += [getattr(signal, name) for name in ("SIGHUP", "SIGQUIT", "SIGBREAK") if hasattr(signal, name)]
 
 
 @contextmanager
-def handle_stop_signals(request: Callable[[], None], breakable: BreakableCall | None = None) -> Iterator[None]:
-    """Call `request` on the first SIGINT or SIGTERM; further ones raise KeyboardInterrupt.
+def handle_stop_signals(
+    request: Callable[[], None],
+    breakable: BreakableCall | None = None,
+    hurry: Callable[[float], None] = lambda seconds: None,
+) -> Iterator[None]:
+    """Call `request` on the first signal to stop; further ones raise StopInsisted, a KeyboardInterrupt.
 
-    On Windows Ctrl-Break is one, too. Outside the main thread, where Python allows no handlers, it does nothing. In a
-    process with TRAILBRAKE_CHILD set the end of standard input is such a request as well: it comes even when the parent
-    was killed, and on Windows, where there is no SIGTERM to send.
+    SIGHUP never raises: shells repeat it, and nobody is left to insist. Once the terminal is gone, lines for it go
+    nowhere. SIGHUP and SIGQUIT that the process was started to ignore (nohup) stay ignored. Outside the main thread,
+    where Python allows no handlers, it does nothing. In a process with TRAILBRAKE_CHILD set the end of standard input
+    is such a request as well: it comes even when the parent was killed, and on Windows, where there is no SIGTERM.
 
     Args:
-        request: called by the first signal, in the main thread.
+        request: called by the first signal, in the main thread; by an event of Windows' console in another one.
         breakable: a call that is broken off by the same signals.
+        hurry: called after `request` with the seconds that are left, where the system then ends the process.
     """
     if os.environ.get(CHILD_VARIABLE):
         threading.Thread(target=_request_at_end_of_input, args=(request,), daemon=True).start()
@@ -44,20 +58,44 @@ def handle_stop_signals(request: Callable[[], None], breakable: BreakableCall | 
         nonlocal is_requested
         if breakable is not None and breakable.handle_signal():
             return
-        if is_requested:
-            raise KeyboardInterrupt
+        if number == _HANGUP:
+            leave_lost_terminal()
+        elif is_requested:
+            raise StopInsisted
         is_requested = True
         request()
 
+    def end_console(seconds: float) -> None:
+        request()
+        hurry(seconds)
+
     try:
         for number in _SIGNALS:
-            previous[number] = signal.signal(number, handle)
+            if number in (signal.SIGINT, signal.SIGTERM) or signal.getsignal(number) is not signal.SIG_IGN:
+                previous[number] = signal.signal(number, handle)
     except ValueError:
         previous.clear()
     try:
-        yield
+        with handle_console_end(end_console):
+            yield
     finally:
         restore()
+
+
+def leave_lost_terminal() -> None:
+    """Send what is written to a terminal that has hung up to the null device: every write to it would fail."""
+    import termios  # there is SIGHUP, so there is this
+
+    for file in (1, 2):
+        try:
+            termios.tcgetattr(file)
+        except termios.error as error:
+            if error.args[0] == _NO_TERMINAL:  # a file or a pipe
+                continue
+            with suppress(OSError):
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, file)
+                os.close(null)
 
 
 def _request_at_end_of_input(request: Callable[[], None]) -> None:

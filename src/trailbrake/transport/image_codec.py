@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from trailbrake.errors import WireError
+from trailbrake.state import Image
+from trailbrake.state.car_state import StandIn
 from trailbrake.transport.image_header import read_image_size
 
 _MAX_SCANS = 100  # of a JPEG; progressive ones have ten. A file of thousands takes minutes to decode
@@ -54,6 +56,15 @@ class ImageDecoder:
     def __init__(self, height: int, width: int, on_damaged: Callable[[], None]) -> None:
         self._last_image: Any = np.zeros((height, width, 3), np.uint8)
         self._on_damaged = on_damaged
+
+    def make_image(self, data: bytes) -> Image:
+        """Return the image in a file of the wire; it is decoded when it is first used."""
+        return Image(data, self._decode_marked)
+
+    def _decode_marked(self, data: bytes) -> Any:
+        last = self._last_image
+        image = self.decode_image(data)
+        return StandIn(image) if image is last else image
 
     def decode_image(self, data: bytes) -> Any:
         """Return the pixels (height, width, 3) uint8 RGB of a JPEG, PNG or TGA file."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.fakes import PERIOD, FakeCar, FakeDriver, FakeTap
 
+from trailbrake.run.loop.camera_check import DAMAGED, NO_PICTURE, NO_PICTURE_LIMIT_S
 from trailbrake.run.loop.drive_loop import (
     LOST_LIMIT,
     STOPPING_LIMIT,
@@ -19,6 +20,7 @@ from trailbrake.run.loop.supervisor import BLIND_LIMIT_S, STOP_BRAKE, Supervisor
 from trailbrake.state import Controls, Phase, WheelTorque
 from trailbrake.system import steady_clock
 from trailbrake.transport.client_notices import MOST_LINES
+from trailbrake.transport.image_codec import ImageDecoder, encode_image
 
 
 def loop(car, driver=None, *, supervisor=None, taps=(), goal=lambda: None):
@@ -428,3 +430,58 @@ def test_a_clock_that_jumps_neither_ends_a_stop_nor_extends_it(jump):
     never = Jumping({}, speed=400.0)
     assert loop(never, supervisor=supervisor).reason == "interrupted"
     assert never.sequence * PERIOD == pytest.approx(STOPPING_LIMIT, rel=0.01)
+
+
+class CameraDriver(FakeDriver):
+    NEEDS = frozenset({"image"})
+
+
+def make_filmed_car(script, blind):
+    """Return a FakeCar whose samples of the numbers in `blind` have an image that cannot be decoded."""
+    decoder = ImageDecoder(8, 8, lambda: None)
+    car = FakeCar(script)
+
+    class Filmed(type(car)):
+        def read(self, now):
+            state = super().read(now)
+            pixels = np.random.default_rng(state.sequence).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+            state.image = decoder.make_image(b"AAAA" if state.sequence in blind else encode_image(pixels))
+            return state
+
+    car.__class__ = Filmed
+    return car
+
+
+def test_a_driver_of_pictures_is_braked_for_while_it_cannot_see_and_drives_on():
+    car, driver, tap, said = make_filmed_car(["new"], range(40, 300)), CameraDriver(), FakeTap(), []
+    supervisor = Supervisor()
+    seat = CarLoop(car, driver, supervisor, [tap], after(400, tap), say=said.append)
+    assert run_loop(seat, car).reason == ""
+    assert said == [f"{DAMAGED}: braking, waiting for it", "the camera is back"]
+    braked = [controls.brake == STOP_BRAKE and controls.throttle == 0.0 for controls in car.written]
+    first, last = braked.index(True), len(braked) - 1 - braked[::-1].index(True)
+    assert (first - 39) * car.period == pytest.approx(BLIND_LIMIT_S, abs=2.0 * car.period)
+    assert all(braked[first : last + 1])
+    assert last < 302
+    assert (supervisor.counters.blind, len(tap.seen)) == (1, 400), "taps see the braked ticks too"
+
+
+def test_a_driver_that_needs_no_pictures_drives_on_without():
+    car, tap = make_filmed_car(["new"], range(1000)), FakeTap()
+    seat = CarLoop(car, FakeDriver(), Supervisor(), [tap], after(100, tap))
+    assert run_loop(seat, car).reason == ""
+    assert all(controls.throttle == 0.5 for controls in car.written)
+
+
+def test_a_camera_that_is_gone_for_a_minute_ends_the_drive():
+    car, said = make_filmed_car(["new"], range(40, 100_000)), []
+    seat = CarLoop(car, CameraDriver(), Supervisor(), [], lambda: None, say=said.append)
+    assert run_loop(seat, car).reason == f"{NO_PICTURE} for {NO_PICTURE_LIMIT_S:g} s"
+
+
+def test_a_stop_that_has_no_time_left_ends_although_the_car_rolls():
+    car, supervisor = FakeCar(["new"], speed=60.0), Supervisor()
+    supervisor.request_stop("interrupted")
+    supervisor.limit_stop(0.0)
+    assert loop(car, supervisor=supervisor).reason == "interrupted"
+    assert car.speed > 50.0

@@ -1,3 +1,4 @@
+import asyncio
 import math
 import re
 
@@ -18,6 +19,7 @@ from trailbrake.run.loop.supervisor import (
 )
 from trailbrake.state import Controls, Phase, SimCommand, WheelTorque
 from trailbrake.state.controls import SETTINGS
+from trailbrake.system.breakable_call import OURS
 
 
 def test_good_controls_pass_as_they_are():
@@ -263,6 +265,72 @@ def test_a_driver_that_fails_stops_its_car_with_one_line(act, reason):
     supervisor.limit_controls(Controls(steer=0.25, throttle=1.0, gear=4), 0.0)
     assert decide_controls(act, supervisor, state(speed=30.0), 0.01) == Controls(steer=0.25, brake=STOP_BRAKE, gear=4)
     assert re.fullmatch(reason, supervisor.stop_reason), supervisor.stop_reason
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise KeyboardInterrupt("no text")
+
+    __repr__ = __str__
+
+
+class UnusualError(BaseException):
+    pass
+
+
+class Shy:
+    """An answer that says what it is to nobody."""
+
+    @property
+    def __class__(self):
+        raise GeneratorExit
+
+    def __repr__(self):
+        raise UnusualError
+
+
+class Steer(float):
+    def __lt__(self, other):
+        raise asyncio.CancelledError
+
+    __gt__ = __lt__
+
+    def __repr__(self):
+        raise UnusualError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit(), SystemExit(), UnusualError("x"), MuteError(),
+     MemoryError(), RecursionError(), StopIteration(), StopAsyncIteration(),
+     BaseExceptionGroup("two", [KeyboardInterrupt()])],
+)  # fmt: skip
+def test_whatever_a_driver_raises_brakes(error):
+    def act(state, dt):
+        raise error
+
+    supervisor = Supervisor()
+    assert decide_controls(act, supervisor, state(speed=30.0), 0.01).brake == STOP_BRAKE
+    assert supervisor.stop_reason.startswith(f"the driver raised {type(error).__name__} at ")
+    assert "\n" not in supervisor.stop_reason
+
+
+@pytest.mark.parametrize("make", [Shy, lambda: Controls(steer=Steer(0.5)), MuteError, lambda: UnusualError])
+def test_answers_that_raise_when_they_are_looked_at_brake(make):
+    supervisor = Supervisor()
+    assert decide_controls(lambda state, dt: make(), supervisor, state(speed=30.0), 0.01).brake == STOP_BRAKE
+    assert supervisor.stop_reason.startswith("the driver answered ")
+
+
+@pytest.mark.parametrize("ours", OURS)
+def test_what_we_raise_inside_of_a_driver_is_not_the_driver_s(ours):
+    def act(state, dt):
+        raise ours
+
+    supervisor = Supervisor()
+    with pytest.raises(ours):
+        decide_controls(act, supervisor, state(speed=30.0), 0.01)
+    assert supervisor.stop_reason == ""
 
 
 def test_a_stopped_or_blind_car_asks_no_driver():

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from trailbrake.event_sims.one_pedal import combine_pedals
 from trailbrake.sims.trend import convert
 from trailbrake.sims.trend.codec import TrendSteer, TrendTelemetry
 from trailbrake.state import CarState, Controls, Phase
@@ -31,7 +32,8 @@ def test_a_negative_throttle_is_a_brake_and_another_status_is_the_end():
     ],
 )
 def test_controls_to_wire(controls, speed, sent):
-    assert convert.controls_to_wire(controls, speed) == pytest.approx(sent)
+    pedal = combine_pedals(controls, speed, convert.PEDAL_CAR)
+    assert convert.controls_to_wire(controls, pedal) == pytest.approx(sent)
 
 
 @pytest.mark.parametrize(
@@ -72,5 +74,5 @@ def test_every_field_of_a_telemetry():
 
 @pytest.mark.parametrize(("speed", "pedal"), [(0.03, 0.0), (0.0301, -1.0)])
 def test_a_car_stands_below_three_centimetres_a_second(speed, pedal):
-    assert convert.controls_to_wire(Controls(brake=1.0), speed) == TrendSteer(0.0, pedal)
+    assert combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR) == pedal
     assert convert.controls_from_wire(TrendSteer(0.0, -1.0), speed).gear == (-1 if pedal == 0.0 else 1)

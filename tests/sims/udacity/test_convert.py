@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from trailbrake.event_sims.one_pedal import REVERSE_BRAKE
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE, Roll, combine_pedals
 from trailbrake.sims.udacity import convert
 from trailbrake.sims.udacity.codec import UdacitySteer, UdacityTelemetry
 from trailbrake.state import CarState, Controls
@@ -35,7 +35,7 @@ def test_the_throttle_ends_at_30_mph():
 
 
 def test_controls():
-    assert convert.controls_to_wire(Controls(steer=0.5, brake=0.5), 6.0) == UdacitySteer(-0.5, -0.5)
+    assert convert.controls_to_wire(Controls(steer=0.5, brake=0.5), -0.5) == UdacitySteer(-0.5, -0.5)
     got = convert.controls_from_wire(UdacitySteer(0.5, -0.5), 6.0, LOCK)
     assert (got.steer, got.brake, got.gear) == pytest.approx((-math.radians(12.5) / LOCK, 0.5, None))
 
@@ -51,10 +51,10 @@ def test_reversing_is_a_speed_and_no_throttle():
 
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
 def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
-    assert convert.controls_to_wire(Controls(brake=1.0), speed).throttle == (-1.0 if brakes else 0.0)
+    assert combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR) == (-1.0 if brakes else 0.0)
     got = convert.controls_from_wire(UdacitySteer(0.0, -0.5), speed, LOCK)
     assert (got.brake, got.gear) == (0.5 if brakes else 0.2, None)
-    rolling = convert.controls_to_wire(Controls(brake=1.0), speed, rolls_forward=True).throttle
+    rolling = combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR, roll=Roll.FORWARD)
     assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
 
 

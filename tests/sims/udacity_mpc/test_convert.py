@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from trailbrake.event_sims.one_pedal import REVERSE_BRAKE
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE, Roll, combine_pedals
 from trailbrake.sims.udacity_mpc import convert
 from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
@@ -36,7 +36,7 @@ def test_what_our_simulator_shows_is_what_the_agent_sees():
 def test_the_yellow_line_is_where_the_waypoints_are_seen_from_the_car():
     # Heading along the map's y axis: what lies 10 m up the map is 10 m ahead, 2 m down x is 2 m to the left.
     state = CarState(x=100.0, y=50.0, yaw=0.5 * math.pi, speed=5.0, line_ahead=((98.0, 60.0),))
-    sent = convert.controls_to_wire(Controls(steer=0.5, throttle=0.4), state)
+    sent = convert.controls_to_wire(Controls(steer=0.5, throttle=0.4), 0.4, state)
     assert (sent.steering_angle, sent.throttle) == (-0.5, 0.4)
     assert (*sent.next_x, *sent.next_y) == pytest.approx((10.0, 2.0))
     assert (sent.mpc_x, sent.mpc_y) == ((), ())
@@ -66,9 +66,8 @@ def test_reversing_is_a_speed_and_no_throttle():
 
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
 def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
-    state = CarState(x=0.0, y=0.0, yaw=0.0, speed=speed)
-    assert convert.controls_to_wire(Controls(brake=1.0), state).throttle == (-1.0 if brakes else 0.0)
-    rolling = convert.controls_to_wire(Controls(brake=1.0), state, rolls_forward=True).throttle
+    assert combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR) == (-1.0 if brakes else 0.0)
+    rolling = combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR, roll=Roll.FORWARD)
     assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
     got = convert.controls_from_wire(UdacityMpcSteer(0.0, -0.5), speed, LOCK)
     assert (got.throttle, got.brake, got.gear) == (0.0, 0.5 if brakes else 0.2, None)
@@ -80,7 +79,7 @@ def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():
 
 def test_the_yellow_line_of_a_car_that_heads_anywhere():
     state = CarState(x=1.0, y=2.0, yaw=0.25, speed=5.0, line_ahead=((4.0, 6.0), (1.0, 3.0)))
-    sent = convert.controls_to_wire(Controls(), state)
+    sent = convert.controls_to_wire(Controls(), 0.0, state)
     c, s = math.cos(0.25), math.sin(0.25)
     assert sent.next_x == pytest.approx((3.0 * c + 4.0 * s, s))
     assert sent.next_y == pytest.approx((4.0 * c - 3.0 * s, c))

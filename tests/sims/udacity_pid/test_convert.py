@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from trailbrake.event_sims.one_pedal import REVERSE_BRAKE
+from trailbrake.event_sims.one_pedal import REVERSE_BRAKE, Roll, combine_pedals
 from trailbrake.sims.udacity_pid import convert
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.state import CarState, Controls
@@ -40,7 +40,8 @@ def test_what_our_simulator_shows():
     ],
 )
 def test_controls_to_wire(controls, speed, sent):
-    assert convert.controls_to_wire(controls, speed) == pytest.approx(sent)
+    pedal = combine_pedals(controls, speed, convert.PEDAL_CAR)
+    assert convert.controls_to_wire(controls, pedal) == pytest.approx(sent)
 
 
 @pytest.mark.parametrize(
@@ -67,10 +68,10 @@ def test_reversing_is_a_speed_and_no_throttle():
 
 @pytest.mark.parametrize(("speed", "brakes"), [(5.0 * MPH, False), (5.001 * MPH, True)])
 def test_below_5_mph_a_pedal_under_0_slows_as_reverse_does(speed, brakes):
-    assert convert.controls_to_wire(Controls(brake=1.0), speed).throttle == (-1.0 if brakes else 0.0)
+    assert combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR) == (-1.0 if brakes else 0.0)
     got = convert.controls_from_wire(UdacityPidSteer(0.0, -0.5), speed, LOCK)
     assert (got.brake, got.gear) == (0.5 if brakes else 0.2, None)
-    rolling = convert.controls_to_wire(Controls(brake=1.0), speed, rolls_forward=True).throttle
+    rolling = combine_pedals(Controls(brake=1.0), speed, convert.PEDAL_CAR, roll=Roll.FORWARD)
     assert rolling == (-1.0 if brakes else -REVERSE_BRAKE)
 
 

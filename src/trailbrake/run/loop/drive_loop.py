@@ -7,6 +7,7 @@ from typing import Protocol
 
 from trailbrake.histogram import DurationHistogram
 from trailbrake.roles import Driver, Link, Tap, Wakeable
+from trailbrake.run.loop.camera_check import NO_PICTURE, NO_PICTURE_LIMIT_S, CameraCheck
 from trailbrake.run.loop.command_gate import CommandGate
 from trailbrake.run.loop.driver_pace import DriverPace
 from trailbrake.run.loop.driver_watchdog import BROKEN_OFF, DriverWatchdog
@@ -145,6 +146,8 @@ class CarLoop:
         self._last_time = math.nan
         self._last_sequence = -1
         self._state_check = StateCheck(link.SUPPLIES, self._count_rejection)
+        # A driver that needs pictures is braked for while it cannot see.
+        self._camera_check = CameraCheck(self._say) if "image" in getattr(driver, "NEEDS", ()) else None
         self._now = 0.0
         self._accepted_at, self._rejected_at = -math.inf, -math.inf  # s, as `now`
 
@@ -182,6 +185,8 @@ class CarLoop:
             dt = 0.0
         self._last_time, self.dt, self.speed = state.time, dt, state.speed
         self.simulated_s += dt
+        if self._camera_check is not None and not self._camera_check.accept_picture(state, now):
+            return self._brake_blind(state, self._camera_check)
         try:
             controls = decide_controls(self._act, self.supervisor, state, dt)
         except BROKEN_OFF:
@@ -194,6 +199,14 @@ class CarLoop:
         if controls.command is not None and (self._commands is None or not self._commands.send(controls.command)):
             controls.command = None
         self._last_sent = controls
+        return controls
+
+    def _brake_blind(self, state: CarState, camera: CameraCheck) -> Controls:
+        self.supervisor.counters.blind = camera.episodes
+        if camera.is_gone:
+            self.supervisor.request_stop(f"{NO_PICTURE} for {NO_PICTURE_LIMIT_S:g} s")
+        self._last_sent = controls = self.supervisor.safe_stop_controls(state)
+        self.link.write(controls)
         return controls
 
     def _bridge_rejected_state(self, now: float) -> None:
@@ -345,7 +358,8 @@ def run_loop(
                     result.reason = result.reason or f"the simulator {what} for {LOST_LIMIT:g} s"
                 if supervisor.stop_reason and (
                     result.reason or paused or first.speed < STOPPED_SPEED or lasted > STOPPING_SILENCE_S
-                ):
+                    or began >= supervisor.stop_by
+                ):  # fmt: skip
                     result.reason = supervisor.stop_reason
                 if result.reason:
                     break
@@ -367,7 +381,7 @@ def run_loop(
             seat.run_tick(now)
         if supervisor.stop_reason:
             stopping_s += first.dt or link.period  # a clock that jumps neither ends nor extends it
-            if standstill.add_state(state) or stopping_s > STOPPING_LIMIT:
+            if standstill.add_state(state) or stopping_s > STOPPING_LIMIT or began >= supervisor.stop_by:
                 result.reason = supervisor.stop_reason
                 break
         elif first.ended is not None:

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 
 from trailbrake.run.loop.supervisor import STANDSTILL_SPEED, Supervisor
 from trailbrake.system import steady_clock
-from trailbrake.system.breakable_call import BreakableCall, CallBroken
+from trailbrake.system.breakable_call import AnswerDiscarded, BreakableCall, CallBroken
 
 POLL_S = 0.05  # s between looks at a call that is in time
 BRAKE_POLL_S = 0.02  # s between samples that are answered in place of a driver
@@ -33,10 +33,6 @@ BREAK_LIMIT_S = 15.0  # s of such attempts after which the drive is given up wit
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
-
-
-class AnswerDiscarded(BaseException):
-    """Raised in place of an answer that came too late. Not an `Exception`: it is no error of the driver."""
 
 
 BROKEN_OFF = (AnswerDiscarded, CallBroken)

@@ -12,9 +12,11 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from operator import attrgetter
 
-from trailbrake.errors import CarStuckError, raised_at
+from trailbrake.errors import CarStuckError, describe_value, raised_at
 from trailbrake.state import CarState, Controls, FourTorques, Phase, WheelTorque, settings_of
 from trailbrake.state.controls import SETTINGS
+from trailbrake.system import steady_clock
+from trailbrake.system.breakable_call import OURS
 
 STALE_AFTER_S = 0.25  # s without a new sample: the state is history
 BAD_CONTROLS_LIMIT_S = 0.25  # s of simulator time that a driver may answer NaN before the car is stopped
@@ -32,6 +34,7 @@ class SupervisorCounters:
     rejected: int = 0  # answers with NaN or infinity
     stale: int = 0  # episodes without a fresh state
     implausible: int = 0  # states that no car can have sent
+    blind: int = 0  # times that a driver of pictures could not see
     hung: int = 0  # times that a driver, or what watches the drive, did not return in time
 
 
@@ -53,12 +56,16 @@ def _has_infinity(wheels: FourTorques) -> bool:
 class Supervisor:
     """Passes safe controls on.
 
-    `stop_reason` is empty while the driver drives. Once set it stays, and every answer brakes.
+    Attributes:
+        counters: how often it had to act.
+        stop_reason: empty while the driver drives. Once set it stays, and every answer brakes.
+        stop_by: s of the steady clock at which a stop ends although the car still rolls: the system ends the process.
     """
 
     def __init__(self) -> None:
         self.counters = SupervisorCounters()
         self.stop_reason = ""
+        self.stop_by = math.inf
         self._last = Controls(brake=1.0)
         self._bad_time = 0.0
         self._was_stale = False
@@ -66,6 +73,10 @@ class Supervisor:
     def request_stop(self, reason: str) -> None:
         """Bring the car to a stop from the next tick on. The first reason stays."""
         self.stop_reason = self.stop_reason or reason
+
+    def limit_stop(self, seconds: float) -> None:
+        """Leave a stop so many seconds of wall time from now."""
+        self.stop_by = steady_clock.now() + seconds
 
     def is_stale(self, state: CarState) -> bool:
         """Return whether `state` is too old to drive by; counts each episode once."""
@@ -141,7 +152,7 @@ def explain_driver_error(error: BaseException) -> str:
     """Return one line for an exception out of a driver: type, message, and file and line in the driver."""
     place = raised_at(error)
     where = f" at {place}" if place else ""
-    return " ".join(f"the driver raised {type(error).__name__}{where}: {error}".split())
+    return " ".join(f"the driver raised {type(error).__name__}{where}: {describe_value(error)}".split())
 
 
 def _find_wrong_value(answer: Controls) -> str:
@@ -154,8 +165,8 @@ def _find_wrong_value(answer: Controls) -> str:
         parts = value if name in ("wheels", "custom") and isinstance(value, tuple) else (value,)
         wrong = [part for part in parts if not isinstance(part, right)]
         if wrong:
-            return " ".join(f"{name}={reprlib.repr(wrong[0])}".split())
-    return " ".join(reprlib.repr(answer).split())
+            return " ".join(f"{name}={describe_value(wrong[0], reprlib.repr)}".split())
+    return " ".join(describe_value(answer, reprlib.repr).split())
 
 
 def decide_controls(
@@ -173,17 +184,26 @@ def decide_controls(
         return supervisor.safe_stop_controls(state)
     try:
         answer = act(state, dt)
-    except CarStuckError as error:
-        supervisor.request_stop(str(error))
+    except OURS:
+        raise
+    except BaseException as error:  # KeyboardInterrupt and GeneratorExit too: a driver that ends itself ends its drive
+        reason = describe_value(error) if isinstance(error, CarStuckError) else explain_driver_error(error)
+        supervisor.request_stop(reason)
         return supervisor.safe_stop_controls(state)
-    except (Exception, SystemExit) as error:
-        supervisor.request_stop(explain_driver_error(error))
-        return supervisor.safe_stop_controls(state)
-    if not isinstance(answer, Controls):
+    if type(answer) is not Controls and not _is_controls(answer):
         supervisor.request_stop(f"the driver answered {type(answer).__name__}, expected Controls")
         return supervisor.safe_stop_controls(state)
     try:
         return supervisor.limit_controls(answer, dt)
-    except Exception:  # None, texts, arrays, three wheels
+    except OURS:
+        raise
+    except BaseException:  # None, texts, arrays, three wheels; numbers with methods of their own
         supervisor.request_stop(f"the driver answered what is no number: {_find_wrong_value(answer)}")
         return supervisor.safe_stop_controls(state)
+
+
+def _is_controls(answer: object) -> bool:
+    try:
+        return isinstance(answer, Controls)
+    except BaseException:  # a `__class__` that raises
+        return False

@@ -5,7 +5,7 @@ from typing import Protocol, cast
 
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Link
-from trailbrake.state import CarState, Image, Phase
+from trailbrake.state import CarState, Image
 
 
 class PictureSource(Protocol):
@@ -27,36 +27,31 @@ class _CameraLink:
     Args:
         link: an open link.
         camera: where the pictures come from.
-        required: whether the driver cannot drive without: then a state without a picture has the phase LOST, and the
-            supervisor brakes.
     """
 
-    def __init__(self, link: Link, camera: PictureSource, required: bool) -> None:
+    def __init__(self, link: Link, camera: PictureSource) -> None:
         self._wrapped, self._read_state = link, link.read
-        self._find_picture, self._required = camera.find_picture, required
+        self._find_picture = camera.find_picture
         self.SUPPLIES = link.SUPPLIES | {"image"}
 
     def read(self, now: float) -> CarState:
         """Return the newest sample, with the newest picture."""
         state = self._read_state(now)
         state.image = self._find_picture(state)
-        if state.image is None and self._required:
-            state.phase = Phase.LOST
         return state
 
 
-def add_camera(link: Link, camera: PictureSource, *, required: bool = False) -> Link:
+def add_camera(link: Link, camera: PictureSource) -> Link:
     """Return `link` with the pictures of `camera` in its states; every ability of the link stays.
 
     Args:
         link: an open link.
         camera: where the pictures come from.
-        required: whether the driver needs pictures: without a fresh one the car is then braked.
     """
     # Abilities are protocols, and a protocol looks at the class: the wrapper's class has what the link has.
     names = [name for name in dir(link) if not name.startswith("_") and name not in ("read", "SUPPLIES")]
     kind = type("CameraLink", (_CameraLink,), {name: _forward_attribute(name) for name in names})
-    return cast(Link, kind(link, camera, required))
+    return cast(Link, kind(link, camera))
 
 
 def _forward_attribute(name: str) -> property:

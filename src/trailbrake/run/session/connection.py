@@ -93,7 +93,7 @@ def open_connection(setup: DriveSetup, stopped: Callable[[], bool]) -> Iterator[
             camera = closed.enter_context(open_world_camera(option, connection.plant, connection.doors))
         if camera is not None:
             connection.camera = camera
-            connection.links[0] = add_camera(connection.links[0], camera, required=setup.needs_pictures)
+            connection.links[0] = add_camera(connection.links[0], camera)
         yield connection
 
 

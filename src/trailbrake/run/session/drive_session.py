@@ -12,7 +12,7 @@ from trailbrake import __version__
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.probe_states import weaving_state
 from trailbrake.drivers.rehearsal import RehearsableDriver
-from trailbrake.errors import DriverError, TrailbrakeError, UsageError, raised_at
+from trailbrake.errors import DriverError, TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -44,7 +44,7 @@ from trailbrake.run.session.session_detection import detect_track_and_car, repor
 from trailbrake.sims import registry
 from trailbrake.simulator import BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator, load_part
 from trailbrake.system import steady_clock
-from trailbrake.system.breakable_call import BreakableCall
+from trailbrake.system.breakable_call import BreakableCall, StopInsisted
 from trailbrake.system.drive_guard import DriveGuard
 from trailbrake.system.signals import handle_stop_signals
 
@@ -79,9 +79,9 @@ def drive(
         raise UsageError(f"{prepared.options.driver} is driven from the live page", where="--driver",
                          hint="add --watch")  # fmt: skip
     breakable = BreakableCall()
-    with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable):
+    with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
         driven = _drive_cars(prepared, supervisor, listener, view, breakable)
-    return _finish_summary(prepared, driven, listener)
+        return _finish_summary(prepared, driven, listener)
 
 
 class _PreparedDrive(NamedTuple):
@@ -323,11 +323,11 @@ def _prepare_drivers(
                 # An answer compiles more, best while the world is compiled beside. One that fails does so in a drive.
                 with suppress(Exception):
                     drivers[0].rehearse(weaving_state(course, 1, 0.003), 0.003)
-    except TrailbrakeError:
+    except (TrailbrakeError, StopInsisted):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         where = raised_at(error) or options.driver
-        raise DriverError(f"reset() raised {type(error).__name__}: {error}", where=where) from error
+        raise DriverError(f"reset() raised {type(error).__name__}: {describe_value(error)}", where=where) from error
     return drivers, course
 
 

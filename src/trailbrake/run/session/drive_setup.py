@@ -24,7 +24,6 @@ class DriveSetup:
         serve: the simulator's serve options, for the host of the embedded world; None in a live drive.
         signals: the selected signals, which the links fill in.
         camera: the camera that the wire does not have; None without one.
-        needs_pictures: whether the first car's driver cannot drive without pictures.
     """
 
     simulator: AnySimulator
@@ -33,7 +32,6 @@ class DriveSetup:
     serve: object
     signals: tuple[Signal, ...] = ()
     camera: CameraOption | None = None
-    needs_pictures: bool = False
 
     @property
     def world(self) -> WorldOptions:
@@ -73,9 +71,8 @@ def make_setup(
     stick = isinstance(driver, StickDriven) and driver.STICK
     serve = None if options.live else embedded_options(simulator, options, live, stick=stick)
     camera = choose_camera(options.camera, simulator, live=options.live, speed=options.speed)
-    needs_pictures = camera is not None and driver is not None and "image" in driver.NEEDS
     signals = select_signals(simulator, live, options.signals, driver)
-    return DriveSetup(simulator, options, live, serve, signals, camera, needs_pictures)
+    return DriveSetup(simulator, options, live, serve, signals, camera)
 
 
 def embedded_options(simulator: AnySimulator, options: DriveOptions, live: object, *, stick: bool = False) -> object:

@@ -10,6 +10,7 @@ from trailbrake.run.loop.supervisor import Supervisor, explain_driver_error
 from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls
+from trailbrake.system.breakable_call import OURS
 
 TrafficDriver = Callable[[CarState, float], Controls]
 
@@ -33,7 +34,9 @@ def _guard_driver(driver: Driver, number: int) -> TrafficDriver:
         if not supervisor.stop_reason:
             try:
                 return supervisor.limit_controls(driver.act(state, dt), dt)
-            except Exception as error:  # a served world outlives its drivers
+            except OURS:
+                raise
+            except BaseException as error:  # a served world outlives its drivers
                 supervisor.request_stop(explain_driver_error(error))
                 print(f"trailbrake: car {number}: {supervisor.stop_reason}", file=sys.stderr, flush=True)
         return supervisor.safe_stop_controls(state)

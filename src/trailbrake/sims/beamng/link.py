@@ -2,8 +2,9 @@
 
 Source: protocol page beamng-coupling, sections 5 and 6. The link answers the newest message and skips older ones. The
 id of an answer is the number of messages received so far, from 1, so that one answer for several messages reopens the
-simulator's whole window. If more messages are unanswered than the window allows, the simulator has timed out and
-started to count anew: one answer is then for all of them, and the link starts to count anew too ("resync").
+simulator's whole window. The simulator refuses ids that are not above the highest one so far. Therefore the link starts
+to count anew only where the simulator has done so: it was started anew ("resync"), or it has waited in vain for an
+answer for its time-out ("timeout"). A backlog alone is no sign of either.
 """
 
 import math
@@ -28,6 +29,9 @@ _MAX_ID = 2.0**53  # largest double up to which all integers are exact
 _MAX_GAP = 100.0  # ids by which a message may be ahead of the newest one without a second message that confirms it
 _MAX_DATAGRAMS_PER_READ = 256  # more than the system keeps; so that a flooded port does not hold the loop
 _RESTART_AFTER_S = 2.0  # s without a new message after which a lower id means a restarted simulator (section 5)
+_TIMEOUT_S = 1.9  # s since the last answer after which the simulator's time-out of 2 s may have passed
+_QUICK_RESTART_S = 0.5  # s between an answer and the first message of a new numbering; a game takes longer to load
+_SILENCE_S = 1.0  # s for which a simulator that waits has been seen to send nothing
 
 
 @dataclass(slots=True)
@@ -35,6 +39,7 @@ class BeamngLinkCounters(LinkCounters):
     """Counts of messages at the controller's end."""
 
     sent: int = 0  # answers
+    timeouts: int = 0  # times that the simulator has waited in vain for an answer, and has started to count anew
     passed_over: int = 0  # messages that were not read because a newer one was there
     old: int = 0  # messages whose id was not higher than an earlier one: repeated or overtaken
     jumps: int = 0  # messages whose id was far ahead: the first of a new sequence, or a wrong one
@@ -94,6 +99,12 @@ class Link:
         self._reply_base: float | None = None  # reply ids count from the message after this id
         self._accept_any_id = False  # whether a lower id means a restarted simulator
         self._jump_id = -math.inf  # id of the newest message that was far ahead
+        self._answered_at = 0.0  # s, as `now`, of the newest answer
+        self._silent_s = 0.0  # s since the newest message, when `read` last found none
+        self._last_reply = 0.0  # id of the newest answer
+        self._first_reply = 1.0  # id of the answer to the first message of a numbering
+        self._foreign_at = math.inf  # s, as `now`, of the first datagram of another sender since the newest message
+        self._is_late = False  # whether an answer was held back, because more messages than the window have come
         self._guard = SenderGuard(spec.NAME)
         self._now = 0.0  # s, of the newest `read`
         self._is_released = True  # whether `close` may leave the controls as they are
@@ -118,7 +129,7 @@ class Link:
         else:
             self._udp = UdpSocket(where="a private door")
             publish_port(self._doors, spec.controller_rendezvous_name(self._vehicle), self._udp.port)
-        self._received_at = self._now = now
+        self._received_at = self._answered_at = self._now = now
         if self._doors is None:
             _print_note(f"expects {options.timing.describe_timing()}")
         if self._idle is None:
@@ -137,7 +148,7 @@ class Link:
         except BaseException:
             self.close()
             raise
-        self._received_at = now
+        self._received_at = self._answered_at = now
 
     def has_new_sample(self) -> bool:
         """Return whether there is a message newer than the last one that `read` returned."""
@@ -158,6 +169,7 @@ class Link:
             data, sender = got
             if sender != guard.sender and not guard.admit(sender, self._now):
                 counters.foreign = guard.foreign
+                self._foreign_at = min(self._foreign_at, self._now)
                 continue
             try:
                 message = self._format.decode_state(data)
@@ -175,10 +187,11 @@ class Link:
             is_near = 0.0 < message_id - self._newest_id <= _MAX_GAP and message_id.is_integer()
             if not is_near and not self._admit_id(message_id):
                 continue
-            self._accept_any_id = False
+            self._accept_any_id, self._foreign_at = False, math.inf
             counters.received += 1
             if self._reply_base is None:
-                self._reply_base = self._answered_id = message_id - 1.0
+                self._answered_id = message_id - 1.0
+                self._reply_base = message_id - self._first_reply
             else:
                 self._count_lost(message_id - self._newest_id)
             counters.passed_over += self._unread_message is not None
@@ -200,7 +213,8 @@ class Link:
         """Return whether to take a message whose id is not among the next ones.
 
         An id that is far ahead is wrong, or the numbering has jumped: a second message of the same sequence shows
-        which. The first message of all has no other to compare with.
+        which. The first message of all has no other to compare with. Only a simulator that was started anew sends id 0
+        after many others.
         """
         counters = self.counters
         if not _is_id(message_id):
@@ -209,12 +223,13 @@ class Link:
         if self._reply_base is None:
             return True
         if message_id <= self._newest_id:
-            if self._accept_any_id:
+            if self._accept_any_id or (message_id == 0.0 and self._newest_id > _MAX_GAP):
                 self._reset_numbering()
                 return True
             counters.old += 1
             return False
         if self._accept_any_id or 0.0 < message_id - self._jump_id <= _MAX_GAP:
+            self._reply_base += message_id - self._newest_id - 1.0  # the ids of the answers do not jump along
             return True
         self._jump_id = message_id
         counters.jumps += 1
@@ -228,7 +243,13 @@ class Link:
             self.counters.lost += int(gap) - 1
 
     def _reset_numbering(self) -> None:
-        """Start to count from 0, as a restarted simulator does."""
+        """Start to count from 0, as a restarted simulator does.
+
+        One that began again right after an answer may have received that answer, and refuses lower ids: then those of
+        the answers go on.
+        """
+        began = min(self._foreign_at, self._now)
+        self._first_reply = self._last_reply + 1.0 if began - self._answered_at < _QUICK_RESTART_S else 1.0
         self.counters.resyncs += 1
         self._newest_id = self._read_id = self._answered_id = -1.0
         self._previous_answered_id = 0.0
@@ -248,9 +269,13 @@ class Link:
         """Return the newest state. The phase is LOST after 0.25 s of `now` without a message."""
         self._now = now
         if self._received_at is None:
-            self._received_at = now
+            self._received_at = self._answered_at = now
+        if now - self._answered_at >= _TIMEOUT_S:
+            self._drain_socket()
+            self._recognise_timeout()
         if self.has_new_sample():
             message = self._unread_message
+            self._silent_s = 0.0
             self._unread_message, self._read_id = None, message[0]
             self._received_at = now
             self._stale = False
@@ -263,7 +288,7 @@ class Link:
             return self._state
         self._guard.observe(now)
         state = self._state or CarState()
-        state.age = now - self._received_at
+        state.age = self._silent_s = now - self._received_at
         self._accept_any_id = state.age > _RESTART_AFTER_S
         if state.age > spec.STALE_S or self._state is None:
             state.phase = Phase.LOST
@@ -289,16 +314,29 @@ class Link:
         if self._udp is None:
             raise SimulatorError("the link is not open", where="beamng")
         self._drain_socket()
-        answers = self._read_id
-        if self._newest_id - self._answered_id > self._unanswered:
-            # The simulator has timed out and sent again: this answer is for all received messages.
-            self.counters.resyncs += 1
-            self.counters.passed_over += self._unread_message is not None
-            self._unread_message = None
-            answers = self._newest_id
-            self._reply_base = answers - 1.0
-        if answers > self._answered_id:
-            self._send_reply(answers)
+        if self._newest_id - self._answered_id > self._unanswered and self._unread_message is not None:
+            # So late that the simulator may have timed out: the next `read`, which is given the time, finds out.
+            self._is_late = not self._is_late
+            if self._is_late:
+                return
+        self._is_late = False
+        if self._read_id > self._answered_id:
+            self._send_reply(self._read_id)
+
+    def _recognise_timeout(self) -> None:
+        """Count answers anew if the simulator does: it has waited for its time-out, and has sent again.
+
+        A link that was looking has seen nothing for a long time. One that was late finds more messages than the window
+        allows; fewer are still waiting for their answer, and its id must be the next one.
+        """
+        unanswered = self._newest_id - self._answered_id
+        if self._unread_message is None or self._reply_base is None:
+            return
+        if self._silent_s >= _SILENCE_S or unanswered > self._unanswered:
+            self.counters.timeouts += 1
+            self._reply_base = self._newest_id - min(unanswered, self._unanswered)
+            self._silent_s = 0.0
+            self._answered_at = self._now  # until the next time-out
 
     def _set_custom_values(self, custom: tuple[float, ...]) -> None:
         """Send `custom` with every answer from now on; values beyond the room of a message are left out."""
@@ -317,6 +355,7 @@ class Link:
         elif how == "echo_delayed":
             reply_id = self._previous_answered_id
         self._previous_answered_id = self._answered_id = message_id
+        self._answered_at, self._last_reply = self._now, reply_id
         self._udp.send(self._encode_reply(reply_id), peer)
         self.counters.sent += 1
 

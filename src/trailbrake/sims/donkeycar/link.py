@@ -11,7 +11,7 @@ from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.donkeycar import codec, convert, spec
-from trailbrake.state import CarState, Controls, Image, Phase, SimCommand
+from trailbrake.state import CarState, Controls, Phase, SimCommand
 from trailbrake.transport import rendezvous
 from trailbrake.transport.image_codec import ImageDecoder
 from trailbrake.transport.json_objects import JsonObjectChannel, call_for_objects
@@ -196,7 +196,7 @@ class Link:
         if message is None:
             state = CarState(phase=Phase.LOST)
         else:
-            image = Image(message.image, self._image_decoder.decode_image)
+            image = self._image_decoder.make_image(message.image)
             state = convert.state_from_wire(message, self._options.half_width, image)
             state.lap, state.contacts = self._lap, self._contacts
             self._clock.fill_laps(state)

@@ -5,12 +5,13 @@ Source: protocol page formula-trend, sections 2 and 4.
 
 import math
 
-from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
+from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
 from trailbrake.sims.trend import spec
 from trailbrake.sims.trend.codec import TrendSteer, TrendTelemetry
 from trailbrake.state import CarState, Controls, Image, Phase
 
 STANDSTILL_SPEED = 0.03  # m/s: below it a pedal under 0 reverses, above it brakes
+PEDAL_CAR = PedalCar(STANDSTILL_SPEED, spec.MAX_DECELERATION)
 
 
 def state_from_wire(message: TrendTelemetry, image: Image | None) -> CarState:
@@ -41,9 +42,9 @@ def state_to_wire(state: CarState, jpeg: bytes, *, finished: bool) -> TrendTelem
     )
 
 
-def controls_to_wire(controls: Controls, speed: float) -> TrendSteer:
-    """Return the command for `controls` of a car at `speed` m/s."""
-    return TrendSteer(math.degrees(-controls.steer * spec.LOCK), combine_pedals(controls, speed, STANDSTILL_SPEED))
+def controls_to_wire(controls: Controls, pedal: float) -> TrendSteer:
+    """Return the command for `controls` whose throttle and brake are `pedal`; see `one_pedal.combine_pedals`."""
+    return TrendSteer(math.degrees(-controls.steer * spec.LOCK), pedal)
 
 
 def controls_from_wire(message: TrendSteer, forward_speed: float) -> Controls:

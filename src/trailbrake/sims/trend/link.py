@@ -19,7 +19,7 @@ class Link(EventLink[codec.TrendTelemetry]):
     ACCEPTS = spec.ACCEPTS
     RESTART = codec.RESTART
     GREETING = ((codec.RESTART, {}), (STEER, codec.encode_steer(codec.TrendSteer(0.0, 0.0))))
-    MAX_DECELERATION = spec.MAX_DECELERATION
+    PEDAL_CAR = convert.PEDAL_CAR
     IMAGE_SIZE = spec.IMAGE_SIZE
 
     def _decode_telemetry(self, data: Any) -> codec.TrendTelemetry | None:
@@ -29,4 +29,5 @@ class Link(EventLink[codec.TrendTelemetry]):
         return convert.state_from_wire(message, self._make_image(message.image))
 
     def _encode_steer(self, controls: Controls, message: codec.TrendTelemetry | None) -> dict[str, Any]:
-        return codec.encode_steer(convert.controls_to_wire(controls, message.speed if message else 0.0))
+        pedal = self._combine_pedals(controls, message.speed if message else 0.0)
+        return codec.encode_steer(convert.controls_to_wire(controls, pedal))

@@ -5,7 +5,7 @@ Source: protocol page formula-trend, section 9.
 
 import math
 
-from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
+from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
 from trailbrake.sims.udacity import spec
 from trailbrake.sims.udacity.codec import UdacitySteer, UdacityTelemetry
 from trailbrake.state import CarState, Controls, Image
@@ -13,6 +13,7 @@ from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH
 
 STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
+PEDAL_CAR = PedalCar(STANDSTILL_SPEED)
 _THROTTLE_FADE = 1.0  # m/s below the top speed from which the throttle is taken back
 
 
@@ -32,9 +33,8 @@ def state_to_wire(state: CarState, jpeg: bytes, lock: float) -> UdacityTelemetry
     return UdacityTelemetry(angle, state.throttle, state.speed / MPH, jpeg, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, speed: float, *, rolls_forward: bool = False) -> UdacitySteer:
-    """Return the command for `controls` of a car at `speed` m/s; see `one_pedal.combine_pedals`."""
-    pedal = combine_pedals(controls, speed, STANDSTILL_SPEED, rolls_forward=rolls_forward)
+def controls_to_wire(controls: Controls, pedal: float) -> UdacitySteer:
+    """Return the command for `controls` whose throttle and brake are `pedal`; see `one_pedal.combine_pedals`."""
     return UdacitySteer(-controls.steer, pedal)
 
 

@@ -18,6 +18,7 @@ class Link(EventLink[codec.UdacityTelemetry]):
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
+    PEDAL_CAR = convert.PEDAL_CAR
     GREETING = ((STEER, codec.encode_steer(codec.UdacitySteer(0.0, 0.0))),)  # as the public agents do it
     IMAGE_SIZE = spec.IMAGE_SIZE
 
@@ -28,7 +29,5 @@ class Link(EventLink[codec.UdacityTelemetry]):
         return convert.state_from_wire(message, self._make_image(message.image))
 
     def _encode_steer(self, controls: Controls, message: codec.UdacityTelemetry | None) -> dict[str, Any]:
-        speed = message.speed * MPH if message else 0.0
-        self._roll.note_controls(controls, speed)
-        steer = convert.controls_to_wire(controls, speed, rolls_forward=self._roll.is_forward)
-        return codec.encode_steer(steer)
+        pedal = self._combine_pedals(controls, message.speed * MPH if message else 0.0)
+        return codec.encode_steer(convert.controls_to_wire(controls, pedal))

@@ -5,7 +5,7 @@ Source: protocol page formula-trend, section 9. Its map, seen from above, is an 
 
 import math
 
-from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
+from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
 from trailbrake.sims.udacity_mpc import spec
 from trailbrake.sims.udacity_mpc.codec import UdacityMpcSteer, UdacityMpcTelemetry
 from trailbrake.state import CarState, Controls
@@ -13,6 +13,7 @@ from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH, wrap_angle
 
 STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
+PEDAL_CAR = PedalCar(STANDSTILL_SPEED)
 _FULL_TURN = 2.0 * math.pi
 
 
@@ -46,16 +47,16 @@ def state_to_wire(state: CarState, lock: float) -> UdacityMpcTelemetry:
     )
 
 
-def controls_to_wire(controls: Controls, state: CarState, *, rolls_forward: bool = False) -> UdacityMpcSteer:
+def controls_to_wire(controls: Controls, pedal: float, state: CarState) -> UdacityMpcSteer:
     """Return the command for `controls` of a car in `state`; its waypoints are drawn as the yellow line.
 
-    `rolls_forward` is that of `one_pedal.combine_pedals`.
+    `pedal` is the throttle and the brake; see `one_pedal.combine_pedals`.
     """
     cos, sin = math.cos(state.yaw), math.sin(state.yaw)
     near = [(x - state.x, y - state.y) for x, y in state.line_ahead]
     return UdacityMpcSteer(
         -controls.steer,
-        combine_pedals(controls, state.speed, STANDSTILL_SPEED, rolls_forward=rolls_forward),
+        pedal,
         next_x=tuple(x * cos + y * sin for x, y in near),
         next_y=tuple(y * cos - x * sin for x, y in near),
     )

@@ -5,7 +5,7 @@ Source: protocol page formula-trend, section 9. The sign of `cte` is that of age
 
 import math
 
-from trailbrake.event_sims.one_pedal import combine_pedals, split_pedal
+from trailbrake.event_sims.one_pedal import PedalCar, split_pedal
 from trailbrake.sims.udacity_pid import spec
 from trailbrake.sims.udacity_pid.codec import UdacityPidSteer, UdacityPidTelemetry
 from trailbrake.state import CarState, Controls
@@ -13,6 +13,7 @@ from trailbrake.transport.json_values import clamp_magnitude
 from trailbrake.units import MPH
 
 STANDSTILL_SPEED = 5.0 * MPH  # below it a pedal under 0 reverses, above it brakes: Unity's standard car
+PEDAL_CAR = PedalCar(STANDSTILL_SPEED)
 
 
 def state_from_wire(message: UdacityPidTelemetry, half_width: float) -> CarState:
@@ -31,9 +32,8 @@ def state_to_wire(state: CarState, offset: float, lock: float) -> UdacityPidTele
     return UdacityPidTelemetry(-offset, state.speed / MPH, angle, state.throttle, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, speed: float, *, rolls_forward: bool = False) -> UdacityPidSteer:
-    """Return the command for `controls` of a car at `speed` m/s; see `one_pedal.combine_pedals`."""
-    pedal = combine_pedals(controls, speed, STANDSTILL_SPEED, rolls_forward=rolls_forward)
+def controls_to_wire(controls: Controls, pedal: float) -> UdacityPidSteer:
+    """Return the command for `controls` whose throttle and brake are `pedal`; see `one_pedal.combine_pedals`."""
     return UdacityPidSteer(-controls.steer, pedal)
 
 

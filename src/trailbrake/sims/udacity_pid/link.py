@@ -24,6 +24,7 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
     NAME = spec.NAME
     SUPPLIES = spec.SUPPLIES
     ACCEPTS = spec.ACCEPTS
+    PEDAL_CAR = convert.PEDAL_CAR
     RESTART = codec.RESET
 
     def __init__(
@@ -46,7 +47,5 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
         return convert.state_from_wire(message, self._half_width)
 
     def _encode_steer(self, controls: Controls, message: codec.UdacityPidTelemetry | None) -> dict[str, Any]:
-        speed = message.speed * MPH if message else 0.0
-        self._roll.note_controls(controls, speed)
-        steer = convert.controls_to_wire(controls, speed, rolls_forward=self._roll.is_forward)
-        return codec.encode_steer(steer)
+        pedal = self._combine_pedals(controls, message.speed * MPH if message else 0.0)
+        return codec.encode_steer(convert.controls_to_wire(controls, pedal))
