@@ -25,6 +25,10 @@ a full disk by the system's limit on the size of a file; a slow disk by a record
 system clock that is set back by Python functions that return an hour less.
 
 A car that stands is slower than 0.5 m/s; Udacity's cars have one pedal, which brakes above 2.2 m/s alone, and roll out.
+Every stop is judged in the same way (`tests/faults/stop_judge.py`): once the brake is on the wire the car never becomes
+faster, never goes backwards, is at rest within the stated time, and stays at rest.
+`python -m tests.faults.stops trend --count 50` does that many stops on one wire, with delays, losses and late drivers
+that it can have.
 `python -m tests.faults.protections` removes what protects, one after the other, and shows that a cell fails then.
 
 In the tables, **brake** is a command without throttle that brakes; **within** counts from the beginning of the fault

@@ -31,6 +31,7 @@ STALE_AFTER_S = 1.0  # s of wall time without a telemetry after which the simula
 SILENT_AFTER_S = 0.25  # s without a telemetry after which stops are sent unrequested: the loop's dead-man
 STOP_INTERVAL_S = 0.1  # s between such stops, for the first second
 LATE_STOP_INTERVAL_S = 1.0  # s between later ones: each brings a telemetry when the simulator goes on
+LEAST_LIVE_DEAD_TIME_S = 0.2  # s from a state to the effect of its command that a stop allows for in a game
 REPEAT_INTERVAL_S = 0.02  # s that a telemetry repeated more than once waits for its answer: a physics step
 
 
@@ -118,7 +119,9 @@ class EventLink(ABC, Generic[T]):
         """Return the pedal for `controls` of a car at `speed` m/s; a speed below 0 is one backwards."""
         if speed < 0.0:
             self._pedal.direction.note_motion(speed)
-        return self._pedal.combine(controls, abs(speed), self._dead_time.seconds)
+        # A simulator that does not wait goes on with a command while this machine is busy with something else.
+        least = LEAST_LIVE_DEAD_TIME_S if self._doors is None else 0.0
+        return self._pedal.combine(controls, abs(speed), max(self._dead_time.seconds, least))
 
     def _count_unreadable(self) -> None:
         self.unreadable += 1
