@@ -10,7 +10,6 @@ REST_MPS = 0.35  # below it a car is at rest, or all but: what rolls out without
 SLOW_SHARE = 0.2  # of the speed at the fault below which a car must not become quicker again
 GAIN_SHARE = 0.05  # of its speed that a car may gain after the brake is on the wire
 ACTS_S = 0.4  # s from a command on the wire to its effect, at most: 0.12 s each way, a period, a lag of the brakes
-RISE_SHARE = 0.05  # of the speed from which faults begin: a car that has stopped rocks on its springs
 STAYS_S = 1.5  # s for which a car that has come to rest is watched
 
 
@@ -35,7 +34,7 @@ def judge_stop(trace, wire, findings, began, rest_s=None):
     )
     rise, slowest = find_rise(speeds, max(SLOW_SHARE * first, REST_MPS))
     findings.check(
-        rise <= RISE_SHARE * wire.fast, f"the car slowed to {slowest:.2f} m/s and went on by {rise:.2f} m/s more"
+        rise <= wire.rocking, f"the car slowed to {slowest:.2f} m/s and went on by {rise:.2f} m/s more"
     )
     rested = next((when for when, speed in speeds if speed < REST_MPS), None)
     findings.note("rest_s", rested)
