@@ -17,6 +17,7 @@ from trailbrake.drive.goals import (
     Seconds,
     Standstill,
     TimeUp,
+    make_drive_goal,
     read_goal,
     write_goal,
 )
@@ -68,6 +69,12 @@ def test_a_goal_without_laps_never_ends_and_the_goal_comes_before_other_ends():
     assert goal.judge(measured(elapsed=3.0, standing_s=9.0)) == "stood still for 5 s"
     assert goal.judge(measured(elapsed=3.0)) == ""
     assert NoFuel().judge(measured(fuel=0.0, speed=0.0, moved_at=float("nan"))) is None
+
+
+def test_a_drive_goes_on_without_laps_and_seconds():
+    far = measured(laps=[1, 2, 3], elapsed=1e6, standing_s=1e6, off_road_s=1e6)
+    assert make_drive_goal(0, 0.0).judge(far) is None
+    assert (make_drive_goal(2, 0.0).judge(far), make_drive_goal(0, 60.0).judge(far)) == ("", "")
 
 
 def test_a_goal_is_plain_data_and_back():

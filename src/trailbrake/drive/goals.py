@@ -176,6 +176,12 @@ def _describe_place(monitor: "RoadMonitor") -> str:
     return f"in lap {len(monitor.laps) + 1}, {monitor.place:.0f} m after the line"
 
 
+def make_drive_goal(laps: int, seconds: float) -> Goal:
+    """Return the goal of `trailbrake drive`: so many laps or so many s of simulator time, 0 = no limit."""
+    goal = Laps(laps)
+    return goal.or_when(Seconds(seconds)) if seconds else goal
+
+
 def write_goal(goal: AnyGoal) -> JsonObject:
     """Return a goal as a dict of plain values, for TOML or JSON."""
     data: JsonObject = msgspec.json.decode(msgspec.json.encode(goal))
