@@ -26,8 +26,7 @@ class RoadMonitor:
         road: that is driven; None where there is none: `way` is then the m travelled, and nothing is off the road.
         line: `max_error` is the distance from it; None: there is none.
         on_lap: receives each finished lap.
-        plant: the world whose car `number` is followed by its own states and laps; None: by the states of the wire.
-        number: of the car in the world.
+        plant: the world whose first car is followed by its own states and laps; None: by the states of the wire.
         half_width: m, of the car, for `edge_share`; 0: its middle counts.
         began: s, the clock at which the drive begins; NaN: at the first state.
 
@@ -37,7 +36,7 @@ class RoadMonitor:
         time, speed, fuel: s, m/s and kg or l of the last state; time 0 before the first.
         ticks: states seen by `tick`.
         laps: finished laps.
-        finished_at: s, the clock at the end of the last lap; `began` before.
+        finished_at: s, the clock at the end of the last lap; 0 before.
         s, offset: m along the road, and left of its middle.
         way: m along the road, on over laps of a circuit.
         stuck_s: s without headway for more than HEADWAY_TIME.
@@ -60,16 +59,16 @@ class RoadMonitor:
         on_lap: Callable[[LapRecord], None] = lambda lap: None,
         *,
         plant: Plant | None = None,
-        number: int = 0,
         half_width: float = 0.0,
         began: float = math.nan,
     ) -> None:
         self.road, self.line, self._on_lap = road, line, on_lap
-        self._plant, self._number, self._half_width = plant, number, half_width
+        self._plant, self._half_width = plant, half_width
         self._timer = None if road is None else LapTimer(road.length, road.closed)
         self._row = self._line_row = -1
         self.clock = self.time = 0.0
-        self.began, self.finished_at = began, 0.0 if math.isnan(began) else began
+        self.began, self.finished_at = began, 0.0
+        self._lap_began = 0.0 if math.isnan(began) else began
         self.speed, self.fuel = 0.0, math.nan
         self.ticks, self._states, self._speed_sum = 0, 0, 0.0
         self.laps: list[LapRecord] = []
@@ -95,7 +94,7 @@ class RoadMonitor:
         if self._plant is None:
             self.observe_state(state)
         else:
-            self.observe_state(self._plant.car_state(self._number), self._plant.laps(self._number))
+            self.observe_state(self._plant.car_state(0), self._plant.laps(0))
 
     def close(self) -> None:
         """Nothing to end."""
@@ -112,7 +111,7 @@ class RoadMonitor:
         if first:
             self._begin(state, laps is not None)
         elif restarted:
-            self._known_laps, self.finished_at = 0, self.clock
+            self._known_laps, self._lap_began = 0, self.clock
         self.speed, self.fuel = state.speed, state.fuel
         self._speed_sum += state.speed
         if math.isnan(self.moved_at) and state.speed > MOVING_SPEED:
@@ -126,7 +125,7 @@ class RoadMonitor:
         self._home = state.x, state.y
         self._advanced_at = self.clock
         if math.isnan(self.began):
-            self.began = self.finished_at = self.clock
+            self.began = self._lap_began = self.clock
         if not in_world and math.isfinite(state.contacts):  # a game may have counted before the drive
             self._contacts_seen = state.contacts
 
@@ -185,7 +184,8 @@ class RoadMonitor:
             lap = self._timer.update(state.time, self.s, self.wheels_off, state.contacts)
             new, self.progress = () if lap is None else (lap,), self._timer.progress
         for lap in new:
-            self.finished_at += lap.time_s
+            self._lap_began += lap.time_s
+            self.finished_at = self._lap_began
             self.laps.append(lap)
             self._on_lap(lap)
 
