@@ -249,13 +249,16 @@ class RoadMonitor:
         """Mean speed over time, m/s; NaN before the first state."""
         return self._speed_sum / self._states if self._states else math.nan
 
-    def measure_rest(self, rounds: float = 1.0) -> float:
-        """Return the m that are left of `rounds` of a circuit from the start, or to END_MARGIN before an open end."""
+    @property
+    def length(self) -> float:
+        """Length of a round, or of an open road up to END_MARGIN before its end, m; infinite without a road."""
         if self.road is None:
             return math.inf
-        if self.road.closed:
-            return rounds * self.road.length - (self.way - self._start)
-        return self.road.length - END_MARGIN - self.way
+        return self.road.length if self.road.closed else self.road.length - END_MARGIN
+
+    def measure_rest(self, rounds: float = 1.0) -> float:
+        """Return the m that are left of `rounds` of a circuit from the start, or of an open road."""
+        return self.length - self.way if self.is_open_road else rounds * self.length - (self.way - self._start)
 
 
 def _count_wheels_off(state: CarState, beyond: float) -> int:
