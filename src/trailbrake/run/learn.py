@@ -154,11 +154,10 @@ def _drive_survey(
     # The world's own road says only where it ends: an embedded open road has nothing beyond.
     road = None if options.live else load_track(options.track).road
     ends = road if road is not None and not road.closed else None
-    monitor, goal = RoadMonitor(ends), make_survey_goal(options.metres)
-    end = DriveEnd(monitor, lambda: goal.judge(monitor) is not None)
+    end = DriveEnd(RoadMonitor(ends), make_survey_goal(options.metres))
     target = DriveTarget(simulator, drive, live)
     recorded = record_drive(target, driver, end, f"{_road_name(options)}_survey", listener)
-    listener.show_message(f"drove {monitor.travelled:.0f} m in {recorded.seconds:.0f} s")
+    listener.show_message(f"drove {end.monitor.travelled:.0f} m in {recorded.seconds:.0f} s")
     if recorded.reason not in ("", INTERRUPTED):
         raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))
     return recorded
