@@ -45,13 +45,8 @@ class LapRecord:
 
 def lap_summary(lap: LapRecord) -> JsonObject:
     """Return a lap as a summary states it."""
-    return {
-        "number": lap.number,
-        "time_s": lap.time_s,
-        "valid": lap.valid,
-        "sectors_s": list(lap.sectors_s),
-        "invalid_reason": lap.invalid_reason,
-    }
+    return {"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors_s": list(lap.sectors_s),
+            "invalid_reason": lap.invalid_reason}  # fmt: skip
 
 
 class LapTimer:

@@ -179,7 +179,7 @@ def test_a_world_s_laps_and_progress_are_its_own():
         monitor.tick(CarState(), Controls())  # what the wire shows does not matter
     assert monitor.laps == laps
     assert monitor.distance == pytest.approx(2000.0)
-    assert (monitor.ticks, monitor.elapsed, monitor.moved_at, monitor.stuck_s) == (101, 100.0, 0.0, 0.0)
+    assert (monitor.states, monitor.elapsed, monitor.moved_at, monitor.stuck_s) == (101, 100.0, 0.0, 0.0)
 
 
 def test_an_open_road_that_is_driven_to_its_end_counts_once():

@@ -3,16 +3,13 @@
 The limits of all verbs stand here, once; that of the end of an open road, `laps.END_MARGIN`, is the environments' too.
 """
 
-from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, get_args
+from typing import Annotated, Self, TypeAlias, get_args
 
 import msgspec
 
-from trailbrake.drive.road_monitor import MOVING_SPEED
+from trailbrake.drive.road_monitor import MOVING_SPEED, RoadMonitor
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
-
-if TYPE_CHECKING:
-    from trailbrake.drive.road_monitor import RoadMonitor
 
 # s off the road that end a drive from which something is learned: a wheel that hops over the edge is no fault.
 OFF_ROAD_LIMIT_S = 0.1
@@ -40,7 +37,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         """Return this goal with further ends."""
         return msgspec.structs.replace(self, ends=(*self.ends, *ends))
 
-    def judge(self, monitor: "RoadMonitor") -> str | None:
+    def judge(self, monitor: RoadMonitor) -> str | None:
         """Return None while the drive goes on, "" once the goal is reached, or the reason for another end."""
         verdict = self._judge_alone(monitor)
         for end in self.ends:
@@ -48,7 +45,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
                 verdict = end.judge(monitor)
         return verdict
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return None
 
 
@@ -57,7 +54,7 @@ class Laps(Goal, frozen=True, tag="laps"):
 
     count: Count
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         count = 1 if monitor.is_open_road else self.count
         return "" if count and len(monitor.laps) >= count else None
 
@@ -67,7 +64,7 @@ class Seconds(Goal, frozen=True, tag="seconds"):
 
     seconds: Amount
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return "" if monitor.elapsed >= self.seconds else None
 
 
@@ -76,7 +73,7 @@ class OnceAlong(Goal, frozen=True, tag="once_along"):
 
     rounds: Amount = 1.0
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return "" if monitor.measure_rest(self.rounds) <= 0.0 else None
 
 
@@ -85,7 +82,7 @@ class Metres(Goal, frozen=True, tag="metres"):
 
     metres: Amount
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return "" if monitor.travelled >= self.metres else None
 
 
@@ -95,7 +92,7 @@ class BackAtStart(Goal, frozen=True, tag="back_at_start"):
     within: Amount
     away: Amount
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return "" if monitor.away > self.away and monitor.gap < self.within else None
 
 
@@ -105,7 +102,7 @@ class TimeUp(Goal, frozen=True, tag="time_up"):
     seconds: Amount
     laps: Count = 0
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         if not monitor.elapsed >= self.seconds:
             return None
         if self.laps:
@@ -118,7 +115,7 @@ class OffRoad(Goal, frozen=True, tag="off_road"):
 
     seconds: Amount = OFF_ROAD_LIMIT_S
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return f"off the road for {self.seconds:g} s" if monitor.off_road_s > self.seconds else None
 
 
@@ -127,7 +124,7 @@ class Standstill(Goal, frozen=True, tag="standstill"):
 
     seconds: Amount = STANDSTILL_LIMIT_S
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return f"stood still for {self.seconds:g} s" if monitor.standing_s > self.seconds else None
 
 
@@ -136,14 +133,14 @@ class NoHeadway(Goal, frozen=True, tag="no_headway"):
 
     seconds: Amount = HEADWAY_LIMIT_S
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return f"stuck {_describe_place(monitor)}" if monitor.without_headway_s > self.seconds else None
 
 
 class NoFuel(Goal, frozen=True, tag="no_fuel"):
     """An empty tank, at a standstill."""
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         empty = monitor.fuel <= 0.0 and monitor.speed < MOVING_SPEED and monitor.moved_at == monitor.moved_at
         return f"no fuel {_describe_place(monitor)}" if empty else None
 
@@ -153,7 +150,7 @@ class ContactsOver(Goal, frozen=True, tag="contacts_over"):
 
     most: Count
 
-    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
         return f"more than {self.most} contacts" if monitor.contacts > self.most else None
 
 
@@ -172,14 +169,13 @@ AnyGoal: TypeAlias = (
 )
 
 
-def _describe_place(monitor: "RoadMonitor") -> str:
+def _describe_place(monitor: RoadMonitor) -> str:
     return f"in lap {len(monitor.laps) + 1}, {monitor.place:.0f} m after the line"
 
 
 def make_drive_goal(laps: int, seconds: float) -> Goal:
     """Return the goal of `trailbrake drive`: so many laps or so many s of simulator time, 0 = no limit."""
-    goal = Laps(laps)
-    return goal.or_when(Seconds(seconds)) if seconds else goal
+    return Laps(laps).or_when(Seconds(seconds)) if seconds else Laps(laps)
 
 
 def write_goal(goal: AnyGoal) -> JsonObject:
@@ -193,13 +189,9 @@ def read_goal(data: object, where: str = "goal") -> AnyGoal:
     try:
         goal: AnyGoal = msgspec.convert(data, AnyGoal)
     except msgspec.ValidationError as error:
-        raise DataError(f"not a goal: {error}", where=where, expected=_SYNTAX) from error
+        kinds = (
+            f"{kind.__struct_config__.tag} ({', '.join(kind.__struct_encode_fields__)})" for kind in get_args(AnyGoal)
+        )
+        expected = f"a kind with its keys: {', '.join(kinds)}"
+        raise DataError(f"not a goal: {error}", where=where, expected=expected) from error
     return goal
-
-
-def _describe_syntax() -> str:
-    kinds = (f"{kind.__struct_config__.tag} ({', '.join(kind.__struct_encode_fields__)})" for kind in get_args(AnyGoal))
-    return f"a kind with its keys: {', '.join(kinds)}"
-
-
-_SYNTAX = _describe_syntax()

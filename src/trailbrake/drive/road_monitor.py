@@ -34,7 +34,7 @@ class RoadMonitor:
         clock: s of simulator time, on over restarts.
         began: s, the clock at the first state.
         time, speed, fuel: s, m/s and kg or l of the last state; time 0 before the first.
-        ticks: states seen by `tick`.
+        states: how many were observed.
         laps: finished laps.
         finished_at: s, the clock at the end of the last lap; 0 before.
         s, offset: m along the road, and left of its middle.
@@ -70,7 +70,7 @@ class RoadMonitor:
         self.began, self.finished_at = began, 0.0
         self._lap_began = 0.0 if math.isnan(began) else began
         self.speed, self.fuel = 0.0, math.nan
-        self.ticks, self._states, self._speed_sum = 0, 0, 0.0
+        self.states, self._speed_sum = 0, 0.0
         self.laps: list[LapRecord] = []
         self._known_laps, self.progress = 0, 0.0
         self.s = self.offset = self.way = self._start = math.nan
@@ -90,7 +90,6 @@ class RoadMonitor:
 
     def tick(self, state: CarState, controls: Controls) -> None:
         """Follow the car: by the wire's state, or by the world's, which the driver never sees."""
-        self.ticks += 1
         if self._plant is None:
             self.observe_state(state)
         else:
@@ -101,25 +100,21 @@ class RoadMonitor:
 
     def observe_state(self, state: CarState, laps: Sequence[LapRecord] | None = None) -> None:
         """Measure one state; `laps` are those of the world since the car's last restart, None: they are timed here."""
-        first = not self._states
-        self._states += 1
         dt = state.time - self.time
         restarted = dt < 0.0 or (laps is not None and len(laps) < self._known_laps)
         self.clock += dt if dt >= 0.0 else state.time
-        self.time = state.time
-        dt = 0.0 if first else max(dt, 0.0)
-        if first:
+        if not self.states:
+            dt = 0.0
             self._begin(state, laps is not None)
         elif restarted:
             self._known_laps, self._lap_began = 0, self.clock
-        self.speed, self.fuel = state.speed, state.fuel
-        self._speed_sum += state.speed
+        self.time, self.speed, self.fuel = state.time, state.speed, state.fuel
+        self.states, self._speed_sum = self.states + 1, self._speed_sum + state.speed
         if math.isnan(self.moved_at) and state.speed > MOVING_SPEED:
             self.moved_at = self.clock
         self._count_contacts(state.contacts)
         self._follow_path(state)
-        self._follow_road(state, dt, laps)
-        self._measure_headway(dt)
+        self._follow_road(state, max(dt, 0.0), laps)
 
     def _begin(self, state: CarState, in_world: bool) -> None:
         self._home = state.x, state.y
@@ -146,8 +141,7 @@ class RoadMonitor:
         self.away = max(self.away, self.gap)
 
     def _follow_road(self, state: CarState, dt: float, laps: Sequence[LapRecord] | None) -> None:
-        road, beyond = self.road, -math.inf
-        before = self.s
+        road, before, beyond = self.road, self.s, -math.inf
         if road is not None:
             self.s, self.offset, self._row = road.locate(state.x, state.y, self._row)
             row = road.table[self._row]
@@ -166,12 +160,16 @@ class RoadMonitor:
             self._off_at = self.clock
         self._follow_laps(state, laps)
         self._measure_way(before, laps is not None)
+        if self.way >= self._furthest + HEADWAY:
+            self._furthest, self._advanced_at = self.way, self.clock
+        elif self.without_headway_s > HEADWAY_TIME:
+            self.stuck_s += dt
 
     def _measure_error(self, state: CarState) -> None:
-        if self.line is None or self._timer is None or self.road is None:
+        if self.line is None or self._timer is None:
             return
         # A start may be behind the line.
-        joined = self._timer.number > 1 or self._timer.progress * self.road.length > JOIN_DISTANCE
+        joined = self._timer.number > 1 or self._timer.progress * self._timer.length > JOIN_DISTANCE
         _, error, self._line_row = self.line.locate(state.x, state.y, self._line_row)
         if joined:
             self.max_error = max(self.max_error, abs(error))
@@ -203,12 +201,6 @@ class RoadMonitor:
         if math.isnan(self._start):
             self._start = self.way
 
-    def _measure_headway(self, dt: float) -> None:
-        if self.way >= self._furthest + HEADWAY:
-            self._furthest, self._advanced_at = self.way, self.clock
-        elif self.clock - self._advanced_at > HEADWAY_TIME:
-            self.stuck_s += dt
-
     @property
     def is_open_road(self) -> bool:
         """Whether the road has an end."""
@@ -217,7 +209,7 @@ class RoadMonitor:
     @property
     def elapsed(self) -> float:
         """Time since the drive began, s."""
-        return self.clock - self.began if self._states else 0.0
+        return self.clock - self.began if self.states else 0.0
 
     @property
     def standing_s(self) -> float:
@@ -227,7 +219,7 @@ class RoadMonitor:
     @property
     def distance(self) -> float:
         """Way from the start to the last headway, m."""
-        return max(self._furthest - self._start, 0.0) if self._states else 0.0
+        return max(self._furthest - self._start, 0.0) if self.states else 0.0
 
     @property
     def without_headway_s(self) -> float:
@@ -247,7 +239,7 @@ class RoadMonitor:
     @property
     def mean_speed(self) -> float:
         """Mean speed over time, m/s; NaN before the first state."""
-        return self._speed_sum / self._states if self._states else math.nan
+        return self._speed_sum / self.states if self.states else math.nan
 
     @property
     def length(self) -> float:

@@ -94,7 +94,7 @@ def build_result(monitor: RoadMonitor, ended: str, predicted_s: float) -> CellRe
         distance_m=way, mean_speed_mps=way / driven if driven > 0.0 else None,
         off_track_count=monitor.off_track_count, off_track_s=monitor.off_track_s, stuck_s=monitor.stuck_s,
         contacts=int(monitor.contacts), predicted_s=None if math.isnan(predicted_s) else predicted_s,
-        steps=monitor.ticks,
+        steps=monitor.states,
     )  # fmt: skip
 
 

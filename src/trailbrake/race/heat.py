@@ -83,8 +83,7 @@ class EntryObserver:
 
     def __init__(self, job: HeatJob, plant: Plant, place: int) -> None:
         heat, entry = job.heat, job.heat.grid[place]
-        self._plant, self._place, self._report = plant, place, job.report
-        self._entry, self._clean = entry.name, heat.rules.clean
+        self._job, self._plant, self._place = job, plant, place
         self._goal = heat.rules.make_goal(heat.laps)
         self.ended: str | None = None
         self.recorder = Recorder(Path(job.out) / f"{job.names[place]}.mcap", limits=ONE_FILE)
@@ -97,7 +96,6 @@ class EntryObserver:
         self._monitor = RoadMonitor(road, on_lap=self.recorder.store_lap, began=0.0)
         self._states = hashlib.sha256()
         self._sequence = -1
-        self._is_over = False
 
     def observe_world(self) -> bool:
         """Read the newest state; return whether it is a new one."""
@@ -105,37 +103,32 @@ class EntryObserver:
         if state.sequence == self._sequence:
             return False
         self._sequence = state.sequence
-        if not self._is_over:
-            self.recorder.tick(state, applied_controls(state))
         if self.ended is None:
-            self._states.update(
-                _ROW.pack(state.time, state.x, state.y, state.yaw, state.speed, state.contacts, state.lap)
-            )
+            self.recorder.tick(state, applied_controls(state))
+            row = state.time, state.x, state.y, state.yaw, state.speed, state.contacts, state.lap
+            self._states.update(_ROW.pack(*row))
             self._monitor.observe_state(state, self._plant.laps(self._place))
-            self.ended = self._goal.judge(self._monitor)
-        if self.ended is not None and not self._is_over:
-            self._is_over = True
-            self.recorder.store_event(state.time, self.ended or "finished")
+            verdict = self._goal.judge(self._monitor)
+            if verdict is not None:
+                self.end_race(verdict)
         return True
 
-    def retire_entry(self, reason: str) -> None:
-        """Take the entry out of the race; the first reason stays, and who has finished has finished."""
+    def end_race(self, reason: str) -> None:
+        """End the race of this entry, "" = all laps driven; the first reason stays."""
         if self.ended is None:
             self.ended = reason
-
-    def close(self) -> None:
-        """End the recording."""
-        self.recorder.close()
+            self.recorder.store_event(self._monitor.time, reason or "finished")
 
     def build_result(self) -> EntryResult:
         """Return the verdict, with the names of the files that tell of it."""
-        report = ""
-        if self._report and self._monitor.clock > 0.0:
+        heat, report = self._job.heat, ""
+        if self._job.report and self._monitor.clock > 0.0:
             try:
                 report = write_report(self.recorder.path, self.recorder.path.with_suffix(".html")).name
             except TrailbrakeError as error:
                 print(f"no report: {error}", flush=True)
-        result = build_result(self._entry, self.ended, self._monitor, self._states, clean=self._clean)
+        name, clean = heat.grid[self._place].name, heat.rules.clean
+        result = build_result(name, self.ended, self._monitor, self._states, clean=clean)
         return msgspec.structs.replace(result, recording=self.recorder.path.name, report=report)
 
 
@@ -162,13 +155,13 @@ def run_heat(
             plant, tick = closed.enter_context(_open_driver_heat(job, simulator, heartbeat))
         observers = [EntryObserver(job, plant, place) for place in range(len(heat.grid))]
         for observer in observers:
-            closed.callback(observer.close)
+            closed.callback(observer.recorder.close)
         deadline, heard = steady_clock.now() + heat.rules.wall, steady_clock.now()
         while any(observer.ended is None for observer in observers):
             at = steady_clock.now()
             for observer, reason in zip(observers, tick(at - heard), strict=True):
                 if reason:
-                    observer.retire_entry(reason)
+                    observer.end_race(reason)
             gone_on = [observer.observe_world() for observer in observers]  # all of them, not only the first new one
             if any(gone_on):
                 heard = at
@@ -176,10 +169,10 @@ def run_heat(
                 raise KeyboardInterrupt
             if at > deadline:
                 for observer in observers:
-                    observer.retire_entry(f"the race took longer than {heat.rules.wall:g} s")
+                    observer.end_race(f"the race took longer than {heat.rules.wall:g} s")
             elif at - heard > LOST_LIMIT and not heat.grid[0].command:
                 for observer in observers:
-                    observer.retire_entry(f"the simulator stood still for {LOST_LIMIT:g} s")
+                    observer.end_race(f"the simulator stood still for {LOST_LIMIT:g} s")
     return [observer.build_result() for observer in observers]
 
 
