@@ -10,8 +10,11 @@ import itertools
 import math
 from dataclasses import dataclass
 
+from trailbrake.json_types import JsonObject
+
 START_WINDOW = 60.0  # m off the line within which a first lap is a whole one
 MAX_WHEELS_OFF = 2  # wheels that may leave the road at once
+END_MARGIN = 15.0  # m before the end of an open road where it counts as driven, untimed: there is no ground beyond it
 _MAX_SPEED = 150.0  # m/s along the road; more is a jump
 _MIN_JUMP = 5.0  # m that a jump is at least
 _ROLL_BACK = 1.0  # m behind the line (or the place of the start) that a car at rest may roll
@@ -38,6 +41,12 @@ class LapRecord:
     invalid_reason: str
     off_track_s: float
     contacts: int
+
+
+def lap_summary(lap: LapRecord) -> JsonObject:
+    """Return a lap as a summary states it."""
+    return {"number": lap.number, "time_s": lap.time_s, "valid": lap.valid, "sectors_s": list(lap.sectors_s),
+            "invalid_reason": lap.invalid_reason}  # fmt: skip
 
 
 class LapTimer:

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from trailbrake.race.judge import EntryResult, JudgedLap
+from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.plan import RaceDayPlan, RaceEntry, TrackRound
 from trailbrake.race.result_store import ResultStore
 from trailbrake.race.schedule import schedule_heats

@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.observe.derived_features import END_MARGIN, derive_features, record_command, reset_features
+from trailbrake.laps import END_MARGIN
+from trailbrake.observe.derived_features import derive_features, record_command, reset_features
 from trailbrake.observe.features import FEATURES, PER_WHEEL, Feature
 from trailbrake.state.tables import STATE_FIELDS
 from trailbrake.tracks.road import Road

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from trailbrake.race import heat_supervisor
+from trailbrake.race.entry_result import lost_result
 from trailbrake.race.plan import RaceDayPlan, RaceEntry, RaceRules, TrackRound
 from trailbrake.race.race_day import check_plan
 from trailbrake.race.schedule import Heat
@@ -112,7 +113,7 @@ def test_results_that_an_entry_wrote_itself_move_no_file_and_end_no_day(tmp_path
     (attempt / "link").symlink_to(victim)
     running = heat(tmp_path, "wall_follow")
     change = {key: value.format(victim=victim) for key, value in change.items()}
-    honest = heat_supervisor._lost_result(running, "e0", "drove")
+    honest = lost_result("e0", "drove")
     path = attempt / "result.json"
     path.write_bytes(msgspec.json.encode([msgspec.structs.replace(honest, **change)]))
     (result,) = heat_supervisor._read_results(path, running)

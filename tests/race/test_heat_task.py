@@ -7,6 +7,7 @@ import pytest
 from race.test_heat_supervisor import heat
 
 from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.race.entry_result import lost_result
 from trailbrake.race.heat_supervisor import HeatOutcome, supervise_heat
 from trailbrake.race.heat_task import (
     HEAT_TASK,
@@ -18,8 +19,6 @@ from trailbrake.race.heat_task import (
     run_heats_on_pool,
     store_return,
 )  # fmt: skip
-from trailbrake.race.judge import Judge
-from trailbrake.race.plan import RaceRules
 from trailbrake.tasks.task_worker import TaskAnswer
 
 
@@ -37,7 +36,7 @@ class StandIn:
 
 
 def result(**files):
-    return Judge("e0", 1, RaceRules()).build_result(**files)
+    return msgspec.structs.replace(lost_result("e0", "quick"), **files)
 
 
 def test_files_go_with_a_heat_and_what_comes_of_it_lies_here(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from helpers.browser import Browser, find
 
 from trailbrake.errors import UsageError
-from trailbrake.race.judge import EntryResult, JudgedLap
+from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.leaderboard_page import build_page, write_page
 from trailbrake.race.standings import DayRecord, RaceRecord, build_leaderboard
 

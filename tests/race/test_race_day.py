@@ -1,5 +1,6 @@
 """Whole race days: what is run, kept, compared and refused."""
 
+import hashlib
 import re
 import socket
 from pathlib import Path
@@ -7,15 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.race import heat_supervisor, standings
-from trailbrake.race.judge import Judge
+from trailbrake.race.entry_result import build_result
 from trailbrake.race.options import DayRunOptions
 from trailbrake.race.plan import RaceDayPlan, RaceEntry, RaceRules, TrackRound, parse_plan
 from trailbrake.race.race_day import check_plan, run_day
 from trailbrake.race.result_store import ResultStore
 from trailbrake.sims.registry import find
-from trailbrake.state import CarState
 
 ROOT = Path(__file__).resolve().parents[2]
 MINE = """
@@ -52,11 +53,9 @@ def quick(monkeypatch):
     def run(heat, folder, out, report, stopped):
         results = []
         for entry in heat.grid:
-            judge = Judge(entry.name, heat.laps, heat.rules)
             text = Path(entry.driver).read_text() if entry.driver.endswith(".py") else entry.driver
-            judge.observe_state(CarState(time=0.5, x=float(len(text)) + dice[0], y=0.0, yaw=0.0, speed=heat.seed), [])
-            judge.retire_entry("quick")
-            results.append(judge.build_result())
+            states = hashlib.sha256(f"{text} {dice[0]} {heat.seed}".encode())
+            results.append(build_result(entry.name, "quick", RoadMonitor(None), states))
         return heat_supervisor.HeatOutcome(results, "")
 
     monkeypatch.setattr("trailbrake.race.race_day.heat_supervisor.supervise_heat", run)

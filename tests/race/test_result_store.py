@@ -6,7 +6,7 @@ import pytest
 
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.race import result_store as module
-from trailbrake.race.judge import EntryResult, JudgedLap
+from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.plan import RaceDayPlan, RaceEntry, RaceRules, TrackRound
 from trailbrake.race.result_store import APPLICATION, ResultStore
 from trailbrake.race.schedule import schedule_heats

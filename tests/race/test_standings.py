@@ -2,7 +2,7 @@
 
 import msgspec
 
-from trailbrake.race.judge import EntryResult, JudgedLap
+from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.standings import (
     DayRecord,
     RaceRecord,

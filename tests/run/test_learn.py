@@ -5,21 +5,23 @@ import math
 import numpy as np
 import pytest
 
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.errors import DataError, UsageError
 from trailbrake.run import learn
-from trailbrake.run.learn import _Odometer, map_road
+from trailbrake.run.learn import make_survey_goal, map_road
 from trailbrake.run.options import DriveOptions, LearnOptions
 from trailbrake.run.session.drive_session import drive
 from trailbrake.sims.registry import find
-from trailbrake.state import CarState, Controls
+from trailbrake.state import CarState
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 
-def roll(odometer, places, dt=0.1):
+def roll(metres, places, dt=0.1):
+    monitor, goal = RoadMonitor(None), make_survey_goal(metres)
     for k, (x, y) in enumerate(places):
-        odometer.tick(CarState(time=k * dt, x=x, y=y), Controls())
-        if odometer.ended:
+        monitor.observe_state(CarState(time=k * dt, x=x, y=y, speed=1.0))
+        if goal.judge(monitor) is not None:
             return k
     return None
 
@@ -29,13 +31,13 @@ def circle(count, radius=100.0):
 
 
 def test_a_road_ends_where_it_began():
-    assert roll(_Odometer(math.inf, None), circle(400)) is None  # never far enough away
-    assert roll(_Odometer(math.inf, None), circle(1000, radius=200.0)) == pytest.approx(628, abs=5)
+    assert roll(0.0, circle(400)) is None  # never far enough away
+    assert roll(0.0, circle(1000, radius=200.0)) == pytest.approx(628, abs=5)
 
 
 def test_it_ends_after_so_many_metres_or_when_the_car_stands():
-    assert roll(_Odometer(50.0, None), circle(400)) == pytest.approx(51, abs=2)
-    assert roll(_Odometer(math.inf, None), [(1.0, 1.0)] * 400) == pytest.approx(150, abs=2)
+    assert roll(50.0, circle(400)) == pytest.approx(51, abs=2)
+    assert roll(0.0, [(1.0, 1.0)] * 400) == pytest.approx(301, abs=2)
 
 
 @pytest.mark.slow

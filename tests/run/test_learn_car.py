@@ -43,7 +43,7 @@ class Drives:
     def drive(self, target, driver, end, names, progress):
         seconds, why, broke_off = self.ends.pop(0)
         driver.finished, driver.ended, driver.broke_off = True, why, broke_off
-        assert end.ended()
+        assert end.is_over()
         self.efforts.append(driver.effort)
         path = self.tmp_path / f"{len(self.ends)}.mcap"
         path.touch()

@@ -3,7 +3,7 @@
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import SimulatorError
 from trailbrake.run import learning_drives
-from trailbrake.run.lap_watch import LapWatch
+from trailbrake.run.fault_monitor import FaultMonitor, make_stage_goal
 from trailbrake.run.learning_drives import LapStage, LearningProgress, drive_learned_laps
 from trailbrake.run.learning_journal import LearningJournal, LearningStep
 from trailbrake.run.options import DriveOptions
@@ -25,7 +25,8 @@ class Lines(SilentListener):
 
 def drive_laps(sim, progress):
     target = DriveTarget(find(sim), DriveOptions(sim=sim, driver="car_test", track="kartwerk", car="kart"), None)
-    plan = LapStage(("laps", "laps_recording"), TRACK, load_car("kart"), LapWatch(TRACK.road, 1.0, 60.0))
+    names, goal = ("laps", "laps_recording"), make_stage_goal(1.0, 60.0)
+    plan = LapStage(names, TRACK, load_car("kart"), goal, FaultMonitor(TRACK.road))
     return drive_learned_laps(target, plan, progress)
 
 

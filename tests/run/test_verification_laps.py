@@ -18,6 +18,7 @@ from trailbrake.run.recorded_drive import RecordedDrive
 from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.progress import SilentListener
 from trailbrake.run.verification_laps import ATTEMPTS, verify_file
+from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track
 
 TRACK = load_track("kartwerk")
@@ -48,7 +49,8 @@ class Scene:
         reason = outcome if outcome in (INTERRUPTED, BROKEN) else ""
         progress.interrupted = reason == INTERRUPTED
         fault = outcome if isinstance(outcome, LapFault) else None
-        plan.watch.late = outcome == LATE
+        for time in (0.0, 1e6 if outcome == LATE else 1.0):
+            plan.monitor.observe_state(CarState(time=time, x=10.0 * (time > 0.0), y=0.0, speed=1.0))
         return LapDrive(RecordedDrive(path, 50.0, reason), fault)
 
     def verify(self):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.planning.course import Course
 from trailbrake.record.recorder import MAX_TIME, Recorder
@@ -29,7 +30,6 @@ from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.connection import Connection, open_connection
 from trailbrake.run.session.drive_session import drive
 from trailbrake.run.session.drive_setup import make_setup
-from trailbrake.run.session.track_scoring import TrackScorer
 from trailbrake.sims.assetto import SIMULATOR as ASSETTO
 from trailbrake.sims.forza import SIMULATOR as FORZA
 from trailbrake.simulator import AnySimulator
@@ -117,7 +117,7 @@ def measure_ticks(simulator: AnySimulator, out: Path) -> TickCost:
     options = DriveOptions(sim=simulator.name, track=TRACK, car=CAR, laps=0)
     recorder = ThreadedRecorder(Recorder(out / f"{simulator.name}.mcap"))
     recorder.start({})
-    scorer = TrackScorer(course.track, course.line, recorder.store_lap)
+    scorer = RoadMonitor(course.track.road, course.line, recorder.store_lap)
     untimed = measure_untimed_checks(out)
     try:
         with open_connection(make_setup(simulator, options, None, driver), lambda: False) as connection:

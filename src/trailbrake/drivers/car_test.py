@@ -39,7 +39,6 @@ UNDERSTEER_THROTTLE = 0.15  # at most then: driven front wheels would pull the c
 WIDE = 0.85  # share of the half road
 OFF_SPEED = 5.0  # m/s, beside the road
 MOST_OFFS = 4
-STANDSTILL_S = 12.0
 
 
 class Driver:
@@ -72,7 +71,7 @@ class Driver:
         self.row = -1
         self.steering, self.pedals_of = SteerAdaptation(FIRST_GUESS), PedalProgramme()
         self.road_return = RoadReturn(course)
-        self.time = self.driven = self.moved_at = self.stage_start = 0.0
+        self.time = self.driven = self.stage_start = 0.0
         self.stage, self.ceiling, self.offs = 0, len(self.stages) - 1, 0
         self.steer = self.sliding = 0.0
         self.off = self.wide = self.understeers = False
@@ -168,14 +167,11 @@ class Driver:
             and self.time > WEAVE_S
         ):
             self.stage, self.stage_start = self.stage + 1, self.driven
-        if state.speed > 0.3:
-            self.moved_at = self.time
         ends = not self.line.closed and s > self.line.length - 60.0
         for over, why, broke_off in (
             (self.time > self.seconds, "the programme is over", False),
             (ends, "the road ends", False),
             (self.offs > MOST_OFFS, "the car left the road too often", True),
-            (self.time - self.moved_at > STANDSTILL_S, "the car stands", True),
         ):
             if over and not self.finished:
                 self.finished, self.ended, self.broke_off = True, why, broke_off

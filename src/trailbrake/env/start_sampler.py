@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.options import Start
-from trailbrake.observe.derived_features import END_MARGIN
+from trailbrake.laps import END_MARGIN
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.drive.goals import Goal, Laps, NoFuel, NoHeadway, TimeUp
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, load_driver
 from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
-from trailbrake.evaluate.cell_monitor import CellMonitor
-from trailbrake.evaluate.cell_result import CellResult, failed_result
+from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result
 from trailbrake.evaluate.plan import Cell
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.format import WIRE_DELAY
@@ -62,6 +63,11 @@ def build_drive(cell: Cell) -> DriveOptions:
     )  # fmt: skip
 
 
+def make_cell_goal(laps: int, seconds: float) -> Goal:
+    """Return what ends a cell: its laps, an empty tank, no headway, or s of simulator time."""
+    return Laps(laps).or_when(NoFuel(), NoHeadway(), TimeUp(seconds, laps))
+
+
 def _drive_simulator(
     simulator: AnySimulator, cell: Cell, recording: Path | None, say: Callable[[str], None]
 ) -> CellResult:
@@ -83,19 +89,21 @@ def _drive_simulator(
     with open_connection(setup, lambda: False) as connection:
         if not isinstance(connection.plant, RoadPlant):
             raise UsageError("a world without a road", where="--sims", got=simulator.name)
-        monitor = CellMonitor(connection.plant, cell.laps, cell.seconds)
+        road = connection.plant.track.road
+        monitor = RoadMonitor(road, plant=connection.plant)
+        goal = make_cell_goal(cell.laps if road.closed else 1, cell.seconds)
         recorder = None if recording is None else _open_recorder(recording, cell, setup.wire_delay)
         taps: list[Tap] = [monitor] if recorder is None else [monitor, recorder]
         commands = CommandGate(connection.link, declared_commands(driver, options.driver), say,
                                custom=declared_custom_values(driver, options.driver))  # fmt: skip
-        seat = CarLoop(connection.link, driver, supervisor, taps, lambda: "" if monitor.ended else None,
+        seat = CarLoop(connection.link, driver, supervisor, taps, lambda: goal.judge(monitor),
                        commands=commands, say=say)  # fmt: skip
         try:
             loop = run_loop(seat, connection.pacer, say=say)
         finally:
             if recorder is not None:
                 recorder.close()
-        result = monitor.build_result(loop.reason, predicted)
+        result = build_result(monitor, loop.reason, predicted)
     return result if recorder is None else replace(result, recording=recorder.path.name)
 
 

@@ -1,8 +1,11 @@
 """`CellResult`: what came out of a cell. Pure data."""
 
+import math
 from typing import Annotated, Literal
 
 import msgspec
+
+from trailbrake.drive.road_monitor import RoadMonitor
 
 Outcome = Literal["clean", "off", "crash", "error"]
 
@@ -66,6 +69,33 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
     processor_s: float = 0.0
     wall_s: float = 0.0
+
+
+def build_result(monitor: RoadMonitor, ended: str, predicted_s: float) -> CellResult:
+    """Return the result of a drive.
+
+    Args:
+        monitor: of the world's own states.
+        ended: why the drive ended, "" = all laps driven.
+        predicted_s: planned flying lap, s; NaN without a plan.
+    """
+    laps = tuple(
+        CellLap(lap.number, lap.time_s, lap.valid, lap.invalid_reason, lap.off_track_s, lap.contacts)
+        for lap in monitor.laps
+    )
+    outcome: Outcome = "clean"
+    if ended or monitor.contacts:
+        outcome = "crash"
+    elif not all(lap.valid for lap in laps):
+        outcome = "off"
+    way, driven = monitor.distance, monitor.clock - monitor.moved_at
+    return CellResult(
+        outcome=outcome, ended=ended, laps=laps, closed=not monitor.is_open_road, time_s=monitor.elapsed,
+        distance_m=way, mean_speed_mps=way / driven if driven > 0.0 else None,
+        off_track_count=monitor.off_track_count, off_track_s=monitor.off_track_s, stuck_s=monitor.stuck_s,
+        contacts=int(monitor.contacts), predicted_s=None if math.isnan(predicted_s) else predicted_s,
+        steps=monitor.states,
+    )  # fmt: skip
 
 
 def failed_result(reason: str, wall_s: float = 0.0) -> CellResult:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.kernels import jit
+from trailbrake.laps import END_MARGIN
 from trailbrake.observe.features import Feature
 from trailbrake.tracks.frenet import RoadTable, bracket_rows
 from trailbrake.tracks.road_columns import RoadColumn
@@ -14,7 +15,6 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SLOW_SPEED = 1.0  # m/s along the road; SLOW_TIME counts below
-END_MARGIN = 20.0  # m before the end of an open road, where an episode ends: there is no ground beyond the road
 START_MARGIN = 5.0  # m before the start of an open road, where an episode ends
 WHEELS_OFF = 2.5  # more than two wheels off the track invalidate a lap, as in `laps`
 

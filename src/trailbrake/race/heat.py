@@ -4,6 +4,8 @@ Run as `python -m trailbrake.race.heat JOB`, so that a driver which hangs or end
 Drivers of ours are driven in lockstep through the simulator's wire, external programs by the wire's own lockstep.
 """
 
+import hashlib
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,12 +15,13 @@ import msgspec
 
 from trailbrake import __version__
 from trailbrake.analysis.report import write_report
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.race import competitor_process
+from trailbrake.race.entry_result import EntryResult, build_result
 from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
-from trailbrake.race.judge import EntryResult, Judge
 from trailbrake.race.schedule import Heat
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
@@ -38,6 +41,7 @@ from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 
 RESULT, BOT_LOG = "result.json", "bot.log"
+_ROW = struct.Struct("<7d")
 _PROGRAM_POLL_S = 0.005  # s between looks for a program that is not there yet
 
 
@@ -69,20 +73,29 @@ class HeatJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EntryObserver:
-    """Passes the world's own states of one car to its judge and to its recording."""
+    """Follows one car by the world's own states until its race is over, and records them.
+
+    The race's clock begins with the world and never goes back.
+
+    Attributes:
+        ended: why the race is over for this entry, "" = all laps driven; None: it goes on.
+    """
 
     def __init__(self, job: HeatJob, plant: Plant, place: int) -> None:
         heat, entry = job.heat, job.heat.grid[place]
-        self._plant, self._place, self._report = plant, place, job.report
-        self.judge = Judge(entry.name, heat.laps, heat.rules)
+        self._job, self._plant, self._place = job, plant, place
+        self._goal = heat.rules.make_goal(heat.laps)
+        self.ended: str | None = None
         self.recorder = Recorder(Path(job.out) / f"{job.names[place]}.mcap", limits=ONE_FILE)
         self.recorder.start(
             {"sim": heat.sim, "driver": entry.name, "track": heat.track, "car": heat.car, "seed": heat.seed,
              "race": heat.race, "host": list(heat.host), "place_on_grid": place + 1, "trailbrake": __version__}
         )  # fmt: skip
         self.recorder.store_map(*plant.road_outline())
+        road = plant.track.road if isinstance(plant, RoadPlant) else None
+        self._monitor = RoadMonitor(road, on_lap=self.recorder.store_lap, began=0.0)
+        self._states = hashlib.sha256()
         self._sequence = -1
-        self._over = False
 
     def observe_world(self) -> bool:
         """Read the newest state; return whether it is a new one."""
@@ -90,28 +103,33 @@ class EntryObserver:
         if state.sequence == self._sequence:
             return False
         self._sequence = state.sequence
-        if not self._over:
+        if self.ended is None:
             self.recorder.tick(state, applied_controls(state))
-            for lap in self.judge.observe_state(state, self._plant.laps(self._place)):
-                self.recorder.store_lap(lap)
-        if self.judge.over and not self._over:
-            self._over = True
-            self.recorder.store_event(state.time, self.judge.ended or "finished")
+            row = state.time, state.x, state.y, state.yaw, state.speed, state.contacts, state.lap
+            self._states.update(_ROW.pack(*row))
+            self._monitor.observe_state(state, self._plant.laps(self._place))
+            verdict = self._goal.judge(self._monitor)
+            if verdict is not None:
+                self.end_race(verdict)
         return True
 
-    def close(self) -> None:
-        """End the recording."""
-        self.recorder.close()
+    def end_race(self, reason: str) -> None:
+        """End the race of this entry, "" = all laps driven; the first reason stays."""
+        if self.ended is None:
+            self.ended = reason
+            self.recorder.store_event(self._monitor.time, reason or "finished")
 
     def build_result(self) -> EntryResult:
         """Return the verdict, with the names of the files that tell of it."""
-        report = ""
-        if self._report and self.judge.clock > 0.0:
+        heat, report = self._job.heat, ""
+        if self._job.report and self._monitor.clock > 0.0:
             try:
                 report = write_report(self.recorder.path, self.recorder.path.with_suffix(".html")).name
             except TrailbrakeError as error:
                 print(f"no report: {error}", flush=True)
-        return self.judge.build_result(self.recorder.path.name, report)
+        name, clean = heat.grid[self._place].name, heat.rules.clean
+        result = build_result(name, self.ended, self._monitor, self._states, clean=clean)
+        return msgspec.structs.replace(result, recording=self.recorder.path.name, report=report)
 
 
 def run_heat(
@@ -137,25 +155,24 @@ def run_heat(
             plant, tick = closed.enter_context(_open_driver_heat(job, simulator, heartbeat))
         observers = [EntryObserver(job, plant, place) for place in range(len(heat.grid))]
         for observer in observers:
-            closed.callback(observer.close)
-        judges = [observer.judge for observer in observers]
+            closed.callback(observer.recorder.close)
         deadline, heard = steady_clock.now() + heat.rules.wall, steady_clock.now()
-        while not all(judge.over for judge in judges):
+        while any(observer.ended is None for observer in observers):
             at = steady_clock.now()
-            for judge, reason in zip(judges, tick(at - heard), strict=True):
+            for observer, reason in zip(observers, tick(at - heard), strict=True):
                 if reason:
-                    judge.retire_entry(reason)
+                    observer.end_race(reason)
             gone_on = [observer.observe_world() for observer in observers]  # all of them, not only the first new one
             if any(gone_on):
                 heard = at
             if stopped():
                 raise KeyboardInterrupt
             if at > deadline:
-                for judge in judges:
-                    judge.retire_entry(f"the race took longer than {heat.rules.wall:g} s")
+                for observer in observers:
+                    observer.end_race(f"the race took longer than {heat.rules.wall:g} s")
             elif at - heard > LOST_LIMIT and not heat.grid[0].command:
-                for judge in judges:
-                    judge.retire_entry(f"the simulator stood still for {LOST_LIMIT:g} s")
+                for observer in observers:
+                    observer.end_race(f"the simulator stood still for {LOST_LIMIT:g} s")
     return [observer.build_result() for observer in observers]
 
 

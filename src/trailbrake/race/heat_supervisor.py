@@ -16,9 +16,9 @@ import msgspec
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.race.competitor_process import describe_exit, read_last_line
 from trailbrake.race.entry_confinement import confine_heat, find_excess
+from trailbrake.race.entry_result import EntryResult, lost_result
 from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
 from trailbrake.race.heat import BOT_LOG, RESULT, HeatJob, Retirement
-from trailbrake.race.judge import EntryResult, Judge
 from trailbrake.race.kept_files import keep_file, keep_files
 from trailbrake.race.schedule import Heat
 from trailbrake.record.file_names import safe_name
@@ -76,7 +76,7 @@ def supervise_heat(heat: Heat, folder: Path, out: Path, report: bool, stopped: C
                 results = _read_results(Path(attempt) / RESULT, heat)
                 return HeatOutcome([keep_files(result, Path(attempt), out) for result in results], log)
         if seat == NO_ENTRY:
-            return HeatOutcome([_lost_result(heat, entry.name, reason) for entry in heat.grid], log)
+            return HeatOutcome([lost_result(entry.name, reason) for entry in heat.grid], log)
         # Who is at fault a second time is not even loaded any more, and cannot be a third time.
         retired[seat] = Retirement(0 if seat in retired else tick, reason)
 
@@ -94,7 +94,7 @@ def _read_results(path: Path, heat: Heat) -> list[EntryResult]:
         if not all(Path(name).name == name and _is_own_file(path.parent / name) for name in files):
             raise DataError("names files of others", where=str(path))
     except (TrailbrakeError, msgspec.MsgspecError, ValueError):
-        return [_lost_result(heat, entry.name, "the results of the heat cannot be read") for entry in heat.grid]
+        return [lost_result(entry.name, "the results of the heat cannot be read") for entry in heat.grid]
     return results
 
 
@@ -188,9 +188,3 @@ def _keep_log(attempt: Path, wanted: Path) -> str:
     if not said:
         return ""
     return keep_file(said[0], wanted)
-
-
-def _lost_result(heat: Heat, entry: str, reason: str) -> EntryResult:
-    judge = Judge(entry, heat.laps, heat.rules)
-    judge.retire_entry(reason)
-    return judge.build_result()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.race.judge import EntryResult
+from trailbrake.race.entry_result import EntryResult
 
 
 def keep_files(result: EntryResult, attempt: Path, out: Path) -> EntryResult:

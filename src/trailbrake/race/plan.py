@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from trailbrake.drive.goals import STANDSTILL_LIMIT_S, ContactsOver, Goal, Laps, Standstill, TimeUp
 from trailbrake.errors import DataError, UsageError
 from trailbrake.race.options import LAPS, SEASON, SIM, RaceDayOptions, ScoringRule
 from trailbrake.user_files import parse_toml, read_user_text
@@ -32,7 +33,7 @@ class RaceRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     laps: int = LAPS
     seconds: float = 600.0
-    standstill: float = 30.0
+    standstill: float = STANDSTILL_LIMIT_S
     contacts: int | None = None
     clean: bool = True
     patience: float = 10.0
@@ -40,6 +41,15 @@ class RaceRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     wall: float = 1800.0
     score: ScoringRule = "best_lap"
     points: tuple[float, ...] = (10, 8, 6, 5, 4, 3, 2, 1)
+
+    def make_goal(self, laps: int) -> Goal:
+        """Return what ends a race of so many laps."""
+        goal = Laps(laps)
+        if self.contacts is not None:
+            goal = goal.or_when(ContactsOver(self.contacts))
+        if self.standstill:
+            goal = goal.or_when(Standstill(self.standstill))
+        return goal.or_when(TimeUp(self.seconds))
 
 
 class EntryLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

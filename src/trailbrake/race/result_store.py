@@ -11,7 +11,7 @@ import msgspec
 
 from trailbrake import __version__
 from trailbrake.errors import DataError, UsageError, suggest_names
-from trailbrake.race.judge import EntryResult, JudgedLap
+from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.options import ScoringRule
 from trailbrake.race.plan import RaceDayPlan
 from trailbrake.race.schedule import Heat

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from trailbrake.race.judge import EntryResult
+from trailbrake.race.entry_result import EntryResult
 
 
 class RaceRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,17 +5,17 @@ time for what is left of the road at `CRAWL_SPEED` on top where the car left it,
 or, where the car may use all the road, beyond it.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.drive.goals import NoHeadway, OffRoad, OnceAlong, Standstill
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers import gains
 from trailbrake.drivers.driver_registry import find_driver_class
 from trailbrake.errors import UsageError
-from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
 from trailbrake.run.loop.drive_loop import CarLoop, run_loop
@@ -25,16 +25,13 @@ from trailbrake.run.session.connection import open_connection
 from trailbrake.run.session.drive_setup import DriveSetup, make_setup
 from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.simulator import AnySimulator
-from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import declared_quantities
-from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 CRAWL_SPEED = 3.0  # m/s, the speed at which what is left of the road after leaving it is counted
 NEAR_EDGE = 0.65  # half roads off the middle from which it costs to come near the edge; on a racing line, the edge ...
 NEAR_EDGE_COST = 500.0  # s per half road
-STANDSTILL_LIMIT = 10.0  # s without getting on after which a trial is over
-END_MARGIN = 15.0  # m before an open road's end at which it is driven
+TRIAL_GOAL = OnceAlong().or_when(OffRoad(), Standstill(), NoHeadway())
 
 
 @dataclass(frozen=True)
@@ -54,57 +51,14 @@ class TrialOutcome:
     cost: float
 
 
-class TrialMonitor:
-    """A Tap that watches one drive along a road and knows when it is over.
-
-    Args:
-        road: to drive.
-        half_width: m, of a car that may use all the road: it costs nothing until its side reaches the edge. 0: the car
-            is to keep off the edge, and its place is that of its middle.
-    """
-
-    def __init__(self, road: Road, half_width: float = 0.0) -> None:
-        self._road, self._row = road, -1
-        self._half_width, self._near_edge = half_width, 1.0 if half_width > 0.0 else NEAR_EDGE
-        self._length = road.length if road.closed else road.length - END_MARGIN
-        self._distance = self._furthest = self._furthest_at = self._edge_share = 0.0
-        self._s = self._first_time = self._time = math.nan
-        self.ended = False
-
-    def start(self, about: JsonObject) -> None:
-        """Nothing to prepare."""
-
-    def tick(self, state: CarState, controls: Controls) -> None:
-        """Follow the car."""
-        s, offset, self._row = self._road.locate(state.x, state.y, self._row)
-        if math.isnan(self._s):
-            self._s, self._first_time = s, state.time
-            self._furthest_at = state.time
-        step = s - self._s
-        if self._road.closed:
-            step -= self._road.length * math.floor(step / self._road.length + 0.5)
-        else:
-            self._distance = s - step
-        self._distance, self._s, self._time = self._distance + step, s, state.time
-        row = self._road.table[self._row]
-        half_road = float(row[RoadColumn.WIDTH_LEFT] if offset > 0.0 else row[RoadColumn.WIDTH_RIGHT])
-        self._edge_share = max(self._edge_share, (abs(offset) + self._half_width) / half_road)
-        if self._distance > self._furthest + 1.0:
-            self._furthest, self._furthest_at = self._distance, state.time
-        stands = state.time - self._furthest_at > STANDSTILL_LIMIT
-        self.ended = self._distance >= self._length or abs(offset) > half_road or stands
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-    def build_outcome(self) -> TrialOutcome:
-        """Return how it went."""
-        time = self._time - self._first_time if self._time == self._time else 0.0
-        left = max(self._length - self._distance, 0.0)
-        highest = 1.0 + self._near_edge - NEAR_EDGE  # more says nothing: the drive is over then
-        near = max(0.0, min(self._edge_share, highest) - self._near_edge)
-        cost = time + left / CRAWL_SPEED + NEAR_EDGE_COST * near
-        return TrialOutcome(time, 1.0 - left / self._length, self._edge_share, cost)
+def measure_outcome(monitor: RoadMonitor, *, free_edge: bool) -> TrialOutcome:
+    """Return how a trial went; `free_edge`: it costs nothing until the side of the car reaches the edge."""
+    left = max(monitor.measure_rest(), 0.0)
+    near_edge = 1.0 if free_edge else NEAR_EDGE
+    highest = 1.0 + near_edge - NEAR_EDGE  # more says nothing: the drive is over then
+    near = max(0.0, min(monitor.edge_share, highest) - near_edge)
+    cost = monitor.elapsed + left / CRAWL_SPEED + NEAR_EDGE_COST * near
+    return TrialOutcome(monitor.elapsed, 1.0 - left / monitor.length, monitor.edge_share, cost)
 
 
 def run_trial(
@@ -127,17 +81,17 @@ def run_trial(
         UsageError: the driver failed.
     """
     half_width = 0.5 * course.known_car().body.width if keep_to == "road" else 0.0
-    monitor = TrialMonitor(course.track.road, half_width)
+    monitor = RoadMonitor(course.track.road, half_width=half_width)
     driver.reset(course)
     supervisor = Supervisor()
     with open_connection(setup, lambda: False) as connection:
         loop = CarLoop(
-            connection.link, driver, supervisor, [monitor], lambda: "" if monitor.ended or stopped() else None
+            connection.link, driver, supervisor, [monitor], lambda: "" if stopped() else TRIAL_GOAL.judge(monitor)
         )
         result = run_loop(loop, connection.pacer)
     if supervisor.stop_reason:
         raise UsageError(f"the trial broke off: {result.reason}", where=setup.options.driver)
-    return monitor.build_outcome()
+    return measure_outcome(monitor, free_edge=keep_to == "road")
 
 
 class GainSearch:

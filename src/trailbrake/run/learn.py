@@ -1,12 +1,13 @@
 """Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads."""
 
-import math
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.drive.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.survey import Driver as SurveyDriver
 from trailbrake.drivers.survey import SurveyGains
@@ -25,54 +26,20 @@ from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.run.session.progress import ProgressListener, SilentListener
 from trailbrake.simulator import AnySimulator
-from trailbrake.state import CarState, Controls
 from trailbrake.tracks import road_file
-from trailbrake.tracks.road import Road
 from trailbrake.tracks.track_library import load_track
 
 Array = NDArray[np.float64]
 
 SURVEY = "survey"
 AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
-END_MARGIN = 15.0  # m before the end of an embedded open road at which it has been driven
-STANDSTILL_LIMIT = 15.0  # s without getting on after which the drive is over
 NEEDS = frozenset({"x", "y", "z"})
 
 
-class _Odometer:
-    """A Tap that knows when the road has been driven: after `metres`, at the end of an open `road`, or round it."""
-
-    def __init__(self, metres: float, road: Road | None) -> None:
-        self._metres, self._road, self._row = metres, road, -1
-        self._start: tuple[float, float] | None = None
-        self._last = (0.0, 0.0)
-        self._moved_at = math.nan
-        self.driven = self._away = 0.0
-        self.ended = False
-
-    def start(self, about: JsonObject) -> None:
-        """Nothing to prepare."""
-
-    def tick(self, state: CarState, controls: Controls) -> None:
-        """Follow the car."""
-        here = (state.x, state.y)
-        if self._start is None:
-            self._start, self._last, self._moved_at = here, here, state.time
-        step = math.dist(here, self._last)
-        if step > 0.05:
-            self.driven, self._last, self._moved_at = self.driven + step, here, state.time
-        gap = math.dist(here, self._start)
-        self._away = max(self._away, gap)
-        round_again = self._away > AWAY_DISTANCE and gap < 0.5 * CLOSING_DISTANCE
-        at_end = False
-        if self._road is not None:
-            s, _, self._row = self._road.locate(state.x, state.y, self._row)
-            at_end = s > self._road.length - END_MARGIN
-        stands = state.time - self._moved_at > STANDSTILL_LIMIT
-        self.ended = round_again or at_end or stands or self.driven >= self._metres
-
-    def close(self) -> None:
-        """Nothing to end."""
+def make_survey_goal(metres: float) -> Goal:
+    """Return what ends a survey: the way round or to the end of a known road, `metres` (0 = no limit), a standstill."""
+    goal = BackAtStart(0.5 * CLOSING_DISTANCE, AWAY_DISTANCE).or_when(OnceAlong(), Standstill())
+    return goal.or_when(Metres(metres)) if metres else goal
 
 
 def map_road(
@@ -187,11 +154,10 @@ def _drive_survey(
     # The world's own road says only where it ends: an embedded open road has nothing beyond.
     road = None if options.live else load_track(options.track).road
     ends = road if road is not None and not road.closed else None
-    odometer = _Odometer(options.metres or math.inf, ends)
-    end = DriveEnd(odometer, lambda: odometer.ended)
+    end = DriveEnd(RoadMonitor(ends), make_survey_goal(options.metres))
     target = DriveTarget(simulator, drive, live)
     recorded = record_drive(target, driver, end, f"{_road_name(options)}_survey", listener)
-    listener.show_message(f"drove {odometer.driven:.0f} m in {recorded.seconds:.0f} s")
+    listener.show_message(f"drove {end.monitor.travelled:.0f} m in {recorded.seconds:.0f} s")
     if recorded.reason not in ("", INTERRUPTED):
         raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))
     return recorded

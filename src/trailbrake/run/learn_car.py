@@ -5,13 +5,13 @@ rises from lap to lap up to what the car has shown; each lap is learned from as 
 file that is written, and the plan is lowered until the car stays on the road (`verification_laps.py`).
 """
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from msgspec.structs import replace as replace_fields
 
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.car_test import Driver as CarTest
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.identification.car_file_writer import format_car
@@ -23,7 +23,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.record.file_names import safe_name
 from trailbrake.run.drive_sources import read_drive
-from trailbrake.run.lap_watch import LapWatch, SteadyWatch
+from trailbrake.run.fault_monitor import STUCK, FaultMonitor, make_stage_goal
 from trailbrake.run.learning_drives import LAPS_BY, LapStage, LearningProgress, drive_learned_laps, record_step
 from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
 from trailbrake.run.options import DriveOptions, LearnCarOptions
@@ -150,13 +150,11 @@ def _drive_test(target: DriveTarget, track: Track, progress: LearningProgress, o
             return
         driver = CarTest(left, effort=EFFORTS[broken])
         driver.reset(Course(track, None))
-        watch = LapWatch(track.road, math.inf, left)
-        drive = record_step(
-            target, driver, _end_of_test(watch, driver), (PROGRAMME, f"{_drive_name(target)}_test"), progress
-        )
+        end = _end_of_test(track.road, driver)
+        drive = record_step(target, driver, end, (PROGRAMME, f"{_drive_name(target)}_test"), progress)
         if drive is None:
             return
-        stands = watch.stood and not driver.finished
+        stands = not driver.finished and end.goal.judge(end.monitor) is not None
         broke_off, why = driver.broke_off or stands, driver.ended or ("the car stands" if stands else drive.reason)
         progress.listener.show_message(f"test drive: {drive.seconds:.0f} s, {why}")
         finished = drive.reason == "" and not broke_off
@@ -167,8 +165,9 @@ def _drive_test(target: DriveTarget, track: Track, progress: LearningProgress, o
         broken, done = broken + 1, done + drive.seconds
 
 
-def _end_of_test(watch: LapWatch, driver: CarTest) -> DriveEnd:
-    return DriveEnd(SteadyWatch(watch), lambda: watch.stood or driver.finished)
+def _end_of_test(road: Road, driver: CarTest) -> DriveEnd:
+    """Return what ends a test drive: its programme, or a car that stands; in a test it may leave the road."""
+    return DriveEnd(RoadMonitor(road), STUCK, lambda: driver.finished)
 
 
 def _drive_name(target: DriveTarget) -> str:
@@ -193,10 +192,6 @@ def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListene
     return DriveTarget(simulator, drive, live, found.road), found
 
 
-def _end_of(watch: LapWatch) -> DriveEnd:
-    return DriveEnd(watch, lambda: watch.ended)
-
-
 def _drive_laps(target: DriveTarget, track: Track, progress: LearningProgress, options: LearnCarOptions) -> None:
     """Drive laps by what has been learned, with more of the grip each time, and keep their recordings."""
     road = track.road
@@ -217,9 +212,9 @@ def _drive_laps(target: DriveTarget, track: Track, progress: LearningProgress, o
         except TrailbrakeError as error:
             progress.listener.show_message(f"no laps with the learned car: {error}")
             return
-        watch = LapWatch(road, LAPS * LAP_MARGIN if road.closed else 1.0, left)
+        goal = make_stage_goal(LAPS * LAP_MARGIN if road.closed else 1.0, left)
         names = name, f"{_drive_name(target)}_lap{number + 1}"
-        found = drive_learned_laps(target, LapStage(names, track, car, watch), progress)
+        found = drive_learned_laps(target, LapStage(names, track, car, goal, FaultMonitor(road)), progress)
         if found is None:
             return
         lap, fault = found

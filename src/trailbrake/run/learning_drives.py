@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.cars.params import CarParams
+from trailbrake.drive.goals import Goal
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.errors import TrailbrakeError
 from trailbrake.identification.drive_table import DriveTable
@@ -14,7 +15,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver
 from trailbrake.run.drive_sources import read_drive
-from trailbrake.run.lap_watch import LapWatch
+from trailbrake.run.fault_monitor import FaultMonitor
 from trailbrake.run.learning_journal import LearningJournal, LearningStep
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.run.session.driver_needs import check_driver_needs
@@ -107,13 +108,15 @@ class LapStage(NamedTuple):
         names: of the step and of its recording.
         track: as the driver knows it.
         car: as the driver believes it.
-        watch: ends and judges the laps.
+        goal: ends the laps.
+        monitor: follows them.
     """
 
     names: tuple[str, str]
     track: Track
     car: CarParams
-    watch: LapWatch
+    goal: Goal
+    monitor: FaultMonitor
 
 
 def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningProgress) -> LapDrive | None:
@@ -132,10 +135,10 @@ def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningPr
         progress.listener.show_message(f"no laps with the learned car: {error}")
         return None
     target = target._replace(options=replace(target.options, driver=LAPS_BY))
-    drive = record_step(target, driver, DriveEnd(plan.watch, lambda: plan.watch.ended), plan.names, progress)
+    drive = record_step(target, driver, DriveEnd(plan.monitor, plan.goal), plan.names, progress)
     if drive is None:
         return None
-    fault = plan.watch.find_fault()
+    fault = plan.monitor.find_fault()
     if (
         fault is None and not drive.interrupted and drive.reason
     ):  # no fault of the car: a lost wire, a driver that raised

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
+from trailbrake.drive.goals import Goal
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
-from trailbrake.roles import Driver, Tap
+from trailbrake.roles import Driver
 from trailbrake.run.loop.drive_loop import CarLoop, run_loop
 from trailbrake.run.loop.standstill import brake_to_standstill
 from trailbrake.run.loop.supervisor import Supervisor
@@ -49,12 +51,18 @@ class DriveEnd(NamedTuple):
     """When a drive is over.
 
     Attributes:
-        tap: watches it.
-        ended: whether it is over.
+        monitor: follows the car.
+        goal: by what the monitor has measured.
+        has_finished: whether the driver has, before the goal.
     """
 
-    tap: Tap
-    ended: Callable[[], bool]
+    monitor: RoadMonitor
+    goal: Goal
+    has_finished: Callable[[], bool] = lambda: False
+
+    def is_over(self) -> bool:
+        """Return whether the drive is over, for whatever reason."""
+        return self.has_finished() or self.goal.judge(self.monitor) is not None
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,7 @@ def record_drive(
         say = listener.show_message
         try:
             seat = CarLoop(
-                connection.link, driver, supervisor, [recorder, end.tap], lambda: "" if end.ended() else None
+                connection.link, driver, supervisor, [recorder, end.monitor], lambda: "" if end.is_over() else None
             )
             guard = (
                 protect_cars([seat], say, lambda text: None, recorder.close, breakable, guard=connection.guard)

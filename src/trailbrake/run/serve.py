@@ -10,11 +10,10 @@ from trailbrake.errors import DataError, UsageError
 from trailbrake.histogram import DurationHistogram
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
-from trailbrake.laps import LapRecord
+from trailbrake.laps import LapRecord, lap_summary
 from trailbrake.roles import ClientPaced, Host, Plant, RaceHost, RoadPlant, TrafficHost, Wakeable
 from trailbrake.run.options import WorldOptions
 from trailbrake.run.session.embedded_worlds import build_world
-from trailbrake.run.session.track_scoring import lap_summary
 from trailbrake.run.session.traffic_drivers import load_traffic_drivers
 from trailbrake.run.session.world_properties import settle_world
 from trailbrake.run.world_view import ServeView, TickView, open_view

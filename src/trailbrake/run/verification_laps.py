@@ -17,7 +17,7 @@ from trailbrake.identification.drive_table import join_tables
 from trailbrake.identification.lap_fault import LapFault, describe_fault
 from trailbrake.identification.learned_car import LearnedCar, learn_car
 from trailbrake.identification.planned_car import lower_plan, plan_car
-from trailbrake.run.lap_watch import LapWatch
+from trailbrake.run.fault_monitor import FaultMonitor, make_stage_goal
 from trailbrake.run.learning_drives import LapStage, LearningProgress, drive_learned_laps
 from trailbrake.run.learning_journal import LearningStep
 from trailbrake.run.recorded_drive import DriveTarget
@@ -26,7 +26,6 @@ from trailbrake.tracks.track import Track
 LAP_MARGIN = 1.05  # laps of a drive: from rest to the start line, and round
 LAPS = 2  # of a drive on a circuit: from rest, and flying
 ATTEMPTS = 6
-OFF_ROAD_S = 0.1  # s beside the road that fail a drive
 LEAST_SPEED = 4.0  # m/s, mean of a drive that takes too long
 STEP = "verification"
 BROKEN_OFF = "broken off"
@@ -150,12 +149,13 @@ def _drive(
     """
     road = track.road
     laps = LAPS * LAP_MARGIN if road.closed else 1.0
-    watch = LapWatch(road, laps, laps * road.length / LEAST_SPEED, OFF_ROAD_S)
-    found = drive_learned_laps(target, LapStage(names, track, believed.car, watch), progress)
+    goal = make_stage_goal(laps, laps * road.length / LEAST_SPEED)
+    stage = LapStage(names, track, believed.car, goal, FaultMonitor(road))
+    found = drive_learned_laps(target, stage, progress)
     if found is None:
         return None
     drive, fault = found
-    if fault is None and watch.late:
+    if fault is None and goal.judge(stage.monitor):  # out of time
         fault = LapFault("standstill", 0.0)
     if fault is None:
         lowered, outcome = progress.reduction, ""

@@ -1,15 +1,17 @@
 """One car of a drive: its seat in the loop, its recording, its score, and its part of the summary."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
+from trailbrake.drive.goals import make_drive_goal
+from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, declared_optional_commands
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import LapRecord
+from trailbrake.laps import LapRecord, lap_summary
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.parted_file import make_part_limits
@@ -22,7 +24,6 @@ from trailbrake.run.loop.driver_pace import DriverPace
 from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.run.options import DriveOptions
 from trailbrake.run.session.progress import ProgressListener
-from trailbrake.run.session.track_scoring import DriveScore, TrackScorer, lap_summary
 from trailbrake.run.session.wire_scoring import WireLapScorer
 from trailbrake.state import CarState, Controls, Signal
 from trailbrake.system import steady_clock
@@ -32,7 +33,7 @@ from trailbrake.tracks.road import Road, RoadColumn
 class _ProgressTap:
     """A tap that passes progress on, a few times a second of wall time, and the moment the car first moves."""
 
-    def __init__(self, listener: ProgressListener, scorer: DriveScore, laps: int) -> None:
+    def __init__(self, listener: ProgressListener, scorer: RoadMonitor, laps: int) -> None:
         self._listener, self._scorer, self._laps = listener, scorer, laps
         self._due, self._moving = 0.0, False
 
@@ -114,10 +115,10 @@ class CarSession:
             if number == 0:
                 listener.show_lap(lap)
 
-        self.scorer: DriveScore = (
+        self.scorer: RoadMonitor = (
             WireLapScorer(finished)
             if isinstance(course, UnmappedCourse)
-            else TrackScorer(course.track, course.line if has_plan(course) else None, finished)
+            else RoadMonitor(course.track.road, course.line if has_plan(course) else None, finished)
         )
         # The recorder first: a lap is written right after the tick that ended it.
         taps: list[Tap] = [recorder, self.scorer]
@@ -135,9 +136,9 @@ class CarSession:
         self.commands = CommandGate(link, declared_commands(driver, options.driver), say,
                                     custom=declared_custom_values(driver, options.driver),
                                     optional=declared_optional_commands(driver, options.driver))  # fmt: skip
-        goal = _make_goal(options, laps, self.scorer)
-        self.seat = CarLoop(link, driver, supervisor, taps, goal, commands=self.commands, pace=pace,
-                            say=say)  # fmt: skip
+        goal = make_drive_goal(laps, options.seconds)
+        self.seat = CarLoop(link, driver, supervisor, taps, lambda: goal.judge(self.scorer), commands=self.commands,
+                            pace=pace, say=say)  # fmt: skip
 
     def close(self) -> None:
         """End what watches: what is held is written."""
@@ -164,23 +165,6 @@ class CarSession:
             "recording_error": self.recorder.error,
             "dropped": self.recorder.dropped_ticks,
         }
-
-
-def _make_goal(options: DriveOptions, laps: int, scorer: DriveScore) -> Callable[[], str | None]:
-    seconds = options.seconds or math.inf
-    began = math.nan
-
-    def goal() -> str | None:
-        nonlocal began
-        if laps and len(scorer.laps) >= laps:
-            return ""
-        if seconds < math.inf:
-            began = scorer.time if math.isnan(began) else began
-            if scorer.time - began >= seconds:
-                return ""
-        return None
-
-    return goal
 
 
 def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorder:
