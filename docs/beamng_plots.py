@@ -21,10 +21,10 @@ from trailbrake.drivers.brake_test import BRAKE_AT
 from trailbrake.drivers.double_lane_change import CONES_START
 from trailbrake.drivers.originals.expo_demos import BRAKE_AT as DEMO_BRAKE_AT
 from trailbrake.drivers.originals.expo_demos import LANE_OFFSET, LANE_RETURN, LANE_START
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 
 # Equal figures give equal files: ids from a fixed salt, text, no date.
 pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,

@@ -7,7 +7,7 @@ from typing import Any
 from cyclopts import App
 
 from trailbrake.cli.main import build_command_line
-from trailbrake.run.options import DriveOptions
+from trailbrake.driving.options import DriveOptions
 from trailbrake.sims import registry
 
 INTRODUCTION = """# Flags

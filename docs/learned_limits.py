@@ -16,14 +16,14 @@ from learned_cars import file_path as learned_path
 from reference_laps import FOLDER, PAGE, track_argument
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
 from trailbrake.planning.line_file import car_digest, read_line
-from trailbrake.run.options import DriveOptions
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
-from trailbrake.run.session.drive_session import drive
 
 LAPS = 7  # of a drive, the first from rest
 CAMPAIGN = Campaign("limits", PAGE, __doc__ or "")

@@ -26,10 +26,11 @@ from learned_cars import (
 from learned_cars import read_figures as read_true_figures
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.evaluate.car_comparison import compare_cars
 from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.options import DriveOptions, LearnCarOptions
-from trailbrake.run.session.drive_session import drive
+from trailbrake.run.options import LearnCarOptions
 from trailbrake.sims import registry
 
 CAMPAIGN = Campaign("recordings", ROOT / "docs" / "learn-car.md", __doc__ or "")

@@ -22,14 +22,14 @@ from typing import Any
 
 from trailbrake.cars.car_library import LIBRARY, load_car
 from trailbrake.drivers.line_track import Driver
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import TrailbrakeError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
 from trailbrake.planning.line_file import load_line_course
-from trailbrake.run.options import DriveOptions
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
-from trailbrake.run.session.drive_session import drive
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 

@@ -64,4 +64,4 @@ def test_the_compilers_still_compile():
 )  # fmt: skip
 def test_each_of_them_is_found(source):
     statement = ast.parse(source).body[0]
-    assert find_problem("run/serve.py", statement.value if isinstance(statement, ast.Expr) else statement)
+    assert find_problem("driving/serve.py", statement.value if isinstance(statement, ast.Expr) else statement)

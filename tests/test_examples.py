@@ -8,9 +8,9 @@ from helpers.compared_drives import record_laps
 
 from trailbrake import Controls, check_driver, check_simulator, drive
 from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import DriveOptions
 from trailbrake.errors import SimulatorError
 from trailbrake.record import Recording
-from trailbrake.run.options import DriveOptions
 from trailbrake.sims.registry import find
 from trailbrake.state import Phase
 from trailbrake.tracks.track_library import load_track

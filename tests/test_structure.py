@@ -56,6 +56,7 @@ TESTED_ELSEWHERE = {
     "record/format.py": "record/test_recorder.py",  # declarations
     "event_sims/options.py": "event_sims/test_simulator.py",  # declarations
     "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
+    "driving/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "cli/record.py": "run/test_record.py",
     "cli/recording_choice.py": "cli/test_runs.py",
     "cli/replay.py": "run/test_record.py",

@@ -6,7 +6,8 @@ first used, so that importing the package costs nothing.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+from trailbrake.version import __version__
+
 __all__ = [
     "CarState",
     "Controls",
@@ -28,11 +29,11 @@ __all__ = [
 if TYPE_CHECKING:
     from trailbrake.cars.car_library import load_car
     from trailbrake.drivers.check import check_driver
+    from trailbrake.driving.session.drive_session import drive
+    from trailbrake.driving.stepping import connect
     from trailbrake.planning.course import Course
     from trailbrake.record.run_frame import load
-    from trailbrake.run.session.drive_session import drive
     from trailbrake.run.simulator_check import check_simulator
-    from trailbrake.run.stepping import connect
     from trailbrake.simulator import Simulator
     from trailbrake.state import CarState, Controls, DebugLine, Pose, SimCommand
     from trailbrake.tracks.track_library import load_track
@@ -47,8 +48,8 @@ _LAZY = {
     "Simulator": ("trailbrake.simulator", "Simulator"),
     "check_driver": ("trailbrake.drivers.check", "check_driver"),
     "check_simulator": ("trailbrake.run.simulator_check", "check_simulator"),
-    "connect": ("trailbrake.run.stepping", "connect"),
-    "drive": ("trailbrake.run.session.drive_session", "drive"),
+    "connect": ("trailbrake.driving.stepping", "connect"),
+    "drive": ("trailbrake.driving.session.drive_session", "drive"),
     "load": ("trailbrake.record.run_frame", "load"),
     "load_car": ("trailbrake.cars.car_library", "load_car"),
     "load_track": ("trailbrake.tracks.track_library", "load_track"),

@@ -3,9 +3,9 @@
 import pytest
 
 from trailbrake.bench import protection as bench
-from trailbrake.run.loop.drive_loop import CarLoop
-from trailbrake.run.loop.driver_watchdog import DriverWatchdog
-from trailbrake.run.loop.supervisor import Supervisor
+from trailbrake.driving.loop.drive_loop import CarLoop
+from trailbrake.driving.loop.driver_watchdog import DriverWatchdog
+from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.state import CarState, Controls
 
 

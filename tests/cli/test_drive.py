@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from trailbrake.run.session import drive_session
+from trailbrake.driving.session import drive_session
 from trailbrake.sims.registry import find
 
 SUMMARY = {

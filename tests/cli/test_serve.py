@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from trailbrake.run import serve as serving
+from trailbrake.driving import serve as serving
 
 
 @pytest.fixture

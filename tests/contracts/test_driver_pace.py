@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,12 @@ from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import live_view as module
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import PageOptions, WatchOptions
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.roles import LinkCounters, Tap
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.state import CarState, Controls
 
 LAP = LapRecord(1, 61.5, True, (20.0, 20.0, 21.5), "", 0.0, 0)

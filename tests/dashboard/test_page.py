@@ -12,12 +12,12 @@ from PIL import Image as Picture
 from trailbrake.cars.car_library import load_car
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.drivers.manual import Driver
+from trailbrake.driving.loop.drive_loop import CarLoop, LockstepPacer, run_loop
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
-from trailbrake.run.loop.drive_loop import CarLoop, LockstepPacer, run_loop
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.state import CarState, Image, OtherCar
 from trailbrake.tracks.track_library import load_track
 

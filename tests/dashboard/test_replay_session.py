@@ -12,9 +12,9 @@ from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import ReplayPlayer
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.system import steady_clock
 
 

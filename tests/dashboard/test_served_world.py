@@ -8,9 +8,9 @@ import pytest
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.page_requests import PageRequest
 from trailbrake.dashboard.served_world import RATE_HZ
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
 from trailbrake.roles import RoadOutline
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.state import CarState
 
 LAP = LapRecord(1, 61.5, True, (), "", 0.0, 0)

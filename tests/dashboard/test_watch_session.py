@@ -6,8 +6,8 @@ import pytest
 
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.dashboard.watch_session import watch_simulator
+from trailbrake.driving.session.progress import MessagePrinter, SilentListener
 from trailbrake.errors import UsageError
-from trailbrake.run.session.progress import MessagePrinter, SilentListener
 from trailbrake.sims.forza import codec, spec
 from trailbrake.sims.forza.codec import Dash, HorizonBlock, Packet, Sled
 from trailbrake.sims.registry import find

@@ -5,9 +5,9 @@ import pytest
 from helpers.socketio_agents import ring
 
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.course import UnmappedCourse
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 from trailbrake.state import CarState, Image
 
 

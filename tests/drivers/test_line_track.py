@@ -24,12 +24,12 @@ from trailbrake.drivers.line_track import (
     VERIFIED_FACTOR,
     Driver,
 )
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
 from trailbrake.planning.lap_learning import PEAK_LIMITS, STATION, LapSample
 from trailbrake.roles import HasGains
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import CarState
 from trailbrake.tracks import layout

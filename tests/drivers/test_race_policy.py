@@ -10,13 +10,13 @@ from trailbrake.drivers.check import check_driver
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.race_policy import Driver
 from trailbrake.drivers.race_policy_file import write_race_policy
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.planning.course import Course
 from trailbrake.planning.plan_table import tabulate_plan
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track
 

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.evaluate.cell_drive import make_cell_goal
 from trailbrake.evaluate.cell_result import CellLap, CellResult, build_result, failed_result
 from trailbrake.laps import LapRecord

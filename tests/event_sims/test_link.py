@@ -6,8 +6,8 @@ import threading
 import pytest
 from websockets.sync.client import connect
 
+from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.event_sims.link import STALE_AFTER_S
-from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.sims.udacity_pid import spec
 from trailbrake.sims.udacity_pid.link import Link
 from trailbrake.state import Controls, Phase, SimCommand

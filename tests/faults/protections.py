@@ -77,7 +77,7 @@ PROTECTIONS = (
         ("forza", "client", "disk full while recording"),
     ),
     Protection(
-        "the recording is written by a thread of its own", "run/session/car_session.py",
+        "the recording is written by a thread of its own", "driving/session/car_session.py",
         '    recorder = ThreadedRecorder(plain) if options.live or options.speed == "real" else plain\n',
         "    recorder = plain\n",
         ("forza", "client", "slow disk"),
@@ -152,7 +152,7 @@ PROTECTIONS = (
         ("donkeycar", "host", "second client"),
     ),
     Protection(
-        "host: the loop ends after its tick, with a summary", "run/serve.py",
+        "host: the loop ends after its tick, with a summary", "driving/serve.py",
         "        handle_stop_signals(loop.request_stop),\n", "",
         ("assetto", "host", "SIGTERM"),
     ),

@@ -33,9 +33,7 @@ def judge_stop(trace, wire, findings, began, rest_s=None):
         fastest <= (1.0 + GAIN_SHARE) * first, f"the car became faster: {first:.2f} m/s, then {fastest:.2f} m/s"
     )
     rise, slowest = find_rise(speeds, max(SLOW_SHARE * first, REST_MPS))
-    findings.check(
-        rise <= wire.rocking, f"the car slowed to {slowest:.2f} m/s and went on by {rise:.2f} m/s more"
-    )
+    findings.check(rise <= wire.rocking, f"the car slowed to {slowest:.2f} m/s and went on by {rise:.2f} m/s more")
     rested = next((when for when, speed in speeds if speed < REST_MPS), None)
     findings.note("rest_s", rested)
     if rest_s is not None:

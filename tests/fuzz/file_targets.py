@@ -37,6 +37,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.gains import build_gains, read_gains
 from trailbrake.drivers.policy_file import read_policy
+from trailbrake.driving.session.driver_memory import read_memory
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows
@@ -62,7 +63,6 @@ from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
 from trailbrake.run.learning_journal import LearningJournal
 from trailbrake.run.options import TuneOptions
-from trailbrake.run.session.driver_memory import read_memory
 from trailbrake.run.trial_journal import TrialJournal, digest_search
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces

@@ -18,13 +18,13 @@ import numpy as np
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.loop.command_gate import CommandGate
+from trailbrake.driving.loop.drive_loop import CarLoop
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.planning.course import Course
-from trailbrake.run.loop.command_gate import CommandGate
-from trailbrake.run.loop.drive_loop import CarLoop
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.sims import registry
 from trailbrake.tracks import track_library
 from trailbrake.tracks.road import RoadColumn

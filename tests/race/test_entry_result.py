@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.laps import LapRecord
 from trailbrake.race.entry_result import build_result, lost_result
 from trailbrake.race.plan import RaceRules

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.race import heat_supervisor, standings
 from trailbrake.race.entry_result import build_result

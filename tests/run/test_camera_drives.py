@@ -2,11 +2,11 @@
 
 import pytest
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
 from trailbrake.record.driving_log import SkippedRows, read_rows
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 
 # s of the first lap, from rest; lockstep repeats to the bit, and another library may round a picture otherwise.
 GOLDEN = {

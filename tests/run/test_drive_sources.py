@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.errors import DataError, UsageError
 from trailbrake.identification.learned_car import learn_car
 from trailbrake.record.csv_export import export_csv
@@ -10,7 +11,6 @@ from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.drive_sources import read_drive
-from trailbrake.run.session.driver_needs import describe_signals
 from trailbrake.sims.forza.signals import SIGNALS
 from trailbrake.sims.forza.spec import LEARNING_SIGNALS
 from trailbrake.state import CarState, Controls, SignalValues

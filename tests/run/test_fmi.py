@@ -7,13 +7,13 @@ import pytest
 
 from trailbrake.drivers import speed_hold
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.stepping import connect
 from trailbrake.errors import DataError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run import fmi
 from trailbrake.run.fmi import DriverModel, export_fmu
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
-from trailbrake.run.stepping import connect
 from trailbrake.state import CarState
 
 USER = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.run.gain_search import NEAR_EDGE_COST, TRIAL_GOAL, measure_outcome
 from trailbrake.state import CarState
 from trailbrake.tracks.road import Road

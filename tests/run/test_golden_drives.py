@@ -13,10 +13,10 @@ import pytest
 
 from trailbrake.control.vehicle.line_tracking import TrackingGain
 from trailbrake.drivers import line_follow, line_track
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning import course
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "drives.json"
 CASES = {  # driver, track, car: laps

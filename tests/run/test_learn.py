@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError, UsageError
 from trailbrake.run import learn
 from trailbrake.run.learn import make_survey_goal, map_road
-from trailbrake.run.options import DriveOptions, LearnOptions
-from trailbrake.run.session.drive_session import drive
+from trailbrake.run.options import LearnOptions
 from trailbrake.sims.registry import find
 from trailbrake.state import CarState
 from trailbrake.tracks.road import RoadColumn

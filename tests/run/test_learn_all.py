@@ -2,11 +2,11 @@
 
 import pytest
 
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError
 from trailbrake.run import learn_all
 from trailbrake.run.learn_all import car_options, drive_learned_car, learn_road_and_car
 from trailbrake.run.options import LearnCarOptions, LearnOptions
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.sims.registry import find
 
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError, UsageError
 from trailbrake.run import learn_car
 from trailbrake.run.learn_car import EFFORTS, describe_road_limits, learn_car_file
 from trailbrake.run.learning_drives import LearningProgress
 from trailbrake.run.learning_journal import LearningJournal
-from trailbrake.run.options import DriveOptions, LearnCarOptions
+from trailbrake.run.options import LearnCarOptions
 from trailbrake.run.recorded_drive import DriveTarget, RecordedDrive
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.run.verification_laps import teaches
 from trailbrake.sims.registry import find
 from trailbrake.tracks.road import Road

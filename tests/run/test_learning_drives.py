@@ -1,14 +1,14 @@
 """Drives that a car is learned from: what cannot be read or driven takes nothing of what was driven before."""
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import SimulatorError
 from trailbrake.run import learning_drives
 from trailbrake.run.fault_monitor import FaultMonitor, make_stage_goal
 from trailbrake.run.learning_drives import LapStage, LearningProgress, drive_learned_laps
 from trailbrake.run.learning_journal import LearningJournal, LearningStep
-from trailbrake.run.options import DriveOptions
 from trailbrake.run.recorded_drive import DriveTarget, RecordedDrive
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.sims.registry import find
 from trailbrake.tracks.track_library import load_track
 

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from trailbrake.driving.session.connection import Connection
 from trailbrake.errors import UsageError
 from trailbrake.run.options import PadCheckOptions
 from trailbrake.run.pad_check import AXES, STEER_LEVELS, _check_axis, check_pad
-from trailbrake.run.session.connection import Connection
 from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls, Phase
 

@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
+from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError
 from trailbrake.identification.lap_fault import LapFault
 from trailbrake.identification.planned_car import GRIP_STEPS
@@ -15,8 +17,6 @@ from trailbrake.run import verification_laps
 from trailbrake.run.learning_drives import LapDrive, LearningProgress
 from trailbrake.run.learning_journal import LearningJournal
 from trailbrake.run.recorded_drive import RecordedDrive
-from trailbrake.run.session.drive_session import INTERRUPTED
-from trailbrake.run.session.progress import SilentListener
 from trailbrake.run.verification_laps import ATTEMPTS, verify_file
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track

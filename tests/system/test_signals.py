@@ -89,15 +89,26 @@ def test_a_terminal_that_is_closed_never_insists_because_shells_repeat_the_signa
 
 
 @posix
-@pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT"])
-def test_what_the_process_was_started_to_ignore_stays_ignored(name):
-    number = getattr(signal, name)
-    before = signal.signal(number, signal.SIG_IGN)
+def test_a_closed_terminal_that_the_process_was_started_to_ignore_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with handle_stop_signals(lambda: pytest.fail("nohup")):
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGINT", "SIGQUIT"])
+def test_a_program_in_the_background_hears_the_keys_signals(name):
+    number, requests = getattr(signal, name), []
+    before = signal.signal(number, signal.SIG_IGN)  # as a shell starts it with `&`
+    try:
+        with handle_stop_signals(lambda: requests.append(1)):
             signal.raise_signal(number)
     finally:
         signal.signal(number, before)
+    assert requests == [1]
 
 
 HANG_UP = """

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from helpers.processes import command
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 from trailbrake.train.clone import clone_policy
 from trailbrake.train.options import CloneOptions
 

@@ -20,11 +20,11 @@ from trailbrake.bench import external_clients_rows
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
+from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.driving.serve import serve_world
+from trailbrake.driving.session import drive_session
 from trailbrake.histogram import DurationHistogram
 from trailbrake.planning.course import Course
-from trailbrake.run.options import DriveOptions, WorldOptions
-from trailbrake.run.serve import serve_world
-from trailbrake.run.session import drive_session
 from trailbrake.sims.assetto import SIMULATOR, codec, spec
 from trailbrake.sims.assetto.spec import ServeOptions
 from trailbrake.state import CarState, Controls

@@ -10,9 +10,9 @@ import time
 import numpy as np
 
 from trailbrake.bench.rows import BenchRow
+from trailbrake.driving.session.camera_link import add_camera
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.roles import Link, LinkCounters
-from trailbrake.run.session.camera_link import add_camera
 from trailbrake.state import CarState, Controls, SimCommand
 from trailbrake.system import steady_clock
 from trailbrake.transport.capture.camera_option import parse_camera

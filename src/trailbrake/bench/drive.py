@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from trailbrake.bench.rows import BenchRow, measure_median
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.system import steady_clock
 
 COMMAND = [sys.executable, "-m", "trailbrake"]

@@ -14,10 +14,10 @@ import numpy as np
 from PIL import Image as Picture
 
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.roles import Driver
-from trailbrake.run.loop.supervisor import Supervisor
 from trailbrake.sims.trend import codec, convert
 from trailbrake.state import CarState, Image
 from trailbrake.tracks.miniature.parked_cars import ParkedCar, place_parked_cars

@@ -17,9 +17,9 @@ from trailbrake.bench.rows import BenchRow
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.live_view import LiveView
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
-from trailbrake.run.session.progress import SilentListener
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.progress import SilentListener
 from trailbrake.state import CarState, Controls
 from trailbrake.system import steady_clock
 

@@ -16,20 +16,20 @@ from typing import Any, NamedTuple
 
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
-from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.loop.drive_loop import CarLoop
+from trailbrake.driving.loop.driver_watchdog import DriverWatchdog
+from trailbrake.driving.loop.state_check import StateCheck
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.planning.course import Course
 from trailbrake.record.recorder import MAX_TIME, Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Tap
-from trailbrake.run.loop.drive_loop import CarLoop
-from trailbrake.run.loop.driver_watchdog import DriverWatchdog
-from trailbrake.run.loop.state_check import StateCheck
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.connection import Connection, open_connection
-from trailbrake.run.session.drive_session import drive
-from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.sims.assetto import SIMULATOR as ASSETTO
 from trailbrake.sims.forza import SIMULATOR as FORZA
 from trailbrake.simulator import AnySimulator

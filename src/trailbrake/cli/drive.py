@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, format_camera, format_lap_time, print_json, print_notice, print_table
 from trailbrake.dashboard.options import PageOptions
+from trailbrake.driving.options import DriveOptions
 from trailbrake.errors import UsageError
-from trailbrake.run.options import DriveOptions
 from trailbrake.simulator import AnySimulator
 
 
@@ -37,7 +37,7 @@ def build_drive_command(simulator: AnySimulator) -> Callable[..., int]:
 def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page: PageOptions, *, json: bool) -> int:
     """Drive, print the summary, and return the exit code."""
     from trailbrake.cli.terminal_progress import TerminalProgress
-    from trailbrake.run.session.drive_session import INTERRUPTED, drive
+    from trailbrake.driving.session.drive_session import INTERRUPTED, drive
 
     if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",

@@ -9,13 +9,14 @@ from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from trailbrake import __version__
 from trailbrake.cli.output import print_json
 from trailbrake.dashboard.options import WatchOptions
+from trailbrake.driving.options import DriveOptions
 from trailbrake.errors import TrailbrakeError
-from trailbrake.run.options import DriveOptions, LearnOptions
+from trailbrake.run.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
+from trailbrake.version import __version__
 
 _DEFAULT_SIM: dict[str, str] = {
     "learn": LearnOptions.sim,

@@ -10,17 +10,17 @@ from cyclopts import App, Parameter
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.simulator_choice import choose_simulators, command_name
 from trailbrake.dashboard.options import ServePageOptions
+from trailbrake.driving.options import WorldOptions
 from trailbrake.errors import UsageError
-from trailbrake.run.options import WorldOptions
 from trailbrake.simulator import AnySimulator
 
 if TYPE_CHECKING:
-    from trailbrake.run.world_view import ServeView
+    from trailbrake.driving.world_view import ServeView
 
 
 def _build_command(simulator: AnySimulator) -> Callable[..., int]:
     def serve(*, world: Any = None, page: Any = None, options: Any = None, json: JsonFlag = False) -> int:
-        from trailbrake.run.serve import serve_world
+        from trailbrake.driving.serve import serve_world
 
         world, options = world or WorldOptions(), options or simulator.serve_options()
         page = page or ServePageOptions()
@@ -52,7 +52,7 @@ def _open_page(options: ServePageOptions) -> "Iterator[ServeView | None]":
         yield None
         return
     from trailbrake.dashboard.live_view import LiveView
-    from trailbrake.run.session.progress import MessagePrinter
+    from trailbrake.driving.session.progress import MessagePrinter
 
     with LiveView(MessagePrinter(print_notice), options.watch_port, options.open) as view:
         yield view

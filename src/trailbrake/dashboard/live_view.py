@@ -15,11 +15,11 @@ from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.dashboard.scene_data import describe_scene
 from trailbrake.dashboard.served_world import ServedWorldView, WorldRequests
 from trailbrake.dashboard.server import PageServer
+from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver, HandDriven, Link, Plant, RoadPlant, Tap
-from trailbrake.run.session.progress import ProgressListener
 from trailbrake.state import CarState
 from trailbrake.system import steady_clock
 from trailbrake.tracks.road import Road

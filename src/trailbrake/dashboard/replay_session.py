@@ -9,10 +9,10 @@ from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import ReplayPlayer
+from trailbrake.driving.session.progress import MessagePrinter
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.session.progress import MessagePrinter
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tracks.road import Road

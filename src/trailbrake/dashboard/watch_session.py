@@ -4,14 +4,14 @@ import math
 
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import WatchOptions
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.driver_needs import describe_signals
+from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import make_setup
-from trailbrake.run.session.driver_needs import describe_signals
-from trailbrake.run.session.progress import ProgressListener
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import Controls, Phase
 from trailbrake.system import steady_clock

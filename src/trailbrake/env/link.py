@@ -14,6 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
+from trailbrake.driving.options import DriveOptions, Pace
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
@@ -21,10 +25,6 @@ from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
 from trailbrake.planning.course import Course
 from trailbrake.planning.plan_table import tabulate_plan
-from trailbrake.run.loop.drive_loop import STOPPING_LIMIT
-from trailbrake.run.options import DriveOptions, Pace
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import make_setup
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.system import steady_clock

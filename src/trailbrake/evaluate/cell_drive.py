@@ -7,9 +7,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drive.goals import Goal, Laps, NoFuel, NoHeadway, TimeUp
-from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, load_driver
+from trailbrake.driving.goals import Goal, Laps, NoFuel, NoHeadway, TimeUp
+from trailbrake.driving.loop.command_gate import CommandGate
+from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import UNKNOWN_CAR, DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result
 from trailbrake.evaluate.plan import Cell
@@ -18,13 +25,6 @@ from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
 from trailbrake.roles import HandDriven, RoadPlant, Tap
-from trailbrake.run.loop.command_gate import CommandGate
-from trailbrake.run.loop.drive_loop import CarLoop, run_loop
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.options import UNKNOWN_CAR, DriveOptions
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import make_setup
-from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock

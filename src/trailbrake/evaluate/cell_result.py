@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor
 
 Outcome = Literal["clean", "off", "crash", "error"]
 

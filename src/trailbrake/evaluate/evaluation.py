@@ -12,6 +12,8 @@ import msgspec
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.options import UNKNOWN_CAR
+from trailbrake.driving.session.world_properties import parse_world
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
@@ -23,8 +25,6 @@ from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
 from trailbrake.evaluate.result_folder import ResultFolder, mirror_results
 from trailbrake.json_types import JsonObject
-from trailbrake.run.options import UNKNOWN_CAR
-from trailbrake.run.session.world_properties import parse_world
 from trailbrake.sims import registry
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals

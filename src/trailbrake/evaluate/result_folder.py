@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake import __version__
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell, fingerprint_cell
@@ -15,6 +14,7 @@ from trailbrake.storage.folder_mirror import mirror_folder
 from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import is_regular_file, read_user_file
+from trailbrake.version import __version__
 
 CELLS = "cells"  # folder of the results, below that of the evaluation
 _DIGITS = 24  # of a fingerprint, in a file's name

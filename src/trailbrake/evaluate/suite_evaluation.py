@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake import __version__
 from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.cell_video import add_videos
@@ -22,6 +21,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.name_lists import expand_names
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import read_user_file
+from trailbrake.version import __version__
 
 RESULT_FILE = "suite.json"
 REPEAT_TOLERANCE = 1e-3  # s by which lap times may differ: mathematical libraries and fused products of machines

@@ -4,7 +4,7 @@ import hashlib
 
 import msgspec
 
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor
 
 
 class JudgedLap(msgspec.Struct, frozen=True):

@@ -13,10 +13,17 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake import __version__
 from trailbrake.analysis.report import write_report
-from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.loop.drive_loop import LOST_LIMIT, CarLoop
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.serve import build_host
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import embedded_options, make_setup
+from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.embedded_worlds import build_world
 from trailbrake.errors import TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.race import competitor_process
@@ -26,19 +33,12 @@ from trailbrake.race.schedule import Heat
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
 from trailbrake.roles import Driver, Plant, RoadPlant
-from trailbrake.run.loop.drive_loop import LOST_LIMIT, CarLoop
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.options import DriveOptions, WorldOptions
-from trailbrake.run.serve import build_host
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import embedded_options, make_setup
-from trailbrake.run.session.driver_needs import check_driver_needs
-from trailbrake.run.session.embedded_worlds import build_world
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls, applied_controls
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.version import __version__
 
 RESULT, BOT_LOG = "result.json", "bot.log"
 _ROW = struct.Struct("<7d")

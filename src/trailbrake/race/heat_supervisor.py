@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from trailbrake.driving.session.connection import make_private_folder
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.race.competitor_process import describe_exit, read_last_line
 from trailbrake.race.entry_confinement import confine_heat, find_excess
@@ -22,7 +23,6 @@ from trailbrake.race.heat import BOT_LOG, RESULT, HeatJob, Retirement
 from trailbrake.race.kept_files import keep_file, keep_files
 from trailbrake.race.schedule import Heat
 from trailbrake.record.file_names import safe_name
-from trailbrake.run.session.connection import make_private_folder
 from trailbrake.system import steady_clock
 from trailbrake.system.processes import end_process_group, process_group_options
 from trailbrake.system.signals import CHILD_VARIABLE

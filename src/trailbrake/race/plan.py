@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.drive.goals import STANDSTILL_LIMIT_S, ContactsOver, Goal, Laps, Standstill, TimeUp
+from trailbrake.driving.goals import STANDSTILL_LIMIT_S, ContactsOver, Goal, Laps, Standstill, TimeUp
 from trailbrake.errors import DataError, UsageError
 from trailbrake.race.options import LAPS, SEASON, SIM, RaceDayOptions, ScoringRule
 from trailbrake.user_files import parse_toml, read_user_text

@@ -12,6 +12,10 @@ import msgspec
 
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import builtin_driver_class, driver_names
+from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.driving.session.drive_setup import embedded_options
+from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.embedded_worlds import build_world
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.race import competitor_process, heat_supervisor, standings
@@ -24,10 +28,6 @@ from trailbrake.race.result_store import ResultStore
 from trailbrake.race.schedule import Heat, fingerprint_heat, schedule_heats
 from trailbrake.record.file_names import safe_name
 from trailbrake.roles import RoadPlant
-from trailbrake.run.options import DriveOptions, WorldOptions
-from trailbrake.run.session.drive_setup import embedded_options
-from trailbrake.run.session.driver_needs import check_driver_needs
-from trailbrake.run.session.embedded_worlds import build_world
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.storage.folder_mirror import mirror_folder

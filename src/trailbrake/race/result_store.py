@@ -9,13 +9,13 @@ from typing import Self
 
 import msgspec
 
-from trailbrake import __version__
 from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.options import ScoringRule
 from trailbrake.race.plan import RaceDayPlan
 from trailbrake.race.schedule import Heat
 from trailbrake.race.standings import DayRecord, RaceRecord
+from trailbrake.version import __version__
 
 APPLICATION = 0x74627263  # "tbrc": SQLite's header says whose file it is
 SCHEMA = 1

@@ -2,8 +2,8 @@
 
 from collections import deque
 
-from trailbrake.drive.goals import Goal, NoHeadway, OffRoad, OnceAlong, Standstill, TimeUp
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.goals import Goal, NoHeadway, OffRoad, OnceAlong, Standstill, TimeUp
+from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.identification.lap_fault import HISTORY_S, FaultSample, LapFault, classify_fault, measure_sideslip
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road

@@ -11,19 +11,20 @@ from pathlib import Path
 from typing import Literal
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drive.goals import NoHeadway, OffRoad, OnceAlong, Standstill
-from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers import gains
 from trailbrake.drivers.driver_registry import find_driver_class
+from trailbrake.driving.goals import NoHeadway, OffRoad, OnceAlong, Standstill
+from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
+from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
-from trailbrake.run.loop.drive_loop import CarLoop, run_loop
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.options import DriveOptions, TuneOptions
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import DriveSetup, make_setup
-from trailbrake.run.session.driver_needs import check_driver_needs
+from trailbrake.run.options import TuneOptions
 from trailbrake.simulator import AnySimulator
 from trailbrake.state.fields import declared_quantities
 from trailbrake.tracks.track_library import load_track

@@ -6,11 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drive.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
-from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.survey import Driver as SurveyDriver
 from trailbrake.drivers.survey import SurveyGains
+from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import UnmappedCourse
@@ -20,11 +24,8 @@ from trailbrake.record.file_names import safe_name
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import HasGains
 from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
-from trailbrake.run.options import DriveOptions, LearnOptions
+from trailbrake.run.options import LearnOptions
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
-from trailbrake.run.session.drive_session import INTERRUPTED
-from trailbrake.run.session.driver_needs import check_course_needs, check_driver_needs
-from trailbrake.run.session.progress import ProgressListener, SilentListener
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks import road_file
 from trailbrake.tracks.track_library import load_track

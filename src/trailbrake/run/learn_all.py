@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import INTERRUPTED, drive
+from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.run.learn import map_path, map_road
 from trailbrake.run.learn_car import learn_car_file
 from trailbrake.run.learning_drives import LAPS_BY
-from trailbrake.run.options import DriveOptions, LearnCarOptions, LearnOptions
-from trailbrake.run.session.drive_session import INTERRUPTED, drive
-from trailbrake.run.session.progress import ProgressListener, SilentListener
+from trailbrake.run.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks.track_library import load_track
 

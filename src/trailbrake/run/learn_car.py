@@ -11,8 +11,12 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace as replace_fields
 
-from trailbrake.drive.road_monitor import RoadMonitor
 from trailbrake.drivers.car_test import Driver as CarTest
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.progress import ProgressListener, SilentListener
+from trailbrake.driving.session.session_detection import detect_track_and_car
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.identification.car_file_writer import format_car
 from trailbrake.identification.drive_table import DriveTable, join_tables
@@ -26,11 +30,8 @@ from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.fault_monitor import STUCK, FaultMonitor, make_stage_goal
 from trailbrake.run.learning_drives import LAPS_BY, LapStage, LearningProgress, drive_learned_laps, record_step
 from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
-from trailbrake.run.options import DriveOptions, LearnCarOptions
+from trailbrake.run.options import LearnCarOptions
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget
-from trailbrake.run.session.driver_needs import check_driver_needs
-from trailbrake.run.session.progress import ProgressListener, SilentListener
-from trailbrake.run.session.session_detection import detect_track_and_car
 from trailbrake.run.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks.road import Road, RoadColumn

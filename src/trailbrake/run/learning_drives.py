@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.cars.params import CarParams
-from trailbrake.drive.goals import Goal
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.goals import Goal
+from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.errors import TrailbrakeError
 from trailbrake.identification.drive_table import DriveTable
 from trailbrake.identification.lap_fault import LapFault
@@ -18,8 +20,6 @@ from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.fault_monitor import FaultMonitor
 from trailbrake.run.learning_journal import LearningJournal, LearningStep
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
-from trailbrake.run.session.driver_needs import check_driver_needs
-from trailbrake.run.session.progress import ProgressListener
 from trailbrake.tracks.track import Track
 
 LAPS_BY = "line_follow"

@@ -12,12 +12,12 @@ import numpy as np
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import declared_course_needs, declared_needs, load_driver
+from trailbrake.driving.loop.supervisor import Supervisor, decide_controls
 from trailbrake.errors import DataError, DriverError, TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver
-from trailbrake.run.loop.supervisor import Supervisor, decide_controls
 from trailbrake.state.tables import STATE_COLUMNS, state_from_row
 from trailbrake.tracks.track_library import load_track
 

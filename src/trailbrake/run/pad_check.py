@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.errors import UsageError
-from trailbrake.run.options import DriveOptions, PadCheckOptions
-from trailbrake.run.session.connection import Connection, open_connection
-from trailbrake.run.session.drive_setup import make_setup
+from trailbrake.run.options import PadCheckOptions
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls, Phase
 

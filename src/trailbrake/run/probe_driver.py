@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import DriverError, TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course
-from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track

@@ -11,21 +11,21 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
-from trailbrake import __version__
 from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
+from trailbrake.driving.session.session_camera import choose_camera, open_camera
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.record.parted_file import ONE_FILE, PartLimits
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.threaded_recorder import ThreadedRecorder
-from trailbrake.run.session.session_camera import choose_camera, open_camera
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.simulator_tools import RecordOptions, RecordsSignals
 from trailbrake.state import CarState, Signal, applied_controls
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.version import __version__
 
 WAIT_S = 0.05  # s that one wait for data lasts; the loop tests for a stop between two
 

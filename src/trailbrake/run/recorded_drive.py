@@ -7,23 +7,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
-from trailbrake.drive.goals import Goal
-from trailbrake.drive.road_monitor import RoadMonitor
+from trailbrake.driving.goals import Goal
+from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
+from trailbrake.driving.loop.standstill import brake_to_standstill
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.car_session import store_road
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_protection import protect_cars
+from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.driver_needs import describe_signals
+from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Driver
-from trailbrake.run.loop.drive_loop import CarLoop, run_loop
-from trailbrake.run.loop.standstill import brake_to_standstill
-from trailbrake.run.loop.supervisor import Supervisor
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.car_session import store_road
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_protection import protect_cars
-from trailbrake.run.session.drive_session import INTERRUPTED
-from trailbrake.run.session.drive_setup import make_setup
-from trailbrake.run.session.driver_needs import describe_signals
-from trailbrake.run.session.progress import ProgressListener
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from trailbrake import simulator_tools as tools
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import TrailbrakeError
 from trailbrake.roles import Host, Link, PacedLink, SignalSource
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.connection import open_connection
-from trailbrake.run.session.drive_setup import make_setup
-from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, Simulator, check_declaration, load_part, missing_members, part_place
 from trailbrake.state import Controls

@@ -12,11 +12,11 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 
 from trailbrake.drivers import gains
+from trailbrake.driving.session.drive_session import INTERRUPTED
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.run.gain_search import GainSearch
 from trailbrake.run.options import TuneOptions
-from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.run.trial_journal import TrialJournal
 from trailbrake.run.trial_task import open_trial_pool
 from trailbrake.simulator import AnySimulator

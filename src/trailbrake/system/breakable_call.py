@@ -18,7 +18,7 @@ class AnswerDiscarded(BaseException):
 
 
 class StopInsisted(KeyboardInterrupt):
-    """Raised by the second signal to stop: whoever sent it does not want to wait. No code of a driver raises it."""
+    """Raised by the second signal to stop, whose sender does not want to wait. No code of a driver raises it."""
 
 
 OURS = (CallBroken, AnswerDiscarded, StopInsisted)  # what other people's code may raise without a fault of its own

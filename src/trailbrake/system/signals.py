@@ -34,9 +34,10 @@ def handle_stop_signals(
 ) -> Iterator[None]:
     """Call `request` on the first signal to stop; further ones raise StopInsisted, a KeyboardInterrupt.
 
-    SIGHUP never raises: shells repeat it, and nobody is left to insist. Once the terminal is gone, lines for it go
-    nowhere. SIGHUP and SIGQUIT that the process was started to ignore (nohup) stay ignored. Outside the main thread,
-    where Python allows no handlers, it does nothing. In a process with TRAILBRAKE_CHILD set the end of standard input
+    SIGHUP never raises: shells repeat it, and no person is left to insist. Once the terminal is gone, lines for it go
+    nowhere. A SIGHUP that the process was started to ignore (nohup) stays ignored; shells start what runs in the
+    background with the keys' signals ignored, and those are handled. Outside the main thread, where Python allows no
+    handlers, it does nothing. In a process with TRAILBRAKE_CHILD set the end of standard input
     is such a request as well: it comes even when the parent was killed, and on Windows, where there is no SIGTERM.
 
     Args:
@@ -71,7 +72,7 @@ def handle_stop_signals(
 
     try:
         for number in _SIGNALS:
-            if number in (signal.SIGINT, signal.SIGTERM) or signal.getsignal(number) is not signal.SIG_IGN:
+            if number != _HANGUP or signal.getsignal(number) is not signal.SIG_IGN:
                 previous[number] = signal.signal(number, handle)
     except ValueError:
         previous.clear()

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake import __version__
 from trailbrake.drivers.policy_archive import SUFFIX
 from trailbrake.drivers.policy_file import ImagePolicy, write_policy
+from trailbrake.driving.session.drive_session import INTERRUPTED
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
-from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.train.correction_rounds import plan_practice, run_correction_round
@@ -22,6 +21,7 @@ from trailbrake.train.learner import LEARNING_RATE, Epoch, Learner
 from trailbrake.train.options import CloneOptions
 from trailbrake.train.report import write_report
 from trailbrake.train.sources import TrainingSource, find_sources
+from trailbrake.version import __version__
 
 ROUND_EPOCHS, ROUND_RATE = 3, 0.5  # epochs of a correction round; its learning rate, share of the first one
 MAX_EPOCHS, MIN_PICTURES = 1000, 500

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.policy import PREFIX
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Image
 from trailbrake.train.options import CloneOptions

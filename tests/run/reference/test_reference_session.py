@@ -7,13 +7,13 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.main import run_command_line
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
 from trailbrake.planning.line_file import load_racing_line, read_line
-from trailbrake.run.options import DriveOptions
 from trailbrake.run.reference.lap_search import PROVEN_LAPS
 from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
-from trailbrake.run.session.drive_session import drive
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
 

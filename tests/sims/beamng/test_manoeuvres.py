@@ -7,10 +7,10 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import brake_test, double_lane_change
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
 
 SPEED = 80.0 / 3.6
 

@@ -7,11 +7,11 @@ import pytest
 from helpers.beamng.contracts import make_sensor_contract, make_torques_contract
 from helpers.beamng.state_bytes import encode_state
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.stepping import connect
 from trailbrake.record.csv_export import export_csv
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
-from trailbrake.run.stepping import connect
 from trailbrake.sims.beamng.codec import StateMessage, decode_state_doubles
 from trailbrake.sims.beamng.signals import WIRE_SIGNALS, CouplingSignals, list_signals
 from trailbrake.sims.beamng.spec import LiveOptions

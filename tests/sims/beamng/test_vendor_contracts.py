@@ -12,10 +12,10 @@ from helpers.beamng.contracts import (
 )
 
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import UsageError
-from trailbrake.run.options import DriveOptions
-from trailbrake.run.session.drive_session import drive
-from trailbrake.run.session.driver_needs import check_driver_needs
 from trailbrake.sims import registry
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.host import Host

@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from trailbrake import __version__
 from trailbrake.analysis.lap_video import write_lap_video
 from trailbrake.analysis.map_frames import DrivenPath
 from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
+from trailbrake.driving.session.drive_session import INTERRUPTED
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.record.file_names import safe_name
-from trailbrake.run.session.drive_session import INTERRUPTED
 from trailbrake.storage.folder_mirror import mirror_folder
 from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
@@ -29,6 +28,7 @@ from trailbrake.train.rl.ppo import PpoLearner
 from trailbrake.train.rl.rollout import ReinforcementLearner, RolloutSampler
 from trailbrake.train.rl.sac import SacLearner
 from trailbrake.train.rl.worker_crew import WorkerCrew
+from trailbrake.version import __version__
 
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about

@@ -1,0 +1,197 @@
+"""Goals of a drive as values: `Laps(2).or_when(OffRoad(), Standstill())`. Plain data; they judge a `RoadMonitor`.
+
+The limits of all verbs stand here, once; that of the end of an open road, `laps.END_MARGIN`, is the environments' too.
+"""
+
+from typing import Annotated, Self, TypeAlias, get_args
+
+import msgspec
+
+from trailbrake.driving.road_monitor import MOVING_SPEED, RoadMonitor
+from trailbrake.errors import DataError
+from trailbrake.json_types import JsonObject
+
+# s off the road that end a drive from which something is learned: a wheel that hops over the edge is no fault.
+OFF_ROAD_LIMIT_S = 0.1
+# s at one place: more than the 26 s after which a recovery has had all its requests to be placed on the road.
+STANDSTILL_LIMIT_S = 30.0
+# s without headway: more than the 90 s after which a recovery gives up and says where the car is.
+HEADWAY_LIMIT_S = 120.0
+_MOST = 1e9  # of any number here: finite
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
+Amount: TypeAlias = Annotated[float, msgspec.Meta(gt=0.0, le=_MOST)]
+
+
+class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True, omit_defaults=True,
+           rename={"ends": "or_when"}):  # fmt: skip
+    """What a drive is to reach, or what ends it.
+
+    Attributes:
+        ends: what else ends the drive.
+    """
+
+    ends: tuple["AnyGoal", ...] = ()
+
+    def or_when(self, *ends: "AnyGoal") -> Self:
+        """Return this goal with further ends."""
+        return msgspec.structs.replace(self, ends=(*self.ends, *ends))
+
+    def judge(self, monitor: RoadMonitor) -> str | None:
+        """Return None while the drive goes on, "" once the goal is reached, or the reason for another end."""
+        verdict = self._judge_alone(monitor)
+        for end in self.ends:
+            if verdict is None:
+                verdict = end.judge(monitor)
+        return verdict
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return None
+
+
+class Laps(Goal, frozen=True, tag="laps"):
+    """So many finished laps, 0 = no limit; an open road, which has an end, is driven once."""
+
+    count: Count
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        count = 1 if monitor.is_open_road else self.count
+        return "" if count and len(monitor.laps) >= count else None
+
+
+class Seconds(Goal, frozen=True, tag="seconds"):
+    """So many s of simulator time."""
+
+    seconds: Amount
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return "" if monitor.elapsed >= self.seconds else None
+
+
+class OnceAlong(Goal, frozen=True, tag="once_along"):
+    """Along an open road until `laps.END_MARGIN` before its end, or so many rounds of a circuit from the start."""
+
+    rounds: Amount = 1.0
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return "" if monitor.measure_rest(self.rounds) <= 0.0 else None
+
+
+class Metres(Goal, frozen=True, tag="metres"):
+    """So many m of path."""
+
+    metres: Amount
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return "" if monitor.travelled >= self.metres else None
+
+
+class BackAtStart(Goal, frozen=True, tag="back_at_start"):
+    """Back within so many m of the start, after having been `away` m from it: round a circuit without a map."""
+
+    within: Amount
+    away: Amount
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return "" if monitor.away > self.away and monitor.gap < self.within else None
+
+
+class TimeUp(Goal, frozen=True, tag="time_up"):
+    """Out of time after so many s of simulator time; the reason counts the laps where it knows how many there are."""
+
+    seconds: Amount
+    laps: Count = 0
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        if not monitor.elapsed >= self.seconds:
+            return None
+        if self.laps:
+            return f"{len(monitor.laps)} of {self.laps} laps in {self.seconds:g} s"
+        return f"out of time after {self.seconds:g} s"
+
+
+class OffRoad(Goal, frozen=True, tag="off_road"):
+    """Off the road for more than so many s, with the centre or with more than two wheels."""
+
+    seconds: Amount = OFF_ROAD_LIMIT_S
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return f"off the road for {self.seconds:g} s" if monitor.off_road_s > self.seconds else None
+
+
+class Standstill(Goal, frozen=True, tag="standstill"):
+    """At one place for more than so many s."""
+
+    seconds: Amount = STANDSTILL_LIMIT_S
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return f"stood still for {self.seconds:g} s" if monitor.standing_s > self.seconds else None
+
+
+class NoHeadway(Goal, frozen=True, tag="no_headway"):
+    """No headway along the road for more than so many s, wherever the car moves."""
+
+    seconds: Amount = HEADWAY_LIMIT_S
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return f"stuck {_describe_place(monitor)}" if monitor.without_headway_s > self.seconds else None
+
+
+class NoFuel(Goal, frozen=True, tag="no_fuel"):
+    """An empty tank, at a standstill."""
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        empty = monitor.fuel <= 0.0 and monitor.speed < MOVING_SPEED and monitor.moved_at == monitor.moved_at
+        return f"no fuel {_describe_place(monitor)}" if empty else None
+
+
+class ContactsOver(Goal, frozen=True, tag="contacts_over"):
+    """More than so many contacts."""
+
+    most: Count
+
+    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+        return f"more than {self.most} contacts" if monitor.contacts > self.most else None
+
+
+AnyGoal: TypeAlias = (
+    Laps
+    | Seconds
+    | OnceAlong
+    | Metres
+    | BackAtStart
+    | TimeUp
+    | OffRoad
+    | Standstill
+    | NoHeadway
+    | NoFuel
+    | ContactsOver
+)
+
+
+def _describe_place(monitor: RoadMonitor) -> str:
+    return f"in lap {len(monitor.laps) + 1}, {monitor.place:.0f} m after the line"
+
+
+def make_drive_goal(laps: int, seconds: float) -> Goal:
+    """Return the goal of `trailbrake drive`: so many laps or so many s of simulator time, 0 = no limit."""
+    return Laps(laps).or_when(Seconds(seconds)) if seconds else Laps(laps)
+
+
+def write_goal(goal: AnyGoal) -> JsonObject:
+    """Return a goal as a dict of plain values, for TOML or JSON."""
+    data: JsonObject = msgspec.json.decode(msgspec.json.encode(goal))
+    return data
+
+
+def read_goal(data: object, where: str = "goal") -> AnyGoal:
+    """Return the goal that `write_goal` has written; DataError, which names `where`, if it is none."""
+    try:
+        goal: AnyGoal = msgspec.convert(data, AnyGoal)
+    except msgspec.ValidationError as error:
+        kinds = (
+            f"{kind.__struct_config__.tag} ({', '.join(kind.__struct_encode_fields__)})" for kind in get_args(AnyGoal)
+        )
+        expected = f"a kind with its keys: {', '.join(kinds)}"
+        raise DataError(f"not a goal: {error}", where=where, expected=expected) from error
+    return goal

@@ -1,0 +1,194 @@
+"""One car of a drive: its seat in the loop, its recording, its score, and its part of the summary."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.config import recordings_folder
+from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, declared_optional_commands
+from trailbrake.driving.goals import make_drive_goal
+from trailbrake.driving.loop.command_gate import CommandGate
+from trailbrake.driving.loop.drive_loop import CarLoop
+from trailbrake.driving.loop.driver_pace import DriverPace
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.progress import ProgressListener
+from trailbrake.driving.session.wire_scoring import WireLapScorer
+from trailbrake.json_types import JsonObject
+from trailbrake.laps import LapRecord, lap_summary
+from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.record.file_names import safe_name
+from trailbrake.record.parted_file import make_part_limits
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.threaded_recorder import ThreadedRecorder
+from trailbrake.roles import Driver, Link, Tap
+from trailbrake.state import CarState, Controls, Signal
+from trailbrake.system import steady_clock
+from trailbrake.tracks.road import Road, RoadColumn
+
+
+class _ProgressTap:
+    """A tap that passes progress on, a few times a second of wall time, and the moment the car first moves."""
+
+    def __init__(self, listener: ProgressListener, scorer: RoadMonitor, laps: int) -> None:
+        self._listener, self._scorer, self._laps = listener, scorer, laps
+        self._due, self._moving = 0.0, False
+
+    def start(self, about: JsonObject) -> None:
+        """Nothing to prepare."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Look at the time."""
+        if not self._moving and state.speed > 0.5:
+            self._moving = True
+            self._listener.show_message(f"moving at {state.time:.2f} s of simulator time")
+        now = steady_clock.now()
+        if now >= self._due:
+            self._due = now + 0.2
+            done = len(self._scorer.laps) + self._scorer.progress
+            # The car may be past the finish when the last lap has been counted.
+            share = min(done / self._laps, 1.0) if self._laps else math.nan
+            self._listener.show_progress(share, state, len(self._scorer.laps) + 1)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class SessionPlan(NamedTuple):
+    """What the cars of a drive share.
+
+    Attributes:
+        options: the drive.
+        laps: how many to drive, 0 = no limit.
+        course: the road and the car, or an UnmappedCourse.
+        about: what the recording says about itself.
+        signals: the selected signals, which the states carry.
+    """
+
+    options: DriveOptions
+    laps: int
+    course: Course
+    about: JsonObject
+    signals: tuple[Signal, ...] = ()
+
+
+def has_plan(course: Course) -> bool:
+    """Return whether a line and speeds can be planned: both road and car are known."""
+    return course.car is not None and not isinstance(course, UnmappedCourse)
+
+
+class CarSession:
+    """One car of a drive: its tick, its taps and its score.
+
+    Args:
+        plan: of the drive.
+        link: an open link to the car.
+        driver: drives the car; after reset.
+        supervisor: of this car alone.
+        listener: receives the first car's progress.
+        number: 0 for the first car of the drive.
+        watchers: further taps.
+        pace: makes the simulator wait for the driver.
+    """
+
+    def __init__(
+        self,
+        plan: SessionPlan,
+        link: Link,
+        driver: Driver,
+        supervisor: Supervisor,
+        listener: ProgressListener,
+        number: int = 0,
+        watchers: Sequence[Tap] = (),
+        *,
+        pace: DriverPace | None = None,
+    ) -> None:
+        options, laps, course, about, _ = plan
+        self.number, self.link, self.supervisor = number, link, supervisor
+        self.recorder = recorder = _make_recorder(plan, number)
+
+        def finished(lap: LapRecord) -> None:
+            recorder.store_lap(lap)
+            if number == 0:
+                listener.show_lap(lap)
+
+        self.scorer: RoadMonitor = (
+            WireLapScorer(finished)
+            if isinstance(course, UnmappedCourse)
+            else RoadMonitor(course.track.road, course.line if has_plan(course) else None, finished)
+        )
+        # The recorder first: a lap is written right after the tick that ended it.
+        taps: list[Tap] = [recorder, self.scorer]
+        if number == 0:
+            taps.append(_ProgressTap(listener, self.scorer, laps))
+        taps += watchers
+        self._taps = taps
+        for tap in taps:
+            tap.start(about | {"number": number} if number else about)
+
+        def say(text: str) -> None:
+            recorder.store_event(self.scorer.time, text)
+            listener.show_message(text)
+
+        self.commands = CommandGate(link, declared_commands(driver, options.driver), say,
+                                    custom=declared_custom_values(driver, options.driver),
+                                    optional=declared_optional_commands(driver, options.driver))  # fmt: skip
+        goal = make_drive_goal(laps, options.seconds)
+        self.seat = CarLoop(link, driver, supervisor, taps, lambda: goal.judge(self.scorer), commands=self.commands,
+                            pace=pace, say=say)  # fmt: skip
+
+    def close(self) -> None:
+        """End what watches: what is held is written."""
+        for tap in self._taps:
+            tap.close()
+
+    def build_summary(self) -> JsonObject:
+        """Return what is to be said of this car."""
+        scorer = self.scorer
+        return {
+            **({"number": self.number, "ended": self.supervisor.stop_reason or "done"} if self.number else {}),
+            "laps": [lap_summary(lap) for lap in scorer.laps],
+            "best_s": min((lap.time_s for lap in scorer.laps if lap.valid), default=None),
+            "off_track_s": scorer.off_track_s,
+            "contacts": scorer.contacts,
+            "mean_speed_mps": scorer.mean_speed,
+            "max_abs_lateral_error_m": scorer.max_error,
+            "supervisor": asdict(self.supervisor.counters),
+            "commands": {"sent": self.commands.sent, "refused": self.commands.refused},
+            "pace": None if self.seat.pace is None else self.seat.pace.describe(),
+            "link": asdict(self.link.counters),
+            "recording": str(self.recorder.path),
+            "recording_parts": [str(path) for path in self.recorder.paths],
+            "recording_error": self.recorder.error,
+            "dropped": self.recorder.dropped_ticks,
+        }
+
+
+def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorder:
+    options, _, course, about, signals = plan
+    folder = options.out or recordings_folder()
+    mapped = not isinstance(course, UnmappedCourse)
+    track = course.track.name if mapped else options.track or str(about["sim"])
+    names = [track, *(Path(name).stem for name in (options.car, options.driver) if name)]
+    name = safe_name("_".join(names))
+    which = f"_car{number}" if number else ""
+    limits = make_part_limits(options.part_minutes, options.part_megabytes, options.keep_parts)
+    plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=options.pictures,
+                     signals=signals, limits=limits)  # fmt: skip
+    recorder = ThreadedRecorder(plain) if options.live or options.speed == "real" else plain
+    if not mapped:
+        return recorder
+    store_road(recorder, course.track.road)
+    if has_plan(course):
+        line = course.line
+        recorder.store_plan(line.stations(), line.column(RoadColumn.X), line.column(RoadColumn.Y), course.profile.speed)
+    return recorder
+
+
+def store_road(recorder: Recorder | ThreadedRecorder, road: Road) -> None:
+    """Store the outline of a road in a recording."""
+    left, right = road.edge_lines()
+    recorder.store_map(road.table[:, [RoadColumn.X, RoadColumn.Y]], left[:, :2], right[:, :2], road.closed)

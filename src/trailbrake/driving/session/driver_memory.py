@@ -1,0 +1,130 @@
+"""The file of what drivers have learned: `drive --memory FILE`.
+
+JSON, one entry for each driver, simulator, car and track. An entry holds for the car's data and the road with which it
+was learned: `basis` is a hash of both.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import msgspec
+
+from trailbrake.config import driver_memory_file
+from trailbrake.driving.options import DriveOptions
+from trailbrake.errors import DataError, UsageError
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver, KeepsMemory
+from trailbrake.system import steady_clock
+from trailbrake.user_files import check_texts, parse_json, read_user_text
+
+FORMAT, VERSION = "trailbrake driver memory", 1
+MOST_BYTES = 20_000_000
+AUTO = "auto"
+
+
+class MemoryEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one driver has learned in one simulator with one car on one track."""
+
+    driver: str
+    sim: str
+    car: str
+    track: str
+    basis: str
+    saved: str
+    memory: JsonObject
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What it is for."""
+        return self.driver, self.sim, self.car, self.track
+
+
+class _MemoryContent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: str
+    version: int
+    entries: list[MemoryEntry]
+
+
+def read_memory(path: Path) -> list[MemoryEntry]:
+    """Return the entries of a file; [] where there is none yet.
+
+    Raises:
+        UsageError: it cannot be read.
+        DataError: it is not such a file.
+    """
+    if not path.exists():
+        return []
+    values = parse_json(read_user_text(path, "driver's memory", MOST_BYTES), str(path))
+    check_texts(values, str(path))
+    try:
+        content = msgspec.convert(values, _MemoryContent)
+    except msgspec.ValidationError as error:
+        raise DataError(f"no driver's memory: {error}", where=str(path), hint="name another file") from None
+    if (content.format, content.version) != (FORMAT, VERSION):
+        raise DataError("no driver's memory of this version", where=str(path), expected=f"{FORMAT} {VERSION}",
+                        got=f"{content.format} {content.version}", hint="name another file")  # fmt: skip
+    return content.entries
+
+
+def write_memory(path: Path, entries: list[MemoryEntry]) -> None:
+    """Write the file, whole or not at all; OSError where it cannot be written."""
+    content = msgspec.to_builtins(_MemoryContent(FORMAT, VERSION, entries))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+class DriverMemory:
+    """The entry of one drive in its file.
+
+    Args:
+        options: of the drive, with driver, car and track named.
+        course: that the driver plans on.
+        driver: after reset.
+
+    Raises:
+        UsageError: the driver keeps no memory or does not learn, or the file cannot be read.
+        DataError: it is not such a file.
+    """
+
+    def __init__(self, options: DriveOptions, course: Course, driver: Driver) -> None:
+        if not isinstance(driver, KeepsMemory):
+            raise UsageError(f"{options.driver} keeps no memory", where="--memory", hint="leave it out")
+        if not driver.learns:
+            raise UsageError(f"{options.driver} learns nothing in this drive", where="--memory",
+                             hint="add --gain learn=1, or leave it out")  # fmt: skip
+        self.path = driver_memory_file() if options.memory == AUTO else Path(options.memory)
+        self._driver = driver
+        self._key = (options.driver, options.sim, options.car, options.track)
+        self._basis = _hash_course(course)
+        self._found = next((entry for entry in read_memory(self.path) if entry.key == self._key), None)
+
+    def recall(self) -> str:
+        """Let the driver take up its entry; return a line for the user, "" where there is none."""
+        entry = self._found
+        if entry is None:
+            return ""
+        if entry.basis != self._basis:
+            return f"{self.path}: learned with another version of the car or the road; begun anew"
+        self._driver.import_memory(entry.memory, str(self.path))
+        return f"{self.path}: taken up what was learned until {entry.saved}"
+
+    def store(self) -> str:
+        """Write what the driver has learned; return a line where that fails: the drive has been driven all the same."""
+        entry = MemoryEntry(*self._key, self._basis, steady_clock.iso_timestamp(), self._driver.export_memory())
+        try:
+            others = [other for other in read_memory(self.path) if other.key != self._key]
+            write_memory(self.path, [*others, entry])
+        except (OSError, UsageError, DataError) as error:
+            return f"what was learned is not kept: {error}"
+        return ""
+
+
+def _hash_course(course: Course) -> str:
+    """Return a hash of the car's data and the road."""
+    text = msgspec.json.encode(course.known_car()) + course.track.road.table.tobytes()
+    return hashlib.sha256(text).hexdigest()[:16]

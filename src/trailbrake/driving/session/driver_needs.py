@@ -1,0 +1,147 @@
+"""Whether a driver and a simulator go together."""
+
+from collections.abc import Sequence
+
+from trailbrake.cars.params import CarParams
+from trailbrake.drivers.driver_registry import (
+    builtin_driver_class,
+    declared_commands,
+    declared_course_needs,
+    declared_custom_values,
+    declared_needs,
+    driver_names,
+    load_driver,
+    original_names,
+)
+from trailbrake.driving.session.session_camera import camera_fields
+from trailbrake.errors import UsageError
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.roles import Driver
+from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator
+from trailbrake.state.signals import Signal, is_signal_name, match_signals
+
+
+def check_driver_needs(
+    driver: Driver, name: str, simulator: AnySimulator, live: object = None, camera: str = ""
+) -> None:
+    """Check that a drive supplies every field that a driver needs, and accepts every command that it may send.
+
+    Args:
+        driver: the driver.
+        name: its name, for the error.
+        simulator: whose wire.
+        live: the simulator's live options, on which its fields may depend; None for the defaults.
+        camera: the drive's `--camera`.
+
+    Raises:
+        UsageError: it does not; the error names the fields, and the simulators that supply them.
+    """
+    needs = {need for need in declared_needs(driver, name) if not is_signal_name(need)}
+    fields = camera_fields(camera)
+    supplied = simulator.supplies if live is None else simulator.list_supplied(live)
+    missing = sorted(needs - supplied - fields)
+    if missing and needs <= simulator.supplies | fields:
+        raise UsageError(
+            f"driver {name} needs what {simulator.name} does not supply with these options: {', '.join(missing)}",
+            hint="a contract, for example, must list the signals of these fields",
+        )
+    if missing:
+        able = [other.name for other in registry.list_simulators().simulators if needs <= other.supplies]
+        raise UsageError(
+            f"driver {name} needs what {simulator.name} does not supply: {', '.join(missing)}",
+            hint="add --camera window:TITLE, or in the embedded world --camera world" if missing == ["image"]
+            else f"these supply it: {', '.join(able)}" if able else "no simulator supplies all of it",
+        )  # fmt: skip
+    commands = declared_commands(driver, name) | ({"custom"} if declared_custom_values(driver, name) else set())
+    refused = sorted(commands - simulator.accepts)
+    if refused:
+        able = [other.name for other in registry.list_simulators().simulators if commands <= other.accepts]
+        raise UsageError(
+            f"driver {name} sends what {simulator.name} does not accept: {', '.join(refused)}",
+            hint=f"these accept it: {', '.join(able)}" if able else "no simulator accepts all of it",
+        )
+
+
+def check_course_needs(driver: Driver, name: str, simulator: AnySimulator, course: Course) -> None:
+    """Check that the road and the car that a driver plans with are known.
+
+    Args:
+        driver: the driver.
+        name: its name, for the error.
+        simulator: whose wire.
+        course: of the drive.
+
+    Raises:
+        UsageError: they are not; the error says what to do.
+    """
+    needs = declared_course_needs(driver, name)
+    if "track" in needs and isinstance(course, UnmappedCourse):
+        raise UsageError(f"{name} plans on a road, and {course.cause}", where="drive", hint=course.hint)
+    if "car" in needs and course.car is None:
+        raise UsageError(f"{name} plans with a model of the car, and {simulator.name} does not name its car",
+                         where="drive", hint="name the nearest one by --car; `trailbrake cars` lists them")  # fmt: skip
+
+
+def make_unknown_course(simulator: AnySimulator, car: CarParams | None, live: object = None) -> UnmappedCourse:
+    """Return the course of a live drive on a road that nobody has named; its hint says what to do for a map.
+
+    Args:
+        simulator: whose wire.
+        car: a model of the car; None where it is not known.
+        live: the simulator's live options; None for their defaults.
+    """
+    supplied = simulator.list_supplied(live or simulator.live_options())
+    flags = f"--sim {simulator.name} --live"
+    if not {"x", "y", "z"} <= supplied:
+        ways = ["name it by --track"]
+    elif supplied >= load_driver("survey").NEEDS:
+        ways = [f"map it by `trailbrake learn {flags} --out MAP.csv` and add --track MAP.csv"]
+    else:
+        ways = [f"drive it once by `trailbrake drive {flags} --driver manual --watch`, map it by "
+                "`trailbrake learn --source RECORDING --out MAP.csv` and add --track MAP.csv"]  # fmt: skip
+    roadless = [name for name in driver_names() if _drives_without_course(name, supplied, simulator.accepts)]
+    if roadless:
+        ways.append(f"choose a --driver that needs no road: {', '.join(roadless)}")
+    cause = "the road is not known: neither --track nor the game names it"
+    return UnmappedCourse(car, cause=cause, hint="; or ".join(ways))
+
+
+def _drives_without_course(name: str, supplied: frozenset[str], accepted: frozenset[str]) -> bool:
+    cls = builtin_driver_class(name)
+    if name in ("cruise", "manual", "survey", *original_names()):  # they do not steer, or have a purpose of their own
+        return False
+    if name.endswith("_torque") and "wheels.drive_torque" not in accepted:
+        return False
+    return not declared_course_needs(cls, name) and supplied >= cls.NEEDS
+
+
+def select_signals(
+    simulator: AnySimulator, live: object, patterns: Sequence[str], driver: Driver | None = None
+) -> tuple[Signal, ...]:
+    """Return the signals of a drive: those that the driver needs, and those that the user wants.
+
+    Args:
+        simulator: whose wire.
+        live: the simulator's live options.
+        patterns: of the user: names, or patterns as `beamng.wheel_*`, several with commas between; `all` for every
+            signal.
+        driver: of the first car.
+
+    Raises:
+        UsageError: the simulator has no such signal.
+    """
+    needs = sorted(filter(is_signal_name, declared_needs(driver, "NEEDS"))) if driver is not None else []
+    if not needs and not patterns:
+        return ()
+    declared = simulator.list_signals(live)
+    chosen = [name for text in patterns for name in text.split(",")]
+    wanted = {*match_signals(declared, needs, where="NEEDS of the driver"),
+              *match_signals(declared, chosen, where="--signals")}  # fmt: skip
+    return tuple(signal for signal in declared if signal in wanted)
+
+
+def describe_signals(signals: Sequence[Signal]) -> list[JsonObject]:
+    """Return name, unit and meaning of each signal, as a recording and the live page tell them."""
+    return [{"name": s.name, "unit": s.quantity.unit, "meaning": s.quantity.meaning} for s in signals]

@@ -1,0 +1,78 @@
+"""Builds the embedded world behind a simulator's wire, by the kind that the Simulator declares.
+
+The modules of worlds with a camera are imported when one is built: a start without a camera does not wait for them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import WORLD_DEFAULTS, WorldOptions
+from trailbrake.driving.session.world_properties import settle_world
+from trailbrake.errors import UsageError
+from trailbrake.roles import Plant
+from trailbrake.simulator import AnySimulator, WorldKind
+from trailbrake.state import Controls
+from trailbrake.tracks.track_library import load_track
+from trailbrake.world.conditions import WorldConditions
+from trailbrake.world.plant import World
+
+
+def build_world(simulator: AnySimulator, world: WorldOptions, options: object) -> Plant:
+    """Return a new Plant for a host of `simulator` with the serve options `options`.
+
+    Raises:
+        UsageError: no such track, car or look; more cars than the world has, or more parked ones than fit.
+        DataError: a file that is no track or no car.
+    """
+    world, properties = settle_world(world, simulator.world)
+    cars = simulator.cars(options)
+    if cars < 1:
+        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(cars))
+    return _WORLD_BUILDERS[simulator.world](simulator, world, options, properties)
+
+
+def _build_car_world(
+    simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
+) -> Plant:
+    cars = [load_car(world.car)] * simulator.cars(options)
+    period = simulator.period(options)
+    return World(load_track(world.track), cars, seed=world.seed, period=period, conditions=conditions)
+
+
+def _build_road_world(
+    simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
+) -> Plant:
+    from trailbrake.world.camera_world import CameraWorld
+
+    cars = [load_car(world.car)] * simulator.cars(options)
+    camera = None if simulator.camera is None else dict(simulator.camera)
+    period = simulator.period(options)
+    return CameraWorld(load_track(world.track), cars, world.seed, period, camera, conditions=conditions)
+
+
+def _build_miniature_world(
+    simulator: AnySimulator, world: WorldOptions, options: Any, conditions: WorldConditions
+) -> Plant:
+    from trailbrake.tracks.miniature.parked_cars import place_parked_cars
+    from trailbrake.tracks.miniature.track_library import load_miniature_track
+    from trailbrake.world.miniature.world import MiniatureWorld
+
+    own = WORLD_DEFAULTS["miniature"][1]
+    if world.car != own:
+        raise UsageError("the miniature world has one car", where="--car", expected=own, got=repr(world.car))
+    track = load_miniature_track(world.track)
+    parked = place_parked_cars(track, options.obstacles, world.seed)
+    plant = MiniatureWorld(track, options.look, parked, simulator.period(options))
+    # Compiles or loads the kernels now: an agent that receives its first picture late may have hung up.
+    plant.step([Controls()])
+    plant.renderer.render_frame(0.0, 0.0, 0.0)
+    plant.reset(world.seed)
+    return plant
+
+
+_WORLD_BUILDERS: dict[WorldKind, Callable[[AnySimulator, WorldOptions, object, WorldConditions], Plant]] = {
+    "car": _build_car_world,
+    "road": _build_road_world,
+    "miniature": _build_miniature_world,
+}

@@ -1,0 +1,363 @@
+"""Whole drives in this process, in lockstep, a few seconds each."""
+
+import errno
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from trailbrake import record
+from trailbrake.cars.car_library import load_car
+from trailbrake.cars.params import Uncertainty
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session import drive_session
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.progress import SilentListener
+from trailbrake.errors import DriverError, UsageError
+from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.record.recording_reader import Recording
+from trailbrake.sims.registry import find
+from trailbrake.tracks.track_library import load_track
+
+pytestmark = pytest.mark.slow
+
+SHORT = DriveOptions(track="pinegrove", laps=0, seconds=3.0, report=False)
+OWN = """from trailbrake import Controls
+class Driver:
+    NEEDS = {"x", "speed"}
+    def reset(self, course):
+        pass
+    def act(self, state, dt):
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Return own(body): a driver file whose act() is `body`."""
+
+    def write(body):
+        path = tmp_path / "own.py"
+        path.write_text(OWN + "".join(f"        {line}\n" for line in body.splitlines()))
+        return str(path)
+
+    return write
+
+
+class Listener(drive_session.SilentListener):
+    def __init__(self):
+        self.said, self.laps, self.shares = [], [], []
+
+    def show_message(self, text):
+        self.said.append(text)
+
+    def show_lap(self, lap):
+        self.laps.append(lap)
+
+    def show_progress(self, share_done, state, lap):
+        self.shares.append(share_done)
+
+
+@pytest.fixture(scope="module")
+def lap(tmp_path_factory):
+    """One lap with everything on, and what was said."""
+    heard = Listener()
+    options = DriveOptions(track="kartwerk", car="hatchback", laps=1, seed=4, out=tmp_path_factory.mktemp("lap"))
+    return drive(options, listener=heard), heard
+
+
+def learned_car(laps=0):
+    deviations = dict.fromkeys(("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay"), 0.02)
+    return structs.replace(load_car("gt3"), uncertainty=Uncertainty(source="test", verified_laps=laps, **deviations))
+
+
+@pytest.mark.parametrize(
+    ("sim", "course", "expected"),
+    [
+        ("assetto", lambda: Course(load_track("kartwerk"), load_car("gt3")), "line_track"),
+        ("assetto", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
+        ("forza", lambda: Course(load_track("kartwerk"), learned_car()), "line_follow"),
+        ("forza", lambda: Course(load_track("kartwerk"), learned_car(laps=2)), "line_track"),
+        ("forza", UnmappedCourse, "lane_keep"),
+        ("beamng", UnmappedCourse, "line_track"),  # refused there, with advice
+        ("donkeycar", lambda: Course(load_track("kartwerk"), learned_car()), "lane_pid"),
+    ],
+)
+def test_the_driver_that_nobody_names(sim, course, expected):
+    assert drive_session.choose_default_driver(find(sim), course()) == expected
+
+
+def test_the_summary_has_what_was_promised(lap):
+    summary, _ = lap
+    promised = {
+        "sim", "driver", "track", "car", "seed", "laps", "best_s", "off_track_s", "contacts", "mean_speed_mps",
+        "max_abs_lateral_error_m", "loop", "link", "recording", "report",
+    }  # fmt: skip
+    assert promised <= set(summary)
+    assert {"number", "time_s", "valid"} <= set(summary["laps"][0])
+    assert {"ticks", "p50_us", "p99_us", "p999_us", "overruns"} <= set(summary["loop"])
+    assert {"received", "lost", "stale", "resyncs"} <= set(summary["link"])
+    json.dumps(summary)
+
+
+def test_a_lap_is_driven_and_scored(lap):
+    summary, heard = lap
+    assert (summary["sim"], summary["track"], summary["car"], summary["seed"]) == (
+        "assetto",
+        "kartwerk",
+        "hatchback",
+        4,
+    )
+    assert summary["ended"] == "done"
+    assert [one["valid"] for one in summary["laps"]] == [True]
+    assert summary["best_s"] == summary["laps"][0]["time_s"] == pytest.approx(sum(heard.laps[0].sectors_s))
+    assert summary["predicted_s"] < summary["best_s"] < 1.2 * summary["predicted_from_rest_s"]
+    assert summary["off_track_s"] == summary["contacts"] == 0
+    assert summary["link"]["lost"] == summary["link"]["stale"] == summary["link"]["torn"] == 0
+    assert summary["link"]["received"] == summary["loop"]["ticks"]
+    assert summary["loop"]["ticks"] / 333.0 == pytest.approx(summary["best_s"], abs=0.1)
+    assert set(summary["supervisor"].values()) == {0}
+    assert summary["host"]["rejected"] == 0
+
+
+def test_those_who_watch_are_told(lap):
+    _, heard = lap
+    assert heard.said[-1].startswith("moving at 0.")
+    assert [one.number for one in heard.laps] == [1]
+    assert heard.shares == sorted(heard.shares)
+    assert 0.0 <= heard.shares[0] < heard.shares[-1] <= 1.0
+
+
+def test_the_first_compilation_is_announced(tmp_path, monkeypatch):
+    monkeypatch.setattr(drive_session, "CACHE_IS_COLD", True)
+    heard = Listener()
+    drive(DriveOptions(track="kartwerk", seconds=0.1, out=tmp_path, report=False), listener=heard)
+    assert heard.said[0].startswith("compiling kernels")
+
+
+def test_a_first_start_goes_on_where_a_rehearsal_fails(tmp_path, monkeypatch):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from trailbrake.drivers.line_follow import Driver as Follow\n\n"
+        "class Driver(Follow):\n    def rehearse(self, state, dt):\n        raise ValueError('not today')\n"
+    )
+    monkeypatch.setattr(drive_session, "CACHE_IS_COLD", True)
+    summary = drive(DriveOptions(track="kartwerk", driver=str(own), seconds=0.1, out=tmp_path, report=False))
+    assert summary["ended"] == "done"
+
+
+def test_the_recording_and_the_report_hold_the_drive(lap):
+    summary, _ = lap
+    recording = Recording.open(summary["recording"])
+    assert len(recording) == summary["loop"]["ticks"]
+    assert not recording.truncated
+    assert [one.time_s for one in recording.laps] == [summary["best_s"]]
+    assert recording.road_map.closed
+    assert len(recording.plan.speed) > 500
+    assert (summary["recording_error"], summary["dropped"]) == ("", 0)
+    page = Path(summary["report"]).read_text(encoding="utf-8")
+    assert "Kartwerk".lower() in page.lower()
+
+
+def test_the_same_seed_twice_is_the_same_drive(tmp_path):
+    a, b = (drive(replace(SHORT, out=tmp_path / name)) for name in "ab")
+    first, second = (Recording.open(s["recording"]) for s in (a, b))
+    assert len(first) == len(second) == a["loop"]["ticks"]
+    for columns in ("state", "controls"):
+        one, two = getattr(first, columns), getattr(second, columns)
+        for name in one:
+            assert one[name].tobytes() == two[name].tobytes(), name
+
+
+def test_seconds_end_a_drive(tmp_path):
+    summary = drive(replace(SHORT, seconds=1.5, out=tmp_path))
+    assert (summary["ended"], summary["laps"], summary["best_s"], summary["report"]) == ("done", [], None, None)
+    assert summary["loop"]["ticks"] == pytest.approx(1.5 * 333, abs=2)
+
+
+def test_an_open_road_ends_after_one_run_however_many_laps(tmp_path):
+    (tmp_path / "road.toml").write_text(
+        "closed = false\n[[segment]]\nstraight = 120\n[[segment]]\nradius = 80\nturn = 60\n[[segment]]\nstraight = 90\n"
+    )
+    options = DriveOptions(track=str(tmp_path / "road.toml"), car="hatchback", out=tmp_path, report=False, seconds=60.0)
+    for laps in (3, 0):
+        summary = drive(replace(options, laps=laps))
+        assert summary["ended"] == "done"
+        assert [lap["valid"] for lap in summary["laps"]] == [True]
+        assert summary["loop"]["ticks"] < 30 * 333
+        assert summary["contacts"] == 0
+
+
+def test_a_driver_that_needs_what_the_simulator_has_not_is_refused_before_anything_moves(own, tmp_path):
+    path = own("return Controls()")
+    Path(path).write_text(Path(path).read_text().replace('{"x", "speed"}', '{"x", "line_ahead", "image"}'))
+    with pytest.raises(
+        UsageError, match="needs what assetto does not supply: image, line_ahead; no simulator"
+    ) as caught:
+        drive(replace(SHORT, driver=path, out=tmp_path / "out"))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_nan_stops_the_car_and_says_so(own, tmp_path):
+    driver = own("bad = state.time > 2.0\nreturn Controls(throttle=float('nan') if bad else 0.5)")
+    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path, report=False))
+    assert summary["ended"] == "the driver answers NaN or infinite controls"
+    assert summary["supervisor"]["rejected"] == pytest.approx(0.25 * 333, abs=3)
+    state = Recording.open(summary["recording"]).state
+    assert state["speed"].max() > 5.0
+    assert state["speed"][-1] < 0.3
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "return 1 / 0 if state.time > 1.5 else Controls(throttle=0.7)",
+            "the driver raised ZeroDivisionError at {}:7: ",
+        ),
+        ("return None", "the driver answered NoneType, expected Controls"),
+        ("return Controls(gear='first')", "the driver answered what is no number: gear='first'"),
+    ],
+)
+def test_a_broken_driver_stops_the_car_and_is_recorded(own, tmp_path, body, said):
+    driver = own(body)
+    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path))
+    assert summary["ended"].startswith(said.format(driver))
+    recording = Recording.open(summary["recording"])
+    assert recording.state["speed"][-1] < 0.3
+    assert [event.text for event in recording.events] == [summary["ended"]]
+
+
+def test_a_driver_whose_reset_raises_is_named_with_its_line(own, tmp_path):
+    path = own("return Controls()")
+    Path(path).write_text(Path(path).read_text().replace("        pass", "        course.lines"))
+    with pytest.raises(DriverError) as caught:
+        drive(replace(SHORT, driver=path, out=tmp_path))
+    assert str(caught.value).startswith(f"{path}:5: reset() raised AttributeError: ")
+
+
+def test_a_disk_that_fills_up_ends_the_recording_and_not_the_drive(tmp_path, monkeypatch):
+    create, room = record.recorder.create_file, 200_000
+
+    class Disk:
+        def __init__(self, stream):
+            self.stream, self.left = stream, room
+
+        def write(self, data):
+            fits = min(len(data), self.left)
+            self.left -= fits
+            if not fits:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return self.stream.write(bytes(data)[:fits])
+
+        def __getattr__(self, name):
+            return getattr(self.stream, name)
+
+    def small_disk(path):
+        stream, got = create(path)
+        return Disk(stream), got
+
+    monkeypatch.setattr(record.recorder, "create_file", small_disk)
+    summary = drive(replace(SHORT, seconds=6.0, out=tmp_path, report=True))
+    assert summary["ended"] == "done"
+    assert summary["loop"]["ticks"] == pytest.approx(6 * 333, abs=2)
+    assert "No space left on device" in summary["recording_error"]
+    recording = Recording.open(summary["recording"])
+    assert 0 < len(recording) == summary["loop"]["ticks"] - summary["dropped"]
+    assert recording.truncated
+    assert summary["report"]
+
+
+def test_a_report_that_cannot_be_written_does_not_cost_the_summary(tmp_path, monkeypatch):
+    def full(recording, out):
+        raise UsageError("cannot write the report", where=str(out), got="No space left on device")
+
+    monkeypatch.setattr("trailbrake.analysis.report.write_report", full)
+    heard = Listener()
+    summary = drive(replace(SHORT, seconds=1.0, report=True, out=tmp_path), listener=heard)
+    assert (summary["ended"], summary["report"]) == ("done", None)
+    assert heard.said[-1].startswith("no report: ")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot create the recording") as caught:
+        drive(replace(SHORT, out=tmp_path / "file"))
+    assert "\n" not in str(caught.value)
+    assert math.isfinite(drive(replace(SHORT, seconds=0.5, out=tmp_path / "new" / "folder"))["mean_speed_mps"])
+
+
+def test_a_track_and_a_car_of_one_s_own_by_file(tmp_path):
+    ring = [(60 * math.cos(k * math.tau / 90), 60 * math.sin(k * math.tau / 90)) for k in range(90)]
+    track = tmp_path / "my ring.csv"
+    track.write_text("# x_m,y_m,w_tr_right_m,w_tr_left_m\n" + "".join(f"{x:.3f},{y:.3f},5.0,5.0\n" for x, y in ring))
+    summary = drive(DriveOptions(track=str(track), laps=1, out=tmp_path / "out", report=False))
+    assert [lap["valid"] for lap in summary["laps"]] == [True]
+    assert "my-ring" in summary["recording"]
+
+
+def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
+    dry, wet = (
+        drive(DriveOptions(track=f"gen:3{where}", laps=1, report=False, out=tmp_path)) for where in ("", "@wet=0.5")
+    )
+    for summary in (dry, wet):
+        assert [lap["valid"] for lap in summary["laps"]] == [True]
+        assert summary["contacts"] == 0
+        assert ":" not in Path(summary["recording"]).name
+    assert wet["laps"][0]["time_s"] > 1.2 * dry["laps"][0]["time_s"]  # sqrt(2) in bends, less on the straights
+
+
+def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
+    options = replace(SHORT, track="kartwerk", car="kart", driver="convoy", cars=3, out=tmp_path)
+    summary = drive(options)
+    assert summary["ended"] == "done"
+    assert [car["number"] for car in summary["others"]] == [1, 2]
+    assert [car["ended"] for car in summary["others"]] == ["done", "done"]
+    cars = (summary, *summary["others"])
+    assert [car["contacts"] for car in cars] == [0, 0, 0]
+    assert all(car["mean_speed_mps"] > 1.0 and car["laps"] == [] for car in cars)
+    recordings = [Recording.open(car["recording"]) for car in cars]
+    assert len({recording.state["x"][0] for recording in recordings}) == 3  # from three places of the grid
+    assert recordings[2].about["number"] == 2
+
+
+def test_cars_through_a_wire_that_has_one(monkeypatch):
+    with pytest.raises(UsageError, match="a drive needs a car"):
+        drive(replace(SHORT, cars=0))
+
+
+def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import signal\n"
+        "class Driver:\n"
+        "    NEEDS = frozenset()\n"
+        "    def reset(self, course):\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "        open(__file__ + '.done', 'w').close()\n"
+        "    def act(self, state, dt):\n"
+        "        raise AssertionError\n",
+        "utf-8",
+    )
+    options = DriveOptions(driver=str(own), track="kartwerk", car="kart", out=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        drive(options)
+    assert (tmp_path / "own.py.done").exists()  # it was not broken off inside
+    assert not list(tmp_path.glob("*.mcap"))
+
+
+@pytest.mark.parametrize("sim", ["udacity_mpc", "donkeycar", "forza", "beamng"])
+def test_a_live_drive_has_a_map_only_where_one_is_named(sim):
+    def course(**options):
+        return drive_session._plan_course(
+            find(sim), DriveOptions(sim=sim, **options), find(sim).live_options(), lambda: False, SilentListener()
+        )[2]
+
+    assert isinstance(course(live=True), UnmappedCourse)
+    assert course(live=True, track="lakeside", car="hatchback").track.name == "lakeside"
+    assert course(live=True, track="lakeside").car is None
+    assert course(live=True, car="hatchback").car.name == "hatchback"
+    assert course().track.name in ("lakeside", "hartmoor")  # the embedded world's

@@ -1,0 +1,60 @@
+"""What a drive's setup makes of simulator, options and driver: defaults, `--host` options, the stick of a pad."""
+
+import pytest
+
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_setup import embedded_options, make_setup
+from trailbrake.errors import UsageError
+from trailbrake.sims.registry import find
+
+
+class Stick:
+    NEEDS = frozenset()
+    STICK = True
+    reset = act = print
+
+
+def test_track_and_car_are_those_of_the_embedded_world():
+    setup = make_setup(find("udacity"), DriveOptions(sim="udacity", seed=4))
+    world = setup.world
+    assert (world.track, world.car, world.seed, world.speed) == ("lakeside", "hatchback", 4, "max")
+    assert setup.live == find("udacity").live_options()
+
+
+def test_a_driver_by_the_stick_gets_a_stick_unless_the_user_says_otherwise():
+    options, forza = DriveOptions(sim="forza"), find("forza")
+    assert make_setup(forza, options).serve.steering == "linear"
+    assert make_setup(forza, options, driver=Stick()).serve.steering == "pad"
+    linear = DriveOptions(sim="forza", host=("steering=linear",))
+    assert make_setup(forza, linear, driver=Stick()).serve.steering == "linear"
+
+
+def test_host_options_are_converted():
+    serve = embedded_options(find("forza"), DriveOptions(host=("rate=120", "ndl-wrap=true")), None)
+    assert (serve.rate, serve.ndl_wrap) == (120.0, True)
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ("rat=120", "--host rat=120: no such option of the embedded simulator, expected KEY=VALUE; did you mean rate"),
+        ("rate", "--host rate: no such option"),
+        ("rate=fast", "--host rate=fast: Expected `float`"),
+    ],
+)
+def test_a_wrong_host_option_is_one_line(pair, said):
+    with pytest.raises(UsageError) as caught:
+        make_setup(find("forza"), DriveOptions(host=(pair,)))
+    assert str(caught.value).startswith(said)
+
+
+def test_a_live_drive_has_no_host_options():
+    assert make_setup(find("forza"), DriveOptions(live=True, host=("rat=120",))).serve is None
+
+
+def test_the_wire_s_own_delay_is_that_of_the_embedded_host():
+    beamng = find("beamng")
+    assert make_setup(beamng, DriveOptions(sim="beamng")).wire_delay == pytest.approx(0.005)
+    assert make_setup(beamng, DriveOptions(sim="beamng", host=("window=beamng",))).wire_delay == 0.0
+    assert make_setup(beamng, DriveOptions(sim="beamng", live=True)).wire_delay == 0.0
+    assert make_setup(find("forza"), DriveOptions(sim="forza")).wire_delay == 0.0

@@ -1,0 +1,121 @@
+"""What a drive is named after, and who is asked."""
+
+import signal
+import sys
+from dataclasses import replace
+
+import pytest
+from helpers.processes import command
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session import session_detection
+from trailbrake.roles import DetectedSession
+from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.registry import find
+from trailbrake.simulator_tools import SessionTool
+from trailbrake.tracks.track_library import load_track
+
+
+@pytest.fixture
+def detecting():
+    """Return a simulator that detects the kart track and the kart, and the calls of its tool."""
+    seen = []
+
+    def detect(live, *, track, car, idle, say):
+        seen.append((track, car))
+        say("found")
+        return DetectedSession(load_track("kartwerk") if track else None, load_car("kart") if car else None, "changed")
+
+    return replace(find("assetto"), session=SessionTool(detect, lambda: {"laps": 3})), seen
+
+
+def detected(simulator, **options):
+    said = []
+    options, live, track, car = session_detection.detect_track_and_car(
+        simulator, DriveOptions(**options), "live", lambda: False, said.append
+    )
+    return options.track, options.car, live, track.name, car.name, said
+
+
+def test_an_embedded_drive_asks_nobody(detecting):
+    simulator, calls = detecting
+    assert detected(simulator) == ("hartmoor", "gt3", "live", "hartmoor", "gt3", [])
+    assert detected(simulator, track="pinegrove")[0] == "pinegrove"
+    assert calls == []
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted", "track", "car"),
+    [
+        ({}, (True, True), "kartwerk", "kart"),
+        ({"track": "pinegrove"}, (False, True), "pinegrove", "kart"),
+        ({"car": "f1"}, (True, False), "kartwerk", "f1"),
+    ],
+)
+def test_a_live_drive_asks_for_what_is_not_named(detecting, named, wanted, track, car):
+    simulator, calls = detecting
+    assert detected(simulator, live=True, **named) == (track, car, "changed", track, car, ["found"])
+    assert calls == [wanted]
+
+
+def test_a_live_drive_with_both_named_asks_nobody(detecting):
+    simulator, calls = detecting
+    assert detected(simulator, live=True, track="pinegrove", car="f1")[:3] == ("pinegrove", "f1", "live")
+    assert calls == []
+
+
+@pytest.mark.parametrize(
+    ("named", "track", "car"),
+    [({}, None, None), ({"track": "pinegrove"}, "pinegrove", None), ({"car": "f1"}, None, "f1")],
+)
+def test_a_live_drive_invents_no_track_and_no_car(named, track, car):
+    """Forza's and BeamNG's wires name neither: it once was gt3 on hartmoor, whatever the game had loaded."""
+    site = session_detection.detect_track_and_car(
+        find("beamng"), DriveOptions(live=True, **named), "live", lambda: False, print
+    )
+    assert (site.options.track, site.options.car) == (track or "", car or "")
+    assert (site.track and site.track.name, site.car and site.car.name) == (track, car)
+
+
+def test_what_the_game_says_in_the_end(detecting):
+    simulator, _ = detecting
+    assert session_detection.report_game_session(simulator, DriveOptions(live=True)) == {"laps": 3}
+    assert session_detection.report_game_session(simulator, DriveOptions()) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="stops the served world by a signal")
+def test_a_live_drive_names_no_track_and_no_car(tmp_path):
+    """The game of this test is `serve`, its files are those that it writes: the road is read back from fast_lane.ai."""
+    root, out = tmp_path / "game", tmp_path / "out"
+    with command("serve", "assetto", "--track=kartwerk", "--car=kart", f"--ac-root={root}", shm=tmp_path) as serve:
+        serve.until("ready ")
+        words = [
+            "--live",
+            "--json",
+            "--no-report",
+            "--draw",
+            "--laps=0",
+            "--seconds=5",
+            f"--root={root}",
+            f"--out={out}",
+        ]
+        with command("drive", *words, shm=tmp_path) as drive:
+            assert drive.until("the game: ") == "the game: kart on kartwerk, practice"
+            assert "fast_lane.ai: " in drive.until("track by ")
+            drive.until("moving at ")
+            assert drive.end() == 0
+            summary = drive.summary
+        assert (summary["track"], summary["car"], summary["ended"]) == ("kartwerk", "kart", "done")
+        assert summary["off_track_s"] == 0.0
+        assert summary["mean_speed_mps"] > 5.0
+        assert summary["game"]["session"] == "practice"
+        # Given back standing: the car's last page says so, and its controls and lines are gone.
+        car = codec.decode_car((tmp_path / spec.car_name(0)).read_bytes())
+        assert abs(car.speed_kmh) < 0.5
+        assert car.brake == 1.0
+        assert not (tmp_path / spec.controls_name(0)).exists()
+        assert not (tmp_path / spec.DEBUG_LINES).exists()
+        serve.process.send_signal(signal.SIGTERM)
+        assert serve.end() == 0

@@ -1,0 +1,104 @@
+"""`connect`: exact lockstep by hand."""
+
+import pytest
+from helpers.beamng.contracts import THROTTLE
+
+from trailbrake import connect
+from trailbrake import drive as drive_laps
+from trailbrake.driving.options import DriveOptions
+from trailbrake.errors import UsageError
+from trailbrake.record.recording_reader import Recording
+from trailbrake.state import Controls, WheelTorque
+from trailbrake.state.tables import state_row
+
+
+def drive(steps=400):
+    with connect("beamng", simulink_time=0.0005) as sim:
+        asked = (Controls(throttle=0.5, steer=0.001 * (k % 50)) for k in range(steps))
+        return [state_row(sim.step(controls)) for controls in asked], sim.timing()
+
+
+def test_a_step_is_one_message_and_runs_repeat_to_the_bit():
+    (first, timing), (second, _) = drive(), drive()
+    assert [row[0] for row in first[:3]] == pytest.approx([0.001, 0.0015, 0.002])
+    assert list(map(repr, first)) == list(map(repr, second))
+    assert timing["exact_lockstep"]
+    assert (timing["steps"], timing["period_s"]) == (400, 0.0005)
+    assert timing["simulated_s"] == pytest.approx(0.2)
+
+
+def test_torques_drive_and_brake_the_car():
+    idle, drive_it, brake_it = WheelTorque(), WheelTorque(drive_torque=800.0), WheelTorque(brake_torque=800.0)
+    with connect("beamng") as sim:
+        for _ in range(200):
+            fast = sim.step(Controls(wheels=(idle, idle, drive_it, drive_it)))
+        for _ in range(100):
+            slow = sim.step(Controls(wheels=(brake_it,) * 4))
+    assert fast.speed > 1.5
+    assert slow.speed < fast.speed - 0.5
+
+
+def test_custom_values():
+    with connect("beamng") as sim:
+        sim.step(Controls(), custom=[1.0])
+        assert sim.custom == (0.0,) * 50
+        with pytest.raises(UsageError, match="up to 50"):
+            sim.step(Controls(), custom=[0.0] * 51)
+
+
+def test_free_values_in_the_controls_are_checked_as_well():
+    with connect("beamng", track="plain", car="hatchback") as sim:
+        with pytest.raises(UsageError, match="too many free values, expected up to 50, got 51"):
+            sim.step(Controls(custom=(0.0,) * 51))
+        with pytest.raises(UsageError, match="free values are numbers, got 'fast'"):
+            sim.step(Controls(custom=("fast",)))
+        sim.step(Controls(custom=(1.0, 2.0)))
+
+
+def test_another_simulator_steps_too_and_says_what_it_has_not():
+    with connect("assetto") as sim:
+        assert sim.step(Controls(throttle=1.0)).time > 0.0
+        with pytest.raises(UsageError, match="too many free values"):
+            sim.step(Controls(), custom=[1.0])
+    with pytest.raises(UsageError, match="no option simulink"), connect("beamng", simulink=1):
+        pass
+
+
+def test_a_path_may_be_a_text(tmp_path):
+    path = tmp_path / "contract.csv"
+    path.write_text(THROTTLE)
+    with connect("beamng", contract=str(path)) as sim:
+        state = sim.step(Controls(throttle=1.0))
+    assert (sim.period, state.time) == (0.0005, pytest.approx(0.001))
+
+
+@pytest.mark.slow
+def test_line_follow_drives_through_the_wire_and_the_recording_says_how_the_wire_did(tmp_path):
+    summary = drive_laps(
+        DriveOptions(sim="beamng", track="kartwerk", car="kart", laps=0, seconds=5.0, out=tmp_path, report=False)
+    )
+    assert summary["ended"] == "done"
+    assert summary["mean_speed_mps"] > 3.0
+    assert summary["host"]["coupling"]["step_s"] == 0.005
+    wire = Recording.open(summary["recording"]).wire
+    assert wire["link"]["received"] == wire["link"]["sent"] >= 1000
+    assert wire["host"]["vehicles"][0]["accepted"] >= 999
+    assert wire["host"]["vehicles"][0]["most_in_flight"] == 1
+
+
+@pytest.mark.parametrize("name", ["forza", "assetto", "beamng"])
+def test_a_camera_beside_the_wire(name):
+    """Pictures for wires that have none: at the camera's own rate, equal in equal runs, and with every ability kept."""
+    runs = []
+    for _ in range(2):
+        with connect(name, track="lakeside", car="hatchback", camera="world,size=64x48,rate=20") as sim:
+            images = [sim.state.image]
+            while sim.state.time < images[0].taken_at + 0.21:
+                images.append(sim.step(Controls(throttle=1.0)).image)
+            runs.append([image.data for image in images])
+            if name == "beamng":
+                sim.step(Controls(), custom=[1.0])
+        assert images[0].pixels.shape == (48, 64, 3)
+        assert images[-1].number == 5
+        assert len({id(image) for image in images}) == 5
+    assert runs[0] == runs[1]
