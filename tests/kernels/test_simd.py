@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trailbrake import kernels
 from trailbrake.kernels import BACKEND, inline_jit, lane_jit, simd
-from trailbrake.kernels.lane_blocks import LANES, get, lanes_per_block, put
+from trailbrake.kernels.lane_blocks import LANES, get, get_indexed, lanes_per_block, put
 from trailbrake.kernels.simd import vectorize
 
 ROWS = 8
@@ -149,7 +149,7 @@ def _read(block, j, table: Array, two: float):
     put(block, 1, j, line[0] + two * line[13])
     put(block, 2, j, line[7])
     put(block, 3, j, table[int(at), int(at * two) + 1])
-    put(block, 4, j, get(block, 5 + int(get(block, 7, j)), j))
+    put(block, 4, j, get_indexed(block, 5, int(get(block, 7, j)), j))
 
 
 _run_read = vectorize(_read)

@@ -5,13 +5,14 @@ after the other. It needs the extra `gpu`. With NUMBA_ENABLE_CUDASIM=1 the same 
 car by car, for tests.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trailbrake.errors import UsageError
-from trailbrake.kernels import BACKEND
+from trailbrake.kernels import BACKEND, lane_blocks
 from trailbrake.kernels.lane_phases import Phases, find_source
 
 _HINT = 'pip install "trailbrake[gpu]", and a driver of the card that is new enough for it'
@@ -41,15 +42,75 @@ def require_cuda() -> ModuleType:
     return found
 
 
+class BlockAccess(NamedTuple):
+    """What functions of the card call in place of those of `lane_blocks`; the lane is always 0.
+
+    Attributes:
+        get: `(block, row, lane)`, of a row known at compile time.
+        get_indexed: `(block, row, index, lane)`, of row `row + index`, where only `row` is known.
+        put: `(block, row, lane, value)`, of a row known at compile time.
+    """
+
+    get: Callable[..., Any]
+    get_indexed: Callable[..., Any]
+    put: Callable[..., None]
+
+
+def _get_element(block: Any, row: int, lane: int) -> Any:
+    return block[row]
+
+
+def _get_indexed_element(block: Any, row: int, index: int, lane: int) -> Any:
+    return block[row + index]
+
+
+def _put_element(block: Any, row: int, lane: int, value: float) -> None:
+    block[row] = value
+
+
+ARRAY_ACCESS = BlockAccess(_get_element, _get_indexed_element, _put_element)
+
+
+def make_transfer(*, load: Sequence[int] = (), store: Sequence[int] = ()) -> Any:
+    """Return a function of the card, `(block)`, that stores rows of `block.rows` to a car, then loads others from it.
+
+    The car is line `block.car` of `block.cars`. The function is a line of source text for each row: one index that
+    is not constant would keep the whole array out of registers.
+    """
+    lines = [f"    block.cars[block.car, {row}] = block.rows[{row}]\n" for row in store]
+    lines += [f"    block.rows[{row}] = block.cars[block.car, {row}]\n" for row in load]
+    names: dict[str, Any] = {}
+    exec("def transfer(block):\n" + ("".join(lines) or "    pass\n"), names)
+    return names["transfer"]
+
+
 class CudaCompiler:
     """Compiles kernels to functions of a graphics card, each once.
 
     Args:
         single: whether numbers are float32 and arithmetic is free, as in `kernels.single_precision`.
+        access: how kernels read and write a block; by default it is an array with one number in each row.
+        replacements: functions of the card in place of kernels that others call.
+        hooks: functions of the card, `(block)`, to call before and after a vectorized function; None: nothing.
     """
 
-    def __init__(self, *, single: bool) -> None:
+    def __init__(
+        self,
+        *,
+        single: bool,
+        access: BlockAccess | None = None,
+        replacements: Mapping[Any, Any] | None = None,
+        hooks: Mapping[Any, tuple[Any, Any]] | None = None,
+    ) -> None:
         self._single = single
+        self._hooks = dict(hooks or {})
+        accessors = access or ARRAY_ACCESS
+        self._replacements: dict[Any, Any] = {
+            lane_blocks.get: accessors.get,
+            lane_blocks.get_indexed: accessors.get_indexed,
+            lane_blocks.put: accessors.put,
+            **(replacements or {}),
+        }
         self._cuda: Any = require_cuda()
         # `fastmath` of CUDA: its elementary functions have errors of some 1e-7.
         self._options = {"device": True, "fastmath": single}
@@ -67,16 +128,14 @@ class CudaCompiler:
         return self._cuda.jit(**self._options)(function)
 
     def _translate_kernel(self, kernel: Any) -> Any:
-        from trailbrake.kernels import LANE_SOURCES, lane_blocks
+        from trailbrake.kernels import LANE_SOURCES
         from trailbrake.kernels.enum_constants import inline_enums
         from trailbrake.kernels.simd import VECTORIZED_PHASES
 
+        if kernel in self._replacements:
+            return self._replacements[kernel]
         if kernel in VECTORIZED_PHASES:
-            return self._chain_phases(VECTORIZED_PHASES[kernel])
-        if kernel is lane_blocks.get:
-            return _get_lane
-        if kernel is lane_blocks.put:
-            return _put_lane
+            return self._chain_phases(VECTORIZED_PHASES[kernel], *self._hooks.get(kernel, (None, None)))
         folded = inline_enums(find_source(kernel))
         names: dict[str, Any] = {**folded.__globals__, "LANES": 1, "np": self._numpy}
         for name in folded.__code__.co_names:
@@ -88,24 +147,27 @@ class CudaCompiler:
             elif (
                 value in LANE_SOURCES
                 or value in VECTORIZED_PHASES
-                or value in (lane_blocks.get, lane_blocks.put)
+                or value in self._replacements
                 or hasattr(value, "py_func")
             ):
                 names[name] = self.compile_kernel(value)
         constants = tuple(self._to_real(c) if type(c) is float else c for c in folded.__code__.co_consts)
         return FunctionType(folded.__code__.replace(co_consts=constants), names, folded.__name__)
 
-    def _chain_phases(self, phases: Phases) -> Any:
+    def _chain_phases(self, phases: Phases, before: Any, after: Any) -> Any:
         # As source text, because numba cannot compile a loop over functions. A block has one lane, number 0.
         calls = [call for calls in phases.calls for call in calls]
         names: dict[str, Any] = {f"call{k}": self.compile_kernel(call.function) for k, call in enumerate(calls)}
         names["real"] = np.float32 if self._single else np.float64
         arguments = {name: name if table else f"real({name})" for name, table in phases.tables.items()}
-        body = ""
+        hooks = {name: self._compile_device(hook) for name, hook in (("before", before), ("after", after)) if hook}
+        names |= hooks
+        body = "    before(block)\n" if before else ""
         for k, call in enumerate(calls):
             constants = [f"real({value!r})" if type(value) is float else repr(int(value)) for value in call.constants]
             values = ["block", *constants, "0", *(arguments[name] for name in call.inputs)]
             body += f"    call{k}({', '.join(values)})\n"
+        body += "    after(block)\n" if after else ""
         exec(f"def run({', '.join(['block', 'lanes', *phases.tables])}):\n{body}", names)
         return names["run"]
 
@@ -123,11 +185,3 @@ class CudaCompiler:
 
     def _to_real(self, value: float) -> Any:
         return np.float32(value) if self._single else value
-
-
-def _get_lane(block: Any, row: int, lane: int) -> Any:
-    return block[row + lane]
-
-
-def _put_lane(block: Any, row: int, lane: int, value: float) -> None:
-    block[row + lane] = value

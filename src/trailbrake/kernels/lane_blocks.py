@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     def put(block: Any, row: int, lane: int, value: float) -> None:
         """Set quantity `row` of lane `lane` of a block to `value`."""
 
+    def get_indexed(block: Any, row: int, index: int, lane: int) -> float:
+        """Return quantity `row + index` of lane `lane` of a block, where only `row` is known at compile time."""
+
 elif BACKEND == "numba":
     from llvmlite import ir
     from numba.core import types
@@ -64,6 +67,17 @@ elif BACKEND == "numba":
 
         return types.void(block, types.intp, types.intp, block.dtype), codegen
 
+    @intrinsic
+    def get_indexed(typingctx: Any, block: Any, row: Any, index: Any, lane: Any) -> Any:
+        """Return quantity `row + index` of lane `lane` of a block, where only `row` is known at compile time."""
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            block, row, index, lane = args
+            row = builder.add(row, index)
+            return builder.load(_element_pointer(context, builder, signature.args[0], block, row, lane))
+
+        return block.dtype(block, types.intp, types.intp, types.intp), codegen
+
 else:
 
     def get(block: Any, row: int, lane: int) -> float:
@@ -74,3 +88,8 @@ else:
     def put(block: Any, row: int, lane: int, value: float) -> None:
         """Set quantity `row` of lane `lane` of a block to `value`."""
         block[row + lane] = value
+
+    def get_indexed(block: Any, row: int, index: int, lane: int) -> float:
+        """Return quantity `row + index` of lane `lane` of a block, where only `row` is known at compile time."""
+        value: float = block[row + index + lane]
+        return value

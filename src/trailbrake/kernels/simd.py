@@ -14,7 +14,7 @@ Lane code may use:
 * `int(x)` as an index that differs from lane to lane. It must be in range in every lane, also in lanes without a car.
   `row = table[int(x)]` is a row of a table and `row[3]` one column of it; rows are read in whole vectors, so such a
   table has a multiple of a block's lanes in columns. `table[int(x), int(y)]` is one element, and so is
-  `get(block, FIRST + int(x), lane)` of a row that this phase does not write.
+  `get_indexed(block, FIRST, int(x), lane)` of a row that this phase does not write.
 
 A branch on a lane's value raises TypeError when it is traced. Within a phase each row is read and written once,
 however often the code names it. Nothing is reordered between phases, so a phase should be about as long as a processor
@@ -308,6 +308,7 @@ if BACKEND == "numba":
         "math": SimpleNamespace(sqrt=lambda x: _tracer.call_intrinsic("sqrt", x), pi=math.pi),
         "np": SimpleNamespace(floor=lambda x: _tracer.call_intrinsic("floor", x)),
         "get": lambda block, row, lane: _tracer.get_row(row),
+        "get_indexed": lambda block, row, index, lane: _tracer.get_row(index + row),
         "put": lambda block, row, lane, value: _tracer.put_row(int(row), value),
     }
 

@@ -155,7 +155,9 @@ def collide_with_walls(block: Array, road: RoadTables, lane: int) -> bool:
         by = half_width if corner % 2 == 0 else -half_width
         rx, ry = bx * cos - by * sin, bx * sin + by * cos
         along, _, offset = road_coordinates(block, lane, bx, by)
-        if abs(offset) <= get(block, WorkRow.ROAD_WALL_LEFT if offset > 0.0 else WorkRow.ROAD_WALL_RIGHT, lane):
+        # A value, not a row, is selected: a row known at compile time is a register of a graphics card.
+        wall_left, wall_right = get(block, WorkRow.ROAD_WALL_LEFT, lane), get(block, WorkRow.ROAD_WALL_RIGHT, lane)
+        if abs(offset) <= (wall_left if offset > 0.0 else wall_right):
             continue  # closer than any wall around the car
         i, k, u = bracket_rows(road.table, get(block, StateRow.S, lane) + along)
         width = RoadColumn.WIDTH_LEFT if offset > 0.0 else RoadColumn.WIDTH_RIGHT

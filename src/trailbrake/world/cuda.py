@@ -8,17 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trailbrake.cars.params import CarParams
-from trailbrake.kernels.cuda_compiler import CudaCompiler
-from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch
-from trailbrake.world.contact import collide_cars
-from trailbrake.world.integration import advance_blocks
-from trailbrake.world.kernel_arguments import CarBlocks, RoadTables, StepPlan
-from trailbrake.world.row_layout import Array, AxleRow, ControlRow, StateRow, WorkRow
+from trailbrake.world.cuda_kernels import get_kernels
+from trailbrake.world.row_layout import Array, ControlRow, StateRow
 
 cuda: Any = numba.cuda
-THREADS = 64  # of a block of the card: a car's work block takes what several would need of its first-level cache
 
 
 class CudaBatch:
@@ -56,13 +51,12 @@ class CudaBatch:
         tyre_heat: bool = False,
         single_precision: bool = True,
     ) -> None:
-        device = CudaCompiler(single=single_precision)
+        self._kernels = get_kernels(single=single_precision)
         self.host_batch = Batch(
             track, cars, n, group_size=group_size, tyre_heat=tyre_heat, single_precision=single_precision
         )
         self.n = self.host_batch.n
         self.collisions_enabled = True
-        self._advance, self._collide, self._write = _compile_entries(device, self.host_batch.dtype)
         self.upload_host()
 
     def upload_host(self) -> None:
@@ -72,11 +66,15 @@ class CudaBatch:
         columns = kept.transpose(0, 2, 1).reshape(-1, ControlRow.COUNT)[: self.n]
         self.cars: Any = to(np.asfortranarray(columns))
         lanes = host.params.reshape(len(host.params), -1, host.lanes)
-        self._params = to(np.ascontiguousarray(lanes.transpose(0, 2, 1).reshape(-1, lanes.shape[1])))
+        params = np.zeros((len(host.params) * host.lanes, self._kernels.param_columns), host.dtype)
+        params[:, : lanes.shape[1]] = lanes.transpose(0, 2, 1).reshape(-1, lanes.shape[1])
+        self._params = to(params)
+        self._equal_params = params[0] if (params == params[0]).all() else None
         self._kinds = to(
             np.ascontiguousarray((host.kinds[:, None] * host.lanes + np.arange(host.lanes)).reshape(-1)[: self.n])
         )
         self._maps = to(np.ascontiguousarray(host.maps, host.dtype))
+        self._advance: Any = None  # the kernel, compiled at the first step
         (table, spacing, closed), segments, off_grip, off_rolling = host.road
         # In the precision of the state, or each thread would compute the road in double precision.
         self._road = (
@@ -91,8 +89,7 @@ class CudaBatch:
         lanes = self.host_batch.lanes
         kept = self.host_batch.cars.reshape(-1, ControlRow.COUNT, lanes)
         rows = np.ascontiguousarray(kept[chosen // lanes, : StateRow.COUNT, chosen % lanes].T)
-        grid = -(-len(chosen) // THREADS)
-        self._write[grid, THREADS](self.cars, cuda.to_device(rows), cuda.to_device(chosen))
+        self._kernels.write(self.cars, cuda.to_device(rows), cuda.to_device(chosen))
 
     def get_row(self, row: int, count: int = 1) -> Array:
         """Return quantity `row` of all cars, (n,); with `count` > 1 that many rows from it on, (count, n)."""
@@ -117,52 +114,13 @@ class CudaBatch:
         real, group_size = host.dtype, host.group_size
         cars = self.cars, self._params, self._kinds, self._maps
         plan = real(dt), real(dt * substeps), substeps
-        self._advance[-(-self.n // THREADS), THREADS](cars, self._road, plan)
+        if self._advance is None:
+            self._advance = self._kernels.compile_advance(cars, self._road, plan, self._equal_params)
+        self._kernels.advance(self._advance, cars, self._road, plan, self._equal_params)
         if group_size > 1 and substeps > 0 and self.collisions_enabled:
-            groups = self.n // group_size
             contact_range = real(2.0 * host.corner_distance)
-            self._collide[-(-groups // THREADS), THREADS](cars, contact_range, group_size, groups)
+            self._kernels.collide(cars, contact_range, group_size, self.n // group_size)
 
     def synchronize(self) -> None:
         """Wait until the card has done all steps."""
         cuda.synchronize()
-
-
-def _compile_entries(device: CudaCompiler, dtype: Any) -> tuple[Any, Any, Any]:
-    size, states = int(AxleRow.COUNT), int(StateRow.COUNT)
-    moved = int(WorkRow.DX)  # the only rows that a call begins with: DX, DY, DYAW
-    real = np.dtype(dtype)
-    move, touch = device.compile_kernel(advance_blocks), device.compile_kernel(collide_cars)
-
-    # Tuples instead of NamedTuples between the processor and the card: numba.cuda converts only these.
-    @cuda.jit  # type: ignore[untyped-decorator]
-    def advance_cars(arrays: Any, ground: Any, plan: Any) -> None:
-        cars, params, kinds, maps = arrays
-        table, spacing, closed, segments, off_grip, off_rolling = ground
-        dt, period, substeps = plan
-        car = cuda.grid(1)
-        n = cars.shape[0]
-        if car < n:
-            work = cuda.local.array(size, real)
-            for row in range(moved, moved + 3):
-                work[row] = 0.0
-            blocks = CarBlocks(cars, params, kinds, maps, n, dt)
-            road = RoadTables(RoadTable(table, spacing, closed), segments, off_grip, off_rolling)
-            # Groups of one: all cars move before any of them collide.
-            move(blocks, work, road, StepPlan(dt, period, substeps), 1, car, car + 1, -1)
-
-    @cuda.jit  # type: ignore[untyped-decorator]
-    def collide_groups(arrays: Any, contact_range: Any, group_size: Any, groups: Any) -> None:
-        cars, params, kinds, maps = arrays
-        at = cuda.grid(1)
-        if at < groups:
-            touch(CarBlocks(cars, params, kinds, maps, cars.shape[0], contact_range), group_size, at, at + 1)
-
-    @cuda.jit  # type: ignore[untyped-decorator]
-    def write(cars: Any, rows: Any, chosen: Any) -> None:
-        at = cuda.grid(1)
-        if at < chosen.shape[0]:
-            for row in range(states):
-                cars[chosen[at], row] = rows[row, at]
-
-    return advance_cars, collide_groups, write

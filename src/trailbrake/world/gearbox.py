@@ -6,7 +6,7 @@
 import numpy as np
 
 from trailbrake.kernels import inline_jit
-from trailbrake.kernels.lane_blocks import get, put
+from trailbrake.kernels.lane_blocks import get, get_indexed, put
 from trailbrake.kernels.maths import clamp
 from trailbrake.world.row_layout import MAP_POINTS, Array, AxleRow, ControlRow, ParamRow, StateRow, WorkRow
 
@@ -33,7 +33,7 @@ MIN_MOTOR_SPEED = 100.0  # rad/s, engine speed below which the motor's torque no
 @inline_jit
 def gear_ratio(block: Array, gear: float, lane: int) -> float:
     """Return the overall ratio of a gear."""
-    return get(block, ParamRow.RATIOS + 1 + int(gear), lane)
+    return get_indexed(block, ParamRow.RATIOS + 1, int(gear), lane)
 
 
 @inline_jit
