@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
-from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError
 from trailbrake.identification.lap_fault import LapFault

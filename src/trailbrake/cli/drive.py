@@ -37,7 +37,8 @@ def build_drive_command(simulator: AnySimulator) -> Callable[..., int]:
 def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page: PageOptions, *, json: bool) -> int:
     """Drive, print the summary, and return the exit code."""
     from trailbrake.cli.terminal_progress import TerminalProgress
-    from trailbrake.driving.session.drive_session import INTERRUPTED, drive
+    from trailbrake.driving.run import INTERRUPTED
+    from trailbrake.driving.session.drive_session import drive
 
     if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",

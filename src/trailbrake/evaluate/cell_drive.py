@@ -1,22 +1,22 @@
 """`drive_cell`: one cell in this process, through the simulator's wire, in lockstep."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, load_driver
+from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.driving.goals import Goal, Laps, NoFuel, NoHeadway, TimeUp
-from trailbrake.driving.loop.command_gate import CommandGate
-from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import UNKNOWN_CAR, DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.driving.session.connection import open_connection
-from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
+from trailbrake.driving.session.car_session import store_course
+from trailbrake.driving.session.connection import Connection
+from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
+from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs, describe_signals
 from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result
 from trailbrake.evaluate.plan import Cell
@@ -84,26 +84,32 @@ def _drive_simulator(
     driver.reset(course)
     planned = course.car is not None and not isinstance(course, UnmappedCourse)
     predicted = course.profile.lap_time if planned else math.nan
-    supervisor = Supervisor()
     setup = make_setup(simulator, options, live, driver)
-    with open_connection(setup, lambda: False) as connection:
+    watched: list[tuple[RoadMonitor, Recorder | None]] = []
+
+    def watch_cars(connection: Connection) -> Iterator[CarWatch]:
         if not isinstance(connection.plant, RoadPlant):
             raise UsageError("a world without a road", where="--sims", got=simulator.name)
         road = connection.plant.track.road
         monitor = RoadMonitor(road, plant=connection.plant)
         goal = make_cell_goal(cell.laps if road.closed else 1, cell.seconds)
-        recorder = None if recording is None else _open_recorder(recording, cell, setup.wire_delay)
+        recorder = None if recording is None else _open_recorder(recording, cell, setup, course)
+        watched.append((monitor, recorder))
         taps: list[Tap] = [monitor] if recorder is None else [monitor, recorder]
-        commands = CommandGate(connection.link, declared_commands(driver, options.driver), say,
-                               custom=declared_custom_values(driver, options.driver))  # fmt: skip
-        seat = CarLoop(connection.link, driver, supervisor, taps, lambda: goal.judge(monitor),
-                       commands=commands, say=say)  # fmt: skip
-        try:
-            loop = run_loop(seat, connection.pacer, say=say)
-        finally:
+
+        def record(text: str) -> None:
+            if recorder is not None:
+                recorder.store_event(monitor.time, text)
+
+        def close() -> None:
             if recorder is not None:
                 recorder.close()
-        result = build_result(monitor, loop.reason, predicted)
+
+        yield CarWatch(taps, lambda: goal.judge(monitor), say, record, close)
+
+    outcome = drive_cars(setup, [NamedDriver(driver, options.driver)], watch_cars, Supervisor(), say=say)
+    monitor, recorder = watched[0]
+    result = build_result(monitor, outcome.loop.reason, predicted)
     return result if recorder is None else replace(result, recording=recorder.path.name)
 
 
@@ -115,8 +121,12 @@ def _load_course(simulator: AnySimulator, options: DriveOptions, live: object) -
     return Course(load_track(options.track), car)
 
 
-def _open_recorder(path: Path, cell: Cell, wire_delay: float) -> Recorder:
-    recorder = Recorder(path, pictures=False, limits=ONE_FILE)
-    recorder.start({"sim": cell.sim, "driver": cell.driver, "track": cell.track, "car": cell.car, "seed": cell.seed,
-                    "world": list(cell.condition), "laps": cell.laps, WIRE_DELAY: wire_delay})  # fmt: skip
+def _open_recorder(path: Path, cell: Cell, setup: DriveSetup, course: Course) -> Recorder:
+    recorder = Recorder(path, pictures=False, signals=setup.signals, limits=ONE_FILE)
+    about = {"sim": cell.sim, "driver": cell.driver, "track": cell.track, "car": cell.car, "seed": cell.seed,
+             "world": list(cell.condition), "laps": cell.laps, WIRE_DELAY: setup.wire_delay}  # fmt: skip
+    if setup.signals:
+        about["signals"] = describe_signals(setup.signals)
+    recorder.start(about)
+    store_course(recorder, course)
     return recorder

@@ -14,11 +14,10 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers import gains
 from trailbrake.drivers.driver_registry import find_driver_class
 from trailbrake.driving.goals import NoHeadway, OffRoad, OnceAlong, Standstill
-from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.driving.session.connection import open_connection
+from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import UsageError
@@ -84,14 +83,11 @@ def run_trial(
     half_width = 0.5 * course.known_car().body.width if keep_to == "road" else 0.0
     monitor = RoadMonitor(course.track.road, half_width=half_width)
     driver.reset(course)
-    supervisor = Supervisor()
-    with open_connection(setup, lambda: False) as connection:
-        loop = CarLoop(
-            connection.link, driver, supervisor, [monitor], lambda: "" if stopped() else TRIAL_GOAL.judge(monitor)
-        )
-        result = run_loop(loop, connection.pacer)
+    supervisor, name = Supervisor(), setup.options.driver
+    watch = CarWatch([monitor], lambda: "" if stopped() else TRIAL_GOAL.judge(monitor))
+    outcome = drive_cars(setup, [NamedDriver(driver, name)], lambda connection: [watch], supervisor)
     if supervisor.stop_reason:
-        raise UsageError(f"the trial broke off: {result.reason}", where=setup.options.driver)
+        raise UsageError(f"the trial broke off: {outcome.loop.reason}", where=name)
     return measure_outcome(monitor, free_edge=keep_to == "road")
 
 

@@ -12,7 +12,7 @@ from trailbrake.drivers.survey import SurveyGains
 from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
 from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.errors import SimulatorError, UsageError

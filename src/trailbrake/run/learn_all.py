@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from trailbrake.driving.options import DriveOptions
-from trailbrake.driving.session.drive_session import INTERRUPTED, drive
+from trailbrake.driving.run import INTERRUPTED
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject

@@ -1,22 +1,18 @@
 """A drive that is only recorded, for the verbs that learn from it: no scoring, no report, a driver of the caller's."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
 from trailbrake.driving.goals import Goal
-from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
-from trailbrake.driving.loop.standstill import brake_to_standstill
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.run import INTERRUPTED, CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import store_road
-from trailbrake.driving.session.connection import open_connection
-from trailbrake.driving.session.drive_protection import protect_cars
-from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.driving.session.progress import ProgressListener
@@ -104,31 +100,25 @@ def record_drive(
     simulator, drive, live, road = target
     drive = replace(drive, signals=(*drive.signals, *simulator.learning_signals))
     setup = make_setup(simulator, drive, live, driver)
-    with (
-        handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop),
-        open_connection(setup, lambda: supervisor.stop_reason != "") as connection,
-    ):
-        path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"
+    path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"
+    recorders: list[Recorder | ThreadedRecorder] = []
+
+    def watch_cars(connection: Connection) -> Iterator[CarWatch]:
         plain = Recorder(path, signals=setup.signals)
-        recorder = ThreadedRecorder(plain) if drive.live else plain
+        recorder = ThreadedRecorder(plain) if setup.is_real_time else plain
+        recorders.append(recorder)
         recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car,
                         WIRE_DELAY: setup.wire_delay, "signals": describe_signals(setup.signals)})  # fmt: skip
         if road is not None:
             store_road(recorder, road)
-        say = listener.show_message
-        try:
-            seat = CarLoop(
-                connection.link, driver, supervisor, [recorder, end.monitor], lambda: "" if end.is_over() else None
-            )
-            guard = (
-                protect_cars([seat], say, lambda text: None, recorder.close, breakable, guard=connection.guard)
-                if drive.live
-                else nullcontext()
-            )
-            with guard:
-                result = run_loop(seat, connection.pacer, say=say)
-                if drive.live and not result.reason and not brake_to_standstill([seat], connection.pacer):
-                    say("the car was given back rolling: it did not come to a stand")
-        finally:
-            recorder.close()
-    return RecordedDrive(Path(recorder.path), result.simulated_s, result.reason)
+
+        def record(text: str) -> None:
+            recorder.store_event(end.monitor.time, text)
+
+        yield CarWatch([recorder, end.monitor], lambda: "" if end.is_over() else None, listener.show_message, record,
+                       recorder.close)  # fmt: skip
+
+    with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
+        outcome = drive_cars(setup, [NamedDriver(driver, drive.driver)], watch_cars, supervisor,
+                             say=listener.show_message, breakable=breakable)  # fmt: skip
+    return RecordedDrive(Path(recorders[0].path), outcome.loop.simulated_s, outcome.loop.reason)

@@ -12,7 +12,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 
 from trailbrake.drivers import gains
-from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.run.gain_search import GainSearch

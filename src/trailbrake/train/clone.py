@@ -10,7 +10,7 @@ import numpy as np
 
 from trailbrake.drivers.policy_archive import SUFFIX
 from trailbrake.drivers.policy_file import ImagePolicy, write_policy
-from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.system import steady_clock

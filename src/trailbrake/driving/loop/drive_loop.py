@@ -107,11 +107,12 @@ class CarLoop:
         supervisor: of this car alone.
         taps: shown every tick until the goal is reached.
         goal: called every tick; a text ends this car's drive ("" = as planned), None goes on.
-        commands: sends what the driver requests beside driving; None leaves it out. Taps see what was sent.
+        commands: sends what the driver requests beside driving; None refuses everything. Taps see what was sent.
         pace: makes the simulator wait for the driver; None lets it run at its own pace.
         say: takes a line when samples are rejected, no flood of them.
 
     Attributes:
+        commands: as above.
         ended: what the goal said; None while it goes on.
         simulated_s: s of simulator time driven.
         dt: s of simulator time before the newest tick; 0 where the clock jumped.
@@ -137,7 +138,7 @@ class CarLoop:
         self.simulated_s = self.dt = 0.0
         self.speed = math.nan
         self.is_blind = False
-        self._driver, self._taps, self._goal, self._commands = driver, taps, goal, commands
+        self._driver, self._taps, self._goal, self.commands = driver, taps, goal, commands
         self._say = LineBudget(say)
         self._answer: Callable[[CarState, float], Controls] = driver.act
         self._act: Callable[[CarState, float], Controls] = self._answer
@@ -193,10 +194,10 @@ class CarLoop:
             if self.pace is not None:
                 self.pace.add_answer(steady_clock.now() - now, self.link.counters.lost)
             return None
-        if controls.custom and self._commands is not None:
-            controls.custom = self._commands.limit_custom(controls.custom)
+        if controls.custom and self.commands is not None:
+            controls.custom = self.commands.limit_custom(controls.custom)
         self.link.write(controls)
-        if controls.command is not None and (self._commands is None or not self._commands.send(controls.command)):
+        if controls.command is not None and (self.commands is None or not self.commands.send(controls.command)):
             controls.command = None
         self._last_sent = controls
         return controls

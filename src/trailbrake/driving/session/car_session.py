@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
-from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, declared_optional_commands
 from trailbrake.driving.goals import make_drive_goal
-from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.drive_loop import CarLoop
-from trailbrake.driving.loop.driver_pace import DriverPace
-from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.run import CarWatch
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.session.wire_scoring import WireLapScorer
 from trailbrake.json_types import JsonObject
@@ -24,7 +21,7 @@ from trailbrake.record.file_names import safe_name
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
-from trailbrake.roles import Driver, Link, Tap
+from trailbrake.roles import Link, Tap
 from trailbrake.state import CarState, Controls, Signal
 from trailbrake.system import steady_clock
 from trailbrake.tracks.road import Road, RoadColumn
@@ -81,33 +78,30 @@ def has_plan(course: Course) -> bool:
 
 
 class CarSession:
-    """One car of a drive: its tick, its taps and its score.
+    """One car of a drive: its taps, its score and its part of the summary.
 
     Args:
         plan: of the drive.
         link: an open link to the car.
-        driver: drives the car; after reset.
-        supervisor: of this car alone.
         listener: receives the first car's progress.
         number: 0 for the first car of the drive.
         watchers: further taps.
-        pace: makes the simulator wait for the driver.
+
+    Attributes:
+        loop: the car's loop, once the drive has made it.
     """
 
     def __init__(
         self,
         plan: SessionPlan,
         link: Link,
-        driver: Driver,
-        supervisor: Supervisor,
         listener: ProgressListener,
         number: int = 0,
         watchers: Sequence[Tap] = (),
-        *,
-        pace: DriverPace | None = None,
     ) -> None:
         options, laps, course, about, _ = plan
-        self.number, self.link, self.supervisor = number, link, supervisor
+        self.number, self.link = number, link
+        self.loop: CarLoop | None = None
         self.recorder = recorder = _make_recorder(plan, number)
 
         def finished(lap: LapRecord) -> None:
@@ -125,20 +119,22 @@ class CarSession:
         if number == 0:
             taps.append(_ProgressTap(listener, self.scorer, laps))
         taps += watchers
-        self._taps = taps
+        self._taps, self._listener = taps, listener
         for tap in taps:
             tap.start(about | {"number": number} if number else about)
+        self._goal = make_drive_goal(laps, options.seconds)
+
+    def make_watch(self) -> CarWatch:
+        """Return what watches the car and ends its drive."""
 
         def say(text: str) -> None:
-            recorder.store_event(self.scorer.time, text)
-            listener.show_message(text)
+            self._record(text)
+            self._listener.show_message(text)
 
-        self.commands = CommandGate(link, declared_commands(driver, options.driver), say,
-                                    custom=declared_custom_values(driver, options.driver),
-                                    optional=declared_optional_commands(driver, options.driver))  # fmt: skip
-        goal = make_drive_goal(laps, options.seconds)
-        self.seat = CarLoop(link, driver, supervisor, taps, lambda: goal.judge(self.scorer), commands=self.commands,
-                            pace=pace, say=say)  # fmt: skip
+        return CarWatch(self._taps, lambda: self._goal.judge(self.scorer), say, self._record, self.close)
+
+    def _record(self, text: str) -> None:
+        self.recorder.store_event(self.scorer.time, text)
 
     def close(self) -> None:
         """End what watches: what is held is written."""
@@ -147,18 +143,21 @@ class CarSession:
 
     def build_summary(self) -> JsonObject:
         """Return what is to be said of this car."""
-        scorer = self.scorer
+        scorer, loop = self.scorer, self.loop
+        assert loop is not None
+        assert loop.commands is not None
+        supervisor, commands = loop.supervisor, loop.commands
         return {
-            **({"number": self.number, "ended": self.supervisor.stop_reason or "done"} if self.number else {}),
+            **({"number": self.number, "ended": supervisor.stop_reason or "done"} if self.number else {}),
             "laps": [lap_summary(lap) for lap in scorer.laps],
             "best_s": min((lap.time_s for lap in scorer.laps if lap.valid), default=None),
             "off_track_s": scorer.off_track_s,
             "contacts": scorer.contacts,
             "mean_speed_mps": scorer.mean_speed,
             "max_abs_lateral_error_m": scorer.max_error,
-            "supervisor": asdict(self.supervisor.counters),
-            "commands": {"sent": self.commands.sent, "refused": self.commands.refused},
-            "pace": None if self.seat.pace is None else self.seat.pace.describe(),
+            "supervisor": asdict(supervisor.counters),
+            "commands": {"sent": commands.sent, "refused": commands.refused},
+            "pace": None if loop.pace is None else loop.pace.describe(),
             "link": asdict(self.link.counters),
             "recording": str(self.recorder.path),
             "recording_parts": [str(path) for path in self.recorder.paths],
@@ -179,13 +178,18 @@ def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorde
     plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=options.pictures,
                      signals=signals, limits=limits)  # fmt: skip
     recorder = ThreadedRecorder(plain) if options.live or options.speed == "real" else plain
-    if not mapped:
-        return recorder
+    store_course(recorder, course)
+    return recorder
+
+
+def store_course(recorder: Recorder | ThreadedRecorder, course: Course) -> None:
+    """Store the outline of a road and the plan in a recording, as far as there are such."""
+    if isinstance(course, UnmappedCourse):
+        return
     store_road(recorder, course.track.road)
     if has_plan(course):
         line = course.line
         recorder.store_plan(line.stations(), line.column(RoadColumn.X), line.column(RoadColumn.Y), course.profile.speed)
-    return recorder
 
 
 def store_road(recorder: Recorder | ThreadedRecorder, road: Road) -> None:

@@ -2,8 +2,8 @@
 
 import math
 import platform
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,15 +11,14 @@ from typing import NamedTuple
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.probe_states import weaving_state
 from trailbrake.drivers.rehearsal import RehearsableDriver
-from trailbrake.driving.loop.drive_loop import LoopResult, run_loop
+from trailbrake.driving.loop.drive_loop import LoopResult
 from trailbrake.driving.loop.request_pacer import RequestPacer
-from trailbrake.driving.loop.standstill import brake_to_standstill
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.precompile import precompile_in_child
+from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import CarSession, SessionPlan, has_plan
-from trailbrake.driving.session.connection import open_connection
-from trailbrake.driving.session.drive_protection import protect_cars
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.driver_needs import (
@@ -44,11 +43,8 @@ from trailbrake.sims import registry
 from trailbrake.simulator import BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator, load_part
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall, StopInsisted
-from trailbrake.system.drive_guard import DriveGuard
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.version import __version__
-
-INTERRUPTED = "interrupted"
 
 
 def drive(
@@ -192,58 +188,33 @@ def _drive_cars(
     if setup.signals:
         about["signals"] = describe_signals(setup.signals)
     plan = SessionPlan(options, _lap_goal(options, course), course, about, setup.signals)
-    with (
-        open_connection(setup, lambda: supervisor.stop_reason != "") as connection,
-        ExitStack() as closed,
-    ):
+    cars: list[CarSession] = []
+    reports: list[JsonObject] = []
+
+    def watch_cars(connection: Connection) -> Iterator[CarWatch]:
         watchers: list[Tap] = []
         if simulator.drawing is not None and simulator.wants_drawing(live) and has_plan(course):
             watchers.append(load_part(simulator.drawing)(course))
         if view is not None:
             watchers.append(view.attach_drive(plan.about, connection.link, drivers[0], course))
-        cars: list[CarSession] = []
-        for number, (link, driver) in enumerate(zip(connection.links, drivers, strict=True)):
-            first = number == 0
-            car = CarSession(plan, link, driver, supervisor if first else Supervisor(), listener, number,
-                             watchers if first else [], pace=connection.pace if first else None)  # fmt: skip
-            closed.callback(car.close)
-            cars.append(car)
-        seats = [car.seat for car in cars]
-        recorder = cars[0].recorder
-        with _protect_drive(cars, options, listener, breakable, connection.guard):
-            pacer = connection.pacer if view is None else RequestPacer(connection.pacer, view.execute_requests)
-            result = run_loop(seats[0], pacer, seats[1:], listener.show_message)
-            if result.reason:
-                recorder.store_event(cars[0].scorer.time, result.reason)
-            # The embedded world ends with the drive; the game goes on.
-            elif options.live and not brake_to_standstill(seats, connection.pacer):
-                listener.show_message("the car was given back rolling: it did not come to a stand")
-        recorder.store_wire_counters({"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()})
-        game_report = report_game_session(simulator, options)
-        camera_report = {} if connection.camera is None else connection.camera.summarise_pictures()
-    return _DrivenCars(cars, result, connection.host_report, game_report, camera_report)
+        for number, link in enumerate(connection.links):
+            cars.append(CarSession(plan, link, listener, number, [] if number else watchers))
+            yield cars[-1].make_watch()
 
+    def finish(connection: Connection, outcome: DriveOutcome) -> None:
+        counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
+        cars[0].recorder.store_wire_counters(counters)
+        reports.append(report_game_session(simulator, options))
+        reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
-def _protect_drive(
-    cars: Sequence[CarSession],
-    options: DriveOptions,
-    listener: ProgressListener,
-    breakable: BreakableCall,
-    guard: DriveGuard | None,
-) -> AbstractContextManager[None]:
-    """Return what watches the drivers of a drive in real time; in lockstep time waits for them."""
-    if not options.live and options.speed == "max":
-        return nullcontext()
-
-    def record_event(text: str) -> None:
-        cars[0].recorder.store_event(cars[0].scorer.time, text)
-
-    def close_cars() -> None:
-        for car in cars:
-            car.close()
-
-    return protect_cars([car.seat for car in cars], listener.show_message, record_event, close_cars, breakable,
-                        guard=guard, waits=options.pace == "driver")  # fmt: skip
+    outcome = drive_cars(
+        setup, [NamedDriver(driver, options.driver) for driver in drivers], watch_cars, supervisor,
+        say=listener.show_message, breakable=breakable, finish=finish,
+        adapt_pacer=lambda pacer: pacer if view is None else RequestPacer(pacer, view.execute_requests),
+    )  # fmt: skip
+    for car, loop in zip(cars, outcome.cars, strict=True):
+        car.loop = loop
+    return _DrivenCars(cars, outcome.loop, outcome.host_report, *reports)
 
 
 def _lap_goal(options: DriveOptions, course: Course) -> int:

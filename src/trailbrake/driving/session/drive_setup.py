@@ -40,6 +40,11 @@ class DriveSetup:
         return WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max", world=options.world)
 
     @property
+    def is_real_time(self) -> bool:
+        """Whether time does not wait for the drivers."""
+        return self.options.live or self.options.speed == "real"
+
+    @property
     def wire_delay(self) -> float:
         """Simulator time (s) from a sample until its answer is in force, by the embedded host's protocol; live 0."""
         return 0.0 if self.options.live else self.simulator.answer_delay(self.serve)

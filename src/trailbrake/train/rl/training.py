@@ -9,7 +9,7 @@ from typing import Any
 from trailbrake.analysis.lap_video import write_lap_video
 from trailbrake.analysis.map_frames import DrivenPath
 from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
-from trailbrake.driving.session.drive_session import INTERRUPTED
+from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.record.file_names import safe_name
 from trailbrake.storage.folder_mirror import mirror_folder
