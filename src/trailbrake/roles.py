@@ -142,6 +142,19 @@ class UsesKerbs(Protocol):
 
 
 @runtime_checkable
+class FollowsMinimumTimeLine(Protocol):
+    """A driver that follows the line which `trailbrake line` has kept for the car and the track, where there is one.
+
+    Others get the line that they plan, so that a kept line changes none of their drives.
+
+    Attributes:
+        follows_minimum_time_line: whether it does.
+    """
+
+    follows_minimum_time_line: bool
+
+
+@runtime_checkable
 class HasDebugValues(Protocol):
     """A driver that shows internal values on the live page; see `dashboard`."""
 

@@ -120,13 +120,13 @@ def test_exit_codes(monkeypatch, capsys, error, code, said):
         if error:
             raise error
 
-    monkeypatch.setattr(main, "build_command_line", lambda simulator, verb_name, name: verb)
+    monkeypatch.setattr(main, "build_command_line", lambda simulator, verb_name, name, tokens: verb)
     assert main.run_command_line([]) == code
     assert capsys.readouterr() == ("", said)
 
 
 def test_a_verb_s_number_is_the_exit_code_and_main_ends_with_it(monkeypatch):
-    monkeypatch.setattr(main, "build_command_line", lambda simulator, verb, name: lambda tokens, **more: 130)
+    monkeypatch.setattr(main, "build_command_line", lambda simulator, verb, name, tokens: lambda words, **more: 130)
     monkeypatch.setattr(sys, "argv", ["trailbrake"])
     with pytest.raises(SystemExit) as caught:
         main.main()

@@ -1,6 +1,6 @@
 import pytest
 
-from trailbrake.evaluate.cell_drive import build_drive, drive_cell
+from trailbrake.evaluate.cell_drive import build_spec, drive_cell
 from trailbrake.evaluate.plan import Cell
 
 
@@ -9,11 +9,11 @@ def make_cell(**values):
 
 
 def test_a_driver_gets_what_it_believes_and_the_world_its_own():
-    drive = build_drive(make_cell(believed_car="f1", believed_track="oval.csv", condition=("grip=0.9",)))
+    drive = build_spec(make_cell(believed_car="f1", believed_track="oval.csv", condition=("grip=0.9",)))
     assert (drive.car, drive.track) == ("f1", "oval.csv")
-    assert drive.world == ("grip=0.9", "car=gt3", "track=hartmoor")
-    plain = build_drive(make_cell())
-    assert (plain.car, plain.track, plain.world) == ("gt3", "hartmoor", ())
+    assert (drive.site.car, drive.site.track, drive.site.conditions) == ("gt3", "hartmoor", ("grip=0.9",))
+    plain = build_spec(make_cell())
+    assert (plain.car, plain.track, plain.site.conditions) == ("gt3", "hartmoor", ())
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,9 @@ def run_poses(poses: list[BadPose], driver: str = "line_follow", sim: str = "ass
             file = write_track(name, Path(scratch))
             track = load_track(file)
             course = Course(track, load_car(car))
-            setup = make_setup(simulator, DriveOptions(sim=sim, track=file, car=car), driver=load_driver(driver))
+            setup = make_setup(
+                simulator, DriveOptions(sim=sim, track=file, car=car).make_spec(), driver=load_driver(driver)
+            )
             with open_connection(setup, lambda: False) as connection:
                 for pose in group:
                     yield run_pose(pose, connection, course, driver)

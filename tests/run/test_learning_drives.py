@@ -24,7 +24,9 @@ class Lines(SilentListener):
 
 
 def drive_laps(sim, progress):
-    target = DriveTarget(find(sim), DriveOptions(sim=sim, driver="car_test", track="kartwerk", car="kart"), None)
+    target = DriveTarget(
+        find(sim), DriveOptions(sim=sim, driver="car_test", track="kartwerk", car="kart").make_spec(), None
+    )
     names, goal = ("laps", "laps_recording"), make_stage_goal(1.0, 60.0)
     plan = LapStage(names, TRACK, load_car("kart"), goal, FaultMonitor(TRACK.road))
     return drive_learned_laps(target, plan, progress)

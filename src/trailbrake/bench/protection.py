@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.driving.goals import Laps
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.loop.driver_watchdog import DriverWatchdog
 from trailbrake.driving.loop.state_check import StateCheck
@@ -26,6 +27,7 @@ from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.session.connection import Connection, open_connection
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.planning.course import Course
 from trailbrake.record.recorder import MAX_TIME, Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
@@ -114,13 +116,13 @@ def measure_ticks(simulator: AnySimulator, out: Path) -> TickCost:
     course = Course(load_track(TRACK), load_car(CAR))
     driver = load_driver(simulator.default_driver)
     driver.reset(course)
-    options = DriveOptions(sim=simulator.name, track=TRACK, car=CAR, laps=0)
+    spec = DriveSpec(site=EmbeddedSite(sim=simulator.name, track=TRACK, car=CAR), goal=Laps(0))
     recorder = ThreadedRecorder(Recorder(out / f"{simulator.name}.mcap"))
     recorder.start({})
     scorer = RoadMonitor(course.track.road, course.line, recorder.store_lap)
     untimed = measure_untimed_checks(out)
     try:
-        with open_connection(make_setup(simulator, options, None, driver), lambda: False) as connection:
+        with open_connection(make_setup(simulator, spec, None, driver), lambda: False) as connection:
             supervisor = Supervisor()
             taps: list[Tap] = [recorder, scorer]
             seats = [kind(connection.link, driver, supervisor, taps, lambda: None)

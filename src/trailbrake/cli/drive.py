@@ -3,8 +3,8 @@
 import contextlib
 import math
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -15,12 +15,28 @@ from trailbrake.driving.options import DriveOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator
 
+LikeFlag = Annotated[
+    str,
+    Parameter(
+        help="Drive a recorded drive again: a recording, a run's id, last or best. In lockstep on the same machine "
+        "the laps are the same to the bit; a live drive is driven again in the embedded world unless --live is there. "
+        "Other flags change it, and the difference is printed."
+    ),
+]
 
-def build_drive_command(simulator: AnySimulator) -> Callable[..., int]:
-    """Return the verb with the live flags of `simulator`."""
 
-    def drive(*, options: Any = None, page: Any = None, live_doors: Any = None, json: JsonFlag = False) -> int:
-        return run_drive(simulator, options or DriveOptions(), live_doors, page or PageOptions(), json=json)
+def build_drive_command(simulator: AnySimulator, tokens: Sequence[str] = ()) -> Callable[..., int]:
+    """Return the verb with the live flags of `simulator`; `tokens` of the command line tell what is named there."""
+
+    def drive(
+        *, options: Any = None, page: Any = None, live_doors: Any = None, like: LikeFlag = "", json: JsonFlag = False
+    ) -> int:
+        options, page = options or DriveOptions(), page or PageOptions()
+        if like:
+            from trailbrake.cli.drive_like import drive_like
+
+            return drive_like(like, options, find_given(tokens), live_doors, page, json=json)
+        return run_drive(simulator, options, live_doors, page, json=json)
 
     drive.__annotations__["options"] = Annotated[DriveOptions | None, Parameter(name="*")]
     drive.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*")]
@@ -37,7 +53,6 @@ def build_drive_command(simulator: AnySimulator) -> Callable[..., int]:
 def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page: PageOptions, *, json: bool) -> int:
     """Drive, print the summary, and return the exit code."""
     from trailbrake.cli.terminal_progress import TerminalProgress
-    from trailbrake.driving.run import INTERRUPTED
     from trailbrake.driving.session.drive_session import drive
 
     if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
@@ -47,10 +62,9 @@ def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
     if not page.watch and page != PageOptions():
         raise UsageError("flags of the live page without it", where="drive", hint="add --watch, or leave them out")
-    if not options.live:
-        options = options.with_defaults(simulator.world)
     # stdout is for the answer: what a driver prints goes to stderr.
-    title = f"{options.car or 'live'} on {options.track}" if options.track else "live"
+    named = options.make_spec().with_site_defaults(simulator.world)
+    title = f"{named.car or 'live'} on {named.track}" if named.track else "live"
     with TerminalProgress(title, wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
         if page.watch:
             from trailbrake.dashboard.live_view import LiveView
@@ -59,6 +73,13 @@ def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page
                 summary = drive(replace(options, speed="real"), live, watching, watching)
         else:
             summary = drive(options, live, show, show if show.is_shown else None)
+    return report_drive(summary, options, json=json)
+
+
+def report_drive(summary: dict[str, Any], options: DriveOptions, *, json: bool) -> int:
+    """Print what a drive was, and return the exit code."""
+    from trailbrake.driving.run import INTERRUPTED
+
     if json:
         print_json(summary)
     else:
@@ -72,6 +93,13 @@ def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page
         # What has no goal, as a road without known laps, ends by an interrupt and no other way.
         return 0 if options.laps == 0 or (summary["track"] is None and not options.seconds) else 130
     return 1
+
+
+def find_given(tokens: Sequence[str]) -> frozenset[str]:
+    """Return the names of the fields of DriveOptions that a command line names."""
+    flags = {token.partition("=")[0].replace("--no-", "--").removeprefix("--").replace("-", "_") for token in tokens
+             if token.startswith("--")}  # fmt: skip
+    return frozenset(item.name for item in fields(DriveOptions) if item.name in flags)
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ imported when they are called, and each imports what it needs inside: help must 
 """
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
@@ -25,13 +26,14 @@ _DEFAULT_SIM: dict[str, str] = {
 }
 
 
-def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") -> App:
+def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", tokens: Sequence[str] = ()) -> App:
     """Return the command line.
 
     Args:
         simulator: whose live flags `drive`, `learn`, `record` and `watch` have.
         verb: the verb that gets its sub-commands, one per simulator; the others do not need theirs.
         name: the simulator whose sub-command is needed; all of them where it is none.
+        tokens: the command line: what it names is no default.
     """
     from trailbrake.cli import (
         bench,
@@ -66,7 +68,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "") 
         default_parameter=Parameter(negative_iterable=()),
         suppress_keyboard_interrupt=False,  # `run` says so
     )
-    app.command(drive.build_drive_command(simulator), name="drive")
+    app.command(drive.build_drive_command(simulator, tokens), name="drive")
     app.command(serve.build_serve_app(verb, name))
     app.command(sim_verb.build_control_app(verb, name))
     app.command(record.build_record_command(simulator, requested=verb == "record"), name="record")
@@ -111,7 +113,7 @@ def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         verb, name = [*tokens, "", ""][:2]
-        app = build_command_line(registry.find(_find_sim_flag(tokens)), verb, name)
+        app = build_command_line(registry.find(_find_sim_flag(tokens)), verb, name, tokens)
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except TrailbrakeError as error:

@@ -4,11 +4,11 @@ import math
 
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.driving.session.progress import ProgressListener
+from trailbrake.driving.spec import DriveSpec, KeepSpec, LiveSite
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
@@ -51,7 +51,8 @@ def watch_simulator(
             hint="drive with --watch",
         )
     live = simulator.watch_options(live or simulator.live_options())
-    watched = DriveOptions(sim=options.sim, live=True, camera=options.camera, signals=options.signals)
+    site = LiveSite(sim=options.sim, camera=options.camera)
+    watched = DriveSpec(site=site, keep=KeepSpec(signals=options.signals))
     setup = make_setup(simulator, watched, live)
     road = load_track(options.track).road if options.track else None
     seen, samples = -1, 0

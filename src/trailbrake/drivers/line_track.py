@@ -86,6 +86,7 @@ class Driver:
     USES = RoadReturn.USES - NEEDS | {"engine_speed", "wheels.angular_velocity", "acceleration_x", "steer"}
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     uses_kerbs = True
+    follows_minimum_time_line = True
 
     def __init__(self, learn: float = 1.0, start_grip: float = START_GRIP) -> None:
         self.learns = learn > 0.0

@@ -173,7 +173,7 @@ def _describe_place(monitor: RoadMonitor) -> str:
     return f"in lap {len(monitor.laps) + 1}, {monitor.place:.0f} m after the line"
 
 
-def make_drive_goal(laps: int, seconds: float) -> Goal:
+def make_drive_goal(laps: int, seconds: float) -> Laps:
     """Return the goal of `trailbrake drive`: so many laps or so many s of simulator time, 0 = no limit."""
     return Laps(laps).or_when(Seconds(seconds)) if seconds else Laps(laps)
 

@@ -1,21 +1,25 @@
 """Options of drives and of served worlds; the command line makes its flags of these."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from trailbrake.driving.goals import make_drive_goal
+from trailbrake.driving.spec import (
+    UNKNOWN_CAR,
+    WORLD_DEFAULTS,
+    AnySite,
+    CarSpec,
+    DriveSpec,
+    EmbeddedSite,
+    KeepSpec,
+    LiveSite,
+    Pace,
+)
+from trailbrake.errors import UsageError
 from trailbrake.simulator import Speed, WorldKind
 
-Pace = Literal["simulator", "driver"]  # who sets the pace of real time
-UNKNOWN_CAR = "unknown"  # as --car: the driver gets no car file
 ViewKind = Literal["none", "page", "window"]
-
-# Track and car of a world of each kind where the user names none.
-WORLD_DEFAULTS: dict[WorldKind, tuple[str, str]] = {
-    "car": ("hartmoor", "gt3"),
-    "road": ("lakeside", "hatchback"),
-    "miniature": ("clover", "miniature"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,10 +102,65 @@ class DriveOptions:
     signals: tuple[str, ...] = ()
     pace: Pace = "simulator"
 
-    def with_defaults(self, world: WorldKind) -> "DriveOptions":
-        """Return the options with a track and a car: those of an embedded world of this kind where none are named."""
-        track, car = WORLD_DEFAULTS[world]
-        return replace(self, track=self.track or track, car=self.car or car)
+    def make_spec(self, live: object = None) -> DriveSpec:
+        """Return the drive as data.
+
+        Args:
+            live: options of the wire's client end; None for the simulator's defaults.
+
+        Raises:
+            UsageError: a live drive with properties of a world.
+        """
+        site: AnySite
+        options = {} if live is None else list_changes(live)
+        places = {"car": "", "track": ""}  # of the world, where it has not what the driver gets
+        if self.live:
+            if self.world:
+                raise UsageError("a live simulator has a world of its own", where=f"--world {self.world[0]}",
+                                 hint="leave --world or --live out")  # fmt: skip
+            site = LiveSite(sim=self.sim, options=options, camera=self.camera, pace=self.pace)
+        else:
+            conditions = []
+            for pair in self.world:
+                name, equals, value = pair.partition("=")
+                if equals and name in places:
+                    places[name] = value
+                else:
+                    conditions.append(pair)
+            site = EmbeddedSite(
+                sim=self.sim, track=places["track"] or self.track, car=places["car"] or self.car, seed=self.seed,
+                speed=self.speed, options=options, host=self.host, conditions=tuple(conditions), camera=self.camera,
+                pace=self.pace,
+            )  # fmt: skip
+        car = CarSpec(
+            driver=self.driver, config=_text(self.config), gain=self.gain, memory=self.memory, line=_text(self.line),
+            cached_line=self.cached_line,
+            track=self.track if self.live or places["track"] else "",
+            car=self.car if self.live or places["car"] or self.car == UNKNOWN_CAR else "",
+        )  # fmt: skip
+        keep = KeepSpec(
+            out=_text(self.out), report=self.report, pictures=self.pictures, part_minutes=self.part_minutes,
+            part_megabytes=self.part_megabytes, keep_parts=self.keep_parts, log=_text(self.log), signals=self.signals,
+        )  # fmt: skip
+        goal = make_drive_goal(self.laps, self.seconds)
+        return DriveSpec(site=site, cars=(car,) * self.cars, goal=goal, keep=keep)
+
+
+def _text(path: Path | None) -> str:
+    return "" if path is None else str(path)
+
+
+def list_changes(options: object) -> dict[str, Any]:
+    """Return the values of a dataclass of options that differ from its defaults, as plain values."""
+    assert is_dataclass(options)
+    assert not isinstance(options, type)
+    changed = {item.name: getattr(options, item.name) for item in fields(options)}
+    default = type(options)()
+    return {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in changed.items()
+        if value != getattr(default, name)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,7 +120,7 @@ def drive_cars(
             result = outcome.loop = run_loop(cars[0], adapt_pacer(connection.pacer), cars[1:], say)
             if result.reason:
                 watches[0].record(result.reason)
-            elif setup.options.live:  # the embedded world ends with the drive; the game goes on
+            elif setup.spec.is_live:  # the embedded world ends with the drive; the game goes on
                 outcome.is_at_rest = brake_to_standstill(cars, connection.pacer)
                 if not outcome.is_at_rest:
                     say("the car was given back rolling: it did not come to a stand")
@@ -138,7 +138,7 @@ def _protect(
     connection: Connection,
 ) -> AbstractContextManager[None]:
     """Return what watches the drivers of a drive in real time; in lockstep time waits for them."""
-    if not setup.is_real_time:
+    if not setup.spec.is_real_time:
         return nullcontext()
 
     def close_cars() -> None:
@@ -146,4 +146,4 @@ def _protect(
             watch.close()
 
     return protect_cars(cars, say, watches[0].record, close_cars, breakable or BreakableCall(),
-                        guard=connection.guard, waits=setup.options.pace == "driver")  # fmt: skip
+                        guard=connection.guard, waits=setup.spec.site.pace == "driver")  # fmt: skip

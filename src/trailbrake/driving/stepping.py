@@ -6,9 +6,9 @@ from dataclasses import fields
 from numbers import Real
 
 from trailbrake.driving.loop.drive_loop import LOST_LIMIT
-from trailbrake.driving.options import DriveOptions, Pace
 from trailbrake.driving.session.connection import Connection, open_connection
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.histogram import DurationHistogram
 from trailbrake.json_types import JsonObject
@@ -172,8 +172,12 @@ def connect(
     if unknown:
         raise UsageError(f"{simulator.name} has no option {unknown[0]}", where="connect", expected=", ".join(known))
     selected = (signals,) if isinstance(signals, str) else tuple(signals)
-    drive = DriveOptions(sim=sim, track=track, car=car, seed=seed, live=live, speed=speed,
-                         signals=selected, pace=pace, camera=camera)  # fmt: skip
-    setup = make_setup(simulator, drive, simulator.make_live_options(options))
+    site: AnySite = (
+        LiveSite(sim=sim, camera=camera, pace=pace)
+        if live
+        else EmbeddedSite(sim=sim, track=track, car=car, seed=seed, speed=speed, camera=camera, pace=pace)
+    )
+    spec = DriveSpec(site=site, keep=KeepSpec(signals=selected))
+    setup = make_setup(simulator, spec, simulator.make_live_options(options))
     with open_connection(setup, lambda: False) as connection:
         yield Stepper(connection, live or speed == "real")

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
-from trailbrake.driving.options import DriveOptions, Pace
 from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
@@ -101,9 +101,12 @@ class LinkRace:
         plan = tabulate_plan(self._course) if self.task.needs_plan else None
         self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies, plan)
         self._start_sampler = StartSampler(track.road, options.start)
-        drive = DriveOptions(sim=sim, track=name, car=options.car, live=live, speed="max", signals=tuple(signals),
-                             pace=pace, camera=camera)  # fmt: skip
-        self._setup = make_setup(simulator, drive)
+        site: AnySite = (
+            LiveSite(sim=sim, camera=camera, pace=pace)
+            if live
+            else EmbeddedSite(sim=sim, track=name, car=options.car, camera=camera, pace=pace)
+        )
+        self._setup = make_setup(simulator, DriveSpec(site=site, keep=KeepSpec(signals=tuple(signals))))
         self.has_signals = bool(self._setup.signals)
         self._teleports = "teleport" in simulator.accepts
         self._repairs = self._teleports and "to_pits" in simulator.accepts

@@ -6,17 +6,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.goals import Goal, Laps, NoFuel, NoHeadway, TimeUp
+from trailbrake.driving.goals import Laps, NoFuel, NoHeadway, TimeUp
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import UNKNOWN_CAR, DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import store_course
 from trailbrake.driving.session.connection import Connection
+from trailbrake.driving.session.drive_session import describe_spec
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
 from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs, describe_signals
+from trailbrake.driving.session.line_choice import ChosenLine, choose_line
+from trailbrake.driving.session.session_detection import load_assumed_car
+from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec, write_spec
 from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result
 from trailbrake.evaluate.plan import Cell
@@ -24,7 +26,7 @@ from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
-from trailbrake.roles import HandDriven, RoadPlant, Tap
+from trailbrake.roles import HandDriven, RoadPlant, Tap, UsesKerbs
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
@@ -49,21 +51,17 @@ def drive_cell(cell: Cell, recording: Path | None, say: Callable[[str], None]) -
     return replace(result, wall_s=steady_clock.now() - began, processor_s=steady_clock.processor_time() - spent)
 
 
-def build_drive(cell: Cell) -> DriveOptions:
+def build_spec(cell: Cell) -> DriveSpec:
     """Return the drive of a cell: what the driver gets, and the world's own where it is another."""
-    world = list(cell.condition)
-    if cell.believed_car:
-        world.append(f"car={cell.car}")
-    if cell.believed_track:
-        world.append(f"track={cell.track}")
-    return DriveOptions(
-        sim=cell.sim, driver=cell.driver, track=cell.believed_track or cell.track, car=cell.believed_car or cell.car,
-        laps=cell.laps, seed=cell.seed, gain=cell.gain, config=Path(cell.config) if cell.config else None,
-        host=cell.host, world=tuple(world), report=False,
-    )  # fmt: skip
+    site = EmbeddedSite(sim=cell.sim, track=cell.track, car=cell.car, seed=cell.seed, host=cell.host,
+                        conditions=cell.condition)  # fmt: skip
+    car = CarSpec(driver=cell.driver, config=cell.config, gain=cell.gain, track=cell.believed_track,
+                  car=cell.believed_car)  # fmt: skip
+    goal = make_cell_goal(cell.laps, cell.seconds)
+    return DriveSpec(site=site, cars=(car,), goal=goal, keep=KeepSpec(report=False, pictures=False))
 
 
-def make_cell_goal(laps: int, seconds: float) -> Goal:
+def make_cell_goal(laps: int, seconds: float) -> Laps:
     """Return what ends a cell: its laps, an empty tank, no headway, or s of simulator time."""
     return Laps(laps).or_when(NoFuel(), NoHeadway(), TimeUp(seconds, laps))
 
@@ -74,17 +72,21 @@ def _drive_simulator(
     if simulator.world == "miniature":
         raise UsageError("the miniature world is not judged here", where="--sims", got=simulator.name,
                          hint="see trailbrake race")  # fmt: skip
-    options, live = build_drive(cell), simulator.live_options()
-    driver = load_driver(options.driver, options.config, options.gain)
+    spec, live = build_spec(cell), simulator.live_options()
+    name = cell.driver
+    driver = load_driver(name, Path(cell.config) if cell.config else None, cell.gain)
     if isinstance(driver, HandDriven):
-        raise UsageError("this driver needs a person", where="--drivers", got=options.driver)
-    check_driver_needs(driver, options.driver, simulator, live)
-    course = _load_course(simulator, options, live)
-    check_course_needs(driver, options.driver, simulator, course)
+        raise UsageError("this driver needs a person", where="--drivers", got=name)
+    check_driver_needs(driver, name, simulator, live)
+    course = _load_course(simulator, spec, live)
+    check_course_needs(driver, name, simulator, course)
+    course, line = choose_line(course, driver, spec.first, say)
+    if isinstance(driver, UsesKerbs) and driver.uses_kerbs:
+        course = course.with_kerbs()
     driver.reset(course)
     planned = course.car is not None and not isinstance(course, UnmappedCourse)
     predicted = course.profile.lap_time if planned else math.nan
-    setup = make_setup(simulator, options, live, driver)
+    setup = make_setup(simulator, spec, live, driver)
     watched: list[tuple[RoadMonitor, Recorder | None]] = []
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:
@@ -93,7 +95,7 @@ def _drive_simulator(
         road = connection.plant.track.road
         monitor = RoadMonitor(road, plant=connection.plant)
         goal = make_cell_goal(cell.laps if road.closed else 1, cell.seconds)
-        recorder = None if recording is None else _open_recorder(recording, cell, setup, course)
+        recorder = None if recording is None else _open_recorder(recording, setup, course, line)
         watched.append((monitor, recorder))
         taps: list[Tap] = [monitor] if recorder is None else [monitor, recorder]
 
@@ -107,24 +109,25 @@ def _drive_simulator(
 
         yield CarWatch(taps, lambda: goal.judge(monitor), say, record, close)
 
-    outcome = drive_cars(setup, [NamedDriver(driver, options.driver)], watch_cars, Supervisor(), say=say)
+    outcome = drive_cars(setup, [NamedDriver(driver, name)], watch_cars, Supervisor(), say=say)
     monitor, recorder = watched[0]
     result = build_result(monitor, outcome.loop.reason, predicted)
     return result if recorder is None else replace(result, recording=recorder.path.name)
 
 
-def _load_course(simulator: AnySimulator, options: DriveOptions, live: object) -> Course:
+def _load_course(simulator: AnySimulator, spec: DriveSpec, live: object) -> Course:
     """Return what the driver gets to know of road and car: in a drive it is the same."""
-    car = None if options.car == UNKNOWN_CAR else load_car(options.car)
+    car = load_assumed_car(spec)
     if not {"x", "y"} <= simulator.list_supplied(live):
         return UnmappedCourse(car)
-    return Course(load_track(options.track), car)
+    return Course(load_track(spec.track), car)
 
 
-def _open_recorder(path: Path, cell: Cell, setup: DriveSetup, course: Course) -> Recorder:
-    recorder = Recorder(path, pictures=False, signals=setup.signals, limits=ONE_FILE)
-    about = {"sim": cell.sim, "driver": cell.driver, "track": cell.track, "car": cell.car, "seed": cell.seed,
-             "world": list(cell.condition), "laps": cell.laps, WIRE_DELAY: setup.wire_delay}  # fmt: skip
+def _open_recorder(path: Path, setup: DriveSetup, course: Course, line: ChosenLine) -> Recorder:
+    spec = setup.spec
+    recorder = Recorder(path, pictures=spec.keep.pictures, signals=setup.signals, limits=ONE_FILE)
+    about = {**describe_spec(spec), "laps": spec.goal.count if isinstance(spec.goal, Laps) else 0,
+             "line": line.describe(), "spec": write_spec(spec), WIRE_DELAY: setup.wire_delay}  # fmt: skip
     if setup.signals:
         about["signals"] = describe_signals(setup.signals)
     recorder.start(about)

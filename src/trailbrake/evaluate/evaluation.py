@@ -12,8 +12,8 @@ import msgspec
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.options import UNKNOWN_CAR
 from trailbrake.driving.session.world_properties import parse_world
+from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage

@@ -15,15 +15,17 @@ import msgspec
 
 from trailbrake.analysis.report import write_report
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.loop.drive_loop import LOST_LIMIT, CarLoop
+from trailbrake.driving.loop.drive_loop import LOST_LIMIT
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.run import CarWatch, NamedDriver, assemble_car
 from trailbrake.driving.serve import build_host
 from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import embedded_options, make_setup
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.driving.session.embedded_worlds import build_world
+from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite
 from trailbrake.errors import TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.race import competitor_process
@@ -195,10 +197,9 @@ def _open_driver_heat(
                 driver = load_driver(entry.driver, Path(entry.config) if entry.config else None)
                 check_driver_needs(driver, entry.driver, simulator)
         drivers.append(driver)
-    options = DriveOptions(
-        sim=heat.sim, track=heat.track, car=heat.car, cars=len(heat.grid), seed=heat.seed, host=heat.host
-    )
-    with open_connection(make_setup(simulator, options, None, drivers[0]), lambda: False) as connection:
+    site = EmbeddedSite(sim=heat.sim, track=heat.track, car=heat.car, seed=heat.seed, host=heat.host)
+    spec = DriveSpec(site=site, cars=tuple(CarSpec(driver=entry.driver) for entry in heat.grid))
+    with open_connection(make_setup(simulator, spec, None, drivers[0]), lambda: False) as connection:
         plant, pacer = connection.plant, connection.pacer
         assert plant is not None  # an embedded world, in this process
         course: Course = UnmappedCourse()
@@ -209,8 +210,8 @@ def _open_driver_heat(
                 if may:
                     driver.reset(course)
         loops = [
-            CarLoop(link, driver, supervisor, (), lambda: None)
-            for link, driver, supervisor in zip(connection.links, drivers, supervisors, strict=True)
+            assemble_car(link, NamedDriver(driver, entry.driver), supervisor, CarWatch((), lambda: None))
+            for link, driver, supervisor, entry in zip(connection.links, drivers, supervisors, heat.grid, strict=True)
         ]
         ticks = 0
 
@@ -271,10 +272,11 @@ def _open_program_heat(job: HeatJob, simulator: AnySimulator) -> Iterator[tuple[
     heat, entry, rules = job.heat, job.heat.grid[0], job.heat.rules
     assert simulator.program_options is not None  # check_plan has checked it
     port, log = competitor_process.find_port(entry), Path(job.out) / BOT_LOG
-    given = DriveOptions(sim=heat.sim, host=heat.host)
     # It must not hang up, and call again, before this heat gives up: its patience is that of the whole heat.
     options = simulator.program_options(
-        embedded_options(simulator, given, simulator.live_options()), f"{competitor_process.ADDRESS}:{port}", rules.wall
+        embedded_options(simulator, heat.host, simulator.live_options()),
+        f"{competitor_process.ADDRESS}:{port}",
+        rules.wall,
     )
     world = WorldOptions(track=heat.track, car=heat.car, seed=heat.seed)
     plant = build_world(simulator, world, options)

@@ -12,7 +12,7 @@ import msgspec
 
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import builtin_driver_class, driver_names
-from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.drive_setup import embedded_options
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.driving.session.embedded_worlds import build_world
@@ -237,10 +237,11 @@ def check_plan(plan: RaceDayPlan, folder: Path, simulator: AnySimulator) -> Race
         if (key := (heat.track, heat.host, len(heat.grid))) not in seen:
             seen.add(key)
             whole = resolve_files(heat, folder)
-            drive = DriveOptions(sim=heat.sim, track=whole.track, car=whole.car, cars=len(heat.grid), host=heat.host)
+            live = simulator.live_options()
+            serve = embedded_options(simulator, heat.host, live, cars=len(heat.grid))
             world = WorldOptions(track=whole.track, car=whole.car, seed=heat.seed)
             # Compiles too, before an entry's time counts.
-            plant = build_world(simulator, world, embedded_options(simulator, drive, simulator.live_options()))
+            plant = build_world(simulator, world, serve)
             if isinstance(plant, RoadPlant) and any(is_foreign(entry) for entry in heat.grid):
                 _ = Course(plant.track, plant.cars[0]).profile  # what a foreign driver compiles is not kept
             if not plant.road_outline().closed:

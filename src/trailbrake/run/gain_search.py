@@ -15,11 +15,11 @@ from trailbrake.drivers import gains
 from trailbrake.drivers.driver_registry import find_driver_class
 from trailbrake.driving.goals import NoHeadway, OffRoad, OnceAlong, Standstill
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
 from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
@@ -83,7 +83,7 @@ def run_trial(
     half_width = 0.5 * course.known_car().body.width if keep_to == "road" else 0.0
     monitor = RoadMonitor(course.track.road, half_width=half_width)
     driver.reset(course)
-    supervisor, name = Supervisor(), setup.options.driver
+    supervisor, name = Supervisor(), setup.spec.first.driver
     watch = CarWatch([monitor], lambda: "" if stopped() else TRIAL_GOAL.judge(monitor))
     outcome = drive_cars(setup, [NamedDriver(driver, name)], lambda connection: [watch], supervisor)
     if supervisor.stop_reason:
@@ -118,7 +118,10 @@ class GainSearch:
         driver: Driver = cls(self.first)  # type: ignore[operator]
         check_driver_needs(driver, options.driver, simulator)
         drives = [
-            DriveOptions(sim=options.sim, driver=options.driver, track=options.track, car=car, host=options.host)
+            DriveSpec(
+                site=EmbeddedSite(sim=options.sim, track=options.track, car=car, host=options.host),
+                cars=(CarSpec(driver=options.driver),),
+            )
             for car in cars
         ]
         self._drives = [

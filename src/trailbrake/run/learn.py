@@ -156,7 +156,7 @@ def _drive_survey(
     road = None if options.live else load_track(options.track).road
     ends = road if road is not None and not road.closed else None
     end = DriveEnd(RoadMonitor(ends), make_survey_goal(options.metres))
-    target = DriveTarget(simulator, drive, live)
+    target = DriveTarget(simulator, drive.make_spec(), live)
     recorded = record_drive(target, driver, end, f"{_road_name(options)}_survey", listener)
     listener.show_message(f"drove {end.monitor.travelled:.0f} m in {recorded.seconds:.0f} s")
     if recorded.reason not in ("", INTERRUPTED):

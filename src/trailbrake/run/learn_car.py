@@ -96,7 +96,7 @@ def _drive_programme(
     check_driver_needs(driver, PROGRAMME, simulator, live)
     drive = DriveOptions(sim=options.sim, driver=PROGRAMME, track=options.track, car=options.car, live=options.live,
                          host=options.host, world=options.world)  # fmt: skip
-    target, track = _find_road(DriveTarget(simulator, drive, live), options.map, listener)
+    target, track = _find_road(DriveTarget(simulator, drive.make_spec(), live), options.map, listener)
     progress = LearningProgress([], [], listener, _open_journal(options, track, listener))
     progress.notes = describe_road_limits(track.road)
     for note in progress.notes:
@@ -172,25 +172,25 @@ def _end_of_test(road: Road, driver: CarTest) -> DriveEnd:
 
 
 def _drive_name(target: DriveTarget) -> str:
-    return f"{safe_name(Path(target.options.track or target.options.sim).stem)}_car"
+    return f"{safe_name(Path(target.spec.track or target.spec.site.sim).stem)}_car"
 
 
 def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListener) -> tuple[DriveTarget, Track]:
     """Return the target with its track and car named, and the road that the drivers know: the file `road`, if any."""
-    simulator, drive, live, _ = target
-    if not drive.live:
-        drive = drive.with_defaults(simulator.world)
-        track = load_track(road if road is not None else drive.track)
-        return DriveTarget(simulator, drive, live, track.road), track
+    simulator, spec, live, _ = target
+    if not spec.is_live:
+        spec = spec.with_site_defaults(simulator.world)
+        track = load_track(road if road is not None else spec.track)
+        return DriveTarget(simulator, spec, live, track.road), track
     if road is not None:
         track = load_track(road)
         return target._replace(road=track.road), track
     live = live or simulator.live_options()
-    drive, live, found, _ = detect_track_and_car(simulator, drive, live, lambda: False, listener.show_message)
+    spec, live, found, _ = detect_track_and_car(simulator, spec, live, lambda: False, listener.show_message)
     if found is None:
         raise UsageError("the road is not known", where="learn car", expected="--map FILE",
                          hint="trailbrake learn track makes one")  # fmt: skip
-    return DriveTarget(simulator, drive, live, found.road), found
+    return DriveTarget(simulator, spec, live, found.road), found
 
 
 def _drive_laps(target: DriveTarget, track: Track, progress: LearningProgress, options: LearnCarOptions) -> None:

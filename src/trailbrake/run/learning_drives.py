@@ -1,6 +1,6 @@
 """The drives that a car is learned from: driven, recorded, kept as tables and in a journal."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,7 +134,7 @@ def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningPr
     except TrailbrakeError as error:
         progress.listener.show_message(f"no laps with the learned car: {error}")
         return None
-    target = target._replace(options=replace(target.options, driver=LAPS_BY))
+    target = target._replace(spec=target.spec.with_cars(driver=LAPS_BY))
     drive = record_step(target, driver, DriveEnd(plan.monitor, plan.goal), plan.names, progress)
     if drive is None:
         return None

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.connection import Connection, open_connection
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import UsageError
 from trailbrake.run.options import PadCheckOptions
 from trailbrake.simulator import AnySimulator
@@ -70,8 +70,12 @@ def check_pad(
     live = simulator.live_options()
     if options.live:
         live = simulator.pad_options(live, options.pad, options.listen)
-    drive = DriveOptions(sim=options.sim, track=options.track, car=options.car, live=options.live)
-    with open_connection(make_setup(simulator, drive, live), lambda: False) as connection:
+    site: AnySite = (
+        LiveSite(sim=options.sim)
+        if options.live
+        else EmbeddedSite(sim=options.sim, track=options.track, car=options.car)
+    )
+    with open_connection(make_setup(simulator, DriveSpec(site=site), live), lambda: False) as connection:
         return [_check_axis(connection, axis, say) for axis in AXES.values()]
 
 

@@ -1,14 +1,15 @@
 """A drive that is only recorded, for the verbs that learn from it: no scoring, no report, a driver of the caller's."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from trailbrake.config import recordings_folder
 from trailbrake.driving.goals import Goal
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED, CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import store_road
@@ -16,6 +17,7 @@ from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.driving.session.progress import ProgressListener
+from trailbrake.driving.spec import DriveSpec, write_spec
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
@@ -32,13 +34,13 @@ class DriveTarget(NamedTuple):
 
     Attributes:
         simulator: whose wire to drive through.
-        options: the world and its options.
-        live: the simulator's live options; None for their defaults.
+        spec: the world and its options.
+        live: the simulator's live options; None for those of the spec.
         road: as the driver knows it, for the recording; None: it does not.
     """
 
     simulator: AnySimulator
-    options: DriveOptions
+    spec: DriveSpec
     live: object
     road: Road | None = None
 
@@ -97,18 +99,20 @@ def record_drive(
         TrailbrakeError: the simulator cannot be reached, or a file cannot be written.
     """
     supervisor, breakable = Supervisor(), BreakableCall()
-    simulator, drive, live, road = target
-    drive = replace(drive, signals=(*drive.signals, *simulator.learning_signals))
-    setup = make_setup(simulator, drive, live, driver)
+    simulator, spec, live, road = target
+    keep = replace(spec.keep, signals=(*spec.keep.signals, *simulator.learning_signals))
+    spec = replace(spec, keep=keep)
+    setup = make_setup(simulator, spec, live, driver)
     path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"
     recorders: list[Recorder | ThreadedRecorder] = []
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:
         plain = Recorder(path, signals=setup.signals)
-        recorder = ThreadedRecorder(plain) if setup.is_real_time else plain
+        recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
         recorders.append(recorder)
-        recorder.start({"sim": drive.sim, "driver": drive.driver, "track": drive.track, "car": drive.car,
-                        WIRE_DELAY: setup.wire_delay, "signals": describe_signals(setup.signals)})  # fmt: skip
+        recorder.start({"sim": spec.site.sim, "driver": spec.first.driver, "track": spec.track, "car": spec.car,
+                        "spec": write_spec(spec), WIRE_DELAY: setup.wire_delay,
+                        "signals": describe_signals(setup.signals)})  # fmt: skip
         if road is not None:
             store_road(recorder, road)
 
@@ -119,6 +123,6 @@ def record_drive(
                        recorder.close)  # fmt: skip
 
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
-        outcome = drive_cars(setup, [NamedDriver(driver, drive.driver)], watch_cars, supervisor,
+        outcome = drive_cars(setup, [NamedDriver(driver, spec.first.driver)], watch_cars, supervisor,
                              say=listener.show_message, breakable=breakable)  # fmt: skip
     return RecordedDrive(Path(recorders[0].path), outcome.loop.simulated_s, outcome.loop.reason)

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from trailbrake import simulator_tools as tools
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.errors import TrailbrakeError
 from trailbrake.roles import Host, Link, PacedLink, SignalSource
 from trailbrake.sims import registry
@@ -155,7 +155,7 @@ def _check_driver(simulator: AnySimulator) -> Iterator[str]:
 
 def _check_drive(simulator: AnySimulator) -> list[str]:
     """Exchange a few samples with the host in front of the embedded world; return what went wrong."""
-    setup = make_setup(simulator, DriveOptions(sim=simulator.name))
+    setup = make_setup(simulator, DriveSpec(site=EmbeddedSite(sim=simulator.name)))
     try:
         with open_connection(setup, lambda: False) as connection:
             times, link = [], connection.link

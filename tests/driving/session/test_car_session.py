@@ -17,7 +17,7 @@ from trailbrake.planning.course import UnmappedCourse
 )
 def test_no_colons_and_no_spaces(tmp_path, track, driver, name):
     options = DriveOptions(track=track, driver=driver, car="gt3", out=tmp_path)
-    recorder = _make_recorder(SessionPlan(options, 1, UnmappedCourse(), {"sim": "trend"}), 0)
+    recorder = _make_recorder(SessionPlan(options.make_spec(), 1, UnmappedCourse(), {"sim": "trend"}), 0)
     recorder.start({})
     recorder.close()
     assert recorder.path.parent == tmp_path

@@ -30,13 +30,13 @@ def never():
 def test_in_lockstep_doors_are_private_and_gone_afterwards(tmp_path, monkeypatch, name):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     options = DriveOptions(track="kartwerk")
-    with open_connection(make_setup(find("assetto"), options), never) as one:
+    with open_connection(make_setup(find("assetto"), options.make_spec()), never) as one:
         folders = list(tmp_path.iterdir())
         assert len(folders) == 1
         state = one.link.read(one.pacer.wait_for_sample(one.link))
         assert state.speed == pytest.approx(0.0, abs=0.05)
         if name == "twice":
-            with open_connection(make_setup(find("assetto"), options), never) as two:
+            with open_connection(make_setup(find("assetto"), options.make_spec()), never) as two:
                 assert len(list(tmp_path.iterdir())) == 2
                 before = two.link.read(two.pacer.wait_for_sample(two.link)).sequence
                 one.pacer.wait_for_sample(one.link)
@@ -49,7 +49,7 @@ def test_doors_are_closed_when_the_body_raises(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     with (
         pytest.raises(ZeroDivisionError),
-        open_connection(make_setup(find("assetto"), DriveOptions(track="kartwerk"), LiveOptions()), never),
+        open_connection(make_setup(find("assetto"), DriveOptions(track="kartwerk").make_spec(), LiveOptions()), never),
     ):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
@@ -59,14 +59,17 @@ def test_no_simulator_is_one_line_and_asking_to_stop_ends_the_wait(tmp_path, mon
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     with (
         pytest.raises(SimulatorError, match="car 0 is not published"),
-        open_connection(make_setup(find("assetto"), DriveOptions(live=True), LiveOptions(wait=0.05)), never),
+        open_connection(
+            make_setup(find("assetto"), DriveOptions(live=True).make_spec(), LiveOptions(wait=0.05)), never
+        ),
     ):
         pass
     answers = iter([False, False, True])
     with (
         pytest.raises(KeyboardInterrupt),
         open_connection(
-            make_setup(find("assetto"), DriveOptions(live=True), LiveOptions(wait=60.0)), lambda: next(answers)
+            make_setup(find("assetto"), DriveOptions(live=True).make_spec(), LiveOptions(wait=60.0)),
+            lambda: next(answers),
         ),
     ):
         pass
@@ -78,7 +81,7 @@ def test_a_folder_for_pages_that_is_not_there_is_one_line(tmp_path, monkeypatch)
     options = DriveOptions(track="kartwerk", car="hatchback")
     with (
         pytest.raises(UsageError, match=r"gone: cannot make a folder for the pages: .*TRAILBRAKE_SHM"),
-        open_connection(make_setup(find("assetto"), options), lambda: False),
+        open_connection(make_setup(find("assetto"), options.make_spec()), lambda: False),
     ):
         pass
 

@@ -352,9 +352,8 @@ def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
 @pytest.mark.parametrize("sim", ["udacity_mpc", "donkeycar", "forza", "beamng"])
 def test_a_live_drive_has_a_map_only_where_one_is_named(sim):
     def course(**options):
-        return drive_session._plan_course(
-            find(sim), DriveOptions(sim=sim, **options), find(sim).live_options(), lambda: False, SilentListener()
-        )[2]
+        spec = DriveOptions(sim=sim, **options).make_spec()
+        return drive_session._find_course(find(sim), spec, lambda: False, SilentListener())[2]
 
     assert isinstance(course(live=True), UnmappedCourse)
     assert course(live=True, track="lakeside", car="hatchback").track.name == "lakeside"

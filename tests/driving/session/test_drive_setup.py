@@ -15,7 +15,7 @@ class Stick:
 
 
 def test_track_and_car_are_those_of_the_embedded_world():
-    setup = make_setup(find("udacity"), DriveOptions(sim="udacity", seed=4))
+    setup = make_setup(find("udacity"), DriveOptions(sim="udacity", seed=4).make_spec())
     world = setup.world
     assert (world.track, world.car, world.seed, world.speed) == ("lakeside", "hatchback", 4, "max")
     assert setup.live == find("udacity").live_options()
@@ -23,14 +23,14 @@ def test_track_and_car_are_those_of_the_embedded_world():
 
 def test_a_driver_by_the_stick_gets_a_stick_unless_the_user_says_otherwise():
     options, forza = DriveOptions(sim="forza"), find("forza")
-    assert make_setup(forza, options).serve.steering == "linear"
-    assert make_setup(forza, options, driver=Stick()).serve.steering == "pad"
+    assert make_setup(forza, options.make_spec()).serve.steering == "linear"
+    assert make_setup(forza, options.make_spec(), driver=Stick()).serve.steering == "pad"
     linear = DriveOptions(sim="forza", host=("steering=linear",))
-    assert make_setup(forza, linear, driver=Stick()).serve.steering == "linear"
+    assert make_setup(forza, linear.make_spec(), driver=Stick()).serve.steering == "linear"
 
 
 def test_host_options_are_converted():
-    serve = embedded_options(find("forza"), DriveOptions(host=("rate=120", "ndl-wrap=true")), None)
+    serve = embedded_options(find("forza"), ("rate=120", "ndl-wrap=true"), None)
     assert (serve.rate, serve.ndl_wrap) == (120.0, True)
 
 
@@ -44,17 +44,17 @@ def test_host_options_are_converted():
 )
 def test_a_wrong_host_option_is_one_line(pair, said):
     with pytest.raises(UsageError) as caught:
-        make_setup(find("forza"), DriveOptions(host=(pair,)))
+        make_setup(find("forza"), DriveOptions(host=(pair,)).make_spec())
     assert str(caught.value).startswith(said)
 
 
 def test_a_live_drive_has_no_host_options():
-    assert make_setup(find("forza"), DriveOptions(live=True, host=("rat=120",))).serve is None
+    assert make_setup(find("forza"), DriveOptions(live=True, host=("rat=120",)).make_spec()).serve is None
 
 
 def test_the_wire_s_own_delay_is_that_of_the_embedded_host():
     beamng = find("beamng")
-    assert make_setup(beamng, DriveOptions(sim="beamng")).wire_delay == pytest.approx(0.005)
-    assert make_setup(beamng, DriveOptions(sim="beamng", host=("window=beamng",))).wire_delay == 0.0
-    assert make_setup(beamng, DriveOptions(sim="beamng", live=True)).wire_delay == 0.0
-    assert make_setup(find("forza"), DriveOptions(sim="forza")).wire_delay == 0.0
+    assert make_setup(beamng, DriveOptions(sim="beamng").make_spec()).wire_delay == pytest.approx(0.005)
+    assert make_setup(beamng, DriveOptions(sim="beamng", host=("window=beamng",)).make_spec()).wire_delay == 0.0
+    assert make_setup(beamng, DriveOptions(sim="beamng", live=True).make_spec()).wire_delay == 0.0
+    assert make_setup(find("forza"), DriveOptions(sim="forza").make_spec()).wire_delay == 0.0

@@ -37,20 +37,20 @@ def new_driver(course, learn=1.0):
 def learned(course, options, factor=1.05):
     driver = new_driver(course)
     driver.plan.learning.factors[:] = factor
-    assert DriverMemory(options, course, driver).store() == ""
+    assert DriverMemory(options.make_spec(), course, driver).store() == ""
 
 
 def test_what_one_drive_stores_the_next_takes_up(course, options):
     learned(course, options)
     driver = new_driver(course)
-    said = DriverMemory(options, course, driver).recall()
+    said = DriverMemory(options.make_spec(), course, driver).recall()
     assert "taken up" in said
     assert driver.plan.learning.factors == pytest.approx(1.05)
 
 
 def test_a_first_drive_has_nothing_to_take_up_and_writes_nothing(course, options, tmp_path):
     driver = new_driver(course)
-    assert DriverMemory(options, course, driver).recall() == ""
+    assert DriverMemory(options.make_spec(), course, driver).recall() == ""
     assert driver.plan.learning.factors == pytest.approx(1.0)
     assert list(tmp_path.iterdir()) == []
 
@@ -58,7 +58,7 @@ def test_a_first_drive_has_nothing_to_take_up_and_writes_nothing(course, options
 def test_entries_of_others_stay_and_one_s_own_is_replaced(course, options):
     for car in ("gt3", "hatchback", "gt3"):
         learned(course, replace(options, car=car), 1.02 if car == "gt3" else 0.9)
-    entries = read_memory(DriverMemory(options, course, new_driver(course)).path)
+    entries = read_memory(DriverMemory(options.make_spec(), course, new_driver(course)).path)
     assert [entry.car for entry in entries] == ["hatchback", "gt3"]
 
 
@@ -66,7 +66,7 @@ def test_another_version_of_the_car_begins_anew(course, options):
     learned(course, options)
     car = msgspec.structs.replace(course.car, title="changed")
     driver = new_driver(course)
-    said = DriverMemory(options, Course(course.track, car), driver).recall()
+    said = DriverMemory(options.make_spec(), Course(course.track, car), driver).recall()
     assert "begun anew" in said
     assert driver.plan.learning.factors == pytest.approx(1.0)
 
@@ -83,39 +83,39 @@ def test_other_files_are_refused_in_a_line_and_not_overwritten(course, options, 
     path.write_text(text)
     options = replace(options, memory=str(path))
     with pytest.raises(DataError) as error:
-        DriverMemory(options, course, new_driver(course))
+        DriverMemory(options.make_spec(), course, new_driver(course))
     assert "\n" not in str(error.value)
     assert path.read_text() == text
 
 
 def test_an_entry_that_is_no_memory_of_the_driver_is_refused(course, options):
     learned(course, options)
-    memory = DriverMemory(options, course, new_driver(course))
+    memory = DriverMemory(options.make_spec(), course, new_driver(course))
     content = json.loads(memory.path.read_text())
     content["entries"][0]["memory"]["grip"] = 7
     memory.path.write_text(json.dumps(content))
     with pytest.raises(DataError, match=r"memory\.json"):
-        DriverMemory(options, course, new_driver(course)).recall()
+        DriverMemory(options.make_spec(), course, new_driver(course)).recall()
 
 
 def test_a_driver_that_learns_nothing_is_refused(course, options):
     with pytest.raises(UsageError, match="keeps no memory"):
-        DriverMemory(replace(options, driver="cruise"), course, Cruise())
+        DriverMemory(replace(options, driver="cruise").make_spec(), course, Cruise())
 
 
 def test_a_driver_whose_learning_is_off_is_refused(course, options):
     with pytest.raises(UsageError, match="learn=1"):
-        DriverMemory(options, course, new_driver(course, learn=0.0))
+        DriverMemory(options.make_spec(), course, new_driver(course, learn=0.0))
 
 
 def test_a_file_that_cannot_be_written_is_a_line(course, options, tmp_path):
     (tmp_path / "deep").write_text("a file where the folder should be")
-    assert "not kept" in DriverMemory(options, course, new_driver(course)).store()
+    assert "not kept" in DriverMemory(options.make_spec(), course, new_driver(course)).store()
 
 
 def test_auto_is_in_the_user_s_data_folder(course, options, monkeypatch, tmp_path):
     monkeypatch.setattr("platformdirs.user_data_dir", lambda *args, **more: str(tmp_path / "data"))
-    memory = DriverMemory(replace(options, memory=AUTO), course, new_driver(course))
+    memory = DriverMemory(replace(options, memory=AUTO).make_spec(), course, new_driver(course))
     assert memory.path == tmp_path / "data" / "driver_memory.json"
 
 

@@ -35,14 +35,13 @@ def test_by_the_road_the_camera_is_the_simulator_s(sim, shape):
 
 
 def test_defaults_follow_the_kind_of_world():
+    spec = DriveOptions(sim="trend").make_spec().with_site_defaults("miniature")
+    assert (spec.track, spec.car) == ("clover", "miniature")
     assert (
-        DriveOptions(sim="trend").with_defaults("miniature").track,
-        DriveOptions(sim="trend").with_defaults("miniature").car,
-    ) == (
-        "clover",
-        "miniature",
+        DriveOptions().make_spec().with_site_defaults("car").track
+        == WorldOptions().with_defaults("car").track
+        == "hartmoor"
     )
-    assert DriveOptions().with_defaults("car").track == WorldOptions().with_defaults("car").track == "hartmoor"
 
 
 def test_the_seed_places_parked_cars():

@@ -32,10 +32,10 @@ def detecting():
 
 def detected(simulator, **options):
     said = []
-    options, live, track, car = session_detection.detect_track_and_car(
-        simulator, DriveOptions(**options), "live", lambda: False, said.append
+    spec, live, track, car = session_detection.detect_track_and_car(
+        simulator, DriveOptions(**options).make_spec(), "live", lambda: False, said.append
     )
-    return options.track, options.car, live, track.name, car.name, said
+    return spec.track, spec.car, live, track.name, car.name, said
 
 
 def test_an_embedded_drive_asks_nobody(detecting):
@@ -72,16 +72,16 @@ def test_a_live_drive_with_both_named_asks_nobody(detecting):
 def test_a_live_drive_invents_no_track_and_no_car(named, track, car):
     """Forza's and BeamNG's wires name neither: it once was gt3 on hartmoor, whatever the game had loaded."""
     site = session_detection.detect_track_and_car(
-        find("beamng"), DriveOptions(live=True, **named), "live", lambda: False, print
+        find("beamng"), DriveOptions(live=True, **named).make_spec(), "live", lambda: False, print
     )
-    assert (site.options.track, site.options.car) == (track or "", car or "")
+    assert (site.spec.track, site.spec.car) == (track or "", car or "")
     assert (site.track and site.track.name, site.car and site.car.name) == (track, car)
 
 
 def test_what_the_game_says_in_the_end(detecting):
     simulator, _ = detecting
-    assert session_detection.report_game_session(simulator, DriveOptions(live=True)) == {"laps": 3}
-    assert session_detection.report_game_session(simulator, DriveOptions()) == {}
+    assert session_detection.report_game_session(simulator, DriveOptions(live=True).make_spec()) == {"laps": 3}
+    assert session_detection.report_game_session(simulator, DriveOptions().make_spec()) == {}
 
 
 @pytest.mark.slow

@@ -23,10 +23,10 @@ def test_what_no_world_has_is_refused(pair):
 
 def test_the_world_has_its_own_car_and_track_and_the_driver_those_of_the_options():
     options = DriveOptions(track="hartmoor", car="gt3", world=("car=random:7:kart", "track=oval@wet=0.5"))
-    setup = make_setup(find("assetto"), options)
+    setup = make_setup(find("assetto"), options.make_spec())
     settled, _ = settle_world(setup.world, "car")
     assert (settled.car, settled.track) == ("random:7:kart", "oval@wet=0.5")
-    assert (setup.options.car, setup.options.track) == ("gt3", "hartmoor")
+    assert (setup.spec.car, setup.spec.track) == ("gt3", "hartmoor")
 
 
 def test_a_world_needs_a_car_and_miniature_worlds_have_no_such_properties():

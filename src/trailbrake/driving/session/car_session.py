@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
-from trailbrake.driving.goals import make_drive_goal
 from trailbrake.driving.loop.drive_loop import CarLoop
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.session.wire_scoring import WireLapScorer
+from trailbrake.driving.spec import DriveSpec
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord, lap_summary
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -58,14 +57,14 @@ class SessionPlan(NamedTuple):
     """What the cars of a drive share.
 
     Attributes:
-        options: the drive.
+        spec: the drive.
         laps: how many to drive, 0 = no limit.
         course: the road and the car, or an UnmappedCourse.
         about: what the recording says about itself.
         signals: the selected signals, which the states carry.
     """
 
-    options: DriveOptions
+    spec: DriveSpec
     laps: int
     course: Course
     about: JsonObject
@@ -99,7 +98,7 @@ class CarSession:
         number: int = 0,
         watchers: Sequence[Tap] = (),
     ) -> None:
-        options, laps, course, about, _ = plan
+        spec, laps, course, about, _ = plan
         self.number, self.link = number, link
         self.loop: CarLoop | None = None
         self.recorder = recorder = _make_recorder(plan, number)
@@ -122,7 +121,7 @@ class CarSession:
         self._taps, self._listener = taps, listener
         for tap in taps:
             tap.start(about | {"number": number} if number else about)
-        self._goal = make_drive_goal(laps, options.seconds)
+        self._goal = spec.goal
 
     def make_watch(self) -> CarWatch:
         """Return what watches the car and ends its drive."""
@@ -167,17 +166,18 @@ class CarSession:
 
 
 def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorder:
-    options, _, course, about, signals = plan
-    folder = options.out or recordings_folder()
+    spec, _, course, about, signals = plan
+    keep = spec.keep
+    folder = Path(keep.out) if keep.out else recordings_folder()
     mapped = not isinstance(course, UnmappedCourse)
-    track = course.track.name if mapped else options.track or str(about["sim"])
-    names = [track, *(Path(name).stem for name in (options.car, options.driver) if name)]
+    track = course.track.name if mapped else spec.track or str(about["sim"])
+    names = [track, *(Path(name).stem for name in (spec.car, spec.first.driver) if name)]
     name = safe_name("_".join(names))
     which = f"_car{number}" if number else ""
-    limits = make_part_limits(options.part_minutes, options.part_megabytes, options.keep_parts)
-    plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=options.pictures,
+    limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
+    plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=keep.pictures,
                      signals=signals, limits=limits)  # fmt: skip
-    recorder = ThreadedRecorder(plain) if options.live or options.speed == "real" else plain
+    recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
     store_course(recorder, course)
     return recorder
 

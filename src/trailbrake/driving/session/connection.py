@@ -79,12 +79,12 @@ def open_connection(setup: DriveSetup, stopped: Callable[[], bool]) -> Iterator[
         SimulatorError: the simulator is not there or refuses, or another host has its addresses.
         KeyboardInterrupt: `stopped` while there was no simulator yet.
     """
-    if setup.options.live:
+    if setup.spec.is_live:
         opened = _connect_live(setup, stopped)
-    elif setup.options.speed == "max":
-        opened = _connect_lockstep(setup)
-    else:
+    elif setup.spec.is_real_time:
         opened = _connect_host_process(setup, stopped)
+    else:
+        opened = _connect_lockstep(setup)
     option = setup.camera
     # The window first: whether it is there is known at once, and a game may let us wait.
     with open_window_camera(option) as window, opened as connection, ExitStack() as closed:
@@ -171,7 +171,7 @@ def _open_links(setup: DriveSetup, doors: str | None, idle: Callable[[], float])
     simulator = setup.simulator
     links: list[Link] = []
     with ExitStack() as closed:
-        for car in range(setup.options.cars):
+        for car in range(len(setup.spec.cars)):
             options = setup.live
             if car and simulator.options_for_car is not None:
                 options = simulator.options_for_car(options, car)
@@ -197,7 +197,7 @@ def _open_links(setup: DriveSetup, doors: str | None, idle: Callable[[], float])
 
 def _make_pace(setup: DriveSetup, link: Link) -> DriverPace | None:
     """Return what makes a simulator in real time wait for the driver; None where it needs nothing."""
-    if setup.options.pace == "simulator" or not isinstance(link, PacedLink):
+    if setup.spec.site.pace == "simulator" or not isinstance(link, PacedLink):
         return None
     return DriverPace(link)
 
@@ -216,10 +216,10 @@ def _open_host(setup: DriveSetup, doors: str) -> Iterator[tuple[Host, Plant]]:
 @contextmanager
 def _run_host_process(setup: DriveSetup, doors: str) -> Iterator[tuple["subprocess.Popen[str]", JsonObject]]:
     """Run `trailbrake serve` in a process of its own; the dict holds its --json report on leaving."""
-    options = setup.options
+    site = setup.site
     command = [
-        sys.executable, "-m", "trailbrake", "serve", options.sim, "--json", "--speed=real", f"--track={options.track}",
-        f"--car={options.car}", f"--seed={options.seed}", *(f"--world={pair}" for pair in options.world),
+        sys.executable, "-m", "trailbrake", "serve", site.sim, "--json", "--speed=real", f"--track={site.track}",
+        f"--car={site.car}", f"--seed={site.seed}", *(f"--world={pair}" for pair in site.conditions),
         *_serve_flags(setup.serve),
         *(["--view=page"] if setup.camera is not None and setup.camera.kind == "world" else []),
     ]  # fmt: skip

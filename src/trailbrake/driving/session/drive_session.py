@@ -4,13 +4,14 @@ import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.probe_states import weaving_state
 from trailbrake.drivers.rehearsal import RehearsableDriver
+from trailbrake.driving.goals import Laps
 from trailbrake.driving.loop.drive_loop import LoopResult
 from trailbrake.driving.loop.request_pacer import RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
@@ -19,7 +20,8 @@ from trailbrake.driving.precompile import precompile_in_child
 from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import CarSession, SessionPlan, has_plan
 from trailbrake.driving.session.connection import Connection
-from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs
+from trailbrake.driving.session.drive_setup import choose_spec_camera, make_setup
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.driver_needs import (
     check_course_needs,
@@ -27,15 +29,14 @@ from trailbrake.driving.session.driver_needs import (
     describe_signals,
     make_unknown_course,
 )
+from trailbrake.driving.session.line_choice import ChosenLine, choose_line
 from trailbrake.driving.session.progress import DriveView, ProgressListener, SilentListener
-from trailbrake.driving.session.session_camera import choose_camera
 from trailbrake.driving.session.session_detection import detect_track_and_car, report_game_session
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.planning.course import Course, UnmappedCourse
-from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import load_line_course
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import Driver, HandDriven, Tap, UsesKerbs
@@ -65,14 +66,35 @@ def drive(
         TrailbrakeError: before the drive, when something is wrong or missing. Once the car moves nothing is
             raised: the summary's `ended` says why a drive stopped early.
     """
+    if options.cars < 1:
+        raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got=str(options.cars))
+    return drive_spec(options.make_spec(live), listener=listener, view=view)
+
+
+def drive_spec(
+    spec: DriveSpec,
+    *,
+    contents: DriveContents | None = None,
+    listener: ProgressListener | None = None,
+    view: DriveView | None = None,
+) -> JsonObject:
+    """Drive what a spec says, as `drive` does.
+
+    Args:
+        spec: the drive.
+        contents: what the drive had at its start and the machine may not have any more: of a recording that is driven
+            again. None: files and caches are read.
+        listener: receives messages and progress.
+        view: as of `drive`.
+    """
     listener = listener or SilentListener()
-    simulator = registry.find(options.sim)
+    simulator = registry.find(spec.site.sim)
     supervisor = Supervisor()
     # A request: an exception inside of the compiler would be lost, and leave half-made kernels behind.
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED)):
-        prepared = _prepare_drive(simulator, options, live or simulator.live_options(), supervisor, listener)
+        prepared = _prepare_drive(simulator, spec, contents, supervisor, listener)
     if isinstance(prepared.drivers[0], HandDriven) and (view is None or not view.has_hands):
-        raise UsageError(f"{prepared.options.driver} is driven from the live page", where="--driver",
+        raise UsageError(f"{prepared.spec.first.driver} is driven from the live page", where="--driver",
                          hint="add --watch")  # fmt: skip
     breakable = BreakableCall()
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
@@ -84,11 +106,13 @@ class _PreparedDrive(NamedTuple):
     """A drive that can begin: what `prepare` has named and loaded. One driver per car, after reset."""
 
     simulator: AnySimulator
-    options: DriveOptions
+    spec: DriveSpec
     live: object
     course: Course
+    line: ChosenLine
     drivers: list[Driver]
     memory: DriverMemory | None
+    inputs: JsonObject
 
 
 class _DrivenCars(NamedTuple):
@@ -102,34 +126,42 @@ class _DrivenCars(NamedTuple):
 
 
 def _prepare_drive(
-    simulator: AnySimulator, options: DriveOptions, live: object, supervisor: Supervisor, listener: ProgressListener
+    simulator: AnySimulator,
+    spec: DriveSpec,
+    contents: DriveContents | None,
+    supervisor: Supervisor,
+    listener: ProgressListener,
 ) -> _PreparedDrive:
     """Check the options, find or load the track and the car, and load and reset the drivers."""
 
     def stopped() -> bool:
         return supervisor.stop_reason != ""
 
-    _check_cars(simulator, options)
-    if options.live and options.world:
-        raise UsageError("a live simulator has a world of its own", where=f"--world {options.world[0]}",
-                         hint="leave --world or --live out")  # fmt: skip
-    make_part_limits(options.part_minutes, options.part_megabytes, options.keep_parts)
-    choose_camera(options.camera, simulator, live=options.live, speed=options.speed)  # before the road is planned
-    if options.log is not None and not options.pictures:
+    keep = spec.keep
+    if len(spec.cars) > 1 and simulator.options_for_car is None:
+        raise UsageError(f"one car only through the wire of {simulator.name}", where="--cars", expected="1",
+                         got=str(len(spec.cars)))  # fmt: skip
+    make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
+    choose_spec_camera(simulator, spec)  # before the road is planned
+    if keep.log and not keep.pictures:
         raise UsageError("a driving log is made of pictures", where="--log", hint="leave --no-pictures out")
-    own_world = not options.live and simulator.world != "miniature"
+    own_world = not spec.is_live and simulator.world != "miniature"
     with precompile_in_child() if own_world else nullcontext():
-        options, live, course = _plan_course(simulator, options, live, stopped, listener)
-        options = replace(options, driver=options.driver or choose_default_driver(simulator, course))
-        drivers, course = _prepare_drivers(simulator, options, live, course, listener)
-        memory = _recall_memory(options, course, drivers, listener)
+        spec, live, course = _find_course(simulator, spec, stopped, listener)
+        if not spec.first.driver:
+            spec = spec.with_cars(driver=choose_default_driver(simulator, course))
+        drivers, course, line = _prepare_drivers(simulator, spec, live, course, contents, listener)
+        if contents is not None:
+            check_inputs(contents, spec, course, drivers[0])
+        memory = _recall_memory(spec, course, drivers, contents, listener)
     supplied = simulator.list_supplied(live)
     if isinstance(course, UnmappedCourse) and {"x", "y"} <= supplied:
         counted = "laps are those that the game counts" if "lap" in supplied else "no laps are counted"
         listener.show_message(f"the road is not known: nothing is planned or scored, {counted}; Ctrl-C ends the drive")
     if stopped():
         raise KeyboardInterrupt
-    return _PreparedDrive(simulator, options, live, course, drivers, memory)
+    inputs = describe_inputs(spec, course, drivers, line, memory)
+    return _PreparedDrive(simulator, spec, live, course, line, drivers, memory, inputs)
 
 
 def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
@@ -142,35 +174,20 @@ def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
     return simulator.default_driver
 
 
-def _plan_course(
-    simulator: AnySimulator,
-    options: DriveOptions,
-    live: object,
-    stopped: Callable[[], bool],
-    listener: ProgressListener,
-) -> tuple[DriveOptions, object, Course]:
-    """Return the options and the live options as `detect_track_and_car` does, and the course for the drivers."""
+def _find_course(
+    simulator: AnySimulator, spec: DriveSpec, stopped: Callable[[], bool], listener: ProgressListener
+) -> tuple[DriveSpec, object, Course]:
+    """Return the drive and the live options as `detect_track_and_car` does, and the course without a line."""
+    live: object = simulator.make_live_options(spec.site.options)
     supplied = simulator.list_supplied(live)
     if not {"x", "y"} <= supplied:
-        if options.line is not None:
+        if spec.first.line:
             raise UsageError("a line needs a simulator that supplies positions", where="--line", got=simulator.name)
-        return options if options.live else options.with_defaults(simulator.world), live, UnmappedCourse()
-    options, live, track, car = detect_track_and_car(simulator, options, live, stopped, listener.show_message)
-    if options.line is not None and (track is None or car is None):
+        return spec.with_site_defaults(simulator.world), live, UnmappedCourse()
+    spec, live, track, car = detect_track_and_car(simulator, spec, live, stopped, listener.show_message)
+    if spec.first.line and (track is None or car is None):
         raise UsageError("a line needs a known track and car", where="--line", hint="name them by --track and --car")
-    if track is None:
-        return options, live, make_unknown_course(simulator, car, live)
-    if options.line is not None and car is not None:
-        return options, live, load_line_course(options.line, track, car)
-    if options.cached_line and car is not None and (path := cached_line_path(track.road, car)).is_file():
-        try:
-            course = load_line_course(path, track, car)
-        except TrailbrakeError as error:  # a cache never prevents a drive
-            listener.show_message(f"the cached line is not used: {error}")
-        else:
-            listener.show_message("minimum-time line of `trailbrake line`; --no-cached-line plans without it")
-            return options, live, course
-    return options, live, Course(track, car)
+    return spec, live, make_unknown_course(simulator, car, live) if track is None else Course(track, car)
 
 
 def _drive_cars(
@@ -181,13 +198,15 @@ def _drive_cars(
     breakable: BreakableCall,
 ) -> _DrivenCars:
     """Connect and drive until the goal is reached or the drive stops early; `supervisor` is the first car's."""
-    simulator, options, live, course, drivers, _ = prepared
-    setup = make_setup(simulator, options, live, drivers[0])
+    simulator, spec, live, course, drivers = (
+        prepared.simulator, prepared.spec, prepared.live, prepared.course, prepared.drivers,
+    )  # fmt: skip
+    setup = make_setup(simulator, spec, live, drivers[0])
     about = _describe_drive(prepared)
     about[WIRE_DELAY] = setup.wire_delay
     if setup.signals:
         about["signals"] = describe_signals(setup.signals)
-    plan = SessionPlan(options, _lap_goal(options, course), course, about, setup.signals)
+    plan = SessionPlan(spec, _count_laps(spec, course), course, about, setup.signals)
     cars: list[CarSession] = []
     reports: list[JsonObject] = []
 
@@ -204,11 +223,11 @@ def _drive_cars(
     def finish(connection: Connection, outcome: DriveOutcome) -> None:
         counters = {"link": asdict(cars[0].link.counters), "host": connection.read_host_counters()}
         cars[0].recorder.store_wire_counters(counters)
-        reports.append(report_game_session(simulator, options))
+        reports.append(report_game_session(simulator, spec))
         reports.append({} if connection.camera is None else connection.camera.summarise_pictures())
 
     outcome = drive_cars(
-        setup, [NamedDriver(driver, options.driver) for driver in drivers], watch_cars, supervisor,
+        setup, [NamedDriver(driver, spec.first.driver) for driver in drivers], watch_cars, supervisor,
         say=listener.show_message, breakable=breakable, finish=finish,
         adapt_pacer=lambda pacer: pacer if view is None else RequestPacer(pacer, view.execute_requests),
     )  # fmt: skip
@@ -217,15 +236,17 @@ def _drive_cars(
     return _DrivenCars(cars, outcome.loop, outcome.host_report, *reports)
 
 
-def _lap_goal(options: DriveOptions, course: Course) -> int:
-    """Return how many laps to drive, 0 = no limit: one on an open road, which has an end."""
-    mapped = not isinstance(course, UnmappedCourse)
-    return 1 if mapped and not course.track.road.closed else options.laps
+def _count_laps(spec: DriveSpec, course: Course) -> int:
+    """Return how many laps are driven, 0 = no limit: one on an open road, which has an end."""
+    if not isinstance(course, UnmappedCourse) and not course.track.road.closed:
+        return 1
+    return spec.goal.count if isinstance(spec.goal, Laps) else 0
 
 
 def _finish_summary(prepared: _PreparedDrive, driven: _DrivenCars, listener: ProgressListener) -> JsonObject:
     """Return the summary of a drive; write the report and the driving log."""
-    options, first = prepared.options, driven.cars[0]
+    spec, first = prepared.spec, driven.cars[0]
+    keep = spec.keep
     summary = _build_summary(prepared, first, driven.result)
     summary["host"] = driven.host_report
     if math.isnan(summary["contacts"]):  # the wire does not supply them, the embedded world does
@@ -233,22 +254,13 @@ def _finish_summary(prepared: _PreparedDrive, driven: _DrivenCars, listener: Pro
     summary["game"] = driven.game_report
     summary["camera"] = driven.camera_report
     path, moved = first.recorder.path, first.scorer.time > 0.0
-    summary["report"] = _write_report(path, listener) if options.report and moved else None
-    summary["driving_log"] = _write_driving_log(path, options.log, listener) if options.log is not None else None
+    summary["report"] = _write_report(path, listener) if keep.report and moved else None
+    summary["driving_log"] = _write_driving_log(path, Path(keep.log), listener) if keep.log else None
     if prepared.memory is not None and moved and (problem := prepared.memory.store()):
         listener.show_message(problem)
     summary["memory"] = str(prepared.memory.path) if prepared.memory is not None else None
     summary["others"] = [car.build_summary() for car in driven.cars[1:]]
     return summary
-
-
-def _check_cars(simulator: AnySimulator, options: DriveOptions) -> None:
-    if options.cars < 1:
-        raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got=str(options.cars))
-    if options.cars > 1 and simulator.options_for_car is None:
-        raise UsageError(
-            f"one car only through the wire of {simulator.name}", where="--cars", expected="1", got=str(options.cars)
-        )
 
 
 def _write_report(recording: Path, listener: ProgressListener) -> str | None:
@@ -275,12 +287,20 @@ def _write_driving_log(recording: Path, folder: Path, listener: ProgressListener
 
 
 def _prepare_drivers(
-    simulator: AnySimulator, options: DriveOptions, live: object, course: Course, listener: ProgressListener
-) -> tuple[list[Driver], Course]:
+    simulator: AnySimulator,
+    spec: DriveSpec,
+    live: object,
+    course: Course,
+    contents: DriveContents | None,
+    listener: ProgressListener,
+) -> tuple[list[Driver], Course, ChosenLine]:
     """Load the drivers, one per car, check that they fit, and plan; return them and the course with their line."""
-    drivers = [load_driver(options.driver, options.config, options.gain) for _ in range(options.cars)]
-    check_driver_needs(drivers[0], options.driver, simulator, live, options.camera)
-    check_course_needs(drivers[0], options.driver, simulator, course)
+    first = spec.first
+    config = Path(first.config) if first.config else None
+    drivers = [load_driver(first.driver, config, first.gain) for _ in spec.cars]
+    check_driver_needs(drivers[0], first.driver, simulator, live, spec.site.camera)
+    check_course_needs(drivers[0], first.driver, simulator, course)
+    course, line = choose_line(course, drivers[0], first, listener.show_message, contents and contents.line)
     if isinstance(drivers[0], UsesKerbs) and drivers[0].uses_kerbs:
         course = course.with_kerbs()
     if CACHE_IS_COLD:
@@ -297,41 +317,65 @@ def _prepare_drivers(
     except (TrailbrakeError, StopInsisted):
         raise
     except BaseException as error:
-        where = raised_at(error) or options.driver
+        where = raised_at(error) or first.driver
         raise DriverError(f"reset() raised {type(error).__name__}: {describe_value(error)}", where=where) from error
-    return drivers, course
+    return drivers, course, line
 
 
 def _recall_memory(
-    options: DriveOptions, course: Course, drivers: Sequence[Driver], listener: ProgressListener
+    spec: DriveSpec,
+    course: Course,
+    drivers: Sequence[Driver],
+    contents: DriveContents | None,
+    listener: ProgressListener,
 ) -> DriverMemory | None:
     """Return the memory of the first driver, taken up; None where none is named."""
-    if not options.memory:
+    if not spec.first.memory:
         return None
-    memory = DriverMemory(options, course, drivers[0])
+    replayed = contents is not None
+    entry = contents.memory if contents is not None else None
+    memory = DriverMemory(spec, course, drivers[0], replayed=replayed, entry=entry)
     if said := memory.recall():
         listener.show_message(said)
     return memory
 
 
 def _describe_drive(prepared: _PreparedDrive) -> JsonObject:
-    options = prepared.options
+    spec = prepared.spec
+    about = describe_spec(spec)
     return {
-        "sim": prepared.simulator.name,
-        "live": options.live,
-        "driver": options.driver,
-        "track": options.track,
-        "car": options.car,
-        **({"gain": list(options.gain)} if options.gain else {}),
-        **({"world": list(options.world)} if options.world else {}),
-        "seed": options.seed,
-        "speed": options.speed,
-        **({"camera": options.camera} if options.camera else {}),
-        "laps": _lap_goal(options, prepared.course),
+        **about,
+        "laps": _count_laps(spec, prepared.course),
+        "line": prepared.line.describe(),
+        "spec": write_spec(spec),
+        "inputs": prepared.inputs,
         "trailbrake": __version__,
         "python": platform.python_version(),
         "system": platform.system(),
         "started": steady_clock.iso_timestamp(),
+    }
+
+
+def describe_spec(spec: DriveSpec) -> JsonObject:
+    """Return what a recording, and its readers of before there were specs, know a drive by."""
+    site, first = spec.site, spec.first
+    world = () if isinstance(site, LiveSite) else site.conditions
+    if isinstance(site, EmbeddedSite):
+        world += tuple(
+            f"{name}={value}" for name, value, given in (("car", site.car, spec.car), ("track", site.track, spec.track))
+            if value != given
+        )  # fmt: skip
+    return {
+        "sim": site.sim,
+        "live": spec.is_live,
+        "driver": first.driver,
+        "track": spec.track,
+        "car": spec.car,
+        **({"gain": list(first.gain)} if first.gain else {}),
+        **({"world": list(world)} if world else {}),
+        "seed": 0 if isinstance(site, LiveSite) else site.seed,
+        "speed": "max" if isinstance(site, LiveSite) else site.speed,
+        **({"camera": site.camera} if site.camera else {}),
     }
 
 
@@ -345,13 +389,13 @@ def _predict_lap_times(course: Course) -> dict[str, float]:
 
 
 def _build_summary(prepared: _PreparedDrive, first: CarSession, result: LoopResult) -> JsonObject:
-    options = prepared.options
+    spec = prepared.spec
+    about = describe_spec(spec)
     return {
-        "sim": prepared.simulator.name,
-        "driver": options.driver,
-        "track": options.track,
-        "car": options.car,
-        "seed": options.seed,
+        **{name: about[name] for name in ("sim", "driver", "track", "car", "seed")},
+        "line": prepared.line.describe(),
+        "spec": write_spec(spec),
+        "inputs": {name: value for name, value in prepared.inputs.items() if name != "contents"},
         **first.build_summary(),
         **_predict_lap_times(prepared.course),
         "ended": result.reason or "done",

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.driver_needs import select_signals
 from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.session.session_camera import choose_camera
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import UsageError
 from trailbrake.roles import Driver, StickDriven
 from trailbrake.simulator import AnySimulator
@@ -19,7 +20,7 @@ class DriveSetup:
 
     Attributes:
         simulator: whose wire the drive goes through.
-        options: the drive's options; track and car are named, except in a live drive that does not know them.
+        spec: the drive; embedded, track and car of the world are named.
         live: the simulator's live options, for the links.
         serve: the simulator's serve options, for the host of the embedded world; None in a live drive.
         signals: the selected signals, which the links fill in.
@@ -27,73 +28,86 @@ class DriveSetup:
     """
 
     simulator: AnySimulator
-    options: DriveOptions
+    spec: DriveSpec
     live: object
     serve: object
     signals: tuple[Signal, ...] = ()
     camera: CameraOption | None = None
 
     @property
-    def world(self) -> WorldOptions:
-        """The embedded world of the drive."""
-        options = self.options
-        return WorldOptions(track=options.track, car=options.car, seed=options.seed, speed="max", world=options.world)
+    def site(self) -> EmbeddedSite:
+        """The embedded simulator; only where the drive is not live."""
+        assert isinstance(self.spec.site, EmbeddedSite)
+        return self.spec.site
 
     @property
-    def is_real_time(self) -> bool:
-        """Whether time does not wait for the drivers."""
-        return self.options.live or self.options.speed == "real"
+    def world(self) -> WorldOptions:
+        """The embedded world of the drive."""
+        site = self.site
+        return WorldOptions(track=site.track, car=site.car, seed=site.seed, speed="max", world=site.conditions)
 
     @property
     def wire_delay(self) -> float:
         """Simulator time (s) from a sample until its answer is in force, by the embedded host's protocol; live 0."""
-        return 0.0 if self.options.live else self.simulator.answer_delay(self.serve)
+        return 0.0 if self.spec.is_live else self.simulator.answer_delay(self.serve)
 
 
 def make_setup(
-    simulator: AnySimulator, options: DriveOptions, live: object = None, driver: Driver | None = None
+    simulator: AnySimulator, spec: DriveSpec, live: object = None, driver: Driver | None = None
 ) -> DriveSetup:
     """Return the setup of a drive.
 
     Args:
         simulator: whose wire.
-        options: of the drive; embedded, a track or a car that is not named becomes that of the simulator's world.
-        live: the simulator's live options; None for the defaults.
+        spec: the drive; embedded, a track or a car that is not named becomes that of the simulator's world.
+        live: the simulator's live options; None for those of the spec.
         driver: of the first car. A StickDriven one with `STICK = True` steers by the stick of a pad, where the
             embedded simulator can do so and `--host` does not choose otherwise.
 
     Raises:
-        UsageError: `options.host` names an option that this simulator does not have, or a value that it cannot have;
-            a selected signal is not the simulator's; `options.camera` is no camera for this drive; or the driver shall
+        UsageError: the spec names an option that this simulator does not have, or a value that it cannot have;
+            a selected signal is not the simulator's; there is no such camera for this drive; or the driver shall
             set the pace of a simulator that cannot wait.
     """
-    live = live or simulator.live_options()
-    if options.pace == "driver" and (options.live or options.speed == "real") and simulator.paced_by == "none":
+    site = spec.site
+    live = live or simulator.make_live_options(site.options)
+    if site.pace == "driver" and spec.is_real_time and simulator.paced_by == "none":
         raise UsageError(f"{simulator.name} cannot wait for a driver", where="--pace driver",
                          expected="a simulator that waits", hint="leave --pace out")  # fmt: skip
-    if not options.live:
-        options = options.with_defaults(simulator.world)
+    spec = spec.with_site_defaults(simulator.world)
     stick = isinstance(driver, StickDriven) and driver.STICK
-    serve = None if options.live else embedded_options(simulator, options, live, stick=stick)
-    camera = choose_camera(options.camera, simulator, live=options.live, speed=options.speed)
-    signals = select_signals(simulator, live, options.signals, driver)
-    return DriveSetup(simulator, options, live, serve, signals, camera)
+    serve = None
+    if isinstance(site, EmbeddedSite):
+        serve = embedded_options(simulator, site.host, live, cars=len(spec.cars), stick=stick)
+    camera = choose_spec_camera(simulator, spec)
+    signals = select_signals(simulator, live, spec.keep.signals, driver)
+    return DriveSetup(simulator, spec, live, serve, signals, camera)
 
 
-def embedded_options(simulator: AnySimulator, options: DriveOptions, live: object, *, stick: bool = False) -> object:
+def choose_spec_camera(simulator: AnySimulator, spec: DriveSpec) -> CameraOption | None:
+    """Return the camera of a drive; UsageError as `choose_camera`."""
+    site = spec.site
+    speed = "real" if isinstance(site, LiveSite) else site.speed
+    return choose_camera(site.camera, simulator, live=spec.is_live, speed=speed)
+
+
+def embedded_options(
+    simulator: AnySimulator, host: tuple[str, ...], live: object, *, cars: int = 1, stick: bool = False
+) -> object:
     """Return the serve options of the world behind a drive whose links have the live options `live`.
 
     Args:
         simulator: whose wire.
-        options: of the drive: cars and host.
+        host: options of the embedded simulator, KEY=VALUE.
         live: the simulator's live options.
+        cars: how many cars are driven.
         stick: whether the driver's steer is the position of a pad's stick.
 
     Raises:
-        UsageError: `options.host` names an option that this simulator does not have, or a value that it cannot have.
+        UsageError: `host` names an option that this simulator does not have, or a value that it cannot have.
     """
-    base = simulator.make_embedded_options(live, options.cars)
+    base = simulator.make_embedded_options(live, cars)
     if stick and simulator.stick_options is not None:
         base = simulator.stick_options(base)
-    changed: object = change_options(base, options.host, "--host", "the embedded simulator")
+    changed: object = change_options(base, host, "--host", "the embedded simulator")
     return changed

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from trailbrake.config import driver_memory_file
-from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.spec import DriveSpec
 from trailbrake.errors import DataError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
@@ -69,6 +69,14 @@ def read_memory(path: Path) -> list[MemoryEntry]:
     return content.entries
 
 
+def parse_entry(values: object, where: str) -> MemoryEntry:
+    """Return the entry of plain values; DataError where it is none."""
+    try:
+        return msgspec.convert(values, MemoryEntry)
+    except msgspec.ValidationError as error:
+        raise DataError(f"no driver's memory: {error}", where=where) from None
+
+
 def write_memory(path: Path, entries: list[MemoryEntry]) -> None:
     """Write the file, whole or not at all; OSError where it cannot be written."""
     content = msgspec.to_builtins(_MemoryContent(FORMAT, VERSION, entries))
@@ -82,30 +90,48 @@ class DriverMemory:
     """The entry of one drive in its file.
 
     Args:
-        options: of the drive, with driver, car and track named.
+        spec: the drive, with driver, car and track named.
         course: that the driver plans on.
         driver: after reset.
+        replayed: whether a drive is driven again: then `entry` is what it had, and nothing is written.
+        entry: of the drive that is driven again; None: it had none.
+
+    Attributes:
+        path: the file.
+        found: the entry at the start of the drive; None without one.
 
     Raises:
         UsageError: the driver keeps no memory or does not learn, or the file cannot be read.
         DataError: it is not such a file.
     """
 
-    def __init__(self, options: DriveOptions, course: Course, driver: Driver) -> None:
+    def __init__(
+        self,
+        spec: DriveSpec,
+        course: Course,
+        driver: Driver,
+        *,
+        replayed: bool = False,
+        entry: MemoryEntry | None = None,
+    ) -> None:
+        name = spec.first.driver
         if not isinstance(driver, KeepsMemory):
-            raise UsageError(f"{options.driver} keeps no memory", where="--memory", hint="leave it out")
+            raise UsageError(f"{name} keeps no memory", where="--memory", hint="leave it out")
         if not driver.learns:
-            raise UsageError(f"{options.driver} learns nothing in this drive", where="--memory",
+            raise UsageError(f"{name} learns nothing in this drive", where="--memory",
                              hint="add --gain learn=1, or leave it out")  # fmt: skip
-        self.path = driver_memory_file() if options.memory == AUTO else Path(options.memory)
+        memory = spec.first.memory
+        self.path = driver_memory_file() if memory == AUTO else Path(memory)
         self._driver = driver
-        self._key = (options.driver, options.sim, options.car, options.track)
+        self._key = (name, spec.site.sim, spec.car, spec.track)
         self._basis = _hash_course(course)
-        self._found = next((entry for entry in read_memory(self.path) if entry.key == self._key), None)
+        self._replayed = replayed
+        kept = [entry] if replayed else read_memory(self.path)
+        self.found = next((each for each in kept if each is not None and each.key == self._key), None)
 
     def recall(self) -> str:
         """Let the driver take up its entry; return a line for the user, "" where there is none."""
-        entry = self._found
+        entry = self.found
         if entry is None:
             return ""
         if entry.basis != self._basis:
@@ -115,6 +141,8 @@ class DriverMemory:
 
     def store(self) -> str:
         """Write what the driver has learned; return a line where that fails: the drive has been driven all the same."""
+        if self._replayed:
+            return ""
         entry = MemoryEntry(*self._key, self._basis, steady_clock.iso_timestamp(), self._driver.export_memory())
         try:
             others = [other for other in read_memory(self.path) if other.key != self._key]

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import WORLD_DEFAULTS, WorldOptions
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.world_properties import settle_world
+from trailbrake.driving.spec import WORLD_DEFAULTS
 from trailbrake.errors import UsageError
 from trailbrake.roles import Plant
 from trailbrake.simulator import AnySimulator, WorldKind

@@ -1,13 +1,12 @@
 """Before a live drive: finds the track and the car that the user has not named, where the simulator can tell them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
-from trailbrake.driving.options import UNKNOWN_CAR, DriveOptions
 from trailbrake.driving.session.connection import make_idle_wait
+from trailbrake.driving.spec import UNKNOWN_CAR, DriveSpec
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import DetectedSession
 from trailbrake.simulator import AnySimulator, load_part
@@ -15,17 +14,17 @@ from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
 
-class DriveSite(NamedTuple):
-    """Where and with what a drive takes place: its options with track and car as far as they are known, live options.
+class DrivePlace(NamedTuple):
+    """Where and with what a drive takes place: track and car as far as they are known, and the live options.
 
     Attributes:
-        options: of the drive.
+        spec: the drive, with the names that the game has supplied.
         live: the simulator's live options.
         track: the road; None in a live drive where neither the user nor the game names it.
         car: a model of the car; None as for the track.
     """
 
-    options: DriveOptions
+    spec: DriveSpec
     live: object
     track: Track | None
     car: CarParams | None
@@ -33,16 +32,16 @@ class DriveSite(NamedTuple):
 
 def detect_track_and_car(
     simulator: AnySimulator,
-    options: DriveOptions,
+    spec: DriveSpec,
     live: object,
     stopped: Callable[[], bool],
     say: Callable[[str], None],
-) -> DriveSite:
+) -> DrivePlace:
     """Return the drive with its track and car. An embedded drive has defaults for both, a live one has not.
 
     Args:
         simulator: whose wire.
-        options: of the drive; a track or a car named there is taken.
+        spec: the drive; a track or a car named there is taken.
         live: the simulator's live options.
         stopped: whether the user has requested a stop, which ends the wait for a session.
         say: takes a line for everything that was found.
@@ -52,24 +51,27 @@ def detect_track_and_car(
         KeyboardInterrupt: `stopped` while there was no session yet.
     """
     found = DetectedSession(None, None, live)
-    track, car = not options.track, not options.car
-    if options.live and (track or car) and simulator.session is not None:
+    track, car = not spec.track, not spec.car
+    if spec.is_live and (track or car) and simulator.session is not None:
         tool = load_part(simulator.session)
         found = tool.detect(live, track=track, car=car, idle=make_idle_wait(stopped), say=say)
     if found.track is not None:
-        options = replace(options, track=found.track.name)
+        spec = spec.with_cars(track=found.track.name)
     if found.car is not None:
-        options = replace(options, car=found.car.name)
-    if not options.live:
-        options = options.with_defaults(simulator.world)
+        spec = spec.with_cars(car=found.car.name)
+    spec = spec.with_site_defaults(simulator.world)
     # The car first: it is the quicker one to find wrong.
-    named = options.car not in ("", UNKNOWN_CAR)
-    params = found.car or (load_car(options.car) if named else None)
-    return DriveSite(options, found.live, found.track or (load_track(options.track) if options.track else None), params)
+    params = found.car or load_assumed_car(spec)
+    return DrivePlace(spec, found.live, found.track or (load_track(spec.track) if spec.track else None), params)
 
 
-def report_game_session(simulator: AnySimulator, options: DriveOptions) -> JsonObject:
+def load_assumed_car(spec: DriveSpec) -> CarParams | None:
+    """Return the car's file that the drivers get; None where they get none."""
+    return load_car(spec.car) if spec.car not in ("", UNKNOWN_CAR) else None
+
+
+def report_game_session(simulator: AnySimulator, spec: DriveSpec) -> JsonObject:
     """Return what the game of a live drive reports of its session; {} where it cannot."""
-    if not options.live or simulator.session is None:
+    if not spec.is_live or simulator.session is None:
         return {}
     return load_part(simulator.session).report()

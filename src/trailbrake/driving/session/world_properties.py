@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trailbrake.driving.options import UNKNOWN_CAR, WorldOptions
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.option_pairs import change_options
+from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import UsageError
 from trailbrake.simulator import WorldKind
 from trailbrake.world.conditions import WorldConditions

@@ -1,0 +1,83 @@
+"""`drive --like RUN`: a recorded drive again, with what the user names changed, and what that changes."""
+
+import contextlib
+import sys
+from typing import Any
+
+import msgspec
+
+from trailbrake.cli.drive import report_drive
+from trailbrake.cli.output import format_lap_time, print_notice
+from trailbrake.dashboard.options import PageOptions
+from trailbrake.driving.options import DriveOptions
+from trailbrake.errors import UsageError
+
+OTHER_INPUTS = frozenset({"driver", "track", "car", "line", "cached_line"})  # with which the line is chosen anew
+
+
+def drive_like(
+    like: str, options: DriveOptions, given: frozenset[str], live: object, page: PageOptions, *, json: bool
+) -> int:
+    """Drive a recorded drive again, print the summary and the difference, and return the exit code.
+
+    Args:
+        like: a recording, or a run.
+        options: of the command line.
+        given: names of those that are there.
+        live: the simulator's live options of the command line; None without any.
+        page: the live page.
+        json: whether one object is printed.
+    """
+    from trailbrake.cli.recording_choice import find_recording
+    from trailbrake.cli.terminal_progress import TerminalProgress
+    from trailbrake.driving.session.drive_session import drive_spec
+    from trailbrake.driving.session.recorded_spec import (
+        list_differences,
+        make_like,
+        override_spec,
+        read_recorded_drive,
+    )
+    from trailbrake.driving.spec import write_spec
+    from trailbrake.record.recording_reader import Recording
+
+    if page.watch:
+        raise UsageError("a drive that is driven again has no page yet", where="--watch", hint="replay RUN --watch")
+    recording = Recording.open(find_recording(like))
+    recorded = read_recorded_drive(recording)
+    if "sim" in given and options.sim != recorded.spec.site.sim:
+        raise UsageError("a drive like it goes through its own wire", where="--sim", expected=recorded.spec.site.sim,
+                         got=options.sim)  # fmt: skip
+    spec = override_spec(make_like(recorded, live=options.live), options, given, live)
+    contents = recorded.contents
+    if contents is not None:
+        known = {what: value for what, value in contents.sha256.items() if what.rpartition(" ")[2] not in given}
+        contents = contents._replace(sha256=known, line=None if given & OTHER_INPUTS else contents.line)
+    if recorded.lacks:
+        print_notice(f"trailbrake: {recording.path.name} does not tell {', '.join(recorded.lacks)}")
+    with (
+        TerminalProgress(f"like {recording.path.stem}", wanted=not json) as show,
+        contextlib.redirect_stdout(sys.stderr),
+    ):
+        summary = drive_spec(spec, contents=contents, listener=show, view=show if show.is_shown else None)
+    before = [float(lap.time_s) for lap in recording.laps]
+    changed = list_differences(write_spec(msgspec.structs.replace(recorded.spec, keep=spec.keep)), summary["spec"])
+    summary["like"] = {"recording": str(recording.path), "differences": changed, "laps_before_s": before,
+                       "is_same": before == [lap["time_s"] for lap in summary["laps"]]}  # fmt: skip
+    code = report_drive(summary, options, json=json)
+    if not json:
+        _print_differences(summary)
+    return code
+
+
+def _print_differences(summary: dict[str, Any]) -> None:
+    like = summary["like"]
+    for line in like["differences"]:
+        print(f"changed   {line}")
+    if like["is_same"]:
+        print(f"like      {like['recording']}: the same laps, to the bit")
+        return
+    times = [lap["time_s"] for lap in summary["laps"]]
+    for number, (before, now) in enumerate(zip(like["laps_before_s"], times, strict=False), 1):
+        print(f"lap {number}     {format_lap_time(before)} -> {format_lap_time(now)}  {now - before:+.3f} s")
+    if len(times) != len(like["laps_before_s"]):
+        print(f"laps      {len(like['laps_before_s'])} -> {len(times)}")

@@ -1,0 +1,109 @@
+"""Which line a driver gets: that of a file, a kept minimum-time line where the driver declares it, or its own."""
+
+import base64
+import hashlib
+import tempfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.driving.spec import CarSpec
+from trailbrake.errors import DataError, TrailbrakeError
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.planning.line_cache import cached_line_path
+from trailbrake.planning.line_file import load_line_course
+from trailbrake.roles import Driver, FollowsMinimumTimeLine
+
+OWN, MINIMUM_TIME, FROM_FILE = "own", "minimum time", "file"
+MOST_PACKED = 4_000_000  # characters of a packed line
+
+
+class ChosenLine(NamedTuple):
+    """The line of a drive.
+
+    Attributes:
+        kind: OWN, MINIMUM_TIME or FROM_FILE.
+        path: of the line's file; None for the driver's own.
+        data: the file's content.
+    """
+
+    kind: str = OWN
+    path: Path | None = None
+    data: bytes = b""
+
+    def describe(self) -> JsonObject:
+        """Return what recordings and summaries say."""
+        if self.path is None:
+            return {"kind": self.kind}
+        return {"kind": self.kind, "path": str(self.path), "sha256": hashlib.sha256(self.data).hexdigest()}
+
+
+def choose_line(
+    course: Course,
+    driver: Driver,
+    car: CarSpec,
+    say: Callable[[str], None],
+    packed: "tuple[str, str] | None" = None,
+) -> tuple[Course, ChosenLine]:
+    """Return the course along the driver's line, and which line that is.
+
+    Args:
+        course: the road and the car, without a line.
+        driver: of the first car, before its reset.
+        car: what the user names.
+        say: takes a line for a minimum-time line.
+        packed: kind and content of the line of a drive that is driven again.
+
+    Raises:
+        TrailbrakeError: a line that is named cannot be used.
+    """
+    if packed is not None:
+        return _follow_packed_line(course, *packed)
+    if isinstance(course, UnmappedCourse) or course.car is None:
+        return course, ChosenLine()
+    if car.line:
+        return _follow_line(course, FROM_FILE, Path(car.line))
+    wants = isinstance(driver, FollowsMinimumTimeLine) and driver.follows_minimum_time_line
+    path = cached_line_path(course.track.road, course.car)
+    if not (wants and car.cached_line and path.is_file()):
+        return course, ChosenLine()
+    try:
+        found = _follow_line(course, MINIMUM_TIME, path)
+    except TrailbrakeError as error:  # a cache never prevents a drive
+        say(f"the cached line is not used: {error}")
+        return course, ChosenLine()
+    say("minimum-time line of `trailbrake line`; --no-cached-line plans without it")
+    return found
+
+
+def _follow_line(course: Course, kind: str, path: Path) -> tuple[Course, ChosenLine]:
+    followed = load_line_course(path, course.track, course.known_car())
+    return followed, ChosenLine(kind, path, path.read_bytes())
+
+
+def _follow_packed_line(course: Course, kind: str, packed: str) -> tuple[Course, ChosenLine]:
+    if kind == OWN:
+        return course, ChosenLine()
+    with tempfile.TemporaryDirectory(prefix="trailbrake-line-") as folder:
+        path = Path(folder) / "line.csv"
+        path.write_bytes(unpack_content(packed))
+        return _follow_line(course, kind, path)
+
+
+def pack_content(data: bytes) -> str:
+    """Return the content of a file as text for a recording."""
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def unpack_content(text: str) -> bytes:
+    """Return the content behind `pack_content`'s text; DataError if there is none."""
+    try:
+        if len(text) > MOST_PACKED:
+            raise ValueError(f"{len(text)} characters")
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(text, validate=True), 8 * MOST_PACKED)
+    except (ValueError, zlib.error) as error:
+        raise DataError(f"no content of a file: {error}", where="inputs of the recording") from None
+    return data

@@ -1,0 +1,84 @@
+"""`drive --like RUN`: drives again, says what has changed, refuses what has changed under it."""
+
+import json
+
+import pytest
+
+from trailbrake.cli.drive import find_given
+from trailbrake.cli.main import run_command_line
+
+pytestmark = pytest.mark.slow
+
+CONSTANT = """from trailbrake import Controls
+
+
+class Driver:
+    NEEDS = frozenset()
+
+    def reset(self, course):
+        self.steer = {steer}
+
+    def act(self, state, dt):
+        return Controls(steer=self.steer, throttle=0.2)
+"""
+
+
+def drive(capsys, folder, *words):
+    code = run_command_line(["drive", "--json", "--no-report", f"--out={folder}", *words])
+    out, err = capsys.readouterr()
+    return code, json.loads(out.splitlines()[-1]), err
+
+
+def test_given_flags_are_those_of_the_command_line():
+    assert find_given(["drive", "--laps", "2", "--no-report", "--world=grip=0.9", "--json"]) == {
+        "laps",
+        "report",
+        "world",
+    }
+
+
+def test_a_drive_is_driven_again_to_the_bit_and_with_another_driver(capsys, tmp_path):
+    code, first, _ = drive(capsys, tmp_path, "--track=kartwerk", "--car=kart", "--driver=line_follow", "--laps=1",
+                           "--gain=learn=1", f"--memory={tmp_path / 'm.json'}")  # fmt: skip
+    assert code == 0
+    code, again, _ = drive(capsys, tmp_path, "--like", first["recording"])
+    assert code == 0
+    assert again["like"]["is_same"]
+    assert again["like"]["differences"] == []
+    code, other, _ = drive(capsys, tmp_path, "--like", first["recording"], "--world=grip=0.8")
+    assert other["like"]["differences"] == ["site.conditions: None -> ['grip=0.8']"]
+    assert not other["like"]["is_same"]
+
+
+def test_a_driver_that_has_changed_since_is_one_line(capsys, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(CONSTANT.format(steer=0.0), "utf-8")
+    words = ("--sim=beamng", "--track=proving_ground", f"--driver={file}", "--laps=0", "--seconds=1")
+    _, first, _ = drive(capsys, tmp_path, *words)
+    file.write_text(CONSTANT.format(steer=0.1), "utf-8")
+    code, refused, err = drive(capsys, tmp_path, "--like", first["recording"])
+    assert code == 2
+    assert "the driver has changed since that drive" in refused["error"]
+    assert err.count("\n") == 1
+    assert drive(capsys, tmp_path, "--like", first["recording"], f"--driver={file}")[0] == 2, (
+        "the same name, the same file"
+    )
+    copy = tmp_path / "other.py"
+    copy.write_bytes(file.read_bytes())
+    code, other, _ = drive(capsys, tmp_path, "--like", first["recording"], f"--driver={copy}")
+    assert code == 0
+    assert other["like"]["differences"] == [f"cars[0].driver: {file} -> {copy}"]
+    file.unlink()
+    code, refused, _ = drive(capsys, tmp_path, "--like", first["recording"])
+    assert code == 2
+    assert "mine.py" in refused["error"]
+
+
+def test_a_missing_run_and_another_wire_are_one_line(capsys, tmp_path):
+    assert drive(capsys, tmp_path, "--like", "nothing")[0] == 2
+    _, first, _ = drive(
+        capsys, tmp_path, "--track=kartwerk", "--car=kart", "--driver=cruise", "--laps=0", "--seconds=1"
+    )
+    code, refused, _ = drive(capsys, tmp_path, "--like", first["recording"], "--sim=forza")
+    assert code == 2
+    assert "its own wire" in refused["error"]
