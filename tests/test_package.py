@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,9 @@ def test_public_names_are_those_that_are_written_down():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'dirve'"):
         _ = trailbrake.dirve
+
+
+def test_no_module_hides_a_public_name():
+    """An imported submodule becomes an attribute of the package, in place of the name that is loaded on first use."""
+    folder = Path(trailbrake.__file__).parent
+    assert not [name for name in trailbrake.__all__ if (folder / name).is_dir() or (folder / f"{name}.py").is_file()]
