@@ -61,6 +61,8 @@ class Door:
         if speed is not None:
             self.states += 1
             self.trace.add_speed(speed)
+            if (place := self.view.place(data)) is not None:
+                self.trace.add_place(place)
             self.last_state = data
             self._stream.push(data, time.monotonic())
         else:

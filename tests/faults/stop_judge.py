@@ -1,8 +1,11 @@
 """Judges what a car does after a fault: never faster, never backwards, at rest in time, and it stays at rest.
 
-Most wires carry the speed without its sign. A car that goes backwards has passed through rest, so that its speed rises
-again after it had fallen: that is what is judged, and it holds for a car that starts off forward again, too.
+Most wires carry the speed without its sign. Where they have the car's place, the way that it goes back counts: a car
+that has stopped rocks on its springs by a few centimetres. Elsewhere its speed: a car that goes backwards has passed
+through rest, so that its speed rises again after it had fallen, as that of a car that starts off again does.
 """
+
+import math
 
 from faults.trace import is_safe
 
@@ -10,6 +13,8 @@ REST_MPS = 0.35  # below it a car is at rest, or all but: what rolls out without
 SLOW_SHARE = 0.2  # of the speed at the fault below which a car must not become quicker again
 GAIN_SHARE = 0.05  # of its speed that a car may gain after the brake is on the wire
 ACTS_S = 0.4  # s from a command on the wire to its effect, at most: 0.12 s each way, a period, a lag of the brakes
+MOST_ROCKING_M, MOST_ROCKING_MPS = 0.1, 0.6  # of a car on its springs, which are soft
+MOST_RISE_MPS = 0.1  # of a car without springs, or of which the speed alone is known, at 25 samples a second
 STAYS_S = 1.5  # s for which a car that has come to rest is watched
 
 
@@ -38,6 +43,30 @@ def judge_stop(trace, wire, findings, began, rest_s=None):
     findings.note("rest_s", rested)
     if rest_s is not None:
         findings.check(rested is not None and rested <= rest_s, f"not at rest within {rest_s} s: {speeds[-1]}")
+
+
+def measure_retreat(places):
+    """Return by how many m a car has gone back along its last way: the most behind its foremost place.
+
+    Args:
+        places: x, y in m.
+    """
+    travelled, ahead, retreat = (0.0, 0.0), 0.0, 0.0
+    for (x0, y0), (x1, y1) in zip(places, places[1:], strict=False):
+        dx, dy = x1 - x0, y1 - y0
+        step = math.hypot(dx, dy)
+        along = dx * travelled[0] + dy * travelled[1]
+        if along >= 0.0:
+            ahead = max(ahead + step, 0.0) if ahead < 0.0 else 0.0
+            if step > 0.0 and ahead == 0.0:  # the direction of travel, over the last few samples
+                weight = min(step / 0.05, 1.0)
+                travelled = (
+                    (1.0 - weight) * travelled[0] + weight * dx / step, (1.0 - weight) * travelled[1] + weight * dy / step,
+                )  # fmt: skip
+        else:
+            ahead -= step
+            retreat = max(retreat, -ahead)
+    return retreat
 
 
 def find_rise(speeds, slow):

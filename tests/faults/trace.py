@@ -20,13 +20,17 @@ class Trace:
     """Commands and true speeds (m/s), each with its time (s, monotonic). Lists only grow: threads may read them."""
 
     def __init__(self):
-        self.commands, self.speeds = [], []
+        self.commands, self.speeds, self.places = [], [], []
 
     def add_command(self, command):
         self.commands.append((time.monotonic(), command))
 
     def add_speed(self, speed):
         self.speeds.append((time.monotonic(), speed))
+
+    def add_place(self, place):
+        """Note where the car is, x and y in m of a level plane."""
+        self.places.append((time.monotonic(), place))
 
     @property
     def speed(self):

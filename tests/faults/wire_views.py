@@ -17,11 +17,17 @@ class ByteView:
 
     Attributes:
         floats: offsets of the values that become NaN in a damaged state.
+        places: those of the car's two level coordinates.
         number: struct format of these values.
     """
 
     floats: tuple = ()
+    places: tuple = ()  # offsets of the two level coordinates
     number = "<f"
+
+    def place(self, data):
+        """Return where the car is, x and y in m of a level plane; None where the wire does not say."""
+        return tuple(struct.unpack_from(self.number, data, offset)[0] for offset in self.places)
 
     def set_values(self, data, value, draw=None):
         """Return the state with `value` where speed, place and direction are; with `draw` in a few of these."""
@@ -41,6 +47,7 @@ class AssettoView(ByteView):
     """Pages Car0 (672 bytes) and CarControls0 (72 bytes)."""
 
     floats = (8, 16, 36, 40, 44, 48, 64, 68, 72, 88, 92, 96, 656)
+    places = (88, 96)
     rate, wrap_at = 333, 1 << 31
 
     def speed(self, data):
@@ -60,6 +67,7 @@ class ForzaView(ByteView):
     """Datagrams of 324 bytes (Horizon) and pad reports of 12."""
 
     floats = (20, 28, 56, 60, 64, 244, 248, 252, 256)
+    places = (244, 252)
     rate, wrap_at = 1000, 1 << 32
 
     def speed(self, data):
@@ -84,6 +92,7 @@ class BeamngView(ByteView):
     """Messages of 111 doubles, commands of 64."""
 
     floats = tuple(8 * slot for slot in (9, 11, 12, 13, 14, 15, 17, 23))
+    places = (88, 96)
     number = "<d"
     rate, wrap_at = 200, 1 << 53
 
@@ -120,6 +129,13 @@ class JsonView:
     def speed(self, data):
         parts = self.telemetry(data)
         return float(parts[1]["speed"]) * self.unit if parts and "speed" in parts[1] else None
+
+    def place(self, data):
+        found = (self.telemetry(data) or ("", {}))[1]
+        for names in (("pos_x", "pos_z"), ("x", "y")):
+            if set(names) <= set(found):
+                return tuple(float(found[name]) for name in names)
+        return None
 
     def clock(self, data):
         parts = self.telemetry(data)

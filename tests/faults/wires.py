@@ -30,7 +30,6 @@ class Wire:
         fast: m/s, speed from which a fault begins.
         period: s between two states.
         world: flags of track and car.
-        rocking: m/s, most speed that a car which has stopped gains on its springs.
     """
 
     name: str
@@ -39,7 +38,6 @@ class Wire:
     fast: float
     period: float
     world: tuple = ("--track", "RING", "--car", "hatchback")
-    rocking: float = 0.3
 
     @property
     def view(self):
@@ -68,7 +66,7 @@ WIRES = {
         Wire("assetto", "pages", "line_follow", 9.0, 0.003),
         Wire("forza", "udp", "line_follow", 5.0, 1 / 60),
         Wire("beamng", "udp", "line_follow", 9.0, 0.005),
-        Wire("trend", "websocket", "lane_sign", 1.2, 0.04, (), 0.05),
+        Wire("trend", "websocket", "lane_sign", 1.2, 0.04, ()),
         Wire("udacity", "websocket", "road_sight", 5.0, 0.04, ("--track", "lakeside")),
         Wire("udacity_pid", "websocket", "lane_pid", 5.0, 0.04, ("--track", "lakeside")),
         Wire("udacity_mpc", "websocket", "waypoint_follow", 5.0, 0.04, ("--track", "lakeside")),
