@@ -5,6 +5,7 @@ that has stopped rocks on its springs by a few centimetres. Elsewhere its speed:
 through rest, so that its speed rises again after it had fallen, as that of a car that starts off again does.
 """
 
+import itertools
 import math
 
 from faults.trace import is_safe
@@ -37,8 +38,16 @@ def judge_stop(trace, wire, findings, began, rest_s=None):
     findings.check(
         fastest <= (1.0 + GAIN_SHARE) * first, f"the car became faster: {first:.2f} m/s, then {fastest:.2f} m/s"
     )
+    places = [place for when, place in list(trace.places) if when >= began - 0.1]
+    if places:
+        back = measure_retreat(places)
+        findings.note("back_m", back)
+        findings.check(back <= MOST_ROCKING_M, f"the car went back by {back:.2f} m")
     rise, slowest = find_rise(speeds, max(SLOW_SHARE * first, REST_MPS))
-    findings.check(rise <= wire.rocking, f"the car slowed to {slowest:.2f} m/s and went on by {rise:.2f} m/s more")
+    most = MOST_ROCKING_MPS if places else MOST_RISE_MPS
+    findings.check(rise <= most, f"the car slowed to {slowest:.2f} m/s and went on by {rise:.2f} m/s more")
+    if rest_s is not None:
+        findings.check(speeds[-1][1] <= REST_MPS, f"the car did not stay at rest: {speeds[-1]}")
     rested = next((when for when, speed in speeds if speed < REST_MPS), None)
     findings.note("rest_s", rested)
     if rest_s is not None:
@@ -52,17 +61,16 @@ def measure_retreat(places):
         places: x, y in m.
     """
     travelled, ahead, retreat = (0.0, 0.0), 0.0, 0.0
-    for (x0, y0), (x1, y1) in zip(places, places[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(places):
         dx, dy = x1 - x0, y1 - y0
         step = math.hypot(dx, dy)
-        along = dx * travelled[0] + dy * travelled[1]
-        if along >= 0.0:
-            ahead = max(ahead + step, 0.0) if ahead < 0.0 else 0.0
+        if dx * travelled[0] + dy * travelled[1] >= 0.0:
+            ahead = min(ahead + step, 0.0)
             if step > 0.0 and ahead == 0.0:  # the direction of travel, over the last few samples
-                weight = min(step / 0.05, 1.0)
-                travelled = (
-                    (1.0 - weight) * travelled[0] + weight * dx / step, (1.0 - weight) * travelled[1] + weight * dy / step,
-                )  # fmt: skip
+                new = min(step / 0.05, 1.0)
+                travelled = tuple(
+                    (1.0 - new) * old + new * d / step for old, d in zip(travelled, (dx, dy), strict=True)
+                )
         else:
             ahead -= step
             retreat = max(retreat, -ahead)
