@@ -72,6 +72,21 @@ def test_a_driver_that_has_changed_since_is_one_line(capsys, tmp_path):
     assert "mine.py" in refused["error"]
 
 
+def test_a_file_of_a_drive(capsys, tmp_path):
+    file = tmp_path / "drive.toml"
+    file.write_text(
+        '[site]\nkind = "embedded"\nsim = "beamng"\ntrack = "proving_ground"\n[[cars]]\ndriver = "cruise"\n'
+        '[goal]\nkind = "seconds"\nseconds = 1.0\n',
+        "utf-8",
+    )
+    code, summary, _ = drive(capsys, tmp_path, "--like", str(file))
+    assert (code, summary["sim"], summary["driver"], summary["ended"]) == (0, "beamng", "cruise", "done")
+    file.write_text("[site]\nkind = 'embedded'\ntrak = 'oval'\n", "utf-8")
+    code, refused, _ = drive(capsys, tmp_path, "--like", str(file))
+    assert code == 2
+    assert "unknown field `trak`" in refused["error"]
+
+
 def test_a_missing_run_and_another_wire_are_one_line(capsys, tmp_path):
     assert drive(capsys, tmp_path, "--like", "nothing")[0] == 2
     _, first, _ = drive(

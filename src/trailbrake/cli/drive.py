@@ -18,9 +18,9 @@ from trailbrake.simulator import AnySimulator
 LikeFlag = Annotated[
     str,
     Parameter(
-        help="Drive a recorded drive again: a recording, a run's id, last or best. In lockstep on the same machine "
-        "the laps are the same to the bit; a live drive is driven again in the embedded world unless --live is there. "
-        "Other flags change it, and the difference is printed."
+        help="Drive a recorded drive again: a recording, a run's id, last or best; or a file of a drive, .toml or "
+        ".json. In lockstep on the same machine the laps are the same to the bit; a live drive is driven again in the "
+        "embedded world unless --live is there. Other flags change it, and the difference is printed."
     ),
 ]
 
@@ -73,11 +73,13 @@ def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page
                 summary = drive(replace(options, speed="real"), live, watching, watching)
         else:
             summary = drive(options, live, show, show if show.is_shown else None)
-    return report_drive(summary, options, json=json)
+    # What has no goal, as a road without known laps, ends by an interrupt and no other way.
+    endless = options.laps == 0 or (summary["track"] is None and not options.seconds)
+    return report_drive(summary, is_endless=endless, json=json)
 
 
-def report_drive(summary: dict[str, Any], options: DriveOptions, *, json: bool) -> int:
-    """Print what a drive was, and return the exit code."""
+def report_drive(summary: dict[str, Any], *, is_endless: bool, json: bool) -> int:
+    """Print what a drive was, and return the exit code; an endless one is ended by an interrupt."""
     from trailbrake.driving.run import INTERRUPTED
 
     if json:
@@ -90,8 +92,7 @@ def report_drive(summary: dict[str, Any], options: DriveOptions, *, json: bool) 
         return 0
     print_notice(f"trailbrake: {summary['ended']}")
     if summary["ended"] == INTERRUPTED:
-        # What has no goal, as a road without known laps, ends by an interrupt and no other way.
-        return 0 if options.laps == 0 or (summary["track"] is None and not options.seconds) else 130
+        return 0 if is_endless else 130
     return 1
 
 

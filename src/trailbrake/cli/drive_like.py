@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ def drive_like(
     """Drive a recorded drive again, print the summary and the difference, and return the exit code.
 
     Args:
-        like: a recording, or a run.
+        like: a recording, a run, or a TOML or JSON file of a drive.
         options: of the command line.
         given: names of those that are there.
         live: the simulator's live options of the command line; None without any.
@@ -30,20 +31,25 @@ def drive_like(
     """
     from trailbrake.cli.recording_choice import find_recording
     from trailbrake.cli.terminal_progress import TerminalProgress
+    from trailbrake.driving.goals import Laps
     from trailbrake.driving.session.drive_session import drive_spec
     from trailbrake.driving.session.recorded_spec import (
+        DriveOfRecording,
         list_differences,
         make_like,
         override_spec,
         read_recorded_drive,
     )
-    from trailbrake.driving.spec import write_spec
+    from trailbrake.driving.spec import read_spec, write_spec
     from trailbrake.record.recording_reader import Recording
 
     if page.watch:
         raise UsageError("a drive that is driven again has no page yet", where="--watch", hint="replay RUN --watch")
-    recording = Recording.open(find_recording(like))
-    recorded = read_recorded_drive(recording)
+    if like.endswith((".toml", ".json")):
+        recording, recorded, name = None, DriveOfRecording(read_spec(Path(like))), Path(like).name
+    else:
+        recording = Recording.open(find_recording(like))
+        recorded, name = read_recorded_drive(recording), recording.path.name
     if "sim" in given and options.sim != recorded.spec.site.sim:
         raise UsageError("a drive like it goes through its own wire", where="--sim", expected=recorded.spec.site.sim,
                          got=options.sim)  # fmt: skip
@@ -53,18 +59,19 @@ def drive_like(
         known = {what: value for what, value in contents.sha256.items() if what.rpartition(" ")[2] not in given}
         contents = contents._replace(sha256=known, line=None if given & OTHER_INPUTS else contents.line)
     if recorded.lacks:
-        print_notice(f"trailbrake: {recording.path.name} does not tell {', '.join(recorded.lacks)}")
+        print_notice(f"trailbrake: {name} does not tell {', '.join(recorded.lacks)}")
     with (
-        TerminalProgress(f"like {recording.path.stem}", wanted=not json) as show,
+        TerminalProgress(f"like {name}", wanted=not json) as show,
         contextlib.redirect_stdout(sys.stderr),
     ):
         summary = drive_spec(spec, contents=contents, listener=show, view=show if show.is_shown else None)
-    before = [float(lap.time_s) for lap in recording.laps]
+    before = [] if recording is None else [float(lap.time_s) for lap in recording.laps]
     changed = list_differences(write_spec(msgspec.structs.replace(recorded.spec, keep=spec.keep)), summary["spec"])
-    summary["like"] = {"recording": str(recording.path), "differences": changed, "laps_before_s": before,
-                       "is_same": before == [lap["time_s"] for lap in summary["laps"]]}  # fmt: skip
-    code = report_drive(summary, options, json=json)
-    if not json:
+    same = recording is not None and before == [lap["time_s"] for lap in summary["laps"]]
+    summary["like"] = {"recording": None if recording is None else str(recording.path), "differences": changed,
+                       "laps_before_s": before, "is_same": same}  # fmt: skip
+    code = report_drive(summary, is_endless=isinstance(spec.goal, Laps) and not spec.goal.count, json=json)
+    if not json and recording is not None:
         _print_differences(summary)
     return code
 

@@ -7,6 +7,7 @@ time, where a driver that hangs does not stop time; the standstill at the end of
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, declared_optional_commands
@@ -116,7 +117,12 @@ def drive_cars(
                 zip(connection.links, drivers, supervisors, watches, strict=True)
             )
         ]
-        with _protect(setup, cars, watches, say, breakable, connection):
+        protection: AbstractContextManager[None] = nullcontext()  # in lockstep time waits for the drivers
+        if setup.spec.is_real_time:
+            protection = protect_cars(cars, say, watches[0].record, partial(_close_all, watches),
+                                      breakable or BreakableCall(), guard=connection.guard,
+                                      waits=setup.spec.site.pace == "driver")  # fmt: skip
+        with protection:
             result = outcome.loop = run_loop(cars[0], adapt_pacer(connection.pacer), cars[1:], say)
             if result.reason:
                 watches[0].record(result.reason)
@@ -129,21 +135,6 @@ def drive_cars(
     return outcome
 
 
-def _protect(
-    setup: DriveSetup,
-    cars: Sequence[CarLoop],
-    watches: Sequence[CarWatch],
-    say: Callable[[str], None],
-    breakable: BreakableCall | None,
-    connection: Connection,
-) -> AbstractContextManager[None]:
-    """Return what watches the drivers of a drive in real time; in lockstep time waits for them."""
-    if not setup.spec.is_real_time:
-        return nullcontext()
-
-    def close_cars() -> None:
-        for watch in watches:
-            watch.close()
-
-    return protect_cars(cars, say, watches[0].record, close_cars, breakable or BreakableCall(),
-                        guard=connection.guard, waits=setup.spec.site.pace == "driver")  # fmt: skip
+def _close_all(watches: Iterable[CarWatch]) -> None:
+    for watch in watches:
+        watch.close()

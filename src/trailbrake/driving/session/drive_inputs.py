@@ -16,12 +16,13 @@ from trailbrake.drivers import policy
 from trailbrake.driving.session.driver_memory import DriverMemory, MemoryEntry, parse_entry
 from trailbrake.driving.session.line_choice import OWN, ChosenLine, pack_content
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite
-from trailbrake.errors import DataError
+from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.planning.line_cache import road_digest
 from trailbrake.planning.line_file import car_digest
 from trailbrake.roles import Driver
+from trailbrake.user_files import open_user_file
 from trailbrake.version import __version__
 
 CONTENTS = "contents"
@@ -65,9 +66,9 @@ def hash_inputs(spec: DriveSpec, course: Course, driver: Driver) -> dict[str, st
     """Return the SHA-256 of each input of a drive by what it is."""
     hashes = {}
     for name, path in (("driver", find_driver_file(spec.first.driver, driver)), ("config", spec.first.config)):
-        with suppress(OSError):
+        with suppress(TrailbrakeError):
             if path:
-                hashes[name] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+                hashes[name] = _hash_file(path, name)
     if course.car is not None:
         hashes["car"] = car_digest(course.car)
     if not isinstance(course, UnmappedCourse):
@@ -76,8 +77,13 @@ def hash_inputs(spec: DriveSpec, course: Course, driver: Driver) -> dict[str, st
     if isinstance(site, EmbeddedSite):
         for name, text in (("world's car", site.car), ("world's track", site.track)):
             if Path(text).is_file():
-                hashes[name] = hashlib.sha256(Path(text).read_bytes()).hexdigest()
+                hashes[name] = _hash_file(text, name)
     return hashes
+
+
+def _hash_file(path: str | Path, what: str) -> str:
+    with open_user_file(path, what) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def find_driver_file(name: str, driver: Driver) -> str:

@@ -150,7 +150,7 @@ def _prepare_drive(
         spec, live, course = _find_course(simulator, spec, stopped, listener)
         if not spec.first.driver:
             spec = spec.with_cars(driver=choose_default_driver(simulator, course))
-        drivers, course, line = _prepare_drivers(simulator, spec, live, course, contents, listener)
+        drivers, course, line = _prepare_drivers(simulator, spec, live, course, contents, listener=listener)
         if contents is not None:
             check_inputs(contents, spec, course, drivers[0])
         memory = _recall_memory(spec, course, drivers, contents, listener)
@@ -292,6 +292,7 @@ def _prepare_drivers(
     live: object,
     course: Course,
     contents: DriveContents | None,
+    *,
     listener: ProgressListener,
 ) -> tuple[list[Driver], Course, ChosenLine]:
     """Load the drivers, one per car, check that they fit, and plan; return them and the course with their line."""

@@ -13,8 +13,9 @@ from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import load_line_course
+from trailbrake.planning.line_file import MAX_BYTES, load_line_course
 from trailbrake.roles import Driver, FollowsMinimumTimeLine
+from trailbrake.user_files import read_user_file
 
 OWN, MINIMUM_TIME, FROM_FILE = "own", "minimum time", "file"
 MOST_PACKED = 4_000_000  # characters of a packed line
@@ -80,7 +81,7 @@ def choose_line(
 
 def _follow_line(course: Course, kind: str, path: Path) -> tuple[Course, ChosenLine]:
     followed = load_line_course(path, course.track, course.known_car())
-    return followed, ChosenLine(kind, path, path.read_bytes())
+    return followed, ChosenLine(kind, path, read_user_file(path, "line", MAX_BYTES))
 
 
 def _follow_packed_line(course: Course, kind: str, packed: str) -> tuple[Course, ChosenLine]:

@@ -17,7 +17,7 @@ from trailbrake.record.recording_reader import Recording
 LACKS = ("gains of a file", "line", "options of wire and host", "memory", "hashes of driver, car and track")
 
 
-class RecordedDrive(NamedTuple):
+class DriveOfRecording(NamedTuple):
     """The drive of a recording.
 
     Attributes:
@@ -31,7 +31,7 @@ class RecordedDrive(NamedTuple):
     lacks: tuple[str, ...] = ()
 
 
-def read_recorded_drive(recording: Recording) -> RecordedDrive:
+def read_recorded_drive(recording: Recording) -> DriveOfRecording:
     """Return the drive of a recording.
 
     Raises:
@@ -41,8 +41,8 @@ def read_recorded_drive(recording: Recording) -> RecordedDrive:
     if "spec" in about:
         spec = parse_spec(about["spec"], f"{where}, spec")
         contents = read_contents(about["inputs"], where) if "inputs" in about else None
-        return RecordedDrive(spec, contents, () if contents is not None else ("what files it was made of",))
-    return RecordedDrive(_rebuild_spec(about, where), None, LACKS)
+        return DriveOfRecording(spec, contents, () if contents is not None else ("what files it was made of",))
+    return DriveOfRecording(_rebuild_spec(about, where), None, LACKS)
 
 
 def _rebuild_spec(about: JsonObject, where: str) -> DriveSpec:
@@ -57,7 +57,7 @@ def _rebuild_spec(about: JsonObject, where: str) -> DriveSpec:
     return DriveOptions(**known).make_spec()
 
 
-def make_like(drive: RecordedDrive, *, live: bool) -> DriveSpec:
+def make_like(drive: DriveOfRecording, *, live: bool) -> DriveSpec:
     """Return the spec of a drive like a recorded one: embedded, unless `live`; kept where this drive's options say."""
     spec = msgspec.structs.replace(drive.spec, keep=KeepSpec(signals=drive.spec.keep.signals))
     site = spec.site
