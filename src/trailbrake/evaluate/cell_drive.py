@@ -56,7 +56,7 @@ def build_spec(cell: Cell) -> DriveSpec:
     site = EmbeddedSite(sim=cell.sim, track=cell.track, car=cell.car, seed=cell.seed, host=cell.host,
                         conditions=cell.condition)  # fmt: skip
     car = CarSpec(driver=cell.driver, config=cell.config, gain=cell.gain, track=cell.believed_track,
-                  car=cell.believed_car)  # fmt: skip
+                  car=cell.believed_car, line=cell.line or "", cached_line=False)  # fmt: skip
     goal = make_cell_goal(cell.laps, cell.seconds)
     return DriveSpec(site=site, cars=(car,), goal=goal, keep=KeepSpec(report=False, pictures=False))
 

@@ -95,5 +95,5 @@ def place_cell(cell: Cell, files: Mapping[str, bytes], folder: Path) -> Cell:
     return msgspec.structs.replace(
         cell, track=rename(cell.track), car=rename(cell.car), driver=rename(cell.driver), config=rename(cell.config),
         believed_car=rename(cell.believed_car), believed_track=rename(cell.believed_track),
-        host=rename_all(cell.host), gain=rename_all(cell.gain),
+        host=rename_all(cell.host), gain=rename_all(cell.gain), line=rename(cell.line) if cell.line else cell.line,
     )  # fmt: skip

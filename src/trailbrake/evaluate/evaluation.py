@@ -21,6 +21,7 @@ from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.cell_task import CELL_TASK, decode_answer, encode_job
 from trailbrake.evaluate.cell_video import add_videos
 from trailbrake.evaluate.evaluation_page import write_page
+from trailbrake.evaluate.kept_lines import follow_kept_lines
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
 from trailbrake.evaluate.result_folder import ResultFolder, mirror_results
@@ -63,7 +64,7 @@ def evaluate(
         raise UsageError("only results of a suite are checked and ranked", where="--check, --board",
                          got=", ".join(map(str, running.board or [running.check])),
                          hint="see docs/suite-race-v1.md")  # fmt: skip
-    planned = list_cells(options)
+    planned = follow_kept_lines(list_cells(options), say)
     with mirror_results(running.out or default_folder(), running.mirror, say):
         driven = drive_planned_cells(planned, running, say, show_share)
         rows = build_rows(planned, driven.results)

@@ -29,6 +29,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         host, gain, config: as in `DriveOptions`.
         laps: to drive.
         seconds: s of simulator time after which it is over.
+        line: file of the minimum-time line that the driver follows.
     """
 
     sim: str
@@ -44,6 +45,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     config: str = ""
     laps: int = 3
     seconds: float = 3.0 * SECONDS_PER_LAP
+    line: str | msgspec.UnsetType = msgspec.UNSET  # left out of the fingerprint of a cell without one
 
 
 class PlannedCell(msgspec.Struct, frozen=True):
@@ -140,5 +142,5 @@ def fingerprint_cell(cell: Cell) -> str:
 
 def list_named_words(cell: Cell) -> list[str]:
     """Return the texts of a cell that may name files; most of them name none."""
-    words = (cell.track, cell.car, cell.driver, cell.believed_car, cell.believed_track, cell.config)
+    words = (cell.track, cell.car, cell.driver, cell.believed_car, cell.believed_track, cell.config, cell.line or "")
     return [*words, *(pair.partition("=")[2] for pair in (*cell.host, *cell.gain))]

@@ -1,9 +1,8 @@
 """Drives follow the kept line of their track and car, and no other."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from helpers.kept_line import CAR, TRACK, keep_line
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.driver_registry import load_driver
@@ -12,11 +11,7 @@ from trailbrake.driving.session.progress import SilentListener
 from trailbrake.driving.spec import CarSpec
 from trailbrake.errors import DataError
 from trailbrake.planning.course import Course
-from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import LineFile, car_digest, write_line
 from trailbrake.tracks.track_library import load_track
-
-TRACK, CAR = "lakeside", "gt3"
 
 
 class Messages(SilentListener):
@@ -25,18 +20,6 @@ class Messages(SilentListener):
 
     def show_message(self, text):
         self.messages.append(text)
-
-
-def keep_line(offset: float, car_name: str = CAR) -> Path:
-    road, car = load_track(TRACK).road, load_car(CAR)
-    s = np.arange(0.0, road.length, 4.0)
-    places = road.points(s, offset)
-    columns = {"s_m": s, "offset_m": 0.0 * s + offset, "x_m": places[:, 0], "y_m": places[:, 1]}
-    columns["speed_mps"] = 0.0 * s + 9.0
-    about = {"track": TRACK, "car": CAR, "car_sha256": car_digest(load_car(car_name)), "closed": True}
-    path = cached_line_path(road, car)
-    write_line(path, LineFile(about, columns))
-    return path
 
 
 class Follower:

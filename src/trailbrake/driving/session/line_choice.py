@@ -66,17 +66,31 @@ def choose_line(
         return course, ChosenLine()
     if car.line:
         return _follow_line(course, FROM_FILE, Path(car.line))
-    wants = isinstance(driver, FollowsMinimumTimeLine) and driver.follows_minimum_time_line
-    path = cached_line_path(course.track.road, course.car)
-    if not (wants and car.cached_line and path.is_file()):
-        return course, ChosenLine()
-    try:
-        found = _follow_line(course, MINIMUM_TIME, path)
-    except TrailbrakeError as error:  # a cache never prevents a drive
-        say(f"the cached line is not used: {error}")
+    path = find_kept_line(course, driver, say) if car.cached_line else None
+    if path is None:
         return course, ChosenLine()
     say("minimum-time line of `trailbrake line`; --no-cached-line plans without it")
-    return found
+    return _follow_line(course, MINIMUM_TIME, path)
+
+
+def find_kept_line(course: Course, driver: Driver, say: Callable[[str], None]) -> Path | None:
+    """Return the file of the minimum-time line that this machine keeps for a course, if the driver follows it.
+
+    Args:
+        course: the road and the car.
+        driver: who would follow it.
+        say: takes a line for one that cannot be used: what is kept never prevents a drive.
+    """
+    wants = isinstance(driver, FollowsMinimumTimeLine) and driver.follows_minimum_time_line
+    path = cached_line_path(course.track.road, course.known_car())
+    if not (wants and path.is_file()):
+        return None
+    try:
+        load_line_course(path, course.track, course.known_car())
+    except TrailbrakeError as error:
+        say(f"the cached line is not used: {error}")
+        return None
+    return path
 
 
 def _follow_line(course: Course, kind: str, path: Path) -> tuple[Course, ChosenLine]:
