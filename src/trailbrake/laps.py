@@ -8,7 +8,7 @@ back over the line. On an open road one drive from start to end is a lap, and th
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trailbrake.json_types import JsonObject
 
@@ -41,6 +41,12 @@ class LapRecord:
     invalid_reason: str
     off_track_s: float
     contacts: int
+
+
+def begin_later(lap: LapRecord, seconds: float) -> LapRecord:
+    """Return a lap that begins s later: of a car that stood there when its drive began."""
+    sectors = tuple(time - seconds * (number == 0) for number, time in enumerate(lap.sectors_s))
+    return replace(lap, time_s=lap.time_s - seconds, sectors_s=sectors)
 
 
 def lap_summary(lap: LapRecord) -> JsonObject:

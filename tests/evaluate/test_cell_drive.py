@@ -1,5 +1,7 @@
 import pytest
 
+from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.evaluate.cell_drive import build_spec, drive_cell
 from trailbrake.evaluate.plan import Cell
 
@@ -29,3 +31,11 @@ def test_what_cannot_be_driven_is_a_result(values, words):
     result = drive_cell(make_cell(**values), None, print)
     assert result.outcome == "error"
     assert words in result.ended
+
+
+def test_a_drive_of_a_cell_agrees_to_the_millisecond():
+    """Finding E1. The first lap begins for both when the driver gets its first state."""
+    result = drive_cell(make_cell(track="kartwerk", car="kart", laps=2), None, print)
+    options = DriveOptions(track="kartwerk", car="kart", driver="line_follow", laps=2, report=False)
+    driven = [lap["time_s"] for lap in drive(options)["laps"]]
+    assert [lap.time_s for lap in result.laps] == pytest.approx(driven, abs=1e-3)

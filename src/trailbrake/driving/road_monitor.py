@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, LapRecord, LapTimer
+from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, LapRecord, LapTimer, begin_later
 from trailbrake.roles import Plant
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn
@@ -19,8 +19,8 @@ MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
 class RoadMonitor:
     """A Tap that measures how a car gets on along a road; it ends nothing.
 
-    Laps are timed by the positions, or are those of a world. The clock never goes back: a car that is sent back to the
-    start keeps its laps and contacts, and has lost the time.
+    Laps are timed by the positions, or are those of a world; the first begins at the first state. The clock never goes
+    back: a car that is sent back to the start keeps its laps and contacts, and has lost the time.
 
     Args:
         road: that is driven; None where there is none: `way` is then the m travelled, and nothing is off the road.
@@ -73,6 +73,7 @@ class RoadMonitor:
         self.states, self._speed_sum = 0, 0.0
         self.laps: list[LapRecord] = []
         self._known_laps, self.progress = 0, 0.0
+        self._late = 0.0  # s for which the world had run at the first state
         self.s = self.offset = self.way = self._start = math.nan
         self._furthest, self._advanced_at, self.stuck_s = -math.inf, 0.0, 0.0
         self.wheels_off, self.off_track_s, self.off_track_count = 0, 0.0, 0
@@ -108,6 +109,8 @@ class RoadMonitor:
             self._begin(state, laps is not None)
         elif restarted:
             self._known_laps, self._lap_began = 0, self.clock
+        if not laps and (not self.states or state.time < self.time):
+            self._late = state.time
         self.time, self.speed, self.fuel = state.time, state.speed, state.fuel
         self.states, self._speed_sum = self.states + 1, self._speed_sum + state.speed
         if math.isnan(self.moved_at) and state.speed > MOVING_SPEED:
@@ -182,6 +185,8 @@ class RoadMonitor:
             lap = self._timer.update(state.time, self.s, self.wheels_off, state.contacts)
             new, self.progress = () if lap is None else (lap,), self._timer.progress
         for lap in new:
+            if laps is not None and lap.number == 1:
+                lap = begin_later(lap, self._late)
             self._lap_began += lap.time_s
             self.finished_at = self._lap_began
             self.laps.append(lap)
