@@ -1,6 +1,7 @@
 """`DriveSetup`: a drive whose simulator and options are known. It replaces names and flags below the edge."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 from trailbrake.errors import UsageError
 from trailbrake.roles import Driver, StickDriven
@@ -73,6 +74,20 @@ def make_setup(
     camera = choose_camera(options.camera, simulator, live=options.live, speed=options.speed)
     signals = select_signals(simulator, live, options.signals, driver)
     return DriveSetup(simulator, options, live, serve, signals, camera)
+
+
+def make_live_options(simulator: AnySimulator, values: Mapping[str, object], where: str) -> object:
+    """Return the live options of a simulator with these values by name.
+
+    Raises:
+        UsageError: the simulator has no such option; `where` names the function that was called.
+    """
+    known = [item.name for item in fields(simulator.live_options)]
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise UsageError(f"{simulator.name} has no option {unknown[0]}", where=where, expected=", ".join(known))
+    options: object = simulator.make_live_options(values)
+    return options
 
 
 def embedded_options(simulator: AnySimulator, options: DriveOptions, live: object, *, stick: bool = False) -> object:
