@@ -35,7 +35,7 @@ from trailbrake.system.signals import CHILD_VARIABLE
 
 _POLL_S = 1.0  # s between looks at signals while nothing comes (Windows)
 KEEPER_SILENCE_S = 20.0  # s without a sign of life of the keeper after which the car counts as lost
-END_LIMIT_S = 5.0  # s for the end of a keeper that has given the car back
+END_LIMIT_S = 2.0  # s for the end of a keeper that has given the car back
 LEAVE_LIMIT_S = 40.0  # s that the program waits for the car to stop; the keeper goes on without it
 _SENT = ("sim", "track", "car", "seed", "live", "speed", "signals", "pace", "camera", "world")
 
