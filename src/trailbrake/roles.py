@@ -252,6 +252,17 @@ class PacedLink(Protocol):
 
 
 @runtime_checkable
+class LeavesUnchanged(Protocol):
+    """A Link whose messages can leave a control as it is.
+
+    Attributes:
+        LEAVES: names of CONTROL_FIELDS that NaN leaves unchanged, besides those of which the type `Controls` says so.
+    """
+
+    LEAVES: frozenset[str]
+
+
+@runtime_checkable
 class CustomChannels(Protocol):
     """A Link with free values in its messages.
 

@@ -22,7 +22,7 @@ from typing import (
     get_type_hints,
 )
 
-from trailbrake.errors import DataError, TrailbrakeError, raised_at, suggest_names
+from trailbrake.errors import DataError, TrailbrakeError, UsageError, raised_at, suggest_names
 
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
     import os
@@ -295,15 +295,22 @@ class Simulator(Generic[Live, Serve]):
         return host
 
     def make_live_options(self, values: Mapping[str, object]) -> Live:
-        """Return the live options with these values by name; a text stands for a path where the option is a path."""
-        from pathlib import Path
+        """Return the live options with these values by name; a text stands for a path where the option is a path.
 
-        types = get_type_hints(self.live_options)
-        converted = {
-            name: Path(value) if isinstance(value, str) and Path in get_args(types.get(name)) else value
-            for name, value in values.items()
-        }
-        return self.live_options(**converted)
+        Raises:
+            UsageError: there is no such option, or it has values of another type.
+        """
+        import msgspec
+
+        known = get_type_hints(self.live_options)
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise UsageError(f"{self.name} has no option {unknown[0]}", where="live options", expected=", ".join(known))
+        plain = {name: value.item() if hasattr(value, "item") else value for name, value in values.items()}  # of NumPy
+        try:
+            return msgspec.convert(plain, self.live_options, dec_hook=_make_option)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"{self.name} has no such value: {error}", where="live options") from None
 
     def list_supplied(self, live: Live) -> frozenset[str]:
         """Return the names of STATE_FIELDS that a wire with the live options `live` supplies."""
@@ -319,6 +326,11 @@ class Simulator(Generic[Live, Serve]):
 
 
 AnySimulator: TypeAlias = Simulator[Any, Any]
+
+
+def _make_option(kind: type, value: object) -> object:
+    """Return a value of an option whose type MessagePack and JSON do not know: a text stands for a path."""
+    return kind(value) if isinstance(value, str) else value
 
 
 def part_place(part: object) -> str:

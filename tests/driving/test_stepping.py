@@ -1,14 +1,19 @@
 """`connect`: exact lockstep by hand."""
 
+import math
+import socket
+import time
+
 import pytest
 from helpers.beamng.contracts import THROTTLE
+from helpers.processes import command
 
 from trailbrake import connect
 from trailbrake import drive as drive_laps
 from trailbrake.driving.options import DriveOptions
-from trailbrake.errors import UsageError
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
-from trailbrake.state import Controls, WheelTorque
+from trailbrake.state import Controls, Pose, SimCommand, WheelTorque
 from trailbrake.state.tables import state_row
 
 
@@ -102,3 +107,100 @@ def test_a_camera_beside_the_wire(name):
         assert images[-1].number == 5
         assert len({id(image) for image in images}) == 5
     assert runs[0] == runs[1]
+
+
+def free_ports(count):
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+@pytest.mark.slow
+def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    words = ("serve", "assetto", "--track=lakeside", "--car=hatchback", "--no-classic", "--view=page")
+    with command(*words, shm=tmp_path) as host:
+        host.until("ready ")
+        with connect(
+            "assetto", live=True, signals="assetto.turbo_boost", camera="world,size=64x48,rate=20", brakes_at_end=False
+        ) as sim:
+            images = [sim.state.image]
+            until = time.monotonic() + 60.0
+            while (images[-1] is None or images[-1].number < 3) and time.monotonic() < until:
+                images.append(sim.step(Controls(throttle=1.0)).image)
+            assert images[-1].pixels.shape == (48, 64, 3)
+            assert len({id(image) for image in images}) <= 4  # it is the same one until a new one comes
+            assert sim.state.signals["assetto.turbo_boost"] >= 0.0
+            with pytest.raises(UsageError, match="command headlights: expected True or False"):
+                sim.send_command(SimCommand(headlights=5))
+            with pytest.raises(UsageError, match="too many free values"):
+                sim.step(Controls(), custom=[1.0])
+            target = Pose(sim.state.x + 30.0, sim.state.y, yaw=sim.state.yaw)
+            sim.send_command(SimCommand(teleport=target))
+            for _ in range(300):
+                state = sim.step(Controls(brake=1.0))
+            assert math.hypot(state.x - target.x, state.y - target.y) < 3.0
+            sim.send_command(SimCommand(pause=True))  # at once, without a step
+            time.sleep(0.5)
+            sim.send_command(SimCommand(pause=False))
+            paused_at = sim.state.time
+            assert 0.0 < sim.step(Controls()).time - paused_at < 0.4
+            timing = sim.timing()
+            assert not timing["exact_lockstep"]
+            assert timing["steps"] > 300
+            assert timing["pace"] is None
+
+
+@pytest.mark.slow
+def test_free_values_and_the_pace_of_a_live_simulator_that_waits(tmp_path):
+    states, commands = free_ports(2)
+    words = ("serve", "beamng", "--track=plain", "--car=hatchback", f"--send=127.0.0.1:{states}",
+             f"--receive-port={commands}", "--speed=real")  # fmt: skip
+    with command(*words, shm=tmp_path) as host:
+        host.until("ready ")
+        doors = {"listen": f"127.0.0.1:{states}", "peer": f"127.0.0.1:{commands}"}
+        with connect("beamng", live=True, pace="driver", **doors) as sim:
+            before = sim.state.time
+            for _ in range(50):
+                sim.step(Controls(throttle=0.5, custom=(1.0, 2.0)), custom=[3.0])
+            assert len(sim.custom) == 50
+            assert sim.state.time - before == pytest.approx(0.25, abs=0.05)  # not one state is lost
+            time.sleep(0.7)
+            assert sim.step(Controls(steer=math.nan)).time - before == pytest.approx(0.255, abs=0.05)
+
+
+@pytest.mark.slow
+def test_a_live_pace_is_that_of_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    with command("serve", "assetto", "--track=plain", "--car=hatchback", "--no-classic", shm=tmp_path) as host:
+        host.until("ready ")
+        with connect("assetto", live=True, pace="driver") as sim:
+            for _ in range(60):
+                time.sleep(0.01)
+                sim.step(Controls(throttle=0.5))
+            assert 0.01 <= sim.timing()["pace"]["step_time_s"] < 0.3
+            assert sim.timing()["pace"]["answer_mean_s"] > 0.01
+
+
+@pytest.mark.slow
+def test_a_world_in_real_time_goes_on_by_itself():
+    with connect("assetto", track="plain", car="hatchback", speed="real") as sim:
+        first = sim.state.time
+        time.sleep(0.2)
+        assert sim.step(Controls(throttle=1.0)).time > first + 0.1
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_said_by_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
+    with (
+        pytest.raises(SimulatorError, match=r"expected an answer within 0.1 s.*serve assetto"),
+        connect("assetto", live=True, wait=0.1),
+    ):
+        pass
+    with pytest.raises(UsageError, match="no option simulink"), connect("assetto", live=True, simulink=1):
+        pass

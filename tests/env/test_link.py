@@ -122,6 +122,7 @@ def test_gymnasium_finds_nothing_wrong_with_the_wire():
             r"rewards: .*contact needs contacts; choose others, as rewards=\('progress', ",
         ),
         (lambda: LinkRace().step([[0.0, 0.0]]), "call reset"),
+        (lambda: LinkRace(live_options={"pad": "none"}), "live options: assetto has no option pad, expected car_index"),
     ],
 )
 def test_what_a_wire_cannot_is_named(make, said):

@@ -85,7 +85,7 @@ def test_every_sample_waits_for_the_network(tmp_path, monkeypatch, sim, period):
         learner.learn(32)
         assert all(bool(values.isfinite().all()) for values in learner.policy.state_dict().values())
         learner.save(policy)
-        counters = env.unwrapped.core._connection.links[0].counters
+        counters = env.unwrapped.core._connection.counters
         assert counters.received > 32 * 0.02 / period
         assert counters.lost <= 0.25 * counters.received  # updates of the policy, and until the pace is found
         env.close()

@@ -37,7 +37,11 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.gains import build_gains, read_gains
 from trailbrake.drivers.policy_file import read_policy
+from trailbrake.driving.goals import read_goal, write_goal
+from trailbrake.driving.session.drive_inputs import read_contents
 from trailbrake.driving.session.driver_memory import read_memory
+from trailbrake.driving.session.line_choice import choose_line
+from trailbrake.driving.spec import CarSpec, parse_spec, read_spec, write_spec
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows
@@ -47,6 +51,7 @@ from trailbrake.evaluate.suite import Suite, SuiteCell
 from trailbrake.evaluate.suite_evaluation import _plan_again, compare_runs, digest_suite, read_suite_run
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+from trailbrake.planning.course import Course
 from trailbrake.planning.lap_learning import read_plan_memory
 from trailbrake.planning.line_file import read_line
 from trailbrake.race.leaderboard_page import build_page
@@ -64,6 +69,7 @@ from trailbrake.record.run_index import RunIndex, read_tags
 from trailbrake.run.learning_journal import LearningJournal
 from trailbrake.run.options import TuneOptions
 from trailbrake.run.trial_journal import TrialJournal, digest_search
+from trailbrake.sims import registry
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
 from trailbrake.sims.assetto.install.installation import find_installation
@@ -83,7 +89,7 @@ from trailbrake.train.rl.checkpoint import _describe_learner, read_checkpoint
 from trailbrake.train.rl.curves import read_curves
 from trailbrake.train.rl.options import RlOptions
 from trailbrake.train.sources import LogSource
-from trailbrake.user_files import is_regular_file, read_user_file
+from trailbrake.user_files import is_regular_file, parse_json, read_user_file
 
 _RECORD = struct.Struct("<BQ")
 TOML = (
@@ -102,6 +108,24 @@ INI = (b"[SURFACE_0]", b"[SURFACE_\xb2]", b"[", b"]", b"=", b";", b"\r\n", b"\t"
 def load_gains(path: Path) -> None:
     for table in read_gains(path).values():
         build_gains(Cruise.Gains, table, str(path))
+
+
+def load_drive(path: Path) -> None:
+    """Read a drive, write it as a recording has it, and make the options of its wire."""
+    spec = read_spec(path)
+    assert parse_spec(write_spec(spec), "written").cars == spec.cars
+    read_goal(write_goal(spec.goal))
+    registry.find("beamng").make_live_options(spec.site.options)
+
+
+def follow_recorded_line(data: bytes) -> None:
+    """Read what a drive was made of as a recording has it, and follow its line."""
+    try:
+        contents = read_contents(parse_json(data, "inputs"), "fuzz")
+    except UnicodeDecodeError:
+        raise DataError("no text") from None
+    course = Course(load_track("lakeside"), load_car("gt3"))
+    choose_line(course, Cruise(), CarSpec(), lambda text: None, contents.line)
 
 
 def load_journal(path: Path) -> None:
@@ -402,6 +426,8 @@ def _file(
 FILE_TARGETS = [
     _file("car_file", "fuzz.toml", load_car, TOML, 12_000),
     _file("gains_file", "fuzz.toml", load_gains, TOML, 8192),
+    _file("drive_file", "fuzz.toml", load_drive, TOML, 4096),
+    FuzzTarget("drive_inputs", follow_recorded_line, JSON, 8192, mutator=mutate_json),
     _file("learning_journal", "fuzz.learning.json", load_journal, JSON, 4096),
     _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
     FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40, mutator=mutate_json),

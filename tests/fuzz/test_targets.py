@@ -32,6 +32,7 @@ WITHOUT_TARGET = {
     "world/miniature/camera/track_look.py": "the package's own data",
     "driving/session/connection.py": "the last report of our own host process",
     "driving/world_view.py": "messages of our own window process",
+    "driving/supervised/message_channel.py": "messages between a program and the process of ours that it has started",
     "sims/assetto/proton/page_bindings.py": "the board that our own two ends of the bridge share",
     "sims/assetto/proton/windows_bridge.py": "the same board, under wine",
     "bench/page.py": "the benchmark's own page",
@@ -63,6 +64,7 @@ WITHOUT_TARGET = {
     "transport/capture/x11_window.py": "answers of the X server, through its library",
     "transport/capture/windows_window.py": "pixels of the screen, in the size that was requested",
     "transport/shm.py": "the answer of fcntl",
+    "driving/session/drive_inputs.py:_hash_file": "bytes that are hashed, and nothing else",
     # Structures that are built, not read; and the id of a message whose length is known.
     "sims/assetto/wire/acpmf.py:__init__": "counts the values of zeros",
     "sims/beamng/doctor.py:_collect_answered": "the first number of a datagram of the known length",

@@ -3,13 +3,15 @@
 The limits of all verbs stand here, once; that of the end of an open road, `laps.END_MARGIN`, is the environments' too.
 """
 
-from typing import Annotated, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, get_args
 
 import msgspec
 
-from trailbrake.driving.road_monitor import MOVING_SPEED, RoadMonitor
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
+
+if TYPE_CHECKING:  # help imports the options of a drive: they must stay cheap
+    from trailbrake.driving.road_monitor import RoadMonitor
 
 # s off the road that end a drive from which something is learned: a wheel that hops over the edge is no fault.
 OFF_ROAD_LIMIT_S = 0.1
@@ -17,6 +19,7 @@ OFF_ROAD_LIMIT_S = 0.1
 STANDSTILL_LIMIT_S = 30.0
 # s without headway: more than the 90 s after which a recovery gives up and says where the car is.
 HEADWAY_LIMIT_S = 120.0
+MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
 _MOST = 1e9  # of any number here: finite
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -37,7 +40,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
         """Return this goal with further ends."""
         return msgspec.structs.replace(self, ends=(*self.ends, *ends))
 
-    def judge(self, monitor: RoadMonitor) -> str | None:
+    def judge(self, monitor: "RoadMonitor") -> str | None:
         """Return None while the drive goes on, "" once the goal is reached, or the reason for another end."""
         verdict = self._judge_alone(monitor)
         for end in self.ends:
@@ -45,7 +48,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_u
                 verdict = end.judge(monitor)
         return verdict
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return None
 
 
@@ -54,7 +57,7 @@ class Laps(Goal, frozen=True, tag="laps"):
 
     count: Count
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         count = 1 if monitor.is_open_road else self.count
         return "" if count and len(monitor.laps) >= count else None
 
@@ -64,7 +67,7 @@ class Seconds(Goal, frozen=True, tag="seconds"):
 
     seconds: Amount
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return "" if monitor.elapsed >= self.seconds else None
 
 
@@ -73,7 +76,7 @@ class OnceAlong(Goal, frozen=True, tag="once_along"):
 
     rounds: Amount = 1.0
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return "" if monitor.measure_rest(self.rounds) <= 0.0 else None
 
 
@@ -82,7 +85,7 @@ class Metres(Goal, frozen=True, tag="metres"):
 
     metres: Amount
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return "" if monitor.travelled >= self.metres else None
 
 
@@ -92,7 +95,7 @@ class BackAtStart(Goal, frozen=True, tag="back_at_start"):
     within: Amount
     away: Amount
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return "" if monitor.away > self.away and monitor.gap < self.within else None
 
 
@@ -102,7 +105,7 @@ class TimeUp(Goal, frozen=True, tag="time_up"):
     seconds: Amount
     laps: Count = 0
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         if not monitor.elapsed >= self.seconds:
             return None
         if self.laps:
@@ -115,7 +118,7 @@ class OffRoad(Goal, frozen=True, tag="off_road"):
 
     seconds: Amount = OFF_ROAD_LIMIT_S
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return f"off the road for {self.seconds:g} s" if monitor.off_road_s > self.seconds else None
 
 
@@ -124,7 +127,7 @@ class Standstill(Goal, frozen=True, tag="standstill"):
 
     seconds: Amount = STANDSTILL_LIMIT_S
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return f"stood still for {self.seconds:g} s" if monitor.standing_s > self.seconds else None
 
 
@@ -133,14 +136,14 @@ class NoHeadway(Goal, frozen=True, tag="no_headway"):
 
     seconds: Amount = HEADWAY_LIMIT_S
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return f"stuck {_describe_place(monitor)}" if monitor.without_headway_s > self.seconds else None
 
 
 class NoFuel(Goal, frozen=True, tag="no_fuel"):
     """An empty tank, at a standstill."""
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         empty = monitor.fuel <= 0.0 and monitor.speed < MOVING_SPEED and monitor.moved_at == monitor.moved_at
         return f"no fuel {_describe_place(monitor)}" if empty else None
 
@@ -150,7 +153,7 @@ class ContactsOver(Goal, frozen=True, tag="contacts_over"):
 
     most: Count
 
-    def _judge_alone(self, monitor: RoadMonitor) -> str | None:
+    def _judge_alone(self, monitor: "RoadMonitor") -> str | None:
         return f"more than {self.most} contacts" if monitor.contacts > self.most else None
 
 
@@ -169,7 +172,7 @@ AnyGoal: TypeAlias = (
 )
 
 
-def _describe_place(monitor: RoadMonitor) -> str:
+def _describe_place(monitor: "RoadMonitor") -> str:
     return f"in lap {len(monitor.laps) + 1}, {monitor.place:.0f} m after the line"
 
 

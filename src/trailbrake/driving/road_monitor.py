@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
+from trailbrake.driving.goals import MOVING_SPEED
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, LapRecord, LapTimer, begin_later
 from trailbrake.roles import Plant
@@ -13,7 +14,6 @@ JOIN_DISTANCE = 300.0  # m from a start at rest on the centreline, which the lin
 STANDSTILL_RADIUS = 0.3  # m within which a car stands still: one that rocks at a wall stands
 HEADWAY = 2.0  # m further than ever before that count as headway
 HEADWAY_TIME = 5.0  # s without headway from which a car counts as stuck
-MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
 
 
 class RoadMonitor:

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
-from numbers import Real
 
-from trailbrake.driving.loop.drive_loop import LOST_LIMIT
-from trailbrake.driving.session.connection import Connection, open_connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.driving.supervised.control_check import check_custom_values
+from trailbrake.driving.supervised.supervised_car import SupervisedCar, open_car
+from trailbrake.errors import UsageError
 from trailbrake.histogram import DurationHistogram
 from trailbrake.json_types import JsonObject
-from trailbrake.roles import CustomChannels
 from trailbrake.sims import registry
 from trailbrake.simulator import Speed
 from trailbrake.state import CarState, Controls, SimCommand
@@ -26,43 +23,49 @@ class Stepper:
     Embedded it is exact lockstep: simulator time stands still until `step`, and the same commands give the same states
     to the bit. Controls act from the simulator step behind the one whose state they answer.
 
+    In real time the car is supervised as in a drive. It is braked while the simulator is silent or sends what no car
+    can send, while the program passes NaN where the wire cannot leave a control as it is, and while the program does
+    not step for 0.3 s (or three times as long as it usually takes). The next step drives on.
+
+    Args:
+        car: open.
+        live: whether time goes on without `step`.
+
     Attributes:
         state: the newest state.
         period: s of simulator time from state to state.
     """
 
-    def __init__(self, connection: Connection, live: bool) -> None:
-        self._connection, self._live = connection, live
-        self._link = connection.link
-        self._channels = self._link if isinstance(self._link, CustomChannels) else None
+    def __init__(self, car: SupervisedCar, live: bool) -> None:
+        self._car, self._live = car, live
         self._durations = DurationHistogram()
         self._overruns, self._began_at, self._first_time = 0, steady_clock.now(), 0.0
-        self.period: float = self._link.period
-        self.state = self._wait_for_state()
+        self.period: float = car.period
+        self.state = car.wait_for_state()
         self._first_time = self.state.time
-        self._returned_at = steady_clock.now()  # when the caller got the state that it answers
 
     def step(self, controls: Controls, custom: Sequence[float] | None = None) -> CarState:
         """Answer the newest state and return the next one.
 
         Args:
-            controls: what the car shall do. Brake torques are positive; NaN leaves alone, also in steer and pedals.
+            controls: what the car shall do, limited to the ranges of its fields. Brake torques are positive. Where the
+                wire can do so (BeamNG), NaN leaves alone, also in steer and pedals.
             custom: up to 50 free values that go with it, where the simulator has them; kept until others are given.
 
         Raises:
             SimulatorError: nothing came for a minute, or the host is gone.
-            UsageError: too many free values, one that is no number, or a simulator that has none.
+            UsageError: controls that are no numbers; too many free values, one that is no number, or a simulator that
+                has none.
         """
-        began = steady_clock.now()
+        began, car = steady_clock.now(), self._car
         if custom is not None:
-            self._set_custom_values(custom)
-        if controls.custom:
-            self._check_custom_values(controls.custom)  # a link leaves out what its message has no room for
-        self._link.write(controls)
-        if self._connection.pace is not None:
-            self._connection.pace.add_answer(steady_clock.now() - self._returned_at, self._link.counters.lost)
-        self.state = self._wait_for_state()
-        self._returned_at = steady_clock.now()
+            check_custom_values(custom, car.custom_room)
+            car.set_custom_values((*map(float, custom), *[0.0] * (car.custom_room - len(custom))))
+        if isinstance(controls, Controls) and controls.custom:
+            # A link leaves out what its message has no room for.
+            check_custom_values(controls.custom, car.custom_room)
+        car.write(controls)
+        self.state = car.wait_for_state()
         took = steady_clock.now() - began
         self._durations.add_duration(took)
         self._overruns += took > self.period
@@ -74,42 +77,15 @@ class Stepper:
         Raises:
             UsageError: the simulator does not accept it, or a value is out of range.
         """
-        problem = find_command_problem(command, self._link.ACCEPTS)
+        problem = find_command_problem(command, self._car.accepts)
         if problem:
             raise UsageError(problem, where="send_command")
-        self._link.send_command(command)
-
-    def _check_custom_values(self, custom: Sequence[float]) -> None:
-        room = 0 if self._channels is None else len(self._channels.custom_out)
-        if len(custom) > room:
-            raise UsageError("too many free values", where="custom", expected=f"up to {room}", got=str(len(custom)))
-        wrong = [value for value in custom if not isinstance(value, Real)]
-        if wrong:
-            raise UsageError("free values are numbers", where="custom", got=repr(wrong[0]))
-
-    def _set_custom_values(self, custom: Sequence[float]) -> None:
-        self._check_custom_values(custom)
-        room = 0 if self._channels is None else len(self._channels.custom_out)
-        if self._channels is not None:
-            self._channels.custom_out = (*map(float, custom), *[0.0] * (room - len(custom)))
-
-    def _wait_for_state(self) -> CarState:
-        link, pace = self._link, self._connection.pacer
-        waited = steady_clock.now()
-        while True:
-            # The one in hand first: a link that has just been opened has its first sample.
-            now = steady_clock.now() if self._live and link.has_new_sample() else pace.wait_for_sample(link)
-            if link.has_new_sample():
-                state: CarState = link.read(now)
-                return state
-            gone = pace.end_reason()
-            if gone or steady_clock.now() - waited > LOST_LIMIT:
-                raise SimulatorError(gone or f"the simulator went silent for {LOST_LIMIT:g} s", where="step")
+        self._car.send_command(command)
 
     @property
     def custom(self) -> tuple[float, ...]:
         """The free values of the newest message; none where the simulator has none."""
-        return () if self._channels is None else tuple(self._channels.custom)
+        return self._car.custom
 
     def timing(self) -> JsonObject:
         """Return how it went in time: what a step took on the wall clock, and whether that was in time at all.
@@ -128,7 +104,7 @@ class Stepper:
             "step_p99_us": 1e6 * self._durations.percentile(0.99),
             "step_p999_us": 1e6 * self._durations.percentile(0.999),
             "overruns": self._overruns,
-            "pace": None if self._connection.pace is None else self._connection.pace.describe(),
+            "pace": self._car.pace,
         }
 
 
@@ -144,6 +120,7 @@ def connect(
     signals: Sequence[str] = (),
     pace: Pace = "simulator",
     camera: str = "",
+    brakes_at_end: bool = True,
     **options: object,
 ) -> Iterator[Stepper]:
     """Open a simulator for a loop of one's own.
@@ -160,6 +137,8 @@ def connect(
         signals: names of docs/signals.md, or patterns as `beamng.wheel_*`, for `state.signals`; `all` for every one.
         pace: who sets the pace of real time, as `drive --pace`.
         camera: pictures in `state.image` for a wire that has none, as `drive --camera` takes it.
+        brakes_at_end: whether a live car is stopped before it is given back; without, it rolls on with what the wire
+            demands of a client that leaves.
         **options: fields of the simulator's `spec.LiveOptions`, as `simulink_time=0.0005`.
 
     Raises:
@@ -167,17 +146,13 @@ def connect(
         SimulatorError: no simulator there.
     """
     simulator = registry.find(sim)
-    known = [item.name for item in fields(simulator.live_options)]
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise UsageError(f"{simulator.name} has no option {unknown[0]}", where="connect", expected=", ".join(known))
     selected = (signals,) if isinstance(signals, str) else tuple(signals)
     site: AnySite = (
-        LiveSite(sim=sim, camera=camera, pace=pace)
+        LiveSite(sim=sim, options=options, camera=camera, pace=pace)
         if live
-        else EmbeddedSite(sim=sim, track=track, car=car, seed=seed, speed=speed, camera=camera, pace=pace)
-    )
-    spec = DriveSpec(site=site, keep=KeepSpec(signals=selected))
-    setup = make_setup(simulator, spec, simulator.make_live_options(options))
-    with open_connection(setup, lambda: False) as connection:
-        yield Stepper(connection, live or speed == "real")
+        else EmbeddedSite(sim=sim, track=track, car=car, seed=seed, speed=speed, options=options, camera=camera,
+                          pace=pace)
+    )  # fmt: skip
+    setup = make_setup(simulator, DriveSpec(site=site, keep=KeepSpec(signals=selected)))
+    with open_car(setup, brakes_at_end=brakes_at_end) as opened:
+        yield Stepper(opened, live or speed == "real")

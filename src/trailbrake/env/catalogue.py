@@ -106,6 +106,8 @@ envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mod
   BeamNG), an embedded world begins again at the start line; a live episode begins where the car comes to a standstill.
   A car beside the road, or backwards on it, is driven back first ([recovery.md](recovery.md)). `substeps` follow from
   `period`.
+  A live car is supervised as in a drive: it is braked while your program does not step, and `close` stops it
+  (`brakes_at_end=False` does not). `live_options={"pad": "uinput"}` sets the simulator's options of `--live`.
   `trailbrake.observe.state_observer.StateObserver` computes the same observations for a driver that plays a policy."""
 
 

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Info: TypeAlias = dict[str, Any]
+_LINK_OPTIONS = ("sim", "live", "signals", "pace", "camera", "live_options", "brakes_at_end")  # of LinkRace
 
 
 def spaces_of(program: TaskSpec) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
@@ -167,7 +168,7 @@ def make_named(name: str, **changes: Any) -> RaceEnv:
         raise UsageError("a live environment needs the road that the game has loaded", where=f"{name}, track",
                          expected='its name or file, as track="road.csv"',
                          hint="`trailbrake learn --live` maps it")  # fmt: skip
-    link = {key: changes.pop(key) for key in ("sim", "live", "signals", "pace", "camera") if key in changes}
+    link = {key: changes.pop(key) for key in _LINK_OPTIONS if key in changes}
     return RaceEnv(core=LinkRace(change_options(entry.options, changes), **link))
 
 

@@ -5,7 +5,7 @@ ends are computed from `CarState` only.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
-from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
+from trailbrake.driving.supervised.supervised_car import open_car
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
@@ -27,7 +27,6 @@ from trailbrake.planning.course import Course
 from trailbrake.planning.plan_table import tabulate_plan
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose, SimCommand
-from trailbrake.system import steady_clock
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track_library import load_track
 
@@ -37,7 +36,6 @@ Ints = NDArray[np.int64]
 
 _REPAIR_S = 0.1  # s that the pits take to repair a car
 _SETTLE_S = 1.0  # s that a teleport may take
-_MAX_WAITS = 200  # waits without a new sample after which the simulator counts as gone
 _PLACED_DISTANCE = 3.0  # m; a teleport has succeeded when the car is nearer to its target than this
 _PLACED_SPEED = 1.0  # m/s; and slower than this
 
@@ -54,6 +52,8 @@ class LinkRace:
         signals: names of docs/signals.md, or patterns as `beamng.wheel_*`, for `signal_values`.
         pace: who sets the pace of a live simulator, as `drive --pace`.
         camera: pictures in `state.image` for a wire that has none, as `drive --camera` takes it.
+        live_options: values of the simulator's live options by name, as `{"pad": "uinput"}`.
+        brakes_at_end: whether `close` stops the car of a live simulator before it gives it back.
 
     Attributes:
         options: of the environment.
@@ -75,6 +75,8 @@ class LinkRace:
         signals: Sequence[str] = (),
         pace: Pace = "simulator",
         camera: str = "",
+        live_options: Mapping[str, object] | None = None,
+        brakes_at_end: bool = True,
     ) -> None:
         options = options or RaceOptions()
         self.options = options = replace(options, substeps=fit_substeps(options.period))
@@ -101,11 +103,13 @@ class LinkRace:
         plan = tabulate_plan(self._course) if self.task.needs_plan else None
         self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies, plan)
         self._start_sampler = StartSampler(track.road, options.start)
+        chosen = dict(live_options or {})
         site: AnySite = (
-            LiveSite(sim=sim, camera=camera, pace=pace)
+            LiveSite(sim=sim, options=chosen, camera=camera, pace=pace)
             if live
-            else EmbeddedSite(sim=sim, track=name, car=options.car, camera=camera, pace=pace)
+            else EmbeddedSite(sim=sim, track=name, car=options.car, options=chosen, camera=camera, pace=pace)
         )
+        self._brakes_at_end = brakes_at_end
         self._setup = make_setup(simulator, DriveSpec(site=site, keep=KeepSpec(signals=tuple(signals))))
         self.has_signals = bool(self._setup.signals)
         self._teleports = "teleport" in simulator.accepts
@@ -114,7 +118,6 @@ class LinkRace:
         self._open: ExitStack | None = None
         self._state = CarState()
         self._held = Controls()  # repeated for each sample within a step: some simulators wait for an answer to each
-        self._returned_at = 0.0  # s, steady clock, when the newest sample was read
 
     @property
     def signal_values(self) -> dict[str, float]:
@@ -140,9 +143,10 @@ class LinkRace:
             self._rng = np.random.default_rng(seed)
         if self._open is None:
             self._open = ExitStack()
-            self._connection = self._open.enter_context(open_connection(self._setup, lambda: False))
+            car = open_car(self._setup, brakes_at_end=self._brakes_at_end)
+            self._connection = self._open.enter_context(car)
         self._observer.reset()
-        link = self._connection.link
+        link = self._connection
         link.write(self._observer.decode_action(np.zeros(self.task.action.width)))
         self._observer.reset()
         x, y, _, yaw = self.tracks[0].road.points(0.0)[0].tolist()
@@ -191,16 +195,13 @@ class LinkRace:
         """Make one step as `RaceBatch.write_step` does, into the caller's arrays."""
         if self._open is None:
             raise UsageError("not begun", where="step", hint="call reset() first")
-        link = self._connection.link
+        link = self._connection
         self._held = self._observer.decode_action(values[0])
         link.write(self._held)
-        pace = self._connection.pace
-        if pace is not None:
-            pace.add_answer(steady_clock.now() - self._returned_at, link.counters.lost)
         until = self._state.time + self.options.period - 0.5 * link.period
         began = self._state.time
         while began <= self._wait_for_sample() < until:
-            link.write(self._held)
+            link.write(self._held, repeats=True)
         out[0] = self._observer.observe(self._state)
         reward[0], ended[0] = self._observer.compute_reward(self.options.limit - 0.5 * self.options.period)
 
@@ -214,14 +215,14 @@ class LinkRace:
         return "" if code == 0 else "limit" if code < 0 else self.task.ends[code - 1].name
 
     def close(self) -> None:
-        """Release the controls and close the link."""
+        """Stop the car of a live simulator, and close the link."""
         if self._open is not None:
             self._open.close()
             self._open = None
 
     def _stop_car(self) -> None:
         # Bring the car back onto the road where it has left it, and brake to a standstill; SimulatorError if both fail.
-        link = self._connection.link
+        link = self._connection
         road_return, last = RoadReturn(self._course), math.nan
         began = self._wait_for_sample()
         while self._state.time - began < STOPPING_LIMIT:
@@ -241,15 +242,8 @@ class LinkRace:
 
     def _wait_for_sample(self) -> float:
         # Wait for the next sample; return its time.
-        link, last = self._connection.link, self._state.sequence
-        for _ in range(_MAX_WAITS):
-            state = link.read(self._connection.pacer.wait_for_sample(link))
-            if state.sequence != last:
-                self._state, self._returned_at = state, steady_clock.now()
-                return state.time
-        raise SimulatorError(
-            "the simulator went silent", where=self._setup.simulator.name, got=self._connection.pacer.end_reason()
-        )
+        self._state = self._connection.wait_for_state()
+        return self._state.time
 
     def _road_height(self, x: float, y: float) -> float:
         road = self.tracks[0].road

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.roles import LeavesUnchanged
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.link import Link
 from trailbrake.sims.beamng.spec import LiveOptions
@@ -415,3 +416,14 @@ def test_the_link_may_be_there_first(session):
     link = session.connect(simulink_time=0.0005)
     session.serve(simulink_time=0.0005)
     assert session.exchange(link, times=10).sequence == 9
+
+
+def test_nan_is_sent_as_it_is_in_what_the_link_says_that_it_leaves_unchanged(make):
+    simulator = make()
+    assert isinstance(simulator.link, LeavesUnchanged)
+    assert {"steer", "throttle", "brake", "custom"} == simulator.link.LEAVES
+    simulator.send(0)
+    simulator.link.read(0.01)
+    simulator.link.write(Controls(steer=math.nan, throttle=math.nan, brake=math.nan, custom=(math.nan,)))
+    (answer,) = simulator.answers()
+    assert all(math.isnan(value) for value in answer[1:4])

@@ -62,3 +62,11 @@ def test_what_the_driver_sees_is_what_the_recording_keeps():
     assert image.pixels.shape == (240, 320, 3)
     assert (image.pixels == decode_jpeg(image.data)).all()
     assert np.abs(image.pixels.astype(float) - pixels).mean() < 12.0  # a lossy file, but of this picture
+
+
+def test_a_picture_that_came_from_another_process_is_decoded_when_it_is_used():
+    made = CapturedImage(np.full((8, 8, 3), 77, np.uint8), 4, 2.5)
+    restored = CapturedImage.restore(made.data, 4, 2.5)
+    assert (restored.data, restored.number, restored.taken_at) == (made.data, 4, 2.5)
+    assert (restored.pixels == made.pixels).all()
+    assert not restored.is_damaged

@@ -115,11 +115,7 @@ class Supervisor:
             or (controls.wheels is not None and _has_infinity(controls.wheels))
             or (controls.custom and not all(map(math.isfinite, controls.custom)))
         ):
-            self.counters.rejected += 1
-            self._bad_time += dt
-            if self._bad_time > BAD_CONTROLS_LIMIT_S:
-                self.request_stop("the driver answers NaN or infinite controls")
-            return last
+            return self._reject_controls(dt)
         self._bad_time = 0.0
         reach = STEER_RATE_LIMIT * dt if dt > 0.0 else 2.0
         passed = Controls(  # without a call for what is in range as it is
@@ -147,6 +143,14 @@ class Supervisor:
             self.counters.clamped += 1
         return passed
 
+    def _reject_controls(self, dt: float) -> Controls:
+        """Count an answer with NaN or infinity; return what is sent in its place."""
+        self.counters.rejected += 1
+        self._bad_time += dt
+        if self._bad_time > BAD_CONTROLS_LIMIT_S:
+            self.request_stop("the driver answers NaN or infinite controls")
+        return self._last
+
 
 def explain_driver_error(error: BaseException) -> str:
     """Return one line for an exception out of a driver: type, message, and file and line in the driver."""
@@ -155,7 +159,7 @@ def explain_driver_error(error: BaseException) -> str:
     return " ".join(f"the driver raised {type(error).__name__}{where}: {describe_value(error)}".split())
 
 
-def _find_wrong_value(answer: Controls) -> str:
+def find_wrong_value(answer: object) -> str:
     """Return name and value, cut short, of the first field of an answer that is not a number."""
     for name in _CHECKED_FIELDS:
         value = attrgetter(name)(answer)
@@ -198,7 +202,7 @@ def decide_controls(
     except OURS:
         raise
     except BaseException:  # None, texts, arrays, three wheels; numbers with methods of their own
-        supervisor.request_stop(f"the driver answered what is no number: {_find_wrong_value(answer)}")
+        supervisor.request_stop(f"the driver answered what is no number: {find_wrong_value(answer)}")
         return supervisor.safe_stop_controls(state)
 
 

@@ -66,6 +66,7 @@ class Link:
 
     SUPPLIES = spec.SUPPLIES  # of generation 1
     ACCEPTS = spec.ACCEPTS
+    LEAVES = spec.LEAVES
 
     def __init__(
         self,

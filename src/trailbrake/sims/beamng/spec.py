@@ -55,6 +55,8 @@ ACCEPTS: frozenset[str] = frozenset(
     {"steer", "throttle", "brake", "wheels.drive_torque", "wheels.brake_torque", "custom"}
 )
 
+LEAVES: frozenset[str] = frozenset({"steer", "throttle", "brake", "custom"})  # NaN leaves them as they are
+
 ReplyId = Literal["counter", "echo", "echo_delayed"]
 
 

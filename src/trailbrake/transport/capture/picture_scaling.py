@@ -35,6 +35,14 @@ class CapturedImage(Image):
         self.number, self.taken_at = number, taken_at
         self._pixels = decode_jpeg(self.data)  # here, not in the loop that reads it
 
+    @classmethod
+    def restore(cls, data: bytes, number: int, taken_at: float) -> "CapturedImage":
+        """Return the picture whose `data`, `number` and `taken_at` came from another process; decoded when used."""
+        picture = cls.__new__(cls)
+        Image.__init__(picture, data, decode_jpeg)
+        picture.number, picture.taken_at = number, taken_at
+        return picture
+
 
 def decode_jpeg(data: bytes) -> Any:
     """Return the pixels (height, width, 3) uint8 RGB of a JPEG that we made."""
