@@ -30,7 +30,7 @@ WITHOUT_TARGET = {
     "race/heat.py": "the job that the race day wrote for its own heat",
     "race/heat_supervisor.py": "the results that a heat of ours wrote",
     "world/miniature/camera/track_look.py": "the package's own data",
-    "driving/session/connection.py": "the last report of our own host process",
+    "driving/session/open_connection.py": "the last report of our own host process",
     "driving/world_view.py": "messages of our own window process",
     "driving/supervised/message_channel.py": "messages between a program and the process of ours that it has started",
     "sims/assetto/proton/page_bindings.py": "the board that our own two ends of the bridge share",

@@ -22,8 +22,8 @@ from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
-from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.planning.course import Course
 from trailbrake.sims import registry
 from trailbrake.tracks import track_library

@@ -24,9 +24,10 @@ from trailbrake.driving.loop.state_check import StateCheck
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.planning.course import Course
 from trailbrake.record.recorder import MAX_TIME, Recorder

@@ -16,9 +16,10 @@ from trailbrake.driving.loop.drive_loop import CarLoop, LoopResult, SamplePacer,
 from trailbrake.driving.loop.driver_pace import DriverPace
 from trailbrake.driving.loop.standstill import brake_to_standstill
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_protection import protect_cars
 from trailbrake.driving.session.drive_setup import DriveSetup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Driver, Link, Tap
 from trailbrake.system.breakable_call import BreakableCall

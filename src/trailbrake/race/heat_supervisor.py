@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.driving.session.connection import make_private_folder
+from trailbrake.driving.session.open_connection import make_private_folder
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.race.competitor_process import describe_exit, read_last_line
 from trailbrake.race.entry_confinement import confine_heat, find_excess

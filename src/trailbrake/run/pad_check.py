@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import UsageError
 from trailbrake.run.options import PadCheckOptions

@@ -8,8 +8,8 @@ from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import DriveOptions
-from trailbrake.driving.session.connection import open_connection
 from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.sims.registry import find
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track

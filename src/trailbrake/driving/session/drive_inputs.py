@@ -110,7 +110,7 @@ def read_contents(inputs: object, where: str) -> DriveContents:
         memory = parse_entry(contents["memory"], where) if "memory" in contents else None
         if not all(isinstance(text, str) for text in (kind, packed, *hashes, *hashes.values())):
             raise TypeError
-    except (AssertionError, KeyError, TypeError, ValueError):
+    except (AssertionError, AttributeError, KeyError, TypeError, ValueError):
         raise DataError("what this drive was made of cannot be read", where=f"{where}, inputs") from None
     return DriveContents((kind, packed), memory, dict(hashes))
 

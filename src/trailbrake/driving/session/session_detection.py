@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
-from trailbrake.driving.session.connection import make_idle_wait
+from trailbrake.driving.session.open_connection import make_idle_wait
 from trailbrake.driving.spec import UNKNOWN_CAR, DriveSpec
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import DetectedSession

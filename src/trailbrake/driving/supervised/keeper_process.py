@@ -7,8 +7,9 @@ import socket
 import sys
 from contextlib import suppress
 
-from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.supervised.car_messages import CarOpened, CarProblem, OpenCar, decode_program_message
 from trailbrake.driving.supervised.keeper import ProgramLine, keep_car, print_line
 from trailbrake.driving.supervised.message_channel import ChannelClosed, MessageChannel

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from trailbrake.driving.loop.drive_loop import LOST_LIMIT
-from trailbrake.driving.session.connection import Connection, open_connection
+from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import DriveSetup
+from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.supervised.control_check import limit_range
 from trailbrake.driving.supervised.kept_car import keep_car_elsewhere
 from trailbrake.errors import SimulatorError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import CustomChannels, LinkCounters, Plant
 from trailbrake.state import CarState, Controls, SimCommand
-from trailbrake.system import steady_clock
 
 
 class SupervisedCar(Protocol):
@@ -129,16 +129,15 @@ class EmbeddedCar:
             SimulatorError: the world makes no state.
         """
         link, pacer, last = self._link, self._pacer, self.state.sequence
-        began = steady_clock.now()
-        while True:
-            now = pacer.wait_for_sample(link)
+        began = now = pacer.wait_for_sample(link)
+        while now - began <= LOST_LIMIT:
             if link.has_new_sample():
                 state = link.read(now)
                 if state.sequence != last:
                     self.state = state
                     return state
-            if steady_clock.now() - began > LOST_LIMIT:
-                raise SimulatorError(f"the simulator went silent for {LOST_LIMIT:g} s", where="step")
+            now = pacer.wait_for_sample(link)
+        raise SimulatorError(f"the simulator went silent for {LOST_LIMIT:g} s", where="step")
 
 
 @contextmanager
