@@ -26,9 +26,16 @@ BRAKES, DRIVES_ON = "the program has not stepped for", "the program steps again"
 NAN_LINES = "the program steps with NaN or infinite controls", "the program steps with numbers again"
 CELLS = [("connect", wire) for wire in ("assetto", "forza", "beamng", "trend")]
 CELLS += [("Link-v0", wire) for wire in ("assetto", "forza", "beamng")]
+DEATHS = [("assetto", how) for how in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT")]  # no wire differs by the signal
+DEATHS += [(wire, "SIGKILL") for wire in ("forza", "beamng", "trend")]
 
 
-@pytest.fixture(scope="module", params=CELLS, ids="-".join)
+def mark_all_but_first(cells):
+    """Return the cells as parameters: the first is of the default run, the others belong to the fault matrix."""
+    return [pytest.param(cell, marks=[pytest.mark.faults] * (cell != cells[0]), id="-".join(cell)) for cell in cells]
+
+
+@pytest.fixture(scope="module", params=mark_all_but_first(CELLS))
 def world(request):
     api, wire = request.param
     with stepped_world(wire, api, throttle=0.4 if wire == "trend" else 1.0) as made:
@@ -129,11 +136,9 @@ def test_leaving_stops_the_car(world):
     print(f"{world.api} {world.wire.name} leave: at rest after {time.monotonic() - began:.1f} s")
 
 
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"])
-@pytest.mark.parametrize("wire", ["assetto", "forza", "beamng", "trend"])
-def test_a_program_that_dies_leaves_a_car_that_stands(wire, how):
-    if how != "SIGKILL" and wire != "assetto":
-        pytest.skip("the wire makes no difference to the signal")
+@pytest.mark.parametrize("death", mark_all_but_first(DEATHS))
+def test_a_program_that_dies_leaves_a_car_that_stands(death):
+    wire, how = death
     with stepped_world(wire, throttle=0.4 if wire == "trend" else 1.0) as world:
         wait_for_drive(world)
         (keeper,) = children(world.program.pid)
@@ -148,6 +153,7 @@ def test_a_program_that_dies_leaves_a_car_that_stands(wire, how):
         assert world.program.count_lines("has ended without leaving its car") == (how != "SIGINT")
 
 
+@pytest.mark.faults
 def test_a_program_may_leave_a_rolling_car():
     with stepped_world("forza", brakes_at_end=False) as world:
         wait_for_drive(world)
