@@ -18,7 +18,9 @@ this page says what happens, so that you can decide what your rig needs beside i
 Each cell is a test over the real doors: `serve` and `drive --live` as processes, or `serve` and a client that is not
 ours, with a proxy between them that counts and damages what goes by. A fault begins while the car is at speed, on a
 circuit that is nearly all bend. A few cells run in the default tests, a slice of the others in CI each day, all with
-`python -m pytest -m faults tests/faults` (about an hour) or `python -m tests.faults forza client`.
+`python -m pytest -m faults tests/faults` (about an hour) or `python -m tests.faults forza client`. Programs that stall,
+answer NaN or die while they step a live car (`connect`, `Link-v0`) have tests of their own, marked in the same way:
+`tests/driving/supervised/test_stalls.py`.
 
 What cannot be done from a test is stood in for: a suspended machine by SIGSTOP and SIGCONT of both processes for 30 s;
 a full disk by the system's limit on the size of a file; a slow disk by a recording whose chunks take 1.5 s each; a
