@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import hear_all_signals
 from hypothesis import HealthCheck, settings
 
 # Several processes run tests: threads of the linear algebra library would only wait for each other.
@@ -18,6 +19,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # of the tests takes longer than everything else that precedes them.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+hear_all_signals()
 
 # No line that a user keeps takes part in a test.
 os.environ["TRAILBRAKE_LINES"] = str(Path(tempfile.gettempdir()) / f"trailbrake-lines-{os.getpid()}")

@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 
+from helpers.processes import hear_all_signals
+
 
 def wait_until(condition, timeout_s, poll_s=0.004):
     """Return the seconds until `condition()` was true; None where it was not within `timeout_s`."""
@@ -29,8 +31,7 @@ class Program:
 
     def __init__(self, *words, **environment):
         self.lines, self.output = [], []
-        if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # the tests run under nohup: the program does not
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        hear_all_signals()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "trailbrake", *map(str, words)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -2,9 +2,20 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
+
+
+def hear_all_signals():
+    """Let the programs that tests start hear Ctrl-C and a closed terminal, though the tests run in the background."""
+    if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, lambda number, frame: None)  # under nohup the tests themselves go on
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Command:

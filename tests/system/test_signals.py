@@ -139,8 +139,11 @@ def test_when_the_terminal_is_gone_lines_for_it_go_nowhere():
     )  # fmt: skip
     os.close(terminal)
     os.close(writing)
+    patience = threading.Timer(30.0, process.kill)  # closes the pipe that is read below
+    patience.start()
     with os.fdopen(reading) as said:
         assert said.readline() == "ready\n"
         os.close(master)
         assert said.readline() == "ended in order\n"
+    patience.cancel()
     assert process.wait(20.0) == 0

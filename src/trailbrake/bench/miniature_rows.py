@@ -15,6 +15,7 @@ from PIL import Image as Picture
 
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.event_sims.one_pedal import OnePedal
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.roles import Driver
@@ -116,12 +117,13 @@ def iterate_ticks(world: MiniatureWorld, driver: Driver) -> Iterator[CarState]:
         world: one tick is one of its periods.
         driver: has been reset.
     """
-    supervisor, dt = Supervisor(), 0.0
+    supervisor, pedal, dt = Supervisor(), OnePedal(convert.PEDAL_CAR), 0.0
     truth = world.car_state(0)
     while True:
         state = pass_through_wire(truth, truth.sequence)
         wish = supervisor.limit_controls(driver.act(state, dt), dt)
-        message = codec.decode_steer(codec.encode_steer(convert.controls_to_wire(wish, state.speed)))
+        sent = convert.controls_to_wire(wish, pedal=pedal.combine(wish, state.speed, PERIOD))
+        message = codec.decode_steer(codec.encode_steer(sent))
         world.step([convert.controls_from_wire(message, truth.velocity_x)])
         truth, dt = world.car_state(0), PERIOD
         yield truth

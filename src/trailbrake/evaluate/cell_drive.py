@@ -126,7 +126,7 @@ def _load_course(simulator: AnySimulator, spec: DriveSpec, live: object) -> Cour
 def _open_recorder(path: Path, setup: DriveSetup, course: Course, line: ChosenLine) -> Recorder:
     spec = setup.spec
     recorder = Recorder(path, pictures=spec.keep.pictures, signals=setup.signals, limits=ONE_FILE)
-    about = {**describe_spec(spec), "laps": spec.goal.count if isinstance(spec.goal, Laps) else 0,
+    about = {**describe_spec(spec, setup.simulator), "laps": spec.goal.count if isinstance(spec.goal, Laps) else 0,
              "line": line.describe(), "spec": write_spec(spec), WIRE_DELAY: setup.wire_delay}  # fmt: skip
     if setup.signals:
         about["signals"] = describe_signals(setup.signals)

@@ -110,7 +110,7 @@ def record_drive(
         plain = Recorder(path, signals=setup.signals)
         recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
         recorders.append(recorder)
-        recorder.start({"sim": spec.site.sim, "driver": spec.first.driver, "track": spec.track, "car": spec.car,
+        recorder.start({"sim": simulator.name, "driver": spec.first.driver, "track": spec.track, "car": spec.car,
                         "spec": write_spec(spec), WIRE_DELAY: setup.wire_delay,
                         "signals": describe_signals(setup.signals)})  # fmt: skip
         if road is not None:

@@ -33,7 +33,7 @@ def test_a_negative_throttle_is_a_brake_and_another_status_is_the_end():
 )
 def test_controls_to_wire(controls, speed, sent):
     pedal = combine_pedals(controls, speed, convert.PEDAL_CAR)
-    assert convert.controls_to_wire(controls, pedal) == pytest.approx(sent)
+    assert convert.controls_to_wire(controls, pedal=pedal) == pytest.approx(sent)
 
 
 @pytest.mark.parametrize(

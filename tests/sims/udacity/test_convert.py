@@ -35,7 +35,7 @@ def test_the_throttle_ends_at_30_mph():
 
 
 def test_controls():
-    assert convert.controls_to_wire(Controls(steer=0.5, brake=0.5), -0.5) == UdacitySteer(-0.5, -0.5)
+    assert convert.controls_to_wire(Controls(steer=0.5, brake=0.5), pedal=-0.5) == UdacitySteer(-0.5, -0.5)
     got = convert.controls_from_wire(UdacitySteer(0.5, -0.5), 6.0, LOCK)
     assert (got.steer, got.brake, got.gear) == pytest.approx((-math.radians(12.5) / LOCK, 0.5, None))
 

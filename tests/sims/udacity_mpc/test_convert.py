@@ -36,7 +36,7 @@ def test_what_our_simulator_shows_is_what_the_agent_sees():
 def test_the_yellow_line_is_where_the_waypoints_are_seen_from_the_car():
     # Heading along the map's y axis: what lies 10 m up the map is 10 m ahead, 2 m down x is 2 m to the left.
     state = CarState(x=100.0, y=50.0, yaw=0.5 * math.pi, speed=5.0, line_ahead=((98.0, 60.0),))
-    sent = convert.controls_to_wire(Controls(steer=0.5, throttle=0.4), 0.4, state)
+    sent = convert.controls_to_wire(Controls(steer=0.5, throttle=0.4), state, pedal=0.4)
     assert (sent.steering_angle, sent.throttle) == (-0.5, 0.4)
     assert (*sent.next_x, *sent.next_y) == pytest.approx((10.0, 2.0))
     assert (sent.mpc_x, sent.mpc_y) == ((), ())
@@ -79,7 +79,7 @@ def test_a_car_with_less_lock_than_the_simulator_s_turns_as_far_as_it_can():
 
 def test_the_yellow_line_of_a_car_that_heads_anywhere():
     state = CarState(x=1.0, y=2.0, yaw=0.25, speed=5.0, line_ahead=((4.0, 6.0), (1.0, 3.0)))
-    sent = convert.controls_to_wire(Controls(), 0.0, state)
+    sent = convert.controls_to_wire(Controls(), state, pedal=0.0)
     c, s = math.cos(0.25), math.sin(0.25)
     assert sent.next_x == pytest.approx((3.0 * c + 4.0 * s, s))
     assert sent.next_y == pytest.approx((4.0 * c - 3.0 * s, c))

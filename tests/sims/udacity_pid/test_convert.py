@@ -41,7 +41,7 @@ def test_what_our_simulator_shows():
 )
 def test_controls_to_wire(controls, speed, sent):
     pedal = combine_pedals(controls, speed, convert.PEDAL_CAR)
-    assert convert.controls_to_wire(controls, pedal) == pytest.approx(sent)
+    assert convert.controls_to_wire(controls, pedal=pedal) == pytest.approx(sent)
 
 
 @pytest.mark.parametrize(

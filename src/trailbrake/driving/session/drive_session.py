@@ -343,7 +343,7 @@ def _recall_memory(
 
 def _describe_drive(prepared: _PreparedDrive) -> JsonObject:
     spec = prepared.spec
-    about = describe_spec(spec)
+    about = describe_spec(spec, prepared.simulator)
     return {
         **about,
         "laps": _count_laps(spec, prepared.course),
@@ -357,7 +357,7 @@ def _describe_drive(prepared: _PreparedDrive) -> JsonObject:
     }
 
 
-def describe_spec(spec: DriveSpec) -> JsonObject:
+def describe_spec(spec: DriveSpec, simulator: AnySimulator) -> JsonObject:
     """Return what a recording, and its readers of before there were specs, know a drive by."""
     site, first = spec.site, spec.first
     world = () if isinstance(site, LiveSite) else site.conditions
@@ -367,7 +367,7 @@ def describe_spec(spec: DriveSpec) -> JsonObject:
             if value != given
         )  # fmt: skip
     return {
-        "sim": site.sim,
+        "sim": simulator.name,  # that of the site may be a file
         "live": spec.is_live,
         "driver": first.driver,
         "track": spec.track,
@@ -391,7 +391,7 @@ def _predict_lap_times(course: Course) -> dict[str, float]:
 
 def _build_summary(prepared: _PreparedDrive, first: CarSession, result: LoopResult) -> JsonObject:
     spec = prepared.spec
-    about = describe_spec(spec)
+    about = describe_spec(spec, prepared.simulator)
     return {
         **{name: about[name] for name in ("sim", "driver", "track", "car", "seed")},
         "line": prepared.line.describe(),

@@ -42,7 +42,7 @@ def state_to_wire(state: CarState, jpeg: bytes, *, finished: bool) -> TrendTelem
     )
 
 
-def controls_to_wire(controls: Controls, pedal: float) -> TrendSteer:
+def controls_to_wire(controls: Controls, *, pedal: float) -> TrendSteer:
     """Return the command for `controls` whose throttle and brake are `pedal`; see `one_pedal.combine_pedals`."""
     return TrendSteer(math.degrees(-controls.steer * spec.LOCK), pedal)
 

@@ -30,4 +30,4 @@ class Link(EventLink[codec.TrendTelemetry]):
 
     def _encode_steer(self, controls: Controls, message: codec.TrendTelemetry | None) -> dict[str, Any]:
         pedal = self._combine_pedals(controls, message.speed if message else 0.0)
-        return codec.encode_steer(convert.controls_to_wire(controls, pedal))
+        return codec.encode_steer(convert.controls_to_wire(controls, pedal=pedal))

@@ -33,7 +33,7 @@ def state_to_wire(state: CarState, jpeg: bytes, lock: float) -> UdacityTelemetry
     return UdacityTelemetry(angle, state.throttle, state.speed / MPH, jpeg, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, pedal: float) -> UdacitySteer:
+def controls_to_wire(controls: Controls, *, pedal: float) -> UdacitySteer:
     """Return the command for `controls` whose throttle and brake are `pedal`; see `one_pedal.combine_pedals`."""
     return UdacitySteer(-controls.steer, pedal)
 

@@ -47,7 +47,7 @@ def state_to_wire(state: CarState, lock: float) -> UdacityMpcTelemetry:
     )
 
 
-def controls_to_wire(controls: Controls, pedal: float, state: CarState) -> UdacityMpcSteer:
+def controls_to_wire(controls: Controls, state: CarState, *, pedal: float) -> UdacityMpcSteer:
     """Return the command for `controls` of a car in `state`; its waypoints are drawn as the yellow line.
 
     `pedal` is the throttle and the brake; see `one_pedal.combine_pedals`.

@@ -32,7 +32,7 @@ class Link(EventLink[codec.UdacityMpcTelemetry]):
         state = convert.state_from_wire(message) if message else CarState(x=0.0, y=0.0, yaw=0.0, speed=0.0)
         self._note_motion(state)
         pedal = self._combine_pedals(controls, state.speed)
-        return codec.encode_steer(convert.controls_to_wire(controls, pedal, state))
+        return codec.encode_steer(convert.controls_to_wire(controls, state, pedal=pedal))
 
     def _note_motion(self, state: CarState) -> None:
         """Find out from place and heading which way the car has rolled since the last command."""

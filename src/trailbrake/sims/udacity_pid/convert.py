@@ -32,7 +32,7 @@ def state_to_wire(state: CarState, offset: float, lock: float) -> UdacityPidTele
     return UdacityPidTelemetry(-offset, state.speed / MPH, angle, state.throttle, state.time, int(state.lap))
 
 
-def controls_to_wire(controls: Controls, pedal: float) -> UdacityPidSteer:
+def controls_to_wire(controls: Controls, *, pedal: float) -> UdacityPidSteer:
     """Return the command for `controls` whose throttle and brake are `pedal`; see `one_pedal.combine_pedals`."""
     return UdacityPidSteer(-controls.steer, pedal)
 

@@ -48,4 +48,4 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
 
     def _encode_steer(self, controls: Controls, message: codec.UdacityPidTelemetry | None) -> dict[str, Any]:
         pedal = self._combine_pedals(controls, message.speed * MPH if message else 0.0)
-        return codec.encode_steer(convert.controls_to_wire(controls, pedal))
+        return codec.encode_steer(convert.controls_to_wire(controls, pedal=pedal))
