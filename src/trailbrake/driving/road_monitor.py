@@ -65,6 +65,8 @@ class RoadMonitor:
         self.road, self.line, self._on_lap = road, line, on_lap
         self._plant, self._half_width = plant, half_width
         self._timer = None if road is None else LapTimer(road.length, road.closed)
+        sides = [RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT]
+        self._half_widths = [] if road is None else road.table[:, sides].tolist()  # quicker to read than an array
         self._row = self._line_row = -1
         self.clock = self.time = 0.0
         self.began, self.finished_at = began, 0.0
@@ -147,8 +149,7 @@ class RoadMonitor:
         road, before, beyond = self.road, self.s, -math.inf
         if road is not None:
             self.s, self.offset, self._row = road.locate(state.x, state.y, self._row)
-            row = road.table[self._row]
-            half_road = float(row[RoadColumn.WIDTH_LEFT if self.offset > 0.0 else RoadColumn.WIDTH_RIGHT])
+            half_road = self._half_widths[self._row][self.offset <= 0.0]
             beyond = abs(self.offset) - half_road
             self.edge_share = max(self.edge_share, (abs(self.offset) + self._half_width) / max(half_road, 1e-9))
         self._measure_error(state)
