@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
+from trailbrake.driving.goals import MOVING_SPEED
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch
@@ -38,7 +39,7 @@ class _ProgressTap:
 
     def tick(self, state: CarState, controls: Controls) -> None:
         """Look at the time."""
-        if not self._moving and state.speed > 0.5:
+        if not self._moving and state.speed > MOVING_SPEED:
             self._moving = True
             self._listener.show_message(f"moving at {state.time:.2f} s of simulator time")
         now = steady_clock.now()

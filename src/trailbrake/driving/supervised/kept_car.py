@@ -44,15 +44,7 @@ class KeptCar:
     Args:
         channel: to the keeper.
 
-    Attributes:
-        state: the newest state.
-        period: s of simulator time between states.
-        accepts: names of CONTROL_FIELDS and COMMAND_FIELDS that its link accepts.
-        counters: of its link.
-        custom: free values of the newest message.
-        custom_room: how many free values an answer takes.
-        pace: how the simulator's pace is kept; None where the program does not set it.
-        plant: None: the world is elsewhere.
+    Attributes: those of `SupervisedCar`; `plant` is None, because the world is elsewhere.
 
     Raises:
         TrailbrakeError: the keeper cannot open the car; the error is its own.
