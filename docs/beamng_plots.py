@@ -17,11 +17,11 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.brake_test import BRAKE_AT
 from trailbrake.drivers.double_lane_change import CONES_START
 from trailbrake.drivers.originals.expo_demos import BRAKE_AT as DEMO_BRAKE_AT
 from trailbrake.drivers.originals.expo_demos import LANE_OFFSET, LANE_RETURN, LANE_START
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
 from trailbrake.record.recording_reader import Recording
@@ -52,8 +52,8 @@ class Driven:
 
 def driven(driver: str, track: str, seconds: float, folder: Path) -> Driven:
     """Drive through the wire and return what was recorded."""
-    options = DriveOptions(sim="beamng", driver=driver, track=track, car=CAR, seconds=seconds, report=False, out=folder)
-    recording = Recording.open(drive(options)["recording"])
+    options = DriveFlags(sim="beamng", driver=driver, track=track, car=CAR, seconds=seconds, report=False, out=folder)
+    recording = Recording.open(drive(options.make_spec())["recording"])
     return Driven(recording.state, recording.controls)
 
 

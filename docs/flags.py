@@ -6,8 +6,8 @@ from typing import Any
 
 from cyclopts import App
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.main import build_command_line
-from trailbrake.driving.options import DriveOptions
 from trailbrake.sims import registry
 
 INTRODUCTION = """# Flags
@@ -19,10 +19,10 @@ Generated from the command line; do not edit. What the verbs do: [cli.md](cli.md
 
 def page() -> str:
     """Return docs/flags.md."""
-    verbs = dict(_verbs(build_command_line(registry.find(DriveOptions.sim))))
+    verbs = dict(_verbs(build_command_line(registry.find(DriveFlags.sim))))
     inside = {verb.split()[0] for verb in verbs}
     for name in sorted(inside):  # some verbs look for what is below them only when they are called
-        verbs.update(_verbs(build_command_line(registry.find(DriveOptions.sim), name)))
+        verbs.update(_verbs(build_command_line(registry.find(DriveFlags.sim), name)))
     longer = {verb.rsplit(" ", 1)[0] for verb in verbs if " " in verb}
     parts = [INTRODUCTION]
     for name in sorted(set(verbs) - longer):
@@ -30,7 +30,7 @@ def page() -> str:
             sim: _rows(dict(_verbs(build_command_line(registry.find(sim), name.split()[0])))[name])
             for sim in registry.simulator_names()
         }
-        everywhere = [row for row in flags[DriveOptions.sim] if all(row in rows for rows in flags.values())]
+        everywhere = [row for row in flags[DriveFlags.sim] if all(row in rows for rows in flags.values())]
         sections = [(name, everywhere)]
         sections += [
             (f"{name} --sim {sim}", [row for row in rows if row not in everywhere]) for sim, rows in flags.items()

@@ -16,7 +16,7 @@ from learned_cars import file_path as learned_path
 from reference_laps import FOLDER, PAGE, track_argument
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.optimal.line_session import plan_line
@@ -46,8 +46,8 @@ def measure_case(case: Case) -> Figures:
         make_reference_lap(ReferenceOptions(track=track, car=case.car, line=true_line, out=reference))
     line, car = FOLDER / f"line-{name}-{case.sim}-learned.csv", str(learned_path(case))
     plan_line(LineOptions(track=track, car=car, report=False, out=line))
-    summary = drive(DriveOptions(sim=case.sim, driver="line_track", track=track, car=car, laps=LAPS, report=False,
-                                 world=(f"car={case.car}",), line=line, out=FOLDER / "drives"))  # fmt: skip
+    summary = drive(DriveFlags(sim=case.sim, driver="line_track", track=track, car=car, laps=LAPS, report=False,
+                                 world=(f"car={case.car}",), line=line, out=FOLDER / "drives").make_spec())  # fmt: skip
     return {
         "reference_s": read_line(reference).about["time_s"],
         "laps": [[round(lap["time_s"], 3), lap["valid"]] for lap in summary["laps"]],

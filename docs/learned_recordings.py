@@ -26,7 +26,7 @@ from learned_cars import (
 from learned_cars import read_figures as read_true_figures
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.evaluate.car_comparison import compare_cars
 from trailbrake.run.learn_car import learn_car_file
@@ -43,8 +43,9 @@ def measure_case(case: Case) -> Figures:
     """Return how a car was recorded and learned, and the laps with its file."""
     folder = FOLDER / CAMPAIGN.name
     folder.mkdir(parents=True, exist_ok=True)
-    recorded = drive(DriveOptions(sim=case.sim, driver=str(PERSON), track=LEARNED_ON, car=case.car, laps=RECORDED_LAPS,
-                                  gain=(f"seed={CARS.index(case.car)}",), report=False, out=folder))  # fmt: skip
+    recorded = drive(DriveFlags(sim=case.sim, driver=str(PERSON), track=LEARNED_ON, car=case.car, laps=RECORDED_LAPS,
+                                  gain=(f"seed={CARS.index(case.car)}",), report=False,
+                                out=folder).make_spec())  # fmt: skip
     out = folder / f"{case.sim}_{case.car.replace(':', '_')}.toml"
     learned = learn_car_file(registry.find(case.sim), LearnCarOptions(source=(Path(recorded["recording"]),), out=out))
     return {

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from trailbrake.cars.car_library import LIBRARY, load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.line_track import Driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import TrailbrakeError
 from trailbrake.optimal.line_session import plan_line
@@ -125,12 +125,12 @@ def drive_case(case: Case, *, wire: bool = True) -> Figures:
         car, laps = write_late_car(1.0, DOUBTED_DELAY), DOUBTED_LAPS
         world_car = write_late_car(DOUBTED_GRIP, DOUBTED_DELAY)
     plan_case_line(case, car)
-    options = DriveOptions(driver="line_track", track=track_argument(track), car=car, laps=laps, report=False,
+    options = DriveFlags(driver="line_track", track=track_argument(track), car=car, laps=laps, report=False,
                            world=(f"car={world_car}",) if world_car else (), line=line_path(case, car),
                            out=FOLDER / "drives")  # fmt: skip
     if not wire:
         return drive_without_wire(options, world_car or car)
-    summary = drive(options)
+    summary = drive(options.make_spec())
     return {
         "driven_s": [round(lap["time_s"], 3) for lap in summary["laps"]],
         "not_valid": [lap["number"] for lap in summary["laps"] if not lap["valid"]],
@@ -140,7 +140,7 @@ def drive_case(case: Case, *, wire: bool = True) -> Figures:
     }
 
 
-def drive_without_wire(options: DriveOptions, world_car: str) -> Figures:
+def drive_without_wire(options: DriveFlags, world_car: str) -> Figures:
     """Return the figures of a drive whose driver gets the state that an ideal wire in lockstep supplies."""
     track, car = load_track(options.track), load_car(options.car)
     driver, world = Driver(), World(track, [load_car(world_car)])

@@ -8,7 +8,7 @@ from helpers.compared_drives import record_laps
 
 from trailbrake import Controls, check_driver, check_simulator, drive
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.errors import SimulatorError
 from trailbrake.record import Recording
 from trailbrake.sims.registry import find
@@ -49,7 +49,7 @@ def test_the_ten_line_driver_drives_a_valid_lap_from_any_folder(tmp_path, car):
     own.parent.mkdir()
     own.write_text(EXAMPLE.read_text(encoding="utf-8"))
     summary = drive(
-        DriveOptions(driver=str(own), track="pinegrove", car=car, laps=1, out=tmp_path / "out", report=False)
+        DriveFlags(driver=str(own), track="pinegrove", car=car, laps=1, out=tmp_path / "out", report=False).make_spec()
     )
     assert summary["ended"] == "done"
     assert [lap["valid"] for lap in summary["laps"]] == [True]
@@ -136,7 +136,9 @@ def test_the_example_s_link_says_where_nothing_answers(tmp_path):
 
 @pytest.mark.slow
 def test_a_lap_in_the_example_simulator_is_driven_recorded_and_reported(tmp_path):
-    summary = drive(DriveOptions(sim=str(SIMULATOR), track="pinegrove", car="hatchback", laps=1, out=tmp_path))
+    summary = drive(
+        DriveFlags(sim=str(SIMULATOR), track="pinegrove", car="hatchback", laps=1, out=tmp_path).make_spec()
+    )
     assert (summary["sim"], summary["ended"]) == ("newline_json", "done")
     assert [lap["valid"] for lap in summary["laps"]] == [True]
     assert Recording.open(summary["recording"]).about["sim"] == "newline_json"

@@ -4,7 +4,9 @@ import socket
 
 import pytest
 
+from trailbrake.driving.goals import Laps, Seconds
 from trailbrake.driving.session import drive_session
+from trailbrake.driving.spec import LiveSite
 from trailbrake.sims.registry import find
 
 SUMMARY = {
@@ -29,9 +31,9 @@ def fake(monkeypatch):
     def make(**changes):
         asked = []
 
-        def drive(options, live=None, show=None, watch=None):
-            asked.append((options, live) if watch is None else (options, live, watch))
-            show.show_message("moving")
+        def drive(spec, *, contents=None, listener=None, view=None):
+            asked.append((spec, view))
+            listener.show_message("moving")
             return SUMMARY | changes
 
         monkeypatch.setattr(drive_session, "drive", drive)
@@ -60,24 +62,25 @@ def test_people_get_a_table_and_where_things_are(cli, fake):
     assert said.err == ["moving"]
 
 
-def test_flags_become_options(cli, fake):
+def test_flags_become_a_spec(cli, fake):
     asked = fake()
-    words = "--track kartwerk --car hatchback --laps 5 --seconds 2.5 --seed 9 --speed real --no-report --live --wait 3"
-    assert cli("drive", *words.split(), "--car-index=1", "--driver", "own.py:Mine", "--out", "some where").code == 0
-    options, live = asked[0]
-    assert (options.track, options.car, options.laps, options.seconds) == ("kartwerk", "hatchback", 5, 2.5)
-    assert (options.seed, options.speed, options.report, options.live) == (9, "real", False, True)
-    assert (options.driver, str(options.out)) == ("own.py:Mine", "some where")
-    assert (live.car_index, live.wait) == (1, 3.0)
+    words = "--track kartwerk --car hatchback --laps 5 --seconds 2.5 --no-report --live --wait 3 --car-index=1"
+    assert cli("drive", *words.split(), "--driver", "own.py:Mine", "--out", "some where").code == 0
+    spec, _ = asked[0]
+    assert (spec.track, spec.car, spec.goal) == ("kartwerk", "hatchback", Laps(5).or_when(Seconds(2.5)))
+    assert (spec.first.driver, spec.keep.out, spec.keep.report) == ("own.py:Mine", "some where", False)
+    assert spec.site == LiveSite(options={"car_index": 1, "wait": 3.0})
+    assert cli("drive", "--seed", "9", "--speed", "real").code == 0
+    assert (asked[1][0].site.seed, asked[1][0].site.speed) == (9, "real")
 
 
 def test_without_flags_two_laps_of_the_best_there_is(cli, fake):
     asked = fake()
     cli("drive")
-    options = asked[0][0]
-    assert (options.sim, options.laps, options.live) == ("assetto", 2, False)
-    assert find(options.sim).default_driver == "line_track"
-    assert options.driver == ""  # nobody named
+    spec = asked[0][0]
+    assert (spec.site.sim, spec.goal, spec.is_live) == ("assetto", Laps(2), False)
+    assert find(spec.site.sim).default_driver == "line_track"
+    assert spec.first.driver == ""  # nobody named
 
 
 @pytest.mark.parametrize(
@@ -125,8 +128,8 @@ def test_a_real_drive_end_to_end(cli, tmp_path):
 def test_a_watched_drive_runs_in_real_time_and_says_where_the_page_is(cli, fake):
     asked = fake()
     said = cli("drive", "--watch", "--json")
-    ((options, _, watch),) = asked
-    assert options.speed == "real"
+    ((spec, watch),) = asked
+    assert spec.site.speed == "real"
     assert said.err == [f"the page is at {watch.url}", "moving"]
     assert said.object["best_s"] == 62.5
 
@@ -134,7 +137,7 @@ def test_a_watched_drive_runs_in_real_time_and_says_where_the_page_is(cli, fake)
 def test_a_drive_that_nobody_watches_has_no_page(cli, fake):
     asked = fake()
     assert "the page" not in "".join(cli("drive").err)
-    assert asked[0][0].speed == "max"
+    assert asked[0][0].site.speed == "max"
 
 
 def test_flags_of_the_page_without_the_page(cli, fake):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from trailbrake.cli.drive import find_given
+from trailbrake.cli.drive_flags import find_given
 from trailbrake.cli.main import run_command_line
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
 
@@ -34,8 +34,8 @@ def slow_driver(tmp_path):
 
 def drive_slowly(driver, tmp_path, sim, pace, seconds):
     began = time.perf_counter()
-    summary = drive(DriveOptions(sim=sim, driver=driver, track="proving_ground", car="hatchback", seconds=seconds,
-                                 speed="real", pace=pace, out=tmp_path, report=False))  # fmt: skip
+    summary = drive(DriveFlags(sim=sim, driver=driver, track="proving_ground", car="hatchback", seconds=seconds,
+                                 speed="real", pace=pace, out=tmp_path, report=False).make_spec())  # fmt: skip
     return summary, time.perf_counter() - began
 
 

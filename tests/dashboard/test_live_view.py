@@ -3,11 +3,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import live_view as module
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import PageOptions, WatchOptions
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
@@ -109,8 +109,8 @@ def test_the_page_opens_nothing_by_itself(monkeypatch):
 def test_a_whole_drive_is_attended(tmp_path):
     notes = Notes()
     with LiveView(notes) as page:
-        options = DriveOptions(track="pinegrove", seconds=3.0, out=tmp_path, report=False)
-        summary = drive(options, None, page, page)
+        options = DriveFlags(track="pinegrove", seconds=3.0, out=tmp_path, report=False)
+        summary = drive(options.make_spec(), listener=page, view=page)
         header = json.loads(page._state.header)["header"]
         tap = page._state.source
     assert summary["ended"] == "done"

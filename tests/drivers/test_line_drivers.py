@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from helpers.socketio_agents import ring
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import CarState, Image
@@ -68,7 +68,7 @@ def test_road_sight_steers_to_the_grey_and_stops_where_there_is_none():
 def test_a_lap_by_what_the_wire_tells(sim, driver, least, most, tmp_path):
     # 497 m: 12 m/s, 20 m/s and 14.5 m/s in the bends (60 m, 3.5 m/s^2), 10 m/s; each from rest.
     track = str(ring(tmp_path))
-    summary = drive(DriveOptions(sim=sim, driver=driver, track=track, laps=1, out=tmp_path, report=False))
+    summary = drive(DriveFlags(sim=sim, driver=driver, track=track, laps=1, out=tmp_path, report=False).make_spec())
     assert (summary["ended"], summary["contacts"]) == ("done", 0)
     (lap,) = summary["laps"]
     assert lap["valid"]

@@ -12,6 +12,7 @@ from msgspec import structs
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import SteerRange
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.gear_choice import upshift_speeds
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingCommand
 from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, UNTESTED_GRIP
@@ -24,7 +25,6 @@ from trailbrake.drivers.line_track import (
     VERIFIED_FACTOR,
     Driver,
 )
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course
@@ -290,8 +290,8 @@ def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(ki
     monkeypatch.setattr(Link, "read", lambda link, now: reads(link, now))
     reset = Driver.reset
     monkeypatch.setattr(Driver, "reset", lambda self, course: (drivers.append(self), reset(self, course)))
-    options = DriveOptions(driver="line_track", track="pinegrove", car="gt3", laps=1, report=False, out=tmp_path)
-    summary = drive(options)
+    options = DriveFlags(driver="line_track", track="pinegrove", car="gt3", laps=1, report=False, out=tmp_path)
+    summary = drive(options.make_spec())
     assert (summary["ended"], summary["contacts"], len(summary["laps"])) == ("done", 0, 1)
     assert math.isfinite(reads.began)
     plan = drivers[-1].adaptive

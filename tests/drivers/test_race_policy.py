@@ -5,12 +5,12 @@ import pytest
 from helpers.race_policies import OBSERVE, follow_plan
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers import policy
 from trailbrake.drivers.check import check_driver
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.race_policy import Driver
 from trailbrake.drivers.race_policy_file import write_race_policy
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.observe.state_observer import StateObserver
@@ -89,7 +89,9 @@ def test_what_is_no_policy_is_refused(tmp_path):
 @pytest.mark.slow
 def test_a_policy_drives_a_clean_lap_through_a_wire(file, tmp_path):
     result = drive(
-        DriveOptions(sim="assetto", driver=f"policy:{file}", track="pinegrove", laps=1, out=tmp_path, report=False)
+        DriveFlags(
+            sim="assetto", driver=f"policy:{file}", track="pinegrove", laps=1, out=tmp_path, report=False
+        ).make_spec()
     )
     laps = result["laps"]
     assert len(laps) == 1

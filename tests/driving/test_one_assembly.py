@@ -5,10 +5,10 @@ from contextlib import contextmanager, suppress
 import pytest
 from helpers.fakes import FakeCar, FakeDriver, FakeTap
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving import run
 from trailbrake.driving.loop.state_check import StateCheck
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_session import drive
@@ -47,7 +47,7 @@ class Driver:
 
 
 def drive_own(driver, folder):
-    drive(DriveOptions(track="kartwerk", car="kart", driver=driver, laps=1, out=folder, report=False))
+    drive(DriveFlags(track="kartwerk", car="kart", driver=driver, laps=1, out=folder, report=False).make_spec())
 
 
 def evaluate_own(driver, folder):

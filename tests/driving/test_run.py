@@ -3,9 +3,9 @@
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.planning.course import Course
@@ -48,7 +48,7 @@ class Watched:
 
 
 def drive(drivers, watches, supervisor=None, **options):
-    spec = DriveOptions(track="pinegrove", cars=len(drivers), **options).make_spec()
+    spec = DriveFlags(track="pinegrove", cars=len(drivers), **options).make_spec()
     named = [NamedDriver(driver, f"driver {number}") for number, driver in enumerate(drivers)]
     return drive_cars(make_setup(find("assetto"), spec), named, lambda connection: [each.watch() for each in watches],
                       supervisor or Supervisor())  # fmt: skip

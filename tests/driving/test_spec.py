@@ -3,7 +3,6 @@ import json
 import pytest
 
 from trailbrake.driving.goals import Laps, OffRoad, Seconds
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.spec import (
     CarSpec,
     DriveSpec,
@@ -14,7 +13,7 @@ from trailbrake.driving.spec import (
     read_spec,
     write_spec,
 )
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError
 
 FULL = DriveSpec(
     site=EmbeddedSite(sim="forza", track="kartwerk", car="kart", seed=3, speed="real", options={"rate": 120.0},
@@ -71,31 +70,3 @@ def test_a_wrong_drive_is_one_line_that_says_what(change, said):
 def test_what_is_no_table_is_no_drive(values):
     with pytest.raises(DataError, match="no drive"):
         parse_spec(values, "mine.toml")
-
-
-def test_names_of_the_world_and_of_the_driver():
-    spec = DriveOptions(track="oval", car="gt3").make_spec()
-    assert (spec.site.track, spec.site.car, spec.track, spec.car) == ("oval", "gt3", "oval", "gt3")
-    other = DriveOptions(track="oval", car="gt3", world=("track=kartwerk", "car=kart", "grip=0.9")).make_spec()
-    assert (other.site.track, other.site.car, other.site.conditions) == ("kartwerk", "kart", ("grip=0.9",))
-    assert (other.track, other.car) == ("oval", "gt3")
-    unknown = DriveOptions(car="unknown", world=("car=kart",)).make_spec()
-    assert (unknown.site.car, unknown.car) == ("kart", "unknown")
-    live = DriveOptions(live=True, track="oval").make_spec()
-    assert (live.is_live, live.track, live.car) == (True, "oval", "")
-
-
-def test_a_live_drive_has_no_world():
-    with pytest.raises(UsageError, match="a live simulator has a world of its own"):
-        DriveOptions(live=True, world=("grip=0.9",)).make_spec()
-
-
-def test_options_of_the_wire_are_those_that_differ():
-    from trailbrake.sims.registry import find
-
-    forza = find("forza")
-    assert DriveOptions(sim="forza", live=True).make_spec(forza.live_options()).site.options == {}
-    changed = forza.live_options(listen="127.0.0.1:9000")
-    spec = DriveOptions(sim="forza", live=True).make_spec(changed)
-    assert spec.site.options == {"listen": "127.0.0.1:9000"}
-    assert forza.make_live_options(spec.site.options) == changed

@@ -10,7 +10,7 @@ from helpers.processes import command
 
 from trailbrake import connect
 from trailbrake import drive as drive_laps
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.state import Controls, Pose, SimCommand, WheelTorque
@@ -80,7 +80,9 @@ def test_a_path_may_be_a_text(tmp_path):
 @pytest.mark.slow
 def test_line_follow_drives_through_the_wire_and_the_recording_says_how_the_wire_did(tmp_path):
     summary = drive_laps(
-        DriveOptions(sim="beamng", track="kartwerk", car="kart", laps=0, seconds=5.0, out=tmp_path, report=False)
+        DriveFlags(
+            sim="beamng", track="kartwerk", car="kart", laps=0, seconds=5.0, out=tmp_path, report=False
+        ).make_spec()
     )
     assert summary["ended"] == "done"
     assert summary["mean_speed_mps"] > 3.0

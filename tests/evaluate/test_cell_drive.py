@@ -1,6 +1,6 @@
 import pytest
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.evaluate.cell_drive import build_spec, drive_cell
 from trailbrake.evaluate.plan import Cell
@@ -36,6 +36,6 @@ def test_what_cannot_be_driven_is_a_result(values, words):
 def test_a_drive_of_a_cell_agrees_to_the_millisecond():
     """Finding E1. The first lap begins for both when the driver gets its first state."""
     result = drive_cell(make_cell(track="kartwerk", car="kart", laps=2), None, print)
-    options = DriveOptions(track="kartwerk", car="kart", driver="line_follow", laps=2, report=False)
-    driven = [lap["time_s"] for lap in drive(options)["laps"]]
+    options = DriveFlags(track="kartwerk", car="kart", driver="line_follow", laps=2, report=False)
+    driven = [lap["time_s"] for lap in drive(options.make_spec())["laps"]]
     assert [lap.time_s for lap in result.laps] == pytest.approx(driven, abs=1e-3)

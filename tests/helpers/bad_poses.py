@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.planning.course import Course
@@ -144,7 +144,7 @@ def run_poses(poses: list[BadPose], driver: str = "line_follow", sim: str = "ass
             track = load_track(file)
             course = Course(track, load_car(car))
             setup = make_setup(
-                simulator, DriveOptions(sim=sim, track=file, car=car).make_spec(), driver=load_driver(driver)
+                simulator, DriveFlags(sim=sim, track=file, car=car).make_spec(), driver=load_driver(driver)
             )
             with open_connection(setup, lambda: False) as connection:
                 for pose in group:

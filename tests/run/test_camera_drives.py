@@ -2,7 +2,7 @@
 
 import pytest
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
 from trailbrake.record.driving_log import SkippedRows, read_rows
@@ -19,7 +19,7 @@ GOLDEN = {
 @pytest.mark.parametrize(("driver", "look"), list(GOLDEN))
 def test_a_clean_lap_by_pictures_alone(driver, look, tmp_path):
     summary = drive(
-        DriveOptions(sim="trend", driver=driver, track="clover", laps=1, out=tmp_path, host=(f"look={look}",))
+        DriveFlags(sim="trend", driver=driver, track="clover", laps=1, out=tmp_path, host=(f"look={look}",)).make_spec()
     )
     assert summary["ended"] == "done"
     assert summary["contacts"] == 0
@@ -32,8 +32,8 @@ def test_a_clean_lap_by_pictures_alone(driver, look, tmp_path):
 
 @pytest.mark.slow
 def test_a_drive_is_recorded_with_its_pictures_and_as_a_driving_log(tmp_path):
-    options = DriveOptions(sim="trend", driver="wall_follow", laps=0, seconds=2.0, out=tmp_path, log=tmp_path / "log")
-    summary = drive(options)
+    options = DriveFlags(sim="trend", driver="wall_follow", laps=0, seconds=2.0, out=tmp_path, log=tmp_path / "log")
+    summary = drive(options.make_spec())
     recording = Recording.open(summary["recording"])
     pictures = list(recording.pictures())
     assert [picture.row for picture in pictures] == list(range(len(recording)))
@@ -49,10 +49,10 @@ def test_a_drive_is_recorded_with_its_pictures_and_as_a_driving_log(tmp_path):
 
 def test_a_driving_log_without_pictures_is_refused_before_anything_moves(tmp_path):
     with pytest.raises(UsageError, match="--log: a driving log is made of pictures"):
-        drive(DriveOptions(sim="trend", driver="lane_sign", log=tmp_path, pictures=False))
+        drive(DriveFlags(sim="trend", driver="lane_sign", log=tmp_path, pictures=False).make_spec())
 
 
 def test_nobody_named_somebody_who_sees_drives(tmp_path):
-    summary = drive(DriveOptions(sim="trend", seconds=0.2, laps=1, out=tmp_path, report=False))
+    summary = drive(DriveFlags(sim="trend", seconds=0.2, laps=1, out=tmp_path, report=False).make_spec())
     assert summary["driver"] == "lane_sign"
     assert summary["ended"] == "0.2 s driven" or summary["loop"]["ticks"] >= 4

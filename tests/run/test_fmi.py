@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers import speed_hold
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.stepping import connect
 from trailbrake.errors import DataError, UsageError
@@ -184,9 +184,9 @@ def test_a_driver_as_an_fmu_drives_beamng_s_wire_alike(tmp_path):
     path = export_fmu("speed_hold_torque", tmp_path, "proving_ground", "hatchback").path
     driven = []
     for driver in ("speed_hold_torque", str(path)):
-        options = DriveOptions(sim="beamng", driver=driver, track="proving_ground", car="hatchback", laps=0,
+        options = DriveFlags(sim="beamng", driver=driver, track="proving_ground", car="hatchback", laps=0,
                                seconds=3.0, report=False, out=tmp_path / "out")  # fmt: skip
-        driven.append(Recording.open(drive(options)["recording"]))
+        driven.append(Recording.open(drive(options.make_spec())["recording"]))
     ours, through = driven
     assert ours.state["speed"][-1] > 5.0
     assert len(ours.state["time"]) == len(through.state["time"]) > 500
@@ -204,9 +204,9 @@ def test_line_follow_as_an_fmu_drives_the_lap_that_it_drives_as_it_is(tmp_path):
     assert "engine_speed" in made.optional
     times = []
     for driver in ("line_follow", str(made.path)):
-        options = DriveOptions(sim="beamng", driver=driver, track="kartwerk", car="kart", laps=1, report=False,
+        options = DriveFlags(sim="beamng", driver=driver, track="kartwerk", car="kart", laps=1, report=False,
                                out=tmp_path / "out")  # fmt: skip
-        times.append(drive(options)["laps"][0]["time_s"])
+        times.append(drive(options.make_spec())["laps"][0]["time_s"])
     assert times[0] == times[1]
 
 
@@ -265,9 +265,9 @@ def test_a_file_that_reads_torques_and_sends_free_values_does_so_in_drives_loops
     selected = ("beamng.wheel_rr.braking_torque", "beamng.custom.1", "beamng.custom.2")
     driven = []
     for driver in (str(script), str(fmu)):
-        options = DriveOptions(sim="beamng", driver=driver, laps=0, seconds=1.0, signals=selected, report=False,
+        options = DriveFlags(sim="beamng", driver=driver, laps=0, seconds=1.0, signals=selected, report=False,
                                out=tmp_path / "out", host=(f"custom={echo}",), **place)  # fmt: skip
-        driven.append(Recording.open(drive(options)["recording"]))
+        driven.append(Recording.open(drive(options.make_spec())["recording"]))
     ours, through = driven
     assert ours.signals["beamng.wheel_rr.braking_torque"].max() > 100.0
     assert ours.signals["beamng.custom.1"].max() == ours.state["speed"][1:-1].max() > 0.5

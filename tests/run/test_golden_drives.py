@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.line_tracking import TrackingGain
 from trailbrake.drivers import line_follow, line_track
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning import course
 from trailbrake.record.recording_reader import Recording
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 def measured(driver, track, car, folder, **until):
     """Drive and return the figures that are kept, and the summary."""
     until = until or {"laps": CASES[driver, track, car]}
-    summary = drive(DriveOptions(driver=driver, track=track, car=car, report=False, out=folder, **until))
+    summary = drive(DriveFlags(driver=driver, track=track, car=car, report=False, out=folder, **until).make_spec())
     state = Recording.open(summary["recording"]).state
     early = [float(np.interp(state["time"][0] + EARLY_S, state["time"], state[name])) for name in ("x", "y", "speed")]
     return {

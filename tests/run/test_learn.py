@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError, UsageError
@@ -53,7 +53,7 @@ def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
     assert np.sqrt(np.mean(offset**2)) < 0.15
     again = map_road(find("forza"), LearnOptions(source=result["recording"], out=tmp_path / "again.csv"))
     assert again["length_m"] == result["length_m"]
-    summary = drive(DriveOptions(sim="forza", track=str(out), car="kart", laps=1, report=False, out=tmp_path))
+    summary = drive(DriveFlags(sim="forza", track=str(out), car="kart", laps=1, report=False, out=tmp_path).make_spec())
     assert summary["ended"] == "done"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError, UsageError
 from trailbrake.run import learn_car
@@ -53,7 +53,7 @@ class Drives:
     def run(self):
         journal = LearningJournal(self.tmp_path / "car.learning.json", "basis", again=False, show_message=print)
         progress = LearningProgress([], [], SilentListener(), journal)
-        target = DriveTarget(find("forza"), DriveOptions(sim="forza", driver="car_test", track="kartwerk"), None)
+        target = DriveTarget(find("forza"), DriveFlags(sim="forza", driver="car_test", track="kartwerk"), None)
         learn_car._drive_test(target, load_track("kartwerk"), progress, LearnCarOptions())
         return journal
 

@@ -1,7 +1,7 @@
 """Drives that a car is learned from: what cannot be read or driven takes nothing of what was driven before."""
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import SimulatorError
 from trailbrake.run import learning_drives
@@ -25,7 +25,7 @@ class Lines(SilentListener):
 
 def drive_laps(sim, progress):
     target = DriveTarget(
-        find(sim), DriveOptions(sim=sim, driver="car_test", track="kartwerk", car="kart").make_spec(), None
+        find(sim), DriveFlags(sim=sim, driver="car_test", track="kartwerk", car="kart").make_spec(), None
     )
     names, goal = ("laps", "laps_recording"), make_stage_goal(1.0, 60.0)
     plan = LapStage(names, TRACK, load_car("kart"), goal, FaultMonitor(TRACK.road))

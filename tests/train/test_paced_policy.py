@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.processes import command
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.record.recording_reader import Recording
 from trailbrake.train.clone import clone_policy
@@ -51,7 +51,7 @@ def drive_served(folder, policy, delay):
 
 
 def test_trained_and_driven_at_exact_pace(tmp_path):
-    drive(DriveOptions(sim="trend", seconds=12.0, out=tmp_path / "laps", report=False))
+    drive(DriveFlags(sim="trend", seconds=12.0, out=tmp_path / "laps", report=False).make_spec())
     policy = tmp_path / "policy.npz"
     clone_policy([tmp_path / "laps"], CloneOptions(out=policy, epochs=2))
     quick, without = drive_served(tmp_path / "quick", policy, 0.0)

@@ -4,14 +4,13 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from trailbrake.cli.drive_flags import DriveFlags, find_given
 from trailbrake.cli.output import JsonFlag, format_camera, format_lap_time, print_json, print_notice, print_table
 from trailbrake.dashboard.options import PageOptions
-from trailbrake.driving.options import DriveOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator
 
@@ -29,16 +28,16 @@ def build_drive_command(simulator: AnySimulator, tokens: Sequence[str] = ()) -> 
     """Return the verb with the live flags of `simulator`; `tokens` of the command line tell what is named there."""
 
     def drive(
-        *, options: Any = None, page: Any = None, live_doors: Any = None, like: LikeFlag = "", json: JsonFlag = False
+        *, flags: Any = None, page: Any = None, live_doors: Any = None, like: LikeFlag = "", json: JsonFlag = False
     ) -> int:
-        options, page = options or DriveOptions(), page or PageOptions()
+        flags, page = flags or DriveFlags(), page or PageOptions()
         if like:
             from trailbrake.cli.drive_like import drive_like
 
-            return drive_like(like, options, find_given(tokens), live_doors, page, json=json)
-        return run_drive(simulator, options, live_doors, page, json=json)
+            return drive_like(like, flags, find_given(tokens), live_doors, page, json=json)
+        return run_drive(simulator, flags, live_doors, page, json=json)
 
-    drive.__annotations__["options"] = Annotated[DriveOptions | None, Parameter(name="*")]
+    drive.__annotations__["flags"] = Annotated[DriveFlags | None, Parameter(name="*")]
     drive.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*")]
     drive.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
     drive.__doc__ = (
@@ -50,31 +49,32 @@ def build_drive_command(simulator: AnySimulator, tokens: Sequence[str] = ()) -> 
     return drive
 
 
-def run_drive(simulator: AnySimulator, options: DriveOptions, live: object, page: PageOptions, *, json: bool) -> int:
+def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: PageOptions, *, json: bool) -> int:
     """Drive, print the summary, and return the exit code."""
     from trailbrake.cli.terminal_progress import TerminalProgress
     from trailbrake.driving.session.drive_session import drive
 
-    if not (options.laps >= 0 and 0.0 <= options.seconds < math.inf):
+    if not (flags.laps >= 0 and 0.0 <= flags.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
-                         got=f"{options.laps}, {options.seconds:g}")  # fmt: skip
-    if live is not None and not options.live and live != simulator.live_options():
+                         got=f"{flags.laps}, {flags.seconds:g}")  # fmt: skip
+    if live is not None and not flags.live and live != simulator.live_options():
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
     if not page.watch and page != PageOptions():
         raise UsageError("flags of the live page without it", where="drive", hint="add --watch, or leave them out")
     # stdout is for the answer: what a driver prints goes to stderr.
-    named = options.make_spec().with_site_defaults(simulator.world)
+    spec = flags.make_spec(live)
+    named = spec.with_site_defaults(simulator.world)
     title = f"{named.car or 'live'} on {named.track}" if named.track else "live"
     with TerminalProgress(title, wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
         if page.watch:
             from trailbrake.dashboard.live_view import LiveView
 
             with LiveView(show, page.watch_port, page.open) as watching:
-                summary = drive(replace(options, speed="real"), live, watching, watching)
+                summary = drive(spec.in_real_time(), listener=watching, view=watching)
         else:
-            summary = drive(options, live, show, show if show.is_shown else None)
+            summary = drive(spec, listener=show, view=show if show.is_shown else None)
     # What has no goal, as a road without known laps, ends by an interrupt and no other way.
-    endless = options.laps == 0 or (summary["track"] is None and not options.seconds)
+    endless = flags.laps == 0 or (summary["track"] is None and not flags.seconds)
     return report_drive(summary, is_endless=endless, json=json)
 
 
@@ -94,13 +94,6 @@ def report_drive(summary: dict[str, Any], *, is_endless: bool, json: bool) -> in
     if summary["ended"] == INTERRUPTED:
         return 0 if is_endless else 130
     return 1
-
-
-def find_given(tokens: Sequence[str]) -> frozenset[str]:
-    """Return the names of the fields of DriveOptions that a command line names."""
-    flags = {token.partition("=")[0].replace("--no-", "--").removeprefix("--").replace("-", "_") for token in tokens
-             if token.startswith("--")}  # fmt: skip
-    return frozenset(item.name for item in fields(DriveOptions) if item.name in flags)
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

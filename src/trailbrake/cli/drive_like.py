@@ -8,22 +8,23 @@ from typing import Any
 import msgspec
 
 from trailbrake.cli.drive import report_drive
+from trailbrake.cli.drive_flags import DriveFlags, override_spec
 from trailbrake.cli.output import format_lap_time, print_notice
 from trailbrake.dashboard.options import PageOptions
-from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.goals import Laps
 from trailbrake.errors import UsageError
 
 OTHER_INPUTS = frozenset({"driver", "track", "car", "line", "cached_line"})  # with which the line is chosen anew
 
 
 def drive_like(
-    like: str, options: DriveOptions, given: frozenset[str], live: object, page: PageOptions, *, json: bool
+    like: str, flags: DriveFlags, given: frozenset[str], live: object, page: PageOptions, *, json: bool
 ) -> int:
     """Drive a recorded drive again, print the summary and the difference, and return the exit code.
 
     Args:
         like: a recording, a run, or a TOML or JSON file of a drive.
-        options: of the command line.
+        flags: of the command line.
         given: names of those that are there.
         live: the simulator's live options of the command line; None without any.
         page: the live page.
@@ -31,13 +32,11 @@ def drive_like(
     """
     from trailbrake.cli.recording_choice import find_recording
     from trailbrake.cli.terminal_progress import TerminalProgress
-    from trailbrake.driving.goals import Laps
-    from trailbrake.driving.session.drive_session import drive_spec
+    from trailbrake.driving.session.drive_session import drive
     from trailbrake.driving.session.recorded_spec import (
         DriveOfRecording,
         list_differences,
         make_like,
-        override_spec,
         read_recorded_drive,
     )
     from trailbrake.driving.spec import read_spec, write_spec
@@ -50,10 +49,10 @@ def drive_like(
     else:
         recording = Recording.open(find_recording(like))
         recorded, name = read_recorded_drive(recording), recording.path.name
-    if "sim" in given and options.sim != recorded.spec.site.sim:
+    if "sim" in given and flags.sim != recorded.spec.site.sim:
         raise UsageError("a drive like it goes through its own wire", where="--sim", expected=recorded.spec.site.sim,
-                         got=options.sim)  # fmt: skip
-    spec = override_spec(make_like(recorded, live=options.live), options, given, live)
+                         got=flags.sim)  # fmt: skip
+    spec = override_spec(make_like(recorded, live=flags.live), flags, given, live)
     contents = recorded.contents
     if contents is not None:
         known = {what: value for what, value in contents.sha256.items() if what.rpartition(" ")[2] not in given}
@@ -64,7 +63,7 @@ def drive_like(
         TerminalProgress(f"like {name}", wanted=not json) as show,
         contextlib.redirect_stdout(sys.stderr),
     ):
-        summary = drive_spec(spec, contents=contents, listener=show, view=show if show.is_shown else None)
+        summary = drive(spec, contents=contents, listener=show, view=show if show.is_shown else None)
     before = [] if recording is None else [float(lap.time_s) for lap in recording.laps]
     changed = list_differences(write_spec(msgspec.structs.replace(recorded.spec, keep=spec.keep)), summary["spec"])
     same = recording is not None and before == [lap["time_s"] for lap in summary["laps"]]

@@ -10,9 +10,9 @@ from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.output import print_json
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.driving.options import DriveOptions
 from trailbrake.errors import TrailbrakeError
 from trailbrake.run.options import LearnOptions
 from trailbrake.sims import registry
@@ -106,7 +106,7 @@ def _find_sim_flag(tokens: list[str]) -> str:
         if token == "--sim" and i + 1 < len(tokens):
             return tokens[i + 1]
     verb = tokens[0] if tokens else ""
-    return _DEFAULT_SIM.get(verb, DriveOptions.sim)
+    return _DEFAULT_SIM.get(verb, DriveFlags.sim)
 
 
 def run_command_line(tokens: list[str]) -> int:

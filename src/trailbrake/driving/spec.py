@@ -7,13 +7,14 @@ What is not there has the value of the defaults below. Names of tracks, cars and
 """
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from trailbrake.driving.goals import AnyGoal, Laps
-from trailbrake.errors import DataError
+from trailbrake.errors import DataError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.simulator import Speed, WorldKind
 from trailbrake.user_files import parse_json, parse_toml, read_user_text
@@ -145,6 +146,11 @@ class DriveSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     goal: AnyGoal = Laps(2)
     keep: KeepSpec = KeepSpec()
 
+    def __post_init__(self) -> None:
+        """Raise UsageError where there is no car."""
+        if not self.cars:
+            raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got="0")
+
     @property
     def first(self) -> CarSpec:
         """The car that is scored."""
@@ -179,10 +185,68 @@ class DriveSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         named = msgspec.structs.replace(site, track=site.track or track, car=site.car or car)
         return msgspec.structs.replace(self, site=named)
 
+    def in_real_time(self) -> "DriveSpec":
+        """Return the drive at the pace of real time."""
+        if isinstance(self.site, LiveSite):
+            return self
+        return msgspec.structs.replace(self, site=msgspec.structs.replace(self.site, speed="real"))
+
     def with_cars(self, **changes: Any) -> "DriveSpec":
         """Return the drive with other values of `CarSpec` for all cars."""
         cars = tuple(msgspec.structs.replace(car, **changes) for car in self.cars)
         return msgspec.structs.replace(self, cars=cars)
+
+
+def place_drive(
+    sim: str,
+    *,
+    track: str = "",
+    car: str = "",
+    live: bool = False,
+    host: tuple[str, ...] = (),
+    world: tuple[str, ...] = (),
+    options: Mapping[str, Any] | None = None,
+) -> tuple[AnySite, CarSpec]:
+    """Return the site of a drive, and the road and the car that its drivers get, of names as the command line has them.
+
+    Args:
+        sim: whose wire.
+        track: what the drivers get; embedded, the world has it too, where `world` names no other.
+        car: the same.
+        live: whether a game is driven.
+        host: options of the embedded simulator, KEY=VALUE.
+        world: properties of the embedded world, KEY=VALUE; `track` and `car` are what it has.
+        options: of the wire's client end that differ from the simulator's defaults.
+
+    Raises:
+        UsageError: a live drive with properties of a world.
+    """
+    if live:
+        if world:
+            raise UsageError("a live simulator has a world of its own", where=f"--world {world[0]}",
+                             hint="leave --world or --live out")  # fmt: skip
+        return LiveSite(sim=sim, options=dict(options or {})), CarSpec(track=track, car=car)
+    pairs = [pair.partition("=") for pair in world]
+    places = {name: value for name, equals, value in pairs if equals and name in ("track", "car") and value}
+    conditions = tuple(pair for pair in world if not pair.startswith(("track=", "car=")))
+    site = EmbeddedSite(sim=sim, track=places.get("track", track), car=places.get("car", car), host=host,
+                        options=dict(options or {}), conditions=conditions)  # fmt: skip
+    believed = CarSpec(track=track if "track" in places else "",
+                       car=car if "car" in places or car == UNKNOWN_CAR else "")  # fmt: skip
+    return site, believed
+
+
+def list_changes(options: object) -> dict[str, Any]:
+    """Return the values of a dataclass of options that differ from its defaults, as plain values."""
+    assert is_dataclass(options)
+    assert not isinstance(options, type)
+    changed = {item.name: getattr(options, item.name) for item in fields(options)}
+    default = type(options)()
+    return {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in changed.items()
+        if value != getattr(default, name)
+    }
 
 
 def write_spec(spec: DriveSpec) -> JsonObject:

@@ -23,10 +23,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One drive.
 
     Attributes:
-        sim, track, car, driver, seed: as in `DriveOptions`; track and car are those of the world.
+        sim, track, car, driver, seed: as in `DriveSpec`; track and car are those of the world.
         believed_car, believed_track: what the driver gets instead; "" = the world's.
         condition: changes of the world, KEY=VALUE.
-        host, gain, config: as in `DriveOptions`.
+        host, gain, config: as in `DriveSpec`.
         laps: to drive.
         seconds: s of simulator time after which it is over.
         line: file of the minimum-time line that the driver follows.

@@ -97,8 +97,8 @@ def list_suite_cells(
     Args:
         suite: what is driven.
         drivers: who drives.
-        gain: of the drivers, as in `DriveOptions`.
-        config: of the drivers, as in `DriveOptions`; "" for none.
+        gain: of the drivers, as in `CarSpec`.
+        config: of the drivers, as in `CarSpec`; "" for none.
     """
     return [
         PlannedCell(

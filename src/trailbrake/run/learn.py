@@ -10,11 +10,11 @@ from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.drivers.survey import Driver as SurveyDriver
 from trailbrake.drivers.survey import SurveyGains
 from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
+from trailbrake.driving.spec import DriveSpec, place_drive
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import UnmappedCourse
@@ -141,14 +141,8 @@ def _drive_survey(
         )  # fmt: skip
     if not simulator.list_supplied(live) >= NEEDS:
         raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
-    drive = DriveOptions(
-        sim=options.sim,
-        driver=options.driver,
-        track=options.track,
-        car=options.car,
-        live=options.live,
-        host=options.host,
-    )
+    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live, host=options.host)
+    spec = DriveSpec(site=site, cars=(car,)).with_cars(driver=options.driver)
     course = UnmappedCourse(load_car(options.car) if options.car else None, cause="the road is yet to be mapped")
     check_course_needs(driver, options.driver, simulator, course)
     driver.reset(course)
@@ -156,7 +150,7 @@ def _drive_survey(
     road = None if options.live else load_track(options.track).road
     ends = road if road is not None and not road.closed else None
     end = DriveEnd(RoadMonitor(ends), make_survey_goal(options.metres))
-    target = DriveTarget(simulator, drive.make_spec(), live)
+    target = DriveTarget(simulator, spec, live)
     recorded = record_drive(target, driver, end, f"{_road_name(options)}_survey", listener)
     listener.show_message(f"drove {end.monitor.travelled:.0f} m in {recorded.seconds:.0f} s")
     if recorded.reason not in ("", INTERRUPTED):

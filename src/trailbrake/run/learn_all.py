@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.driving.goals import Laps
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
+from trailbrake.driving.spec import DriveSpec, KeepSpec, list_changes, place_drive
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.run.learn import map_path, map_road
@@ -82,15 +83,17 @@ def drive_learned_car(
     road = str(options.map or options.track)
     world = options.world if options.live else (*options.world, f"car={options.car}", f"track={options.track}")
     laps = FAST_LAPS if load_track(road).road.closed else 1
-    plan = DriveOptions(
-        sim=options.sim, driver=LAPS_BY, track=road, car=car_file, laps=laps, live=options.live, host=options.host,
-        world=world, report=False, memory=str(Path(car_file).with_suffix(".memory.json")),
-    )  # fmt: skip
+    site, car = place_drive(options.sim, track=road, car=car_file, live=options.live, host=options.host, world=world,
+                            options={} if live is None else list_changes(live))  # fmt: skip
+    memory = str(Path(car_file).with_suffix(".memory.json"))
+    spec = DriveSpec(site=site, cars=(car,), goal=Laps(laps), keep=KeepSpec(report=False)).with_cars(
+        driver=LAPS_BY, memory=memory
+    )
     try:
-        summary = drive(plan, live, listener)
+        summary = drive(spec, listener=listener)
     except TrailbrakeError as error:
         listener.show_message(f"no laps: {error}")
         return None
     if summary["ended"] == INTERRUPTED:
         listener.show_message("stopped: the same command drives the laps again")
-    return {"laps": summary["laps"], "best_s": summary["best_s"], "ended": summary["ended"], "memory": plan.memory}
+    return {"laps": summary["laps"], "best_s": summary["best_s"], "ended": summary["ended"], "memory": memory}

@@ -12,11 +12,11 @@ import numpy as np
 from msgspec.structs import replace as replace_fields
 
 from trailbrake.drivers.car_test import Driver as CarTest
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.driving.session.session_detection import detect_track_and_car
+from trailbrake.driving.spec import DriveSpec, place_drive
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.identification.car_file_writer import format_car
 from trailbrake.identification.drive_table import DriveTable, join_tables
@@ -94,9 +94,10 @@ def _drive_programme(
     """Drive the test programme, laps at rising grip, and laps that verify the file; return all recordings and it."""
     driver = CarTest(min(options.programme, options.seconds))
     check_driver_needs(driver, PROGRAMME, simulator, live)
-    drive = DriveOptions(sim=options.sim, driver=PROGRAMME, track=options.track, car=options.car, live=options.live,
-                         host=options.host, world=options.world)  # fmt: skip
-    target, track = _find_road(DriveTarget(simulator, drive.make_spec(), live), options.map, listener)
+    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live, host=options.host,
+                            world=options.world)  # fmt: skip
+    spec = DriveSpec(site=site, cars=(car,)).with_cars(driver=PROGRAMME)
+    target, track = _find_road(DriveTarget(simulator, spec, live), options.map, listener)
     progress = LearningProgress([], [], listener, _open_journal(options, track, listener))
     progress.notes = describe_road_limits(track.road)
     for note in progress.notes:

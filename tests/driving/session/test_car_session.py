@@ -2,7 +2,7 @@
 
 import pytest
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.car_session import SessionPlan, _make_recorder
 from trailbrake.planning.course import UnmappedCourse
 
@@ -16,7 +16,7 @@ from trailbrake.planning.course import UnmappedCourse
     ],
 )
 def test_no_colons_and_no_spaces(tmp_path, track, driver, name):
-    options = DriveOptions(track=track, driver=driver, car="gt3", out=tmp_path)
+    options = DriveFlags(track=track, driver=driver, car="gt3", out=tmp_path)
     recorder = _make_recorder(SessionPlan(options.make_spec(), 1, UnmappedCourse(), {"sim": "trend"}), 0)
     recorder.start({})
     recorder.close()

@@ -3,8 +3,8 @@ from dataclasses import dataclass
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, read_contents
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.line_choice import MINIMUM_TIME, ChosenLine, unpack_content
@@ -42,7 +42,7 @@ class Made:
 
 
 def make(car="kart", track="kartwerk", **options):
-    spec = DriveOptions(track=track, car=car, **options).make_spec()
+    spec = DriveFlags(track=track, car=car, **options).make_spec()
     course = Course(load_track(track), load_car(car))
     driver = load_driver(spec.first.driver)
     return Made(spec, course, driver)

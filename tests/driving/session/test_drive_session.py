@@ -12,7 +12,7 @@ from msgspec import structs
 from trailbrake import record
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import Uncertainty
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session import drive_session
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import SilentListener
@@ -24,7 +24,7 @@ from trailbrake.tracks.track_library import load_track
 
 pytestmark = pytest.mark.slow
 
-SHORT = DriveOptions(track="pinegrove", laps=0, seconds=3.0, report=False)
+SHORT = DriveFlags(track="pinegrove", laps=0, seconds=3.0, report=False)
 OWN = """from trailbrake import Controls
 class Driver:
     NEEDS = {"x", "speed"}
@@ -64,8 +64,8 @@ class Listener(drive_session.SilentListener):
 def lap(tmp_path_factory):
     """One lap with everything on, and what was said."""
     heard = Listener()
-    options = DriveOptions(track="kartwerk", car="hatchback", laps=1, seed=4, out=tmp_path_factory.mktemp("lap"))
-    return drive(options, listener=heard), heard
+    options = DriveFlags(track="kartwerk", car="hatchback", laps=1, seed=4, out=tmp_path_factory.mktemp("lap"))
+    return drive(options.make_spec(), listener=heard), heard
 
 
 def learned_car(laps=0):
@@ -133,7 +133,7 @@ def test_those_who_watch_are_told(lap):
 def test_the_first_compilation_is_announced(tmp_path, monkeypatch):
     monkeypatch.setattr(drive_session, "CACHE_IS_COLD", True)
     heard = Listener()
-    drive(DriveOptions(track="kartwerk", seconds=0.1, out=tmp_path, report=False), listener=heard)
+    drive(DriveFlags(track="kartwerk", seconds=0.1, out=tmp_path, report=False).make_spec(), listener=heard)
     assert heard.said[0].startswith("compiling kernels")
 
 
@@ -144,7 +144,7 @@ def test_a_first_start_goes_on_where_a_rehearsal_fails(tmp_path, monkeypatch):
         "class Driver(Follow):\n    def rehearse(self, state, dt):\n        raise ValueError('not today')\n"
     )
     monkeypatch.setattr(drive_session, "CACHE_IS_COLD", True)
-    summary = drive(DriveOptions(track="kartwerk", driver=str(own), seconds=0.1, out=tmp_path, report=False))
+    summary = drive(DriveFlags(track="kartwerk", driver=str(own), seconds=0.1, out=tmp_path, report=False).make_spec())
     assert summary["ended"] == "done"
 
 
@@ -162,7 +162,7 @@ def test_the_recording_and_the_report_hold_the_drive(lap):
 
 
 def test_the_same_seed_twice_is_the_same_drive(tmp_path):
-    a, b = (drive(replace(SHORT, out=tmp_path / name)) for name in "ab")
+    a, b = (drive(replace(SHORT, out=tmp_path / name).make_spec()) for name in "ab")
     first, second = (Recording.open(s["recording"]) for s in (a, b))
     assert len(first) == len(second) == a["loop"]["ticks"]
     for columns in ("state", "controls"):
@@ -172,7 +172,7 @@ def test_the_same_seed_twice_is_the_same_drive(tmp_path):
 
 
 def test_seconds_end_a_drive(tmp_path):
-    summary = drive(replace(SHORT, seconds=1.5, out=tmp_path))
+    summary = drive(replace(SHORT, seconds=1.5, out=tmp_path).make_spec())
     assert (summary["ended"], summary["laps"], summary["best_s"], summary["report"]) == ("done", [], None, None)
     assert summary["loop"]["ticks"] == pytest.approx(1.5 * 333, abs=2)
 
@@ -181,9 +181,9 @@ def test_an_open_road_ends_after_one_run_however_many_laps(tmp_path):
     (tmp_path / "road.toml").write_text(
         "closed = false\n[[segment]]\nstraight = 120\n[[segment]]\nradius = 80\nturn = 60\n[[segment]]\nstraight = 90\n"
     )
-    options = DriveOptions(track=str(tmp_path / "road.toml"), car="hatchback", out=tmp_path, report=False, seconds=60.0)
+    options = DriveFlags(track=str(tmp_path / "road.toml"), car="hatchback", out=tmp_path, report=False, seconds=60.0)
     for laps in (3, 0):
-        summary = drive(replace(options, laps=laps))
+        summary = drive(replace(options, laps=laps).make_spec())
         assert summary["ended"] == "done"
         assert [lap["valid"] for lap in summary["laps"]] == [True]
         assert summary["loop"]["ticks"] < 30 * 333
@@ -196,14 +196,14 @@ def test_a_driver_that_needs_what_the_simulator_has_not_is_refused_before_anythi
     with pytest.raises(
         UsageError, match="needs what assetto does not supply: image, line_ahead; no simulator"
     ) as caught:
-        drive(replace(SHORT, driver=path, out=tmp_path / "out"))
+        drive(replace(SHORT, driver=path, out=tmp_path / "out").make_spec())
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
 def test_nan_stops_the_car_and_says_so(own, tmp_path):
     driver = own("bad = state.time > 2.0\nreturn Controls(throttle=float('nan') if bad else 0.5)")
-    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path, report=False))
+    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path, report=False).make_spec())
     assert summary["ended"] == "the driver answers NaN or infinite controls"
     assert summary["supervisor"]["rejected"] == pytest.approx(0.25 * 333, abs=3)
     state = Recording.open(summary["recording"]).state
@@ -224,7 +224,7 @@ def test_nan_stops_the_car_and_says_so(own, tmp_path):
 )
 def test_a_broken_driver_stops_the_car_and_is_recorded(own, tmp_path, body, said):
     driver = own(body)
-    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path))
+    summary = drive(replace(SHORT, driver=driver, seconds=0, out=tmp_path).make_spec())
     assert summary["ended"].startswith(said.format(driver))
     recording = Recording.open(summary["recording"])
     assert recording.state["speed"][-1] < 0.3
@@ -235,7 +235,7 @@ def test_a_driver_whose_reset_raises_is_named_with_its_line(own, tmp_path):
     path = own("return Controls()")
     Path(path).write_text(Path(path).read_text().replace("        pass", "        course.lines"))
     with pytest.raises(DriverError) as caught:
-        drive(replace(SHORT, driver=path, out=tmp_path))
+        drive(replace(SHORT, driver=path, out=tmp_path).make_spec())
     assert str(caught.value).startswith(f"{path}:5: reset() raised AttributeError: ")
 
 
@@ -261,7 +261,7 @@ def test_a_disk_that_fills_up_ends_the_recording_and_not_the_drive(tmp_path, mon
         return Disk(stream), got
 
     monkeypatch.setattr(record.recorder, "create_file", small_disk)
-    summary = drive(replace(SHORT, seconds=6.0, out=tmp_path, report=True))
+    summary = drive(replace(SHORT, seconds=6.0, out=tmp_path, report=True).make_spec())
     assert summary["ended"] == "done"
     assert summary["loop"]["ticks"] == pytest.approx(6 * 333, abs=2)
     assert "No space left on device" in summary["recording_error"]
@@ -277,7 +277,7 @@ def test_a_report_that_cannot_be_written_does_not_cost_the_summary(tmp_path, mon
 
     monkeypatch.setattr("trailbrake.analysis.report.write_report", full)
     heard = Listener()
-    summary = drive(replace(SHORT, seconds=1.0, report=True, out=tmp_path), listener=heard)
+    summary = drive(replace(SHORT, seconds=1.0, report=True, out=tmp_path).make_spec(), listener=heard)
     assert (summary["ended"], summary["report"]) == ("done", None)
     assert heard.said[-1].startswith("no report: ")
 
@@ -285,23 +285,26 @@ def test_a_report_that_cannot_be_written_does_not_cost_the_summary(tmp_path, mon
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot create the recording") as caught:
-        drive(replace(SHORT, out=tmp_path / "file"))
+        drive(replace(SHORT, out=tmp_path / "file").make_spec())
     assert "\n" not in str(caught.value)
-    assert math.isfinite(drive(replace(SHORT, seconds=0.5, out=tmp_path / "new" / "folder"))["mean_speed_mps"])
+    assert math.isfinite(
+        drive(replace(SHORT, seconds=0.5, out=tmp_path / "new" / "folder").make_spec())["mean_speed_mps"]
+    )
 
 
 def test_a_track_and_a_car_of_one_s_own_by_file(tmp_path):
     ring = [(60 * math.cos(k * math.tau / 90), 60 * math.sin(k * math.tau / 90)) for k in range(90)]
     track = tmp_path / "my ring.csv"
     track.write_text("# x_m,y_m,w_tr_right_m,w_tr_left_m\n" + "".join(f"{x:.3f},{y:.3f},5.0,5.0\n" for x, y in ring))
-    summary = drive(DriveOptions(track=str(track), laps=1, out=tmp_path / "out", report=False))
+    summary = drive(DriveFlags(track=str(track), laps=1, out=tmp_path / "out", report=False).make_spec())
     assert [lap["valid"] for lap in summary["laps"]] == [True]
     assert "my-ring" in summary["recording"]
 
 
 def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
     dry, wet = (
-        drive(DriveOptions(track=f"gen:3{where}", laps=1, report=False, out=tmp_path)) for where in ("", "@wet=0.5")
+        drive(DriveFlags(track=f"gen:3{where}", laps=1, report=False, out=tmp_path).make_spec())
+        for where in ("", "@wet=0.5")
     )
     for summary in (dry, wet):
         assert [lap["valid"] for lap in summary["laps"]] == [True]
@@ -312,7 +315,7 @@ def test_a_random_circuit_in_the_wet_is_driven_cleanly_and_slower(tmp_path):
 
 def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
     options = replace(SHORT, track="kartwerk", car="kart", driver="convoy", cars=3, out=tmp_path)
-    summary = drive(options)
+    summary = drive(options.make_spec())
     assert summary["ended"] == "done"
     assert [car["number"] for car in summary["others"]] == [1, 2]
     assert [car["ended"] for car in summary["others"]] == ["done", "done"]
@@ -326,7 +329,7 @@ def test_several_cars_have_a_recording_and_a_score_each(tmp_path):
 
 def test_cars_through_a_wire_that_has_one(monkeypatch):
     with pytest.raises(UsageError, match="a drive needs a car"):
-        drive(replace(SHORT, cars=0))
+        drive(replace(SHORT, cars=0).make_spec())
 
 
 def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
@@ -342,9 +345,9 @@ def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
         "        raise AssertionError\n",
         "utf-8",
     )
-    options = DriveOptions(driver=str(own), track="kartwerk", car="kart", out=tmp_path)
+    options = DriveFlags(driver=str(own), track="kartwerk", car="kart", out=tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        drive(options)
+        drive(options.make_spec())
     assert (tmp_path / "own.py.done").exists()  # it was not broken off inside
     assert not list(tmp_path.glob("*.mcap"))
 
@@ -352,7 +355,7 @@ def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
 @pytest.mark.parametrize("sim", ["udacity_mpc", "donkeycar", "forza", "beamng"])
 def test_a_live_drive_has_a_map_only_where_one_is_named(sim):
     def course(**options):
-        spec = DriveOptions(sim=sim, **options).make_spec()
+        spec = DriveFlags(sim=sim, **options).make_spec()
         return drive_session._find_course(find(sim), spec, lambda: False, SilentListener())[2]
 
     assert isinstance(course(live=True), UnmappedCourse)

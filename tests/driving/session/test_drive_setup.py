@@ -2,7 +2,7 @@
 
 import pytest
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_setup import embedded_options, make_setup
 from trailbrake.errors import UsageError
 from trailbrake.sims.registry import find
@@ -15,17 +15,17 @@ class Stick:
 
 
 def test_track_and_car_are_those_of_the_embedded_world():
-    setup = make_setup(find("udacity"), DriveOptions(sim="udacity", seed=4).make_spec())
+    setup = make_setup(find("udacity"), DriveFlags(sim="udacity", seed=4).make_spec())
     world = setup.world
     assert (world.track, world.car, world.seed, world.speed) == ("lakeside", "hatchback", 4, "max")
     assert setup.live == find("udacity").live_options()
 
 
 def test_a_driver_by_the_stick_gets_a_stick_unless_the_user_says_otherwise():
-    options, forza = DriveOptions(sim="forza"), find("forza")
+    options, forza = DriveFlags(sim="forza"), find("forza")
     assert make_setup(forza, options.make_spec()).serve.steering == "linear"
     assert make_setup(forza, options.make_spec(), driver=Stick()).serve.steering == "pad"
-    linear = DriveOptions(sim="forza", host=("steering=linear",))
+    linear = DriveFlags(sim="forza", host=("steering=linear",))
     assert make_setup(forza, linear.make_spec(), driver=Stick()).serve.steering == "linear"
 
 
@@ -44,17 +44,17 @@ def test_host_options_are_converted():
 )
 def test_a_wrong_host_option_is_one_line(pair, said):
     with pytest.raises(UsageError) as caught:
-        make_setup(find("forza"), DriveOptions(host=(pair,)).make_spec())
+        make_setup(find("forza"), DriveFlags(host=(pair,)).make_spec())
     assert str(caught.value).startswith(said)
 
 
 def test_a_live_drive_has_no_host_options():
-    assert make_setup(find("forza"), DriveOptions(live=True, host=("rat=120",)).make_spec()).serve is None
+    assert make_setup(find("forza"), DriveFlags(live=True, host=("rat=120",)).make_spec()).serve is None
 
 
 def test_the_wire_s_own_delay_is_that_of_the_embedded_host():
     beamng = find("beamng")
-    assert make_setup(beamng, DriveOptions(sim="beamng").make_spec()).wire_delay == pytest.approx(0.005)
-    assert make_setup(beamng, DriveOptions(sim="beamng", host=("window=beamng",)).make_spec()).wire_delay == 0.0
-    assert make_setup(beamng, DriveOptions(sim="beamng", live=True).make_spec()).wire_delay == 0.0
-    assert make_setup(find("forza"), DriveOptions(sim="forza").make_spec()).wire_delay == 0.0
+    assert make_setup(beamng, DriveFlags(sim="beamng").make_spec()).wire_delay == pytest.approx(0.005)
+    assert make_setup(beamng, DriveFlags(sim="beamng", host=("window=beamng",)).make_spec()).wire_delay == 0.0
+    assert make_setup(beamng, DriveFlags(sim="beamng", live=True).make_spec()).wire_delay == 0.0
+    assert make_setup(find("forza"), DriveFlags(sim="forza").make_spec()).wire_delay == 0.0

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.line_follow import Driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.driver_memory import AUTO, DriverMemory, read_memory
 from trailbrake.errors import DataError, UsageError
@@ -25,7 +25,7 @@ def course():
 @pytest.fixture
 def options(tmp_path):
     path = str(tmp_path / "deep" / "memory.json")
-    return DriveOptions(driver="line_follow", sim="assetto", car="gt3", track="kartwerk", memory=path)
+    return DriveFlags(driver="line_follow", sim="assetto", car="gt3", track="kartwerk", memory=path)
 
 
 def new_driver(course, learn=1.0):
@@ -121,12 +121,12 @@ def test_auto_is_in_the_user_s_data_folder(course, options, monkeypatch, tmp_pat
 
 @pytest.mark.slow
 def test_a_drive_keeps_its_learning_only_where_it_is_asked_to(tmp_path):
-    given = DriveOptions(track="copperbowl", laps=0, seconds=1.0, gain=("learn=1",), report=False, out=tmp_path / "out")
-    assert drive(given)["memory"] is None
+    given = DriveFlags(track="copperbowl", laps=0, seconds=1.0, gain=("learn=1",), report=False, out=tmp_path / "out")
+    assert drive(given.make_spec())["memory"] is None
     kept = replace(given, memory=str(tmp_path / "memory.json"), laps=1, seconds=0.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
-    first = drive(kept)
-    second = drive(kept)
+    first = drive(kept.make_spec())
+    second = drive(kept.make_spec())
     assert second["memory"] == str(tmp_path / "memory.json")
     assert second["laps"][0]["time_s"] < first["laps"][0]["time_s"]  # no caution any more
     assert read_memory(tmp_path / "memory.json")[0].memory["laps"] >= 1

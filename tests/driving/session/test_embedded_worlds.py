@@ -4,7 +4,8 @@ import threading
 import numpy as np
 import pytest
 
-from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.serve import serve_world
 from trailbrake.driving.session.embedded_worlds import build_world
 from trailbrake.errors import UsageError
@@ -35,10 +36,10 @@ def test_by_the_road_the_camera_is_the_simulator_s(sim, shape):
 
 
 def test_defaults_follow_the_kind_of_world():
-    spec = DriveOptions(sim="trend").make_spec().with_site_defaults("miniature")
+    spec = DriveFlags(sim="trend").make_spec().with_site_defaults("miniature")
     assert (spec.track, spec.car) == ("clover", "miniature")
     assert (
-        DriveOptions().make_spec().with_site_defaults("car").track
+        DriveFlags().make_spec().with_site_defaults("car").track
         == WorldOptions().with_defaults("car").track
         == "hartmoor"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.processes import children, command, command_line
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.errors import SimulatorError, UsageError
@@ -29,7 +29,7 @@ def never():
 @pytest.mark.parametrize("name", ["lockstep", "twice"])
 def test_in_lockstep_doors_are_private_and_gone_afterwards(tmp_path, monkeypatch, name):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
-    options = DriveOptions(track="kartwerk")
+    options = DriveFlags(track="kartwerk")
     with open_connection(make_setup(find("assetto"), options.make_spec()), never) as one:
         folders = list(tmp_path.iterdir())
         assert len(folders) == 1
@@ -49,7 +49,7 @@ def test_doors_are_closed_when_the_body_raises(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     with (
         pytest.raises(ZeroDivisionError),
-        open_connection(make_setup(find("assetto"), DriveOptions(track="kartwerk").make_spec(), LiveOptions()), never),
+        open_connection(make_setup(find("assetto"), DriveFlags(track="kartwerk").make_spec(), LiveOptions()), never),
     ):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
@@ -59,16 +59,14 @@ def test_no_simulator_is_one_line_and_asking_to_stop_ends_the_wait(tmp_path, mon
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
     with (
         pytest.raises(SimulatorError, match="car 0 is not published"),
-        open_connection(
-            make_setup(find("assetto"), DriveOptions(live=True).make_spec(), LiveOptions(wait=0.05)), never
-        ),
+        open_connection(make_setup(find("assetto"), DriveFlags(live=True).make_spec(), LiveOptions(wait=0.05)), never),
     ):
         pass
     answers = iter([False, False, True])
     with (
         pytest.raises(KeyboardInterrupt),
         open_connection(
-            make_setup(find("assetto"), DriveOptions(live=True).make_spec(), LiveOptions(wait=60.0)),
+            make_setup(find("assetto"), DriveFlags(live=True).make_spec(), LiveOptions(wait=60.0)),
             lambda: next(answers),
         ),
     ):
@@ -78,7 +76,7 @@ def test_no_simulator_is_one_line_and_asking_to_stop_ends_the_wait(tmp_path, mon
 
 def test_a_folder_for_pages_that_is_not_there_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path / "gone"))
-    options = DriveOptions(track="kartwerk", car="hatchback")
+    options = DriveFlags(track="kartwerk", car="hatchback")
     with (
         pytest.raises(UsageError, match=r"gone: cannot make a folder for the pages: .*TRAILBRAKE_SHM"),
         open_connection(make_setup(find("assetto"), options.make_spec()), lambda: False),

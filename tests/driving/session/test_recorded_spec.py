@@ -1,12 +1,11 @@
 import pytest
 
-from trailbrake.driving.goals import Laps, Seconds
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.driving.goals import Laps
 from trailbrake.driving.session.recorded_spec import (
     LACKS,
     list_differences,
     make_like,
-    override_spec,
     read_recorded_drive,
 )
 from trailbrake.driving.spec import EmbeddedSite, LiveSite, write_spec
@@ -37,7 +36,7 @@ def test_a_recording_of_before_is_driven_with_what_it_tells(tmp_path):
 
 
 def test_a_spec_in_a_recording_is_taken_as_it_is(tmp_path):
-    spec = DriveOptions(sim="forza", track="oval", laps=0, seconds=20.0).make_spec()
+    spec = DriveFlags(sim="forza", track="oval", laps=0, seconds=20.0).make_spec()
     drive = read_recorded_drive(record(tmp_path, {"sim": "forza", "driver": "x", "spec": write_spec(spec)}))
     assert drive.spec == spec
     assert drive.lacks
@@ -47,7 +46,7 @@ def test_a_spec_in_a_recording_is_taken_as_it_is(tmp_path):
     ("about", "said"),
     [({}, "no driver of ours"), ({"sim": "forza", "driver": None}, "no driver of ours"),
      ({"spec": {"version": 9}}, "another version"), ({"spec": {"version": 1, "site": {}, "x": 1}}, "no drive"),
-     ({"spec": write_spec(DriveOptions().make_spec()), "inputs": {"contents": 5}}, "cannot be read")],
+     ({"spec": write_spec(DriveFlags().make_spec()), "inputs": {"contents": 5}}, "cannot be read")],
 )  # fmt: skip
 def test_what_cannot_be_driven_again_is_one_line(tmp_path, about, said):
     with pytest.raises(DataError, match=said):
@@ -63,33 +62,8 @@ def test_a_live_drive_is_driven_again_in_the_embedded_world_unless_live_is_named
     assert isinstance(make_like(drive, live=True).site, LiveSite)
 
 
-def override(options, *given, base=None):
-    spec = base or DriveOptions(sim="forza", track="kartwerk", car="kart", laps=10, driver="line_follow").make_spec()
-    return override_spec(spec, options, frozenset(given), None)
-
-
-def test_what_is_named_counts_even_where_it_is_a_default():
-    assert override(DriveOptions(laps=2), "laps").goal == Laps(2)
-    assert override(DriveOptions()).goal == Laps(10)
-    both = override(DriveOptions(laps=0, seconds=5.0), "laps", "seconds").goal
-    assert both == Laps(0).or_when(Seconds(5.0))
-    mine = override(DriveOptions(driver="mine.py", gain=("speed=3",)), "driver", "gain")
-    assert (mine.first.driver, mine.first.gain) == ("mine.py", ("speed=3",))
-    assert (mine.site.track, mine.site.car) == ("kartwerk", "kart")
-    assert override(DriveOptions(track="oval"), "track").site.track == "oval"
-    assert override(DriveOptions(seed=3, host=("rate=120",)), "seed", "host").site.host == ("rate=120",)
-    assert override(DriveOptions(report=False), "report").keep.report is False
-    assert len(override(DriveOptions(cars=3), "cars").cars) == 3
-
-
-def test_a_believed_road_is_changed_and_the_world_keeps_its_own():
-    base = DriveOptions(track="oval", car="gt3", world=("track=kartwerk",)).make_spec()
-    spec = override(DriveOptions(track="pinegrove"), "track", base=base)
-    assert (spec.track, spec.site.track) == ("pinegrove", "kartwerk")
-
-
 def test_differences_are_listed_by_place():
-    one = write_spec(DriveOptions(driver="line_follow", laps=2).make_spec())
-    two = write_spec(DriveOptions(driver="mine.py", laps=3).make_spec())
+    one = write_spec(DriveFlags(driver="line_follow", laps=2).make_spec())
+    two = write_spec(DriveFlags(driver="mine.py", laps=3).make_spec())
     assert list_differences(one, two) == ["cars[0].driver: line_follow -> mine.py", "goal.count: 2 -> 3"]
     assert list_differences(one, one) == []

@@ -8,7 +8,7 @@ import pytest
 from helpers.processes import command
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session import session_detection
 from trailbrake.roles import DetectedSession
 from trailbrake.sims.assetto import codec, spec
@@ -33,7 +33,7 @@ def detecting():
 def detected(simulator, **options):
     said = []
     spec, live, track, car = session_detection.detect_track_and_car(
-        simulator, DriveOptions(**options).make_spec(), "live", lambda: False, said.append
+        simulator, DriveFlags(**options).make_spec(), "live", lambda: False, said.append
     )
     return spec.track, spec.car, live, track.name, car.name, said
 
@@ -72,7 +72,7 @@ def test_a_live_drive_with_both_named_asks_nobody(detecting):
 def test_a_live_drive_invents_no_track_and_no_car(named, track, car):
     """Forza's and BeamNG's wires name neither: it once was gt3 on hartmoor, whatever the game had loaded."""
     site = session_detection.detect_track_and_car(
-        find("beamng"), DriveOptions(live=True, **named).make_spec(), "live", lambda: False, print
+        find("beamng"), DriveFlags(live=True, **named).make_spec(), "live", lambda: False, print
     )
     assert (site.spec.track, site.spec.car) == (track or "", car or "")
     assert (site.track and site.track.name, site.car and site.car.name) == (track, car)
@@ -80,8 +80,8 @@ def test_a_live_drive_invents_no_track_and_no_car(named, track, car):
 
 def test_what_the_game_says_in_the_end(detecting):
     simulator, _ = detecting
-    assert session_detection.report_game_session(simulator, DriveOptions(live=True).make_spec()) == {"laps": 3}
-    assert session_detection.report_game_session(simulator, DriveOptions().make_spec()) == {}
+    assert session_detection.report_game_session(simulator, DriveFlags(live=True).make_spec()) == {"laps": 3}
+    assert session_detection.report_game_session(simulator, DriveFlags().make_spec()) == {}
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 import pytest
 
-from trailbrake.driving.options import DriveOptions, WorldOptions
+from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.embedded_worlds import build_world
@@ -22,7 +23,7 @@ def test_what_no_world_has_is_refused(pair):
 
 
 def test_the_world_has_its_own_car_and_track_and_the_driver_those_of_the_options():
-    options = DriveOptions(track="hartmoor", car="gt3", world=("car=random:7:kart", "track=oval@wet=0.5"))
+    options = DriveFlags(track="hartmoor", car="gt3", world=("car=random:7:kart", "track=oval@wet=0.5"))
     setup = make_setup(find("assetto"), options.make_spec())
     settled, _ = settle_world(setup.world, "car")
     assert (settled.car, settled.track) == ("random:7:kart", "oval@wet=0.5")
@@ -38,7 +39,7 @@ def test_a_world_needs_a_car_and_miniature_worlds_have_no_such_properties():
 
 def test_a_live_drive_has_no_properties_of_the_world():
     with pytest.raises(UsageError, match="--live"):
-        drive(DriveOptions(live=True, world=("grip=0.9",)))
+        drive(DriveFlags(live=True, world=("grip=0.9",)).make_spec())
 
 
 def test_a_built_world_drives_the_other_car():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.main import run_command_line
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import UsageError
 from trailbrake.planning.line_file import load_racing_line, read_line
@@ -33,8 +33,8 @@ def test_the_verb_writes_a_lap_that_the_driver_repeats_through_a_wire(tmp_path, 
     assert np.ptp(grip) > 0.0
     about = read_line(path).about
     assert (about["kind"], about["wide"]) == ("reference", True)
-    summary = drive(DriveOptions(driver="line_track", gain=("learn=0",), track="kartwerk", car="kart", line=path,
-                                 report=False, out=tmp_path))  # fmt: skip
+    summary = drive(DriveFlags(driver="line_track", gain=("learn=0",), track="kartwerk", car="kart", line=path,
+                                 report=False, out=tmp_path).make_spec())  # fmt: skip
     assert [lap["valid"] for lap in summary["laps"]] == [True, True]
     # The file has the path and the grip each 2 m, and speeds are planned anew from them.
     assert summary["best_s"] == pytest.approx(result["time_s"], rel=0.005)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers import brake_test, double_lane_change
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
 from trailbrake.record.recording_reader import Recording
@@ -19,7 +19,9 @@ pytestmark = pytest.mark.slow
 
 def driven(folder, driver, track, car, seconds):
     summary = drive(
-        DriveOptions(sim="beamng", driver=driver, track=track, car=car, seconds=seconds, report=False, out=folder)
+        DriveFlags(
+            sim="beamng", driver=driver, track=track, car=car, seconds=seconds, report=False, out=folder
+        ).make_spec()
     )
     assert summary["ended"] == "done"
     assert summary["link"]["lost"] == 0

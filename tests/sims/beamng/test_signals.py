@@ -7,7 +7,7 @@ import pytest
 from helpers.beamng.contracts import make_sensor_contract, make_torques_contract
 from helpers.beamng.state_bytes import encode_state
 
-from trailbrake.driving.options import DriveOptions
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.stepping import connect
 from trailbrake.record.csv_export import export_csv
@@ -114,8 +114,8 @@ def test_a_driver_a_loop_a_recording_and_its_export_have_the_same_values(tmp_pat
     driver, custom = tmp_path / "mine.py", tmp_path / "values.py"
     driver.write_text(DRIVER)
     custom.write_text(CUSTOM)
-    summary = drive(DriveOptions(sim="beamng", driver=str(driver), track="plain", car="hatchback", laps=0, seconds=1.0,
-                                 out=tmp_path, report=False, host=(f"custom={custom}",)))  # fmt: skip
+    summary = drive(DriveFlags(sim="beamng", driver=str(driver), track="plain", car="hatchback", laps=0, seconds=1.0,
+                                 out=tmp_path, report=False, host=(f"custom={custom}",)).make_spec())  # fmt: skip
     assert summary["ended"] == "done"
     recording = Recording.open(summary["recording"])
     recorded = recording.signals

@@ -11,8 +11,8 @@ from helpers.beamng.contracts import (
     make_torques_contract,
 )
 
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import UsageError
@@ -251,11 +251,11 @@ def test_the_link_supplies_what_its_contract_lists(play):
 
 def test_a_driver_whose_needs_the_contract_does_not_list_is_refused(write_contract):
     path = write_contract(make_default_interface())
-    options = DriveOptions(sim="beamng", driver="heading_hold", track="plain", car="hatchback")
+    options = DriveFlags(sim="beamng", driver="heading_hold", track="plain", car="hatchback")
     with pytest.raises(
         UsageError, match="driver heading_hold needs what beamng does not supply with these options: yaw"
     ):
-        drive(options, LiveOptions(contract=path))
+        drive(options.make_spec(LiveOptions(contract=path)))
     with_yaw = LiveOptions(contract=write_contract(make_torques_contract()))
     check_driver_needs(load_driver("heading_hold"), "heading_hold", registry.find("beamng"), with_yaw)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.driver_registry import load_driver
 from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.sims.registry import find
@@ -36,7 +36,7 @@ def drive(name, track, metres, car="hatchback"):
     driver, loaded = load_driver(name), load_track(track)
     driver.reset(None)
     tracker, supervisor = Tracker(loaded.road, metres), Supervisor()
-    options = DriveOptions(sim="forza", driver=name, track=str(track), car=car)
+    options = DriveFlags(sim="forza", driver=name, track=str(track), car=car)
     with open_connection(make_setup(find("forza"), options.make_spec(), None, driver), lambda: False) as connection:
         run_loop(
             CarLoop(connection.link, driver, supervisor, [tracker], lambda: "" if tracker.over else None),

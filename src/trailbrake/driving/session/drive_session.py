@@ -15,7 +15,6 @@ from trailbrake.driving.goals import Laps
 from trailbrake.driving.loop.drive_loop import LoopResult
 from trailbrake.driving.loop.request_pacer import RequestPacer
 from trailbrake.driving.loop.supervisor import Supervisor
-from trailbrake.driving.options import DriveOptions
 from trailbrake.driving.precompile import precompile_in_child
 from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import CarSession, SessionPlan, has_plan
@@ -49,43 +48,24 @@ from trailbrake.version import __version__
 
 
 def drive(
-    options: DriveOptions,
-    live: object = None,
-    listener: ProgressListener | None = None,
-    view: DriveView | None = None,
-) -> JsonObject:
-    """Drive, and return the summary that `trailbrake drive --json` prints.
-
-    Args:
-        options: the drive.
-        live: the simulator's live options; None for their defaults.
-        listener: receives messages and progress.
-        view: receives every tick, and supplies the hands of a HandDriven driver.
-
-    Raises:
-        TrailbrakeError: before the drive, when something is wrong or missing. Once the car moves nothing is
-            raised: the summary's `ended` says why a drive stopped early.
-    """
-    if options.cars < 1:
-        raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got=str(options.cars))
-    return drive_spec(options.make_spec(live), listener=listener, view=view)
-
-
-def drive_spec(
     spec: DriveSpec,
     *,
     contents: DriveContents | None = None,
     listener: ProgressListener | None = None,
     view: DriveView | None = None,
 ) -> JsonObject:
-    """Drive what a spec says, as `drive` does.
+    """Drive, and return the summary that `trailbrake drive --json` prints.
 
     Args:
         spec: the drive.
         contents: what the drive had at its start and the machine may not have any more: of a recording that is driven
             again. None: files and caches are read.
         listener: receives messages and progress.
-        view: as of `drive`.
+        view: receives every tick, and supplies the hands of a HandDriven driver.
+
+    Raises:
+        TrailbrakeError: before the drive, when something is wrong or missing. Once the car moves nothing is
+            raised: the summary's `ended` says why a drive stopped early.
     """
     listener = listener or SilentListener()
     simulator = registry.find(spec.site.sim)

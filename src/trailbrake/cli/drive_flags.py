@@ -1,0 +1,170 @@
+"""`DriveFlags`: the flags of `trailbrake drive`, flat as a command line is; `make_spec` makes a `DriveSpec` of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from msgspec.structs import replace as replace_values
+
+from trailbrake.driving.goals import Laps, make_drive_goal
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, Pace, list_changes, place_drive
+from trailbrake.simulator import Speed
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveFlags:
+    """A drive.
+
+    Attributes:
+        sim: whose wire to drive through; `trailbrake sims` lists them; or FILE.py, or FILE.py:NAME.
+        driver: a driver's name, or FILE.py, or FILE.py:Class, or FILE.fmu, or policy:FILE.npz. Not named: line_track,
+            or line_follow where the car's file is an estimate that no laps have verified; in Formula Trend lane_sign;
+            each simulator names its own. Live, on a road that is not known, a driver that needs a road is refused.
+        track: a track's name or file, or gen:SEED for a random circuit; with @wet behind it, in the wet. Not named:
+            hartmoor, on public roads lakeside, in the miniature world clover; live, the game's own, where its files
+            say so, or else none: the road is unmapped, nothing is planned and no line is scored.
+        car: a car's name or file, or random:SEED. Not named: gt3 or hatchback; live, the game's own, where its files
+            tell it, or else none. unknown: the driver gets no car file, as in a game; with --world car=CAR.
+        line: a file of `trailbrake line` for this track and car: drivers follow it instead of planning a line.
+        cached_line: whether drivers follow the line that `trailbrake line` has kept for this track and car, if any.
+        cars: how many cars to drive at once, each with a driver of its own; the first is the one that is scored.
+        laps: how many laps to drive; 0 = until stopped.
+        seconds: stop after so many seconds of simulator time; 0 = no limit.
+        seed: seed of the embedded world: where parked cars stand in the miniature world; nothing else is random yet.
+        live: drive the real game (or a served world) at its public doors instead of the embedded world.
+        speed: pace of the embedded world: `max` steps it in lockstep as fast as the machine allows, `real` runs it
+            in a process of its own in real time.
+        out: folder for the recording and the report.
+        report: whether to write the report when the drive ends.
+        pictures: whether the recording keeps what a camera shows: some 8 MB a minute.
+        part_minutes: minutes of simulator time in one file of the recording; a longer drive goes on in another file at
+            the next end of a lap; 0 = without a limit.
+        part_megabytes: the same by the size of the file, MB.
+        keep_parts: how many files of the recording to keep: the first and the newest ones, the others are deleted
+            while it drives; 0 = all.
+        log: a folder for the drive as `driving_log.csv` and `IMG/` as well, as camera simulators record; one that is
+            there is added to.
+        camera: pictures for a wire that has none: window:TITLE captures the game's window, world draws the embedded
+            world; then ,crop=X,Y,W,H ,size=WxH ,rate=HZ as wanted.
+        config: a TOML file with gains for the driver, as `trailbrake tune` writes it.
+        gain: constants of the driver, KEY=VALUE, over those of the file: --gain speed=15; repeatable. Without Gains of
+            its own, the numbers that its constructor takes; of an FMU its parameters.
+        memory: a file that keeps what the driver learns of the car's grip and from lap to lap, for each driver,
+            simulator, car and track: taken up at the start, written at the end. Learning must be on: --gain learn=1,
+            or a car file whose grip is an estimate. `auto`: driver_memory.json in the user's data folder. Not named:
+            what is learned is lost with the drive.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them: --host steering=pad.
+        world: properties of the embedded world that no driver is informed of, KEY=VALUE; repeatable. car and track:
+            what the world has, where it is not what --car and --track say to the driver. grip, grip_lap, rain_after,
+            rain_seconds, fuel_rate: what changes during the drive, see docs/evaluate.md.
+        signals: values of the simulator's own to record and show besides those that the driver needs: names of
+            docs/signals.md, or patterns as `beamng.wheel_*`, with commas between; `all` for every one.
+        pace: who sets the pace of real time: the `simulator`, or the `driver`: then the simulator waits until each of
+            its samples has been answered.
+    """
+
+    sim: str = "assetto"
+    driver: str = ""
+    track: str = ""
+    car: str = ""
+    line: Path | None = None
+    cached_line: bool = True
+    cars: int = 1
+    laps: int = 2
+    seconds: float = 0.0
+    seed: int = 0
+    live: bool = False
+    speed: Speed = "max"
+    out: Path | None = None
+    report: bool = True
+    pictures: bool = True
+    part_minutes: float = 60.0
+    part_megabytes: float = 512.0
+    keep_parts: int = 0
+    log: Path | None = None
+    camera: str = ""
+    config: Path | None = None
+    gain: tuple[str, ...] = ()
+    memory: str = ""
+    host: tuple[str, ...] = ()
+    world: tuple[str, ...] = ()
+    signals: tuple[str, ...] = ()
+    pace: Pace = "simulator"
+
+    def make_spec(self, live: object = None) -> DriveSpec:
+        """Return the drive as data.
+
+        Args:
+            live: options of the wire's client end; None for the simulator's defaults.
+
+        Raises:
+            UsageError: a live drive with properties of a world.
+        """
+        site, car = place_drive(
+            self.sim, track=self.track, car=self.car, live=self.live, host=self.host, world=self.world,
+            options={} if live is None else list_changes(live),
+        )  # fmt: skip
+        site = replace_values(site, camera=self.camera, pace=self.pace)
+        if isinstance(site, EmbeddedSite):
+            site = replace_values(site, seed=self.seed, speed=self.speed)
+        car = replace_values(car, driver=self.driver, config=_text(self.config), gain=self.gain, memory=self.memory,
+                             line=_text(self.line), cached_line=self.cached_line)  # fmt: skip
+        keep = KeepSpec(
+            out=_text(self.out), report=self.report, pictures=self.pictures, part_minutes=self.part_minutes,
+            part_megabytes=self.part_megabytes, keep_parts=self.keep_parts, log=_text(self.log), signals=self.signals,
+        )  # fmt: skip
+        goal = make_drive_goal(self.laps, self.seconds)
+        return DriveSpec(site=site, cars=(car,) * self.cars, goal=goal, keep=keep)
+
+
+def find_given(tokens: Sequence[str]) -> frozenset[str]:
+    """Return the names of the fields of DriveFlags that a command line names."""
+    flags = {token.partition("=")[0].replace("--no-", "--").removeprefix("--").replace("-", "_") for token in tokens
+             if token.startswith("--")}  # fmt: skip
+    return frozenset(item.name for item in fields(DriveFlags) if item.name in flags)
+
+
+def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], live: object) -> DriveSpec:
+    """Return a drive with what the user has given.
+
+    Args:
+        spec: the drive.
+        flags: of the user.
+        given: names of those that count.
+        live: the simulator's live options of the user; None: those of the drive.
+    """
+    wanted = flags.make_spec(live)
+    site, first, keep = {}, {}, {}
+    for name in given:
+        if name in ("laps", "seconds"):
+            continue
+        if name in KeepSpec.__struct_fields__:
+            keep[name] = getattr(wanted.keep, name)
+        elif name in ("track", "car"):
+            first[name] = getattr(wanted, name)
+            if isinstance(spec.site, EmbeddedSite) and not getattr(spec.first, name):
+                site[name] = getattr(wanted, name)
+                first[name] = ""
+        elif name == "world" and isinstance(wanted.site, EmbeddedSite):
+            site["conditions"] = wanted.site.conditions
+        elif hasattr(wanted.first, name):
+            first[name] = getattr(wanted.first, name)
+        elif hasattr(spec.site, name):
+            site[name] = getattr(wanted.site, name)
+    if live is not None:
+        site["options"] = wanted.site.options
+    goal = wanted.goal if given & {"laps", "seconds"} else spec.goal
+    if "laps" in given and "seconds" not in given and isinstance(spec.goal, Laps):
+        goal = replace_values(spec.goal, count=flags.laps)
+    spec = replace_values(
+        spec,
+        goal=goal,
+        site=replace_values(spec.site, **site),
+        keep=replace_values(spec.keep, **keep),
+    )
+    spec = spec.with_cars(**first) if first else spec
+    return replace_values(spec, cars=(spec.first,) * flags.cars) if "cars" in given else spec
+
+
+def _text(path: Path | None) -> str:
+    return "" if path is None else str(path)

@@ -1,0 +1,57 @@
+import pytest
+
+from trailbrake.cli.drive_flags import DriveFlags, override_spec
+from trailbrake.driving.goals import Laps, Seconds
+from trailbrake.errors import UsageError
+from trailbrake.sims.registry import find
+
+
+def test_names_of_the_world_and_of_the_driver():
+    spec = DriveFlags(track="oval", car="gt3").make_spec()
+    assert (spec.site.track, spec.site.car, spec.track, spec.car) == ("oval", "gt3", "oval", "gt3")
+    other = DriveFlags(track="oval", car="gt3", world=("track=kartwerk", "car=kart", "grip=0.9")).make_spec()
+    assert (other.site.track, other.site.car, other.site.conditions) == ("kartwerk", "kart", ("grip=0.9",))
+    assert (other.track, other.car) == ("oval", "gt3")
+    unknown = DriveFlags(car="unknown", world=("car=kart",)).make_spec()
+    assert (unknown.site.car, unknown.car) == ("kart", "unknown")
+    live = DriveFlags(live=True, track="oval").make_spec()
+    assert (live.is_live, live.track, live.car) == (True, "oval", "")
+
+
+def test_a_live_drive_has_no_world():
+    with pytest.raises(UsageError, match="a live simulator has a world of its own"):
+        DriveFlags(live=True, world=("grip=0.9",)).make_spec()
+
+
+def test_options_of_the_wire_are_those_that_differ():
+    forza = find("forza")
+    assert DriveFlags(sim="forza", live=True).make_spec(forza.live_options()).site.options == {}
+    changed = forza.live_options(listen="127.0.0.1:9000")
+    spec = DriveFlags(sim="forza", live=True).make_spec(changed)
+    assert spec.site.options == {"listen": "127.0.0.1:9000"}
+    assert forza.make_live_options(spec.site.options) == changed
+
+
+def override(options, *given, base=None):
+    spec = base or DriveFlags(sim="forza", track="kartwerk", car="kart", laps=10, driver="line_follow").make_spec()
+    return override_spec(spec, options, frozenset(given), None)
+
+
+def test_what_is_named_counts_even_where_it_is_a_default():
+    assert override(DriveFlags(laps=2), "laps").goal == Laps(2)
+    assert override(DriveFlags()).goal == Laps(10)
+    both = override(DriveFlags(laps=0, seconds=5.0), "laps", "seconds").goal
+    assert both == Laps(0).or_when(Seconds(5.0))
+    mine = override(DriveFlags(driver="mine.py", gain=("speed=3",)), "driver", "gain")
+    assert (mine.first.driver, mine.first.gain) == ("mine.py", ("speed=3",))
+    assert (mine.site.track, mine.site.car) == ("kartwerk", "kart")
+    assert override(DriveFlags(track="oval"), "track").site.track == "oval"
+    assert override(DriveFlags(seed=3, host=("rate=120",)), "seed", "host").site.host == ("rate=120",)
+    assert override(DriveFlags(report=False), "report").keep.report is False
+    assert len(override(DriveFlags(cars=3), "cars").cars) == 3
+
+
+def test_a_believed_road_is_changed_and_the_world_keeps_its_own():
+    base = DriveFlags(track="oval", car="gt3", world=("track=kartwerk",)).make_spec()
+    spec = override(DriveFlags(track="pinegrove"), "track", base=base)
+    assert (spec.track, spec.site.track) == ("pinegrove", "kartwerk")
