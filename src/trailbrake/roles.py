@@ -384,14 +384,18 @@ class TrafficHost(Protocol):
 
 
 @runtime_checkable
-class Tap(Protocol):
+class TickObserver(Protocol):
     """Receives every tick and changes nothing."""
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Receive one tick. Must be quick; work that may block belongs to a thread of the observer's own."""
+
+
+class Tap(TickObserver, Protocol):
+    """Observes a drive from its start to its end."""
 
     def start(self, about: dict[str, Any]) -> None:
         """Begin. `about` has sim, driver, track, car, seed, versions (JSON values)."""
-
-    def tick(self, state: CarState, controls: Controls) -> None:
-        """Receive one tick. Must be quick; work that may block belongs to a thread of the tap's own."""
 
     def close(self) -> None:
         """End; flush what is held."""

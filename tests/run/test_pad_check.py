@@ -4,31 +4,40 @@ import math
 
 import pytest
 
-from trailbrake.driving.session.connection import Connection
+from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
+from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.errors import UsageError
+from trailbrake.roles import LinkCounters
 from trailbrake.run.options import PadCheckOptions
-from trailbrake.run.pad_check import AXES, STEER_LEVELS, _check_axis, check_pad
+from trailbrake.run.pad_check import LEVELS, PadProbe, check_pad
 from trailbrake.sims.registry import find
 from trailbrake.state import CarState, Controls, Phase
 
 
 class Game:
-    """A link and its pace: shows what `takes` makes of the steer, two samples late."""
+    """A link and its pace: shows what `takes` makes of the steer, two samples late; in a menu nothing new."""
+
+    SUPPLIES = frozenset({"steer", "throttle"})
+    period = 1 / 60
+    counters = LinkCounters()
 
     def __init__(self, takes, phase=Phase.DRIVING):
         self.takes, self.phase = takes, phase
-        self.now, self.held = 0.0, [0.0, 0.0, 0.0]
+        self.now, self.samples, self.held = 0.0, 0, [0.0, 0.0, 0.0]
 
-    def wait_for_sample(self, link):
-        self.now += 1 / 60
+    def wait_for_sample(self, link, rehearse=None):
+        self.now += self.period
         return self.now
 
     def end_reason(self):
         return ""
 
     def read(self, now):
+        if self.phase is not Phase.DRIVING:
+            return CarState(age=now, phase=self.phase)
+        self.samples += 1
         self.held = [*self.held[1:], self.held[-1]]
-        return CarState(time=now, steer=self.takes(self.held[0]), phase=self.phase)
+        return CarState(time=now, sequence=self.samples, age=0.0, steer=self.takes(self.held[0]), throttle=0.0)
 
     def write(self, controls: Controls):
         self.held[-1] = controls.steer
@@ -36,9 +45,11 @@ class Game:
 
 def found(takes, phase=Phase.DRIVING):
     game, said = Game(takes, phase), []
-    axis = _check_axis(Connection([game], game), AXES["steer"], said.append)
-    assert len(said) == len(STEER_LEVELS)
-    return axis
+    probe = PadProbe(said.append)
+    loop = CarLoop(game, probe, Supervisor(), [probe], probe.judge)
+    run_loop(loop, probe.watch_pacer(game))
+    assert len(said) == (len(LEVELS["steer"]) + len(LEVELS["throttle"]) if phase is Phase.DRIVING else 0)
+    return probe.conclude()[0]
 
 
 @pytest.mark.slow

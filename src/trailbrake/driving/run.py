@@ -21,7 +21,7 @@ from trailbrake.driving.session.drive_protection import protect_cars
 from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.json_types import JsonObject
-from trailbrake.roles import Driver, Link, Tap
+from trailbrake.roles import Driver, Link, TickObserver
 from trailbrake.system.breakable_call import BreakableCall
 
 INTERRUPTED = "interrupted"
@@ -45,7 +45,7 @@ class CarWatch(NamedTuple):
         close: ends the taps; also called where the process has to end with a driver that cannot be interrupted.
     """
 
-    taps: Sequence[Tap]
+    taps: Sequence[TickObserver]
     goal: Callable[[], str | None]
     say: Callable[[str], None] = lambda text: None
     record: Callable[[str], None] = lambda text: None

@@ -1,7 +1,8 @@
 """Compares commands with the echo of them that a simulator sends: is the pad seen, by which axes, how late?
 
-Each level is held until its echo comes, `PATIENCE` at most. The echo of Forza is coarse, 1/127 for the stick and
-1/255 for the pedals; what it shows is the player's input before any assist (protocol page forza-data-out, 3.3).
+A drive whose driver holds each level until its echo comes, ECHO_LIMIT_S at most. The echo of Forza is coarse, 1/127 for
+the stick and 1/255 for the pedals; what it shows is the player's input before any assist (protocol page
+forza-data-out, 3.3).
 """
 
 import math
@@ -9,19 +10,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from trailbrake.driving.session.connection import Connection
+from trailbrake.driving.loop.drive_loop import SamplePacer
+from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.run import INTERRUPTED, CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.open_connection import open_connection
-from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, LiveSite
+from trailbrake.driving.spec import DriveSpec, place_drive
 from trailbrake.errors import UsageError
+from trailbrake.planning.course import Course
+from trailbrake.roles import Link
 from trailbrake.run.options import PadCheckOptions
 from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls, Phase
+from trailbrake.system.breakable_call import BreakableCall
+from trailbrake.system.signals import handle_stop_signals
 
 ECHO_LIMIT_S = 1.0  # s of simulator time that an echo may take
 TOLERANCE = 0.02  # of the way; the coarsest echo is 1/127
-STEER_LEVELS = (0.25, -0.4, 0.6, -0.8, 1.0, -0.9, 0.1, 0.0)  # no two of one size: an inverted axis must show
-PEDAL_LEVELS = (0.1, 0.3, 0.0)  # low: the car moves
+# By axis; of the steer no two of one size: an inverted axis must show. Low throttle: the car moves.
+LEVELS = {"steer": (0.25, -0.4, 0.6, -0.8, 1.0, -0.9, 0.1, 0.0), "throttle": (0.1, 0.3, 0.0)}
 SILENCE_LIMIT_S = 10.0  # s without a driving car after which there is nothing to check
 
 
@@ -54,7 +60,7 @@ class AxisCheck:
 def check_pad(
     simulator: AnySimulator, options: PadCheckOptions, say: Callable[[str], None] = lambda text: None
 ) -> list[AxisCheck]:
-    """Check all axes; leave the controls released.
+    """Check all axes; leave the car at rest and the controls released.
 
     Args:
         simulator: whose wire.
@@ -64,35 +70,25 @@ def check_pad(
     Raises:
         UsageError: the simulator does not report the controls that it applies.
         SimulatorError: it is not there.
+        KeyboardInterrupt: a stop was requested.
     """
-    missing = sorted(set(AXES) - simulator.supplies)
+    missing = sorted(set(LEVELS) - simulator.supplies)
     if missing:
         raise UsageError(f"{simulator.name} does not tell what it took: {', '.join(missing)}", where="--sim")
     live = simulator.live_options()
     if options.live:
         live = simulator.pad_options(live, options.pad, options.listen)
-    site: AnySite = (
-        LiveSite(sim=options.sim)
-        if options.live
-        else EmbeddedSite(sim=options.sim, track=options.track, car=options.car)
-    )
-    with open_connection(make_setup(simulator, DriveSpec(site=site), live), lambda: False) as connection:
-        return [_check_axis(connection, axis, say) for axis in AXES.values()]
-
-
-class _Axis(NamedTuple):
-    """One axis of the pad: its name, the levels to command, and how to read and command it."""
-
-    name: str
-    levels: Sequence[float]
-    read: Callable[[CarState], float]
-    command: Callable[[float], Controls]
-
-
-AXES = {
-    "steer": _Axis("steer", STEER_LEVELS, lambda state: state.steer, lambda level: Controls(steer=level)),
-    "throttle": _Axis("throttle", PEDAL_LEVELS, lambda state: state.throttle, lambda level: Controls(throttle=level)),
-}
+    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live)
+    setup = make_setup(simulator, DriveSpec(site=site, cars=(car,)), live)
+    probe, supervisor, breakable = PadProbe(say), Supervisor(), BreakableCall()
+    with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
+        drive_cars(
+            setup, [NamedDriver(probe, "the pad's check")], lambda connection: [CarWatch([probe], probe.judge, say)],
+            supervisor, say=say, breakable=breakable, adapt_pacer=probe.watch_pacer,
+        )  # fmt: skip
+    if supervisor.stop_reason == INTERRUPTED:
+        raise KeyboardInterrupt
+    return probe.conclude()
 
 
 class _Echo(NamedTuple):
@@ -103,42 +99,99 @@ class _Echo(NamedTuple):
     value: float
 
 
-def _check_axis(connection: Connection, axis: _Axis, say: Callable[[str], None]) -> AxisCheck:
-    matched, worst, delay, seen = 0, 0.0, 0.0, []
-    for level in axis.levels:
-        echo = _hold_level(connection, axis, level)
-        seen.append(echo.value)
-        worst = max(worst, echo.error)
-        came_back = echo.error <= TOLERANCE
-        if came_back:
-            matched += 1
-            delay = max(delay, echo.delay)
-        shown = "came back" if came_back else f"shows {echo.value:+.2f}"
-        say(f"{axis.name} {level:+.2f}: {shown} after {echo.delay * 1e3:.0f} ms")
-    verdict = _explain_axis(axis.name, axis.levels, seen, matched)
-    return AxisCheck(axis.name, len(axis.levels), matched, worst, delay, verdict)
+_SILENCE = _Echo(math.inf, math.nan, math.nan)
 
 
-def _hold_level(connection: Connection, axis: _Axis, level: float) -> _Echo:
-    """Hold one level until its echo comes or ECHO_LIMIT_S is over."""
-    link, pacer = connection.link, connection.pacer
-    began, samples = math.nan, 0
-    while True:
-        now = pacer.wait_for_sample(link)
-        state = link.read(now)
-        if state.phase is not Phase.DRIVING:
-            began = now if math.isnan(began) else began
-            if now - began > SILENCE_LIMIT_S or pacer.end_reason():
-                return _Echo(math.inf, now - began, math.nan)
-            continue
-        if samples == 0:
-            began = state.time
-        samples += 1
-        value = axis.read(state)
-        error, delay = abs(value - level), state.time - began
-        if (error <= TOLERANCE and samples > 1) or delay > ECHO_LIMIT_S:
-            return _Echo(error, delay, value)
-        link.write(axis.command(level))
+class PadProbe:
+    """Commands one level after another and sees what comes back: the driver of its drive, and the tap.
+
+    Args:
+        say: takes a line per level.
+    """
+
+    NEEDS: frozenset[str] = frozenset()
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._steps = [(axis, level) for axis, levels in LEVELS.items() for level in levels]
+        self._echoes: list[_Echo] = []
+        self._sent_at = math.nan  # s of simulator time: when the level was on the wire
+        self.now = self.driven_at = math.nan  # s, as the pacer's: of the newest tick, and of the newest driving car
+
+    def reset(self, course: Course) -> None:
+        """Do nothing: no road is needed."""
+
+    def act(self, state: CarState, dt: float) -> Controls:
+        """Hold the level of this step; at the end nothing."""
+        if self.is_done:
+            return Controls()
+        axis, level = self._steps[len(self._echoes)]
+        return Controls(steer=level) if axis == "steer" else Controls(throttle=level)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all levels have been held."""
+        return len(self._echoes) == len(self._steps)
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Compare the echo with the level; go to the next one when it is there, or overdue."""
+        if self.is_done or state.phase is not Phase.DRIVING:
+            return
+        self.driven_at = self.now
+        axis, level = self._steps[len(self._echoes)]
+        if math.isnan(self._sent_at):
+            if getattr(controls, axis) == level:  # the supervisor limits how fast the steer changes
+                self._sent_at = state.time
+            return
+        value: float = getattr(state, axis)
+        error, delay = abs(value - level), state.time - self._sent_at
+        if error <= TOLERANCE or delay > ECHO_LIMIT_S:
+            shown = "came back" if error <= TOLERANCE else f"shows {value:+.2f}"
+            self._say(f"{axis} {level:+.2f}: {shown} after {delay * 1e3:.0f} ms")
+            self._echoes.append(_Echo(error, delay, value))
+            self._sent_at = math.nan
+
+    def judge(self) -> str | None:
+        """Return "" when all levels have been held, and a reason where no car is driven."""
+        if self.is_done:
+            return ""
+        return "no car is driven" if self.now - self.driven_at > SILENCE_LIMIT_S else None
+
+    def watch_pacer(self, pacer: SamplePacer) -> SamplePacer:
+        """Return a pacer that ends the drive where no car is driven."""
+        return _PatientPacer(pacer, self)
+
+    def conclude(self) -> list[AxisCheck]:
+        """Return what came back of each axis."""
+        echoes = [*self._echoes, *[_SILENCE] * (len(self._steps) - len(self._echoes))]
+        checks = []
+        for axis, levels in LEVELS.items():
+            own = [echo for (name, _), echo in zip(self._steps, echoes, strict=True) if name == axis]
+            matched = [echo for echo in own if echo.error <= TOLERANCE]
+            checks.append(AxisCheck(
+                axis, len(levels), len(matched), max(echo.error for echo in own),
+                max((echo.delay for echo in matched), default=0.0),
+                _explain_axis(axis, levels, [echo.value for echo in own], len(matched)),
+            ))  # fmt: skip
+        return checks
+
+
+class _PatientPacer:
+    """A pacer that tells a probe the time, and ends a drive without a driving car."""
+
+    def __init__(self, pacer: SamplePacer, probe: PadProbe) -> None:
+        self._pacer, self._probe = pacer, probe
+
+    def wait_for_sample(self, link: Link, rehearse: Callable[[], bool] | None = None) -> float:
+        """Wait as the pacer does."""
+        self._probe.now = now = self._pacer.wait_for_sample(link, rehearse)
+        if math.isnan(self._probe.driven_at):
+            self._probe.driven_at = now
+        return now
+
+    def end_reason(self) -> str:
+        """Return the pacer's reason, or that no car is driven."""
+        return self._pacer.end_reason() or self._probe.judge() or ""
 
 
 def _explain_axis(axis: str, levels: Sequence[float], seen: Sequence[float], matched: int) -> str:

@@ -14,7 +14,7 @@ from trailbrake.driving.loop.standstill_timer import StandstillTimer
 from trailbrake.driving.loop.state_check import StateCheck
 from trailbrake.driving.loop.supervisor import BLIND_LIMIT_S, STANDSTILL_SPEED, STOP_BRAKE, Supervisor, decide_controls
 from trailbrake.histogram import DurationHistogram
-from trailbrake.roles import Driver, Link, Tap, Wakeable
+from trailbrake.roles import Driver, Link, TickObserver, Wakeable
 from trailbrake.state import CarState, Controls, Phase
 from trailbrake.system import steady_clock
 from trailbrake.transport.client_notices import LineBudget
@@ -125,7 +125,7 @@ class CarLoop:
         link: Link,
         driver: Driver,
         supervisor: Supervisor,
-        taps: Sequence[Tap],
+        taps: Sequence[TickObserver],
         goal: Callable[[], str | None],
         *,
         commands: CommandGate | None = None,
