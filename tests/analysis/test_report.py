@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.compared_drives import record_laps
 from helpers.html_page import Page
 from helpers.synthetic_drives import LENGTH, LapDone, edges, planned_speed, record_drive, state_at
 
@@ -212,3 +213,18 @@ def test_a_chart_for_each_selected_signal(tmp_path):
     assert known[0] == pytest.approx(1.0, abs=0.01)
     assert known == sorted(known, reverse=True)
     assert "{'name'" not in page.text
+
+
+def test_the_drive_as_data_can_be_driven_again(tmp_path):
+    spec = {"version": 1, "site": {"kind": "embedded", "track": "<oval>"}, "cars": [{"driver": "mine.py"}]}
+    inputs = {
+        "sha256": {"driver": "ab" * 32},
+        "versions": {"trailbrake": "0.2.0"},
+        "contents": {"line": ["own", "PACKED"]},
+    }
+    path, _ = record_laps(tmp_path / "my run.mcap", rate=50.0, laps=1, spec=spec, inputs=inputs)
+    text, page, _ = report_of(path, tmp_path)
+    assert "trailbrake drive --like 'my run.mcap'" in page.text
+    assert '"track": "<oval>"' in page.text
+    assert "ab" * 32 in page.text
+    assert "PACKED" not in text

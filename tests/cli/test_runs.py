@@ -52,3 +52,12 @@ def test_a_recording_is_replayed_as_a_page_or_open_loop(cli, folder, tmp_path):
     assert "no datagrams" in cli("replay", "fast.mcap", "--to", "127.0.0.1:9").error
     assert "need a receiver" in cli("replay", driver).error
     assert "only a recording" in cli("replay", driver, "--driver", "cruise").error
+
+
+def test_one_run_tells_its_drive(cli, folder):
+    spec = {"version": 1, "site": {"kind": "embedded", "track": "oval"}, "cars": [{"driver": "mine.py"}]}
+    record_laps(folder / "ours.mcap", rate=20.0, laps=1, spec=spec)
+    assert cli("runs", "--run", "ours", "--json").object["runs"][0]["spec"] == spec
+    assert "mine.py" in cli("runs", "--run", "ours").out
+    assert cli("runs", "--run", "fast", "--json").object["runs"][0]["spec"] is None
+    assert "spec" not in cli("runs", "--json").object["runs"][0]

@@ -1,6 +1,8 @@
 """Verb by protection: whoever asks for a drive, it has all of them. The contract on connections holds them to it."""
 
-from contextlib import contextmanager, suppress
+import re
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from helpers.fakes import FakeCar, FakeDriver, FakeTap
@@ -18,14 +20,21 @@ from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import TrailbrakeError
 from trailbrake.evaluate.cell_drive import drive_cell
 from trailbrake.evaluate.plan import Cell
+from trailbrake.race import heat
+from trailbrake.race.heartbeat import Heartbeat
+from trailbrake.race.heat import HeatJob, run_heat
+from trailbrake.race.plan import RaceEntry, RaceRules
+from trailbrake.race.schedule import Heat
 from trailbrake.record.recording_reader import Recording
 from trailbrake.run.learn import map_road
 from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.options import LearnCarOptions, LearnOptions, TuneOptions
+from trailbrake.run.options import LearnCarOptions, LearnOptions, PadCheckOptions, TuneOptions
+from trailbrake.run.pad_check import check_pad
 from trailbrake.run.tune import tune_gains
 from trailbrake.sims.registry import find
 
 TICKS = 300
+PAGE = Path(__file__).resolve().parents[2] / "docs/drive-spec.md"
 # A driver that may request a place on the road, needs a signal, and has a gain.
 OWN = """from dataclasses import dataclass
 from trailbrake import Controls
@@ -70,14 +79,41 @@ def tune_own(driver, folder):
     tune_gains(find("assetto"), options)
 
 
-# Verb: (who drives, whether it records, whether it knows the road, whether the driver is the user's).
+def race_own(driver, folder):
+    grid = (RaceEntry(name="own", driver=driver),)
+    own = Heat(race=1, sim="assetto", track="kartwerk", car="kart", host=(), laps=1, seed=0, rules=RaceRules(),
+                grid=grid)  # fmt: skip
+    job = HeatJob(heat=own, folder=str(folder), out=str(folder), names=("own",), report=False)
+    pulse = Heartbeat(folder / "pulse")
+    ticks = iter(range(TICKS))
+    with closing(pulse), suppress(KeyboardInterrupt):
+        run_heat(job, find("assetto"), pulse, lambda: next(ticks, None) is None)
+
+
+def check_the_pad(driver, folder):
+    check_pad(find("forza"), PadCheckOptions())
+
+
 VERBS = {
-    "drive": (drive_own, True, True, True),
-    "evaluate": (evaluate_own, True, True, True),
-    "learn track": (learn_track_by_own, True, False, True),
-    "learn car": (learn_car_by_its_programme, True, True, False),
-    "tune": (tune_own, False, True, True),
+    "drive": drive_own,
+    "evaluate": evaluate_own,
+    "race": race_own,
+    "learn track": learn_track_by_own,
+    "learn car": learn_car_by_its_programme,
+    "tune": tune_own,
+    "pad-check": check_the_pad,
 }
+
+
+def read_promises():
+    """Return what the page of drives promises, by verb: cells of its table."""
+    rows = re.findall(r"^\| `([a-z -]+)` \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    cells = {verb: rest.split(" | ") for verb, rest in rows}
+    return {verb: row for verb, row in cells.items() if len(row) == 5}
+
+
+def test_the_page_has_every_verb_that_drives():
+    assert set(read_promises()) == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -85,32 +121,38 @@ def test_every_verb_has_every_protection(verb, tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
     own = tmp_path / "own.py"
     own.write_text(OWN)
-    call, records, knows_road, is_own = VERBS[verb]
+    driver, commands, signals, records, road = read_promises()[verb]
+    is_own = driver == "yours"
     loops = []
+    assemble = run.assemble_car
 
-    def run_shortly(first, pacer, others=(), say=print):
-        loops.append(first)
+    def assemble_shortly(link, driver, supervisor, watch, pace=None):
         calls = iter(range(TICKS))
-        first._goal = lambda: None if next(calls, None) is not None else ""
-        return run_loop(first, pacer, others, say)
+        bounded = watch._replace(goal=lambda: None if next(calls, None) is not None else "")
+        loops.append(assemble(link, driver, supervisor, bounded, pace))
+        return loops[-1]
 
-    run_loop = run.run_loop
-    monkeypatch.setattr(run, "run_loop", run_shortly)
+    for module in (run, heat):
+        monkeypatch.setattr(module, "assemble_car", assemble_shortly)
     with suppress(TrailbrakeError):  # a road or a car is not learned from a second
-        call(str(own), tmp_path)
+        VERBS[verb](str(own), tmp_path)
     loop = loops[0]
     assert isinstance(loop.supervisor, Supervisor)
     assert isinstance(loop._state_check, StateCheck)
     assert loop.commands is not None
     if is_own:
-        assert "teleport" in loop.commands._accepted
-    if not records:
+        assert ("teleport" in loop.commands._accepted) == (commands == "yes")
+    recordings = list(tmp_path.glob("*.mcap"))
+    assert bool(recordings) == (records == "yes")
+    if not recordings:
         return
-    recording = Recording.open(next(tmp_path.glob("*.mcap")))
-    assert recording.about["spec"]["site"]["track"] in ("kartwerk", "pinegrove")
-    assert (recording.road_map is not None) == knows_road
+    recording = Recording.open(recordings[0])
+    assert (recording.road_map is not None) == (road == "yes")
+    if verb != "race":
+        assert recording.about["spec"]["site"]["track"] in ("kartwerk", "pinegrove")
     if is_own:
-        assert [signal["name"] for signal in recording.about["signals"]] == ["assetto.turbo_boost"]
+        kept = [signal["name"] for signal in recording.about.get("signals", ())]
+        assert kept == (["assetto.turbo_boost"] if signals == "yes" else [])
 
 
 @pytest.mark.parametrize("site", [LiveSite(), EmbeddedSite(speed="real"), EmbeddedSite()])

@@ -144,7 +144,7 @@ def run_poses(poses: list[BadPose], driver: str = "line_follow", sim: str = "ass
             track = load_track(file)
             course = Course(track, load_car(car))
             setup = make_setup(
-                simulator, DriveFlags(sim=sim, track=file, car=car).make_spec(), driver=load_driver(driver)
+                simulator, DriveFlags(sim=sim, track=file, car=car).make_spec(), drivers=[load_driver(driver)]
             )
             with open_connection(setup, lambda: False) as connection:
                 for pose in group:

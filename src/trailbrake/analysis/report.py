@@ -7,6 +7,7 @@ escaped here or set as text by the script, never as markup.
 import html
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ MAP_POINTS = 3000  # of each edge
 EVENTS_SHOWN = 200
 SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 ABOUT_FIRST = ("sim", "driver", "track", "car", "seed")
+SHOWN_ELSEWHERE = ("signals", "spec", "inputs")  # by the charts, and as the drive
 SCRIPTS = ("shared/vendor/uPlot.iife.min.js", "shared/basics.js", "shared/map.js", "report/common.js",
            "report/charts.js", "report/maps.js", "report/main.js", "report/player.js")  # fmt: skip
 STYLES = ("shared/vendor/uPlot.min.css", THEME, "report/report.css")
@@ -73,6 +75,7 @@ def render_report(recording: Recording) -> str:
         about=_session_details(recording),
         laps=_lap_table_html(table, shown),
         events=_events_html(recording),
+        drive=_drive_html(recording),
         data=escape_script(json.dumps(chart_data(recording, shown, table), separators=(",", ":"), allow_nan=False)),
     )
 
@@ -200,7 +203,7 @@ def _report_notes(recording: Recording, shown: LapTraces) -> list[str]:
 
 
 def _session_details(recording: Recording) -> str:
-    about = {k: v for k, v in recording.about.items() if k != "signals"}  # the charts name them
+    about = {k: v for k, v in recording.about.items() if k not in SHOWN_ELSEWHERE}
     keys = [k for k in ABOUT_FIRST if k in about] + [k for k in about if k not in ABOUT_FIRST]
     items = [(k, _text_of(about[k])) for k in keys if about[k] is not None]
     time = recording.state["time"]
@@ -264,3 +267,17 @@ def _events_html(recording: Recording) -> str:
         lines.append(f"<tr><td></td><td>and {len(events) - EVENTS_SHOWN} more</td></tr>")
     head = "<thead><tr><th scope='col'>time s</th><th scope='col'>event</th></tr></thead>"
     return f"<section class='events'><h2>Events</h2><table>{head}<tbody>{''.join(lines)}</tbody></table></section>"
+
+
+def _drive_html(recording: Recording) -> str:
+    """Return the drive as data, with the hashes of what it was made of and the versions; "" where none stands there."""
+    spec, inputs = recording.about.get("spec"), recording.about.get("inputs")
+    if not isinstance(spec, dict):
+        return ""
+    made = {key: inputs[key] for key in ("sha256", "versions") if key in inputs} if isinstance(inputs, dict) else {}
+    text = json.dumps({"spec": spec, **made}, indent=2, ensure_ascii=False)
+    command = f"trailbrake drive --like {shlex.quote(recording.paths[0].name)}"
+    return (
+        f"<details class='drive'><summary>The drive as data</summary><p>To drive it again: <code>{html.escape(command)}"
+        f"</code></p><pre>{html.escape(text)}</pre></details>"
+    )

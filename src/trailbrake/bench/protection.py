@@ -122,7 +122,7 @@ def measure_ticks(simulator: AnySimulator, out: Path) -> TickCost:
     scorer = RoadMonitor(course.track.road, course.line, recorder.store_lap)
     untimed = measure_untimed_checks(out)
     try:
-        with open_connection(make_setup(simulator, spec, None, driver), lambda: False) as connection:
+        with open_connection(make_setup(simulator, spec, None, [driver]), lambda: False) as connection:
             supervisor = Supervisor()
             taps: list[Tap] = [recorder, scorer]
             seats = [kind(connection.link, driver, supervisor, taps, lambda: None)

@@ -1,12 +1,13 @@
 """`runs`: the catalogue of recordings."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
-from trailbrake.errors import UsageError
+from trailbrake.errors import TrailbrakeError, UsageError
 
 if TYPE_CHECKING:
     from trailbrake.record.run_index import RunEntry, RunIndex
@@ -35,7 +36,7 @@ def runs(
         car: only runs of this car.
         driver: only runs whose driver has this in its name.
         tag: only runs with this tag.
-        run: only this run: an id or a part of it, `last` or `best`.
+        run: only this run, with its drive as data: an id or a part of it, `last` or `best`.
         add_tag: gives --run a tag; repeatable.
         remove_tag: takes a tag from --run; repeatable.
         limit: rows at most; 0 = all.
@@ -57,6 +58,8 @@ def runs(
             every = [choose_run(every, run, place)]
             _change_tags(index, every[0], add_tag, remove_tag)
         rows = [_describe_entry(index, entry) for entry in every if "later part" not in entry.problem]
+    if run:
+        rows = [row | {"spec": _read_drive(Path(row["path"]))} for row in rows]
     wanted = {"sim": simulator, "track": track, "car": car}
     rows = [
         row
@@ -70,6 +73,9 @@ def runs(
         print_json({"folder": str(place), "runs": shown, "more": len(rows) - len(shown)})
         return
     _print_runs(place, shown)
+    for row in shown:
+        if row.get("spec") is not None:
+            print(f"drive     {dumps(row['spec'])}")
     if len(shown) < len(rows):
         print(f"and {len(rows) - len(shown)} more: --limit 0 shows all")
 
@@ -89,6 +95,15 @@ def _describe_entry(index: "RunIndex", entry: "RunEntry") -> dict[str, Any]:
     row = asdict(entry)
     del row["modified"]
     return row | {"path": str(path), "tags": read_tags(path)}
+
+
+def _read_drive(path: Path) -> Any:
+    """Return the spec of the drive that made a recording; None where it has none."""
+    from trailbrake.record.recording_reader import Recording
+
+    with suppress(TrailbrakeError):
+        return Recording.open(path).about.get("spec")
+    return None
 
 
 def _print_runs(folder: Path, rows: list[dict[str, Any]]) -> None:

@@ -86,7 +86,7 @@ def _drive_simulator(
     driver.reset(course)
     planned = course.car is not None and not isinstance(course, UnmappedCourse)
     predicted = course.profile.lap_time if planned else math.nan
-    setup = make_setup(simulator, spec, live, driver)
+    setup = make_setup(simulator, spec, live, [driver])
     watched: list[tuple[RoadMonitor, Recorder | None]] = []
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:

@@ -199,7 +199,7 @@ def _open_driver_heat(
         drivers.append(driver)
     site = EmbeddedSite(sim=heat.sim, track=heat.track, car=heat.car, seed=heat.seed, host=heat.host)
     spec = DriveSpec(site=site, cars=tuple(CarSpec(driver=entry.driver) for entry in heat.grid))
-    with open_connection(make_setup(simulator, spec, None, drivers[0]), lambda: False) as connection:
+    with open_connection(make_setup(simulator, spec, None, drivers), lambda: False) as connection:
         plant, pacer = connection.plant, connection.pacer
         assert plant is not None  # an embedded world, in this process
         course: Course = UnmappedCourse()

@@ -125,7 +125,8 @@ class GainSearch:
             for car in cars
         ]
         self._drives = [
-            (make_setup(simulator, drive, None, driver), course) for drive, course in zip(drives, courses, strict=True)
+            (make_setup(simulator, drive, None, [driver]), course)
+            for drive, course in zip(drives, courses, strict=True)
         ]
         self._keep_to: Literal["middle", "road"] = options.keep_to
         self.stopped = False

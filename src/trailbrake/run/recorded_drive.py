@@ -102,7 +102,7 @@ def record_drive(
     simulator, spec, live, road = target
     keep = replace(spec.keep, signals=(*spec.keep.signals, *simulator.learning_signals))
     spec = replace(spec, keep=keep)
-    setup = make_setup(simulator, spec, live, driver)
+    setup = make_setup(simulator, spec, live, [driver])
     path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"
     recorders: list[Recorder | ThreadedRecorder] = []
 

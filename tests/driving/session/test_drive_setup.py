@@ -24,9 +24,9 @@ def test_track_and_car_are_those_of_the_embedded_world():
 def test_a_driver_by_the_stick_gets_a_stick_unless_the_user_says_otherwise():
     options, forza = DriveFlags(sim="forza"), find("forza")
     assert make_setup(forza, options.make_spec()).serve.steering == "linear"
-    assert make_setup(forza, options.make_spec(), driver=Stick()).serve.steering == "pad"
+    assert make_setup(forza, options.make_spec(), drivers=[Stick()]).serve.steering == "pad"
     linear = DriveFlags(sim="forza", host=("steering=linear",))
-    assert make_setup(forza, linear.make_spec(), driver=Stick()).serve.steering == "linear"
+    assert make_setup(forza, linear.make_spec(), drivers=[Stick()]).serve.steering == "linear"
 
 
 def test_host_options_are_converted():

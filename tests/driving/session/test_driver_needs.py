@@ -90,7 +90,7 @@ def test_signals_of_the_driver_and_of_the_user_come_in_declared_order():
     live = forza.live_options()
 
     def names(*patterns, driver=None):
-        return [signal.name for signal in select_signals(forza, live, patterns, driver)]
+        return [signal.name for signal in select_signals(forza, live, patterns, [driver] if driver else ())]
 
     assert names() == []
     assert names("forza.power,forza.boost") == names("forza.boost", "forza.power") == ["forza.power", "forza.boost"]

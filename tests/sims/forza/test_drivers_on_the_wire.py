@@ -37,7 +37,7 @@ def drive(name, track, metres, car="hatchback"):
     driver.reset(None)
     tracker, supervisor = Tracker(loaded.road, metres), Supervisor()
     options = DriveFlags(sim="forza", driver=name, track=str(track), car=car)
-    with open_connection(make_setup(find("forza"), options.make_spec(), None, driver), lambda: False) as connection:
+    with open_connection(make_setup(find("forza"), options.make_spec(), None, [driver]), lambda: False) as connection:
         run_loop(
             CarLoop(connection.link, driver, supervisor, [tracker], lambda: "" if tracker.over else None),
             connection.pacer,

@@ -181,7 +181,7 @@ def _drive_cars(
     simulator, spec, live, course, drivers = (
         prepared.simulator, prepared.spec, prepared.live, prepared.course, prepared.drivers,
     )  # fmt: skip
-    setup = make_setup(simulator, spec, live, drivers[0])
+    setup = make_setup(simulator, spec, live, drivers)
     about = _describe_drive(prepared)
     about[WIRE_DELAY] = setup.wire_delay
     if setup.signals:

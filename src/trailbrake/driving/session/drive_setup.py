@@ -1,5 +1,6 @@
 """`DriveSetup`: a drive whose simulator and options are known. It replaces names and flags below the edge."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trailbrake.driving.options import WorldOptions
@@ -53,7 +54,7 @@ class DriveSetup:
 
 
 def make_setup(
-    simulator: AnySimulator, spec: DriveSpec, live: object = None, driver: Driver | None = None
+    simulator: AnySimulator, spec: DriveSpec, live: object = None, drivers: Sequence[Driver] = ()
 ) -> DriveSetup:
     """Return the setup of a drive.
 
@@ -61,8 +62,8 @@ def make_setup(
         simulator: whose wire.
         spec: the drive; embedded, a track or a car that is not named becomes that of the simulator's world.
         live: the simulator's live options; None for those of the spec.
-        driver: of the first car. A StickDriven one with `STICK = True` steers by the stick of a pad, where the
-            embedded simulator can do so and `--host` does not choose otherwise.
+        drivers: of the cars. Where the first is StickDriven with `STICK = True`, the embedded simulator takes the stick
+            of a pad, if it can do so and `--host` does not choose otherwise.
 
     Raises:
         UsageError: the spec names an option that this simulator does not have, or a value that it cannot have;
@@ -75,12 +76,13 @@ def make_setup(
         raise UsageError(f"{simulator.name} cannot wait for a driver", where="--pace driver",
                          expected="a simulator that waits", hint="leave --pace out")  # fmt: skip
     spec = spec.with_site_defaults(simulator.world)
-    stick = isinstance(driver, StickDriven) and driver.STICK
+    first = drivers[0] if drivers else None
+    stick = isinstance(first, StickDriven) and first.STICK
     serve = None
     if isinstance(site, EmbeddedSite):
         serve = embedded_options(simulator, site.host, live, cars=len(spec.cars), stick=stick)
     camera = choose_spec_camera(simulator, spec)
-    signals = select_signals(simulator, live, spec.keep.signals, driver)
+    signals = select_signals(simulator, live, spec.keep.signals, drivers)
     return DriveSetup(simulator, spec, live, serve, signals, camera)
 
 

@@ -118,7 +118,7 @@ def _drives_without_course(name: str, supplied: frozenset[str], accepted: frozen
 
 
 def select_signals(
-    simulator: AnySimulator, live: object, patterns: Sequence[str], driver: Driver | None = None
+    simulator: AnySimulator, live: object, patterns: Sequence[str], drivers: Sequence[Driver] = ()
 ) -> tuple[Signal, ...]:
     """Return the signals of a drive: those that the driver needs, and those that the user wants.
 
@@ -127,12 +127,12 @@ def select_signals(
         live: the simulator's live options.
         patterns: of the user: names, or patterns as `beamng.wheel_*`, several with commas between; `all` for every
             signal.
-        driver: of the first car.
+        drivers: of the cars.
 
     Raises:
         UsageError: the simulator has no such signal.
     """
-    needs = sorted(filter(is_signal_name, declared_needs(driver, "NEEDS"))) if driver is not None else []
+    needs = sorted({need for driver in drivers for need in declared_needs(driver, "NEEDS") if is_signal_name(need)})
     if not needs and not patterns:
         return ()
     declared = simulator.list_signals(live)
