@@ -374,8 +374,7 @@ def read_recording_records(data: bytes) -> None:
 
 def read_fmu(data: bytes) -> None:
     """The bytes are the modelDescription.xml of an archive, or the archive itself."""
-    from trailbrake.drivers.fmu import FmuDriver
-    from trailbrake.drivers.fmu_archive import check_archive
+    from trailbrake.drivers.fmu import FmuDriver, check_archive
 
     path = scratch_folder() / "fuzz.fmu"
     if data[:2] != b"PK":
