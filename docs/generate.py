@@ -9,7 +9,6 @@ import flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from faults.page import faults_page  # the path above comes first
-from fuzz.ledger import fuzzing_page
 
 from trailbrake.drivers import driver_registry as drivers
 from trailbrake.env import catalogue
@@ -127,7 +126,6 @@ def main() -> None:
         ROOT / "docs" / "environments.md": catalogue.environments_page(),
         ROOT / "docs" / "flags.md": flags.page(),
         ROOT / "docs" / "faults.md": faults_page(),
-        ROOT / "docs" / "fuzzing.md": fuzzing_page(),
     }
     stale = [p for p, new in wanted.items() if not p.is_file() or p.read_text(encoding="utf-8") != new]
     if "--check" in sys.argv:

@@ -23,7 +23,7 @@ from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_
 
 from trailbrake.cars.car_library import load_car  # noqa: E402
 from trailbrake.errors import TrailbrakeError  # noqa: E402
-from trailbrake.optimal.curvature_line import solve_curvature_line  # noqa: E402
+from trailbrake.optimal.line_session import solve_curvature_line  # noqa: E402
 from trailbrake.optimal.minimum_time import plan_minimum_time  # noqa: E402
 from trailbrake.optimal.replay import replay_solution  # noqa: E402
 from trailbrake.optimal.transcription import unscale_unknowns  # noqa: E402

@@ -2,16 +2,20 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from helpers.synthetic_drives import record_drive
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import live_view as module
-from trailbrake.dashboard.live_view import LiveView
+from trailbrake.dashboard.live_view import LiveView, replay_header
 from trailbrake.dashboard.options import PageOptions, WatchOptions
+from trailbrake.dashboard.recorded_frames import RecordedFrames
+from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import UnmappedCourse
+from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import LinkCounters, Tap
 from trailbrake.state import CarState, Controls
 
@@ -120,3 +124,16 @@ def test_a_whole_drive_is_attended(tmp_path):
     assert tap.tick_count == pytest.approx(3.0 * 333, abs=15)
     assert len(tap.encode_path()) // 24 > 5
     assert tap.newest[0].speed > 10.0
+
+
+def test_road_and_line_are_the_recorded_ones(tmp_path):
+    record_drive(tmp_path / "drive.mcap", laps=1, rate=50.0)
+    recording = Recording.open(tmp_path / "drive.mcap")
+    player = ReplayPlayer(RecordedFrames(recording, None), lambda: 0.0)
+    header = replay_header(recording, player, None)
+    assert header["about"]["driver"] == "on_rails"
+    assert header["map"]["closed"] is True
+    assert len(header["map"]["left"]["x"]) == len(recording.road_map.left)
+    assert len(header["line"]["x"]) == len(recording.plan.x)
+    assert header["by_hand"] is False
+    assert [lap["number"] for lap in header["replay"]["laps"]] == [1]

@@ -31,7 +31,6 @@ Every stop is judged in the same way (`tests/faults/stop_judge.py`): once the br
 faster, never goes backwards, is at rest within the stated time, and stays at rest.
 `python -m tests.faults.stops trend --count 50` does that many stops on one wire, with delays, losses and late drivers
 that it can have.
-`python -m tests.faults.protections` removes what protects, one after the other, and shows that a cell fails then.
 
 In the tables, **brake** is a command without throttle that brakes; **within** counts from the beginning of the fault
 for what the wire says, from its end for a car that drives on. Times are limits that the test checks on a busy machine;

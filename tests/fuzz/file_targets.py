@@ -17,20 +17,7 @@ from typing import Any
 import numpy as np
 from mcap.opcode import Opcode
 
-from fuzz.fuzz_target import SEEDS, FuzzTarget, with_file
-from fuzz.scratch import scratch_folder
-from fuzz.structure import (
-    Mutator,
-    mutate_json,
-    mutate_json_and_npy_pieces,
-    mutate_json_lines,
-    mutate_npy_pieces,
-    mutate_records,
-    mutate_sqlite,
-    mutate_text,
-    mutate_words,
-    mutate_zip,
-)
+from fuzz.fuzz_target import SEEDS, FuzzTarget, scratch_folder, with_file
 from fuzz.wire_targets import INTEGERS, JSON, split_pieces
 from trailbrake.analysis.report import render_report
 from trailbrake.cars.car_library import load_car
@@ -387,8 +374,7 @@ def read_recording_records(data: bytes) -> None:
 
 def read_fmu(data: bytes) -> None:
     """The bytes are the modelDescription.xml of an archive, or the archive itself."""
-    from trailbrake.drivers.fmu import FmuDriver
-    from trailbrake.drivers.fmu_archive import check_archive
+    from trailbrake.drivers.fmu import FmuDriver, check_archive
 
     path = scratch_folder() / "fuzz.fmu"
     if data[:2] != b"PK":
@@ -418,25 +404,22 @@ def _file(
     tokens: tuple[bytes, ...],
     size: int = 4096,
     cases: int = 60,
-    mutator: Mutator | None = mutate_text,
 ) -> FuzzTarget:
-    return FuzzTarget(name, with_file(f"{name}/{path}", load), tokens, size, cases, mutator=mutator)
+    return FuzzTarget(name, with_file(f"{name}/{path}", load), tokens, size, cases)
 
 
 FILE_TARGETS = [
     _file("car_file", "fuzz.toml", load_car, TOML, 12_000),
     _file("gains_file", "fuzz.toml", load_gains, TOML, 8192),
     _file("drive_file", "fuzz.toml", load_drive, TOML, 4096),
-    FuzzTarget("drive_inputs", follow_recorded_line, JSON, 8192, mutator=mutate_json),
+    FuzzTarget("drive_inputs", follow_recorded_line, JSON, 8192),
     _file("learning_journal", "fuzz.learning.json", load_journal, JSON, 4096),
     _file("driver_memory", "fuzz.json", load_memory, JSON, 4096),
-    FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40, mutator=mutate_json),
-    FuzzTarget("suite_run", check_suite_run, JSON, 4096, mutator=mutate_json),
-    FuzzTarget(
-        "training_checkpoint", resume_training, (b"<f4", b"|O", b"|S9", *JSON), 4096, mutator=mutate_json_and_npy_pieces
-    ),
-    _file("training_curves", "progress.jsonl", read_training_curves, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
-    _file("search_trials", "fuzz.trials.jsonl", read_trials, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
+    FuzzTarget("cell_result", read_cell_result, JSON, 4096, 40),
+    FuzzTarget("suite_run", check_suite_run, JSON, 4096),
+    FuzzTarget("training_checkpoint", resume_training, (b"<f4", b"|O", b"|S9", *JSON), 4096),
+    _file("training_curves", "progress.jsonl", read_training_curves, (*JSON, b"\n"), 4096),
+    _file("search_trials", "fuzz.trials.jsonl", read_trials, (*JSON, b"\n"), 4096),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),
@@ -444,29 +427,28 @@ FILE_TARGETS = [
     _file("line_csv", "fuzz.csv", read_line, (*CSV, *JSON), 8192),
     _file("miniature_toml", "fuzz.toml", load_miniature_track, TOML, 4096, 40),
     _file("settings_yaml", "fuzz.yaml", load_settings, YAML, 8192),
-    FuzzTarget("ini_files", change_ini, INI, 4096, mutator=mutate_text),
-    _file("car_description", "content/cars/fuzz_car/ui/ui_car.json", load_described_car, JSON, mutator=mutate_json),
+    FuzzTarget("ini_files", change_ini, INI, 4096),
+    _file("car_description", "content/cars/fuzz_car/ui/ui_car.json", load_described_car, JSON),
     _file("proton_config", "steamapps/compatdata/244210/config_info", find_proton, (b"/files/", b"/dist/", b"\n")),
-    _file("fast_lane", "fast_lane.ai", load_lane, INTEGERS, 4096, 40, mutate_words),
+    _file("fast_lane", "fast_lane.ai", load_lane, INTEGERS, 4096, 40),
     _file("steam_libraries", "steamapps/libraryfolders.vdf", find_by_list, (b'"', b'"path"', b"\\", b"\t", b"\n")),
-    _file("forza_raw", "fuzz.forza", read_raw_recording, INTEGERS, 4096, mutator=mutate_words),
+    _file("forza_raw", "fuzz.forza", read_raw_recording, INTEGERS, 4096),
     _file("forza_table", "fuzz.csv", read_table, (*CSV, b"\x1f\x8b\x08"), 8192),
     _file("beamng_contract", "contract.csv", read_contract, CSV, 8192),
-    _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40, mutate_words),
+    _file("recording", "fuzz.mcap", read_recording, INTEGERS, 40_000, 40),
     _file("drive_table", "drive.csv", read_drive_table, (*CSV, b"time_s", b"nan", b"1e400"), 8192),
     _file("driving_log", "driving_log.csv", read_log, (*CSV, b"IMG/a.jpg", b"0,5"), 4096),
-    _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096, mutator=mutate_json_lines),
+    _file("event_lines", "fuzz.events.jsonl", read_event_lines, (*JSON, b"\n"), 4096),
     FuzzTarget(
         "policy_arrays",
         read_policy_arrays,
         (b"'fortran_order': True", b"<f4", b"|O", *JSON),
         4096,
         40,
-        mutator=mutate_npy_pieces,
     ),
-    FuzzTarget("report_about", report_about, (*JSON, b"</script>", b"<fuzz>"), 4096, 40, mutator=mutate_json),
-    FuzzTarget("report_records", report_records, INTEGERS, 20_000, 20, mutator=mutate_records),
-    FuzzTarget("recording_records", read_recording_records, INTEGERS, 20_000, 40, mutator=mutate_records),
+    FuzzTarget("report_about", report_about, (*JSON, b"</script>", b"<fuzz>"), 4096, 40),
+    FuzzTarget("report_records", report_records, INTEGERS, 20_000, 20),
+    FuzzTarget("recording_records", read_recording_records, INTEGERS, 20_000, 40),
     _file(
         "policy_file",
         "fuzz.npz",
@@ -474,13 +456,12 @@ FILE_TARGETS = [
         (b"PK\x01\x02", b"PK\x03\x04", b"\x93NUMPY", *INTEGERS),
         16_000,
         40,
-        mutate_zip,
     ),
-    _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40, mutate_sqlite),
-    _file("runs_sqlite", "runs.sqlite", list_indexed_runs, INTEGERS, 40_000, 40, mutate_sqlite),
+    _file("results_sqlite", "races.sqlite", read_results, INTEGERS, 40_000, 40),
+    _file("runs_sqlite", "runs.sqlite", list_indexed_runs, INTEGERS, 40_000, 40),
     _file("run_tags", "fuzz.tags", read_tags, (b"\n", b"\xff"), 4096),
     FuzzTarget("training_picture", read_training_picture, (b"\xff\xd8\xff", b"IHDR", b"IDAT"), 4096),
     # Without FMPy it is refused, which is one line as well.
-    FuzzTarget("fmu_file", read_fmu, (b"<", b"/>", b"&a;", b"<!ENTITY ", b'="'), 8192, 20, mutator=mutate_text),
-    _file("any_file", "fuzz", read_any_file, (), 2_000, mutator=None),
+    FuzzTarget("fmu_file", read_fmu, (b"<", b"/>", b"&a;", b"<!ENTITY ", b'="'), 8192, 20),
+    _file("any_file", "fuzz", read_any_file, (), 2_000),
 ]

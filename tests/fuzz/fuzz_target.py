@@ -1,5 +1,6 @@
 """What a target is: a decoder or a loader that receives any bytes and may raise nothing but its declared errors."""
 
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fuzz.scratch import scratch_folder
-from fuzz.structure import Mutator
 from trailbrake.errors import TrailbrakeError
 
 SEEDS = Path(__file__).with_name("seeds")
 MOST_LINE = 1500  # characters of an error's line
 MOST_CPU_S = 5.0  # of one case; a few kilobytes take milliseconds
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # removed when the process ends
 
 
 class FindingError(AssertionError):
@@ -27,11 +27,10 @@ class FuzzTarget:
     Attributes:
         name: also of the folder of its seeds.
         run: processes the bytes of a case.
-        tokens: pieces of its format, which a mutation inserts.
+        tokens: pieces of its format, which are put into cases.
         max_bytes: of a case.
-        quick_cases: of the seeded test.
+        quick_cases: of the test that draws cases.
         errors: what it may raise.
-        mutator: changes a case and keeps its format readable.
     """
 
     name: str
@@ -40,7 +39,6 @@ class FuzzTarget:
     max_bytes: int = 4096
     quick_cases: int = 60
     errors: tuple[type[BaseException], ...] = (TrailbrakeError,)
-    mutator: Mutator | None = None
 
     def read_seeds(self) -> dict[str, bytes]:
         """Return the seeds by the names of their files; those of former findings begin with `found`."""
@@ -70,6 +68,13 @@ class FuzzTarget:
         else:
             accepted = True
         return accepted, time.process_time() - begin
+
+
+@cache
+def scratch_folder() -> Path:
+    """Return a folder for the files of cases, made on the first call."""
+    _FOLDERS.append(tempfile.TemporaryDirectory(prefix="trailbrake-fuzz-"))
+    return Path(_FOLDERS[-1].name)
 
 
 def with_file(name: str, load: Callable[[Path], Any]) -> Callable[[bytes], Any]:

@@ -1,15 +1,17 @@
-"""Every target on its seeds and on some seeded mutations; every decoder in the tree has a target."""
+"""Every target on its seeds and on cases made of them; every decoder in the tree has a target."""
 
 import ast
-import itertools
+import os
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers.source_tree import PACKAGE, module_nodes
+from hypothesis import find, given, settings
 
+from fuzz.cases import build_cases
 from fuzz.fuzz_target import SEEDS, FindingError, FuzzTarget
-from fuzz.mutation import mutated_cases
 from fuzz.targets import TARGETS
 from trailbrake.errors import DataError
 
@@ -152,15 +154,16 @@ def test_every_target_has_seeds_and_every_seed_a_target():
 
 
 @pytest.mark.parametrize("target", EACH)
-def test_seeds_and_mutations_of_them_raise_nothing_undeclared(target):
-    seeds = target.read_seeds()
-    for data in seeds.values():
+def test_seeds_and_cases_made_of_them_raise_nothing_undeclared(target):
+    for data in target.read_seeds().values():
         target.run_case(data)
-    for case in itertools.islice(
-        mutated_cases(list(seeds.values()), target.tokens, target.max_bytes, target.name, target.mutator),
-        target.quick_cases,
-    ):
+
+    @settings(max_examples=target.quick_cases)
+    @given(build_cases(target))
+    def run_cases(case):
         target.run_case(case)
+
+    run_cases()
 
 
 @pytest.mark.parametrize("target", EACH)
@@ -170,6 +173,25 @@ def test_no_text_that_repeats_itself_takes_long(target):
         repeated = (piece * (REPEATED // len(piece) + 1))[:REPEATED] if len(piece) < 50 else piece
         at = len(seed) * (3 + 2 * (number % 4)) // 10
         target.run_case(repeated if number % 5 == 0 else seed[:at] + repeated + seed[at:])
+
+
+def test_cases_are_made_of_seeds_and_tokens():
+    target = TARGETS["track_toml"]
+    seeds, token = set(target.read_seeds().values()), target.tokens[0]
+    case = find(build_cases(target), lambda case: token in case and case not in seeds and len(case) > 100)
+    assert len(case) <= target.max_bytes
+
+
+@pytest.mark.slow
+def test_the_command_fuzzes_the_targets_that_it_names():
+    folder = PACKAGE.parents[1] / "tests"
+    paths = os.pathsep.join([str(folder), str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ended = subprocess.run(
+        [sys.executable, "-m", "fuzz", "pad_report", "trend_steer", "--seconds", "2"], cwd=folder,
+        capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stdout.endswith("2 targets, no findings\n")
 
 
 def test_a_finding_is_one():

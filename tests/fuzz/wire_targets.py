@@ -10,9 +10,7 @@ import msgspec
 from helpers.beamng.contracts import make_default_interface
 from websockets.server import ServerProtocol
 
-from fuzz.fuzz_target import FuzzTarget
-from fuzz.scratch import scratch_folder
-from fuzz.structure import mutate_json, mutate_json_lines, mutate_pieces, mutate_words
+from fuzz.fuzz_target import FuzzTarget, scratch_folder
 from trailbrake.dashboard import page_messages, page_requests
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.options import EventLiveOptions
@@ -328,44 +326,38 @@ def run_page_request(data: bytes) -> None:
 
 
 WIRE_TARGETS = [
-    FuzzTarget("assetto_controls", run_assetto_controls, FLOATS, 200, mutator=mutate_words),
-    FuzzTarget("assetto_car", run_assetto_car, FLOATS + INTEGERS, 1000, mutator=mutate_words),
-    FuzzTarget("assetto_public", run_assetto_public, FLOATS, 200, mutator=mutate_words),
+    FuzzTarget("assetto_controls", run_assetto_controls, FLOATS, 200),
+    FuzzTarget("assetto_car", run_assetto_car, FLOATS + INTEGERS, 1000),
+    FuzzTarget("assetto_public", run_assetto_public, FLOATS, 200),
     FuzzTarget("assetto_sim_state", run_assetto_sim, FLOATS, 64),
-    FuzzTarget("assetto_debug_lines", assetto.decode_debug_lines, FLOATS + INTEGERS, 1000, mutator=mutate_words),
-    FuzzTarget("assetto_signals", run_assetto_signals, FLOATS, 1000, mutator=mutate_words),
+    FuzzTarget("assetto_debug_lines", assetto.decode_debug_lines, FLOATS + INTEGERS, 1000),
+    FuzzTarget("assetto_signals", run_assetto_signals, FLOATS, 1000),
     FuzzTarget("view_page", run_view_page, INTEGERS, 64),
     FuzzTarget("assetto_classic_page", run_classic_page, (*FLOATS, b"\x00\xd8", b"\x00\xdc"), 1000),
-    FuzzTarget("forza_stream", run_forza, FLOATS + INTEGERS, 2000, mutator=mutate_pieces),
-    FuzzTarget("forza_packet", run_forza_packet, FLOATS + INTEGERS, 400, mutator=mutate_words),
+    FuzzTarget("forza_stream", run_forza, FLOATS + INTEGERS, 2000),
+    FuzzTarget("forza_packet", run_forza_packet, FLOATS + INTEGERS, 400),
     FuzzTarget("pad_report", run_pad, INTEGERS, 32),
-    FuzzTarget("beamng_state", run_beamng_state, DOUBLES, 2000, mutator=mutate_pieces),
-    FuzzTarget("beamng_command", run_beamng_command, DOUBLES, 600, mutator=mutate_words),
-    FuzzTarget("beamng_signals", run_beamng_signals, DOUBLES, 600, mutator=mutate_words),
-    FuzzTarget("beamng_signal_command", run_beamng_signal_command, DOUBLES, 600, mutator=mutate_words),
+    FuzzTarget("beamng_state", run_beamng_state, DOUBLES, 2000),
+    FuzzTarget("beamng_command", run_beamng_command, DOUBLES, 600),
+    FuzzTarget("beamng_signals", run_beamng_signals, DOUBLES, 600),
+    FuzzTarget("beamng_signal_command", run_beamng_signal_command, DOUBLES, 600),
     FuzzTarget(
         "trend_telemetry",
         event_telemetry(TrendLink, EventLiveOptions()),
         (*JSON, b"1:02:03"),
-        mutator=mutate_json_lines,
     ),
-    FuzzTarget("trend_steer", run_trend_steer, JSON, mutator=mutate_json),
-    FuzzTarget("udacity_telemetry", event_telemetry(UdacityLink, EventLiveOptions()), JSON, mutator=mutate_json_lines),
-    FuzzTarget(
-        "udacity_pid_telemetry", event_telemetry(UdacityPidLink, UdacityPidOptions()), JSON, mutator=mutate_json_lines
-    ),
-    FuzzTarget(
-        "udacity_mpc_telemetry", event_telemetry(UdacityMpcLink, EventLiveOptions()), JSON, mutator=mutate_json_lines
-    ),
-    FuzzTarget("udacity_steers", run_udacity_steers, JSON, mutator=mutate_json),
-    FuzzTarget("donkeycar_messages", run_donkeycar, JSON, mutator=mutate_json_lines),
+    FuzzTarget("trend_steer", run_trend_steer, JSON),
+    FuzzTarget("udacity_telemetry", event_telemetry(UdacityLink, EventLiveOptions()), JSON),
+    FuzzTarget("udacity_pid_telemetry", event_telemetry(UdacityPidLink, UdacityPidOptions()), JSON),
+    FuzzTarget("udacity_mpc_telemetry", event_telemetry(UdacityMpcLink, EventLiveOptions()), JSON),
+    FuzzTarget("udacity_steers", run_udacity_steers, JSON),
+    FuzzTarget("donkeycar_messages", run_donkeycar, JSON),
     FuzzTarget(
         "socketio_frames",
         run_socketio,
         (*JSON, b"\n", b"0{", b"40", b"41", b"42[", b"44", b"2probe", b"3"),
-        mutator=mutate_json_lines,
     ),
-    FuzzTarget("plain_events", run_plain_events, (*JSON, b"\n", b'42["telemetry",'), mutator=mutate_json_lines),
+    FuzzTarget("plain_events", run_plain_events, (*JSON, b"\n", b'42["telemetry",')),
     FuzzTarget("websocket_bytes", run_websocket, (b"\r\n", b"\x81\x85", b"\x88\x80", b"\x09\x80", b"\xff\x7f"), 2000),
     FuzzTarget("camera_image", run_image, (b"\xff\xd8\xff", b"IHDR", b"IDAT", b"\xff\xda", b"\xff\xc4"), 4096),
     FuzzTarget("base64_text", run_base64, (b"=", b"-", b"_", b"\xff"), 400),

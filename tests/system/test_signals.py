@@ -7,7 +7,17 @@ import threading
 import pytest
 
 from trailbrake.system.breakable_call import StopInsisted
-from trailbrake.system.signals import CHILD_VARIABLE, handle_stop_signals
+from trailbrake.system.signals import (
+    CHILD_VARIABLE,
+    CTRL_CLOSE,
+    CTRL_LOGOFF,
+    CTRL_SHUTDOWN,
+    LONGEST_S,
+    STOP_S,
+    ConsoleEndHandler,
+    handle_console_end,
+    handle_stop_signals,
+)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
@@ -147,3 +157,25 @@ def test_when_the_terminal_is_gone_lines_for_it_go_nowhere():
         assert said.readline() == "ended in order\n"
     patience.cancel()
     assert process.wait(20.0) == 0
+
+
+@pytest.mark.parametrize("event", [CTRL_CLOSE, CTRL_LOGOFF, CTRL_SHUTDOWN])
+def test_an_event_that_ends_the_process_requests_a_quick_stop_once_and_then_holds_windows_up(event):
+    seen = []
+    handler = ConsoleEndHandler(seen.append, seen.append)
+    assert handler(event)
+    assert seen == [STOP_S, LONGEST_S], "the stop first, then the wait"
+    assert handler(event)
+    assert seen == [STOP_S, LONGEST_S, LONGEST_S]
+
+
+@pytest.mark.parametrize("event", [0, 1])
+def test_keys_are_signals_and_left_to_python(event):
+    handler = ConsoleEndHandler(lambda seconds: pytest.fail("no end"), lambda seconds: pytest.fail("no wait"))
+    assert not handler(event)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a console of Windows has them")
+def test_other_systems_have_no_such_events():
+    with handle_console_end(lambda seconds: pytest.fail("no end")):
+        pass

@@ -13,7 +13,7 @@ from cyclopts import App, CycloptsError, Parameter
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.output import print_json
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.run.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
@@ -23,6 +23,12 @@ _DEFAULT_SIM: dict[str, str] = {
     "learn": LearnOptions.sim,
     "watch": WatchOptions.sim,
     "record": "forza",
+}
+
+# Flags that went, by the words before them, with what to use instead. They are refused by name for one release.
+_REMOVED_FLAGS = {
+    ("evaluate", "--video"): "evaluate --record keeps recordings, and trailbrake replay FILE --watch shows one",
+    ("train", "rl", "--video"): "trailbrake drive --driver policy:FILE --watch shows the policy's laps",
 }
 
 
@@ -109,9 +115,16 @@ def _find_sim_flag(tokens: list[str]) -> str:
     return _DEFAULT_SIM.get(verb, DriveFlags.sim)
 
 
+def _check_removed_flags(tokens: list[str]) -> None:
+    for (*words, flag), hint in _REMOVED_FLAGS.items():
+        if tokens[: len(words)] == words and any(token.partition("=")[0] == flag for token in tokens):
+            raise UsageError("this flag was removed", where=f"{' '.join(words)} {flag}", hint=hint)
+
+
 def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
+        _check_removed_flags(tokens)
         verb, name = [*tokens, "", ""][:2]
         app = build_command_line(registry.find(_find_sim_flag(tokens)), verb, name, tokens)
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")

@@ -21,7 +21,7 @@ COURSE_PARTS = frozenset({"track", "car"})  # what COURSE_NEEDS may name
 _FOLDER = Path(__file__).parent
 _NOT_DRIVERS = {
     "__init__", "adaptive_plan", "axle_slip_meter", "driver_registry", "check", "course_probe", "delay_compensation",
-    "gains", "field_reads", "fmu", "fmu_archive", "policy", "policy_archive", "policy_file", "probe_states",
+    "gains", "field_reads", "fmu", "policy", "policy_archive", "policy_file", "probe_states",
     "race_policy", "race_policy_file", "rehearsal", "road_return", "tracking_plan",
 }  # fmt: skip
 

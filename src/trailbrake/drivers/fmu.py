@@ -14,11 +14,11 @@ import math
 import shutil
 import tempfile
 import weakref
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from trailbrake.drivers.fmu_archive import check_archive
 from trailbrake.errors import DataError, DriverError, UsageError, suggest_names
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, WheelTorque
@@ -26,6 +26,7 @@ from trailbrake.state.command_values import VALUE_NAMES, CommandEdges
 from trailbrake.state.controls import MAX_CUSTOM_VALUES
 from trailbrake.state.signals import is_signal_name
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, state_row
+from trailbrake.user_files import open_user_file
 
 FIRST_STEP = 0.005  # s, the first step of an FMU that suggests none
 OPTIONAL = "optional: "  # before the description of an input that may be NaN
@@ -40,6 +41,33 @@ _OUTPUTS = [
     *(f"{_CUSTOM}{number}" for number in range(1, MAX_CUSTOM_VALUES + 1)),
     *(f"{_COMMAND}{name}" for names in VALUE_NAMES.values() for name in names),
 ]
+MAX_UNPACKED = 2_000_000_000  # bytes; the largest FMUs bring an interpreter with its packages for several systems
+MAX_DESCRIPTION = 20_000_000  # bytes of modelDescription.xml, which is parsed into some ten times as much memory
+MAX_MEMBERS = 50_000
+DESCRIPTION = "modelDescription.xml"
+
+
+def check_archive(path: Path) -> None:
+    """Check what an archive says about its members; zipfile unpacks no more than that of each.
+
+    Raises:
+        UsageError: the file cannot be read.
+        DataError: it is no zip archive, or unpacks to more than an FMU does.
+    """
+    try:
+        with open_user_file(path, "FMU") as file, zipfile.ZipFile(file) as archive:
+            sizes = {"": 0} | {member.filename: member.file_size for member in archive.infolist()}
+            members, unpacked = len(archive.infolist()), sum(member.file_size for member in archive.infolist())
+    # What zipfile raises for damaged archives: besides its own, errors of their offsets, names and methods.
+    except (zipfile.BadZipFile, ValueError, RuntimeError, OSError, EOFError) as error:
+        raise DataError(f"cannot be read as an FMU: {error}", where=str(path), expected="a zip archive") from error
+    for what, limit, got in (
+        ("bytes unpacked", MAX_UNPACKED, unpacked),
+        ("files", MAX_MEMBERS, members),
+        (f"bytes of {DESCRIPTION}", MAX_DESCRIPTION, sizes.get(DESCRIPTION, 0)),
+    ):
+        if got > limit:
+            raise DataError("too large for an FMU", where=str(path), expected=f"{limit} {what} at most", got=str(got))
 
 
 class FmuDriver:

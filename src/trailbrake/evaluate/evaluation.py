@@ -19,7 +19,6 @@ from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.cell_task import CELL_TASK, decode_answer, encode_job
-from trailbrake.evaluate.cell_video import add_videos
 from trailbrake.evaluate.evaluation_page import write_page
 from trailbrake.evaluate.kept_lines import follow_kept_lines
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
@@ -68,10 +67,6 @@ def evaluate(
     with mirror_results(running.out or default_folder(), running.mirror, say):
         driven = drive_planned_cells(planned, running, say, show_share)
         rows = build_rows(planned, driven.results)
-        if running.video:
-            add_videos(
-                rows, [item for item in planned if item.cell in driven.results], ResultFolder(driven.folder), say
-            )
         judged = [row for row in rows if row["role"] == "judged"]
         errors = compare_files([item.cell for item in planned if item.role == "judged"])
         result: JsonObject = {
@@ -173,7 +168,7 @@ def _drive_cells(
     cells: Sequence[Cell], folder: ResultFolder, running: EvaluationRunOptions, stopped: Stopped, pool: TaskPool
 ) -> Iterator[tuple[Cell, CellResult]]:
     """Yield cells with their results, as they come."""
-    recordings = [folder.find_recording(cell) if running.record or running.video else None for cell in cells]
+    recordings = [folder.find_recording(cell) if running.record else None for cell in cells]
     arguments = [encode_job(cell, recording, pool.is_remote) for cell, recording in zip(cells, recordings, strict=True)]
     for index, task_answer in pool.run_tasks(CELL_TASK, arguments, stopped):
         answer, recording = decode_answer(task_answer), recordings[index]

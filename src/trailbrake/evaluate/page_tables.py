@@ -2,7 +2,6 @@
 
 import math
 from typing import Any
-from urllib.parse import quote
 
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.pages.rendering import escape_html
@@ -44,8 +43,6 @@ def _list_cell_texts(row: JsonValues) -> list[tuple[str, str]]:
         for lap in row["laps"]
     )
     outcome = escape_html(row["outcome"] + (f": {row['ended']}" if row["ended"] else ""))
-    if row.get("video"):
-        outcome += f" <a href='{escape_html(quote(row['video']))}'>video</a>"
     return [
         ("name", escape_html(row["car"])), ("name", escape_html(row["track"])), ("name", driver),
         ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])), ("", format_best_lap(row)),

@@ -72,10 +72,6 @@ class ResultFolder:
         """Return the file of a cell's recording."""
         return self.recordings / f"{self._fingerprint(cell)}.mcap"
 
-    def find_video(self, cell: Cell) -> Path:
-        """Return the file of a cell's video, without its ending."""
-        return self.path / "videos" / self._fingerprint(cell)
-
     def read_result(self, cell: Cell) -> CellResult | None:
         """Return the result of a cell; None where it has none, or none that can be used."""
         path = self._cells / f"{self._fingerprint(cell)}.json"

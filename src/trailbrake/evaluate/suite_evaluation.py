@@ -10,11 +10,10 @@ import msgspec
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
-from trailbrake.evaluate.cell_video import add_videos
 from trailbrake.evaluate.evaluation import build_rows, default_folder, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, fingerprint_cell
-from trailbrake.evaluate.result_folder import ResultFolder, mirror_results
+from trailbrake.evaluate.result_folder import mirror_results
 from trailbrake.evaluate.suite import Suite, compute_ratio, list_suite_cells, load_suite, score_drivers
 from trailbrake.evaluate.suite_page import write_suite_page
 from trailbrake.json_types import JsonObject
@@ -100,8 +99,6 @@ def _drive_suite(
 ) -> JsonObject:
     driven = drive_planned_cells(planned, running, say, show_share)
     rows = build_rows(planned, driven.results)
-    if running.video:
-        add_videos(rows, planned, ResultFolder(driven.folder), say)
     for row, item in zip(rows, planned, strict=True):
         row["ratio"] = compute_ratio(suite, item.cell, driven.results[item.cell])
         row["reference_s"] = row["best_s"] / row["ratio"]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from trailbrake.errors import UsageError
 from trailbrake.observe.actions import ActionSpec, find_action
 from trailbrake.observe.features import PER_WHEEL, Feature
-from trailbrake.observe.line_preview import write_line_preview
 from trailbrake.observe.observation_kernels import (
     CURVATURE_TERM,
     NearestCars,
@@ -30,7 +29,7 @@ from trailbrake.observe.parts import (
     ScanPart,
     find_part,
 )
-from trailbrake.observe.plan_preview import PlanPreview, write_plan_preview
+from trailbrake.observe.plan_preview import PlanPreview, write_line_preview, write_plan_preview
 from trailbrake.observe.rewards import PAST_END, End, Reward, find_end, find_reward
 from trailbrake.observe.road_preview import RoadPoses, write_road_preview
 from trailbrake.state.car_state import WHEEL_NAMES

@@ -2,23 +2,30 @@
 
 import contextlib
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
-from trailbrake.optimal.curvature_line import solve_curvature_line
+from trailbrake.optimal.guess import guess_motion
+from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
 from trailbrake.optimal.line_report import write_line_report
-from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, plan_minimum_time
+from trailbrake.optimal.mesh import mesh_road
+from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, find_start_offsets, plan_minimum_time
 from trailbrake.optimal.options import LineOptions
 from trailbrake.optimal.replay import replay_solution
-from trailbrake.optimal.vehicle_model import import_casadi, vehicle_from_car
+from trailbrake.optimal.transcription import scale_unknowns
+from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi, vehicle_from_car
 from trailbrake.optimal.worth import rank_worth, stage_lengths, sum_worth
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_cache import cached_line_path, prune_cache
 from trailbrake.planning.line_file import LineFile, car_digest, read_line, write_line
+from trailbrake.planning.path_room import PathRoom
+from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
@@ -112,3 +119,24 @@ def _check_options(options: LineOptions) -> None:
     ):
         if not low <= value <= high:
             raise UsageError("out of range", where=name, expected=f"{low:g} .. {high:g}", got=f"{value:g}")
+
+
+TUBE = 0.1  # m to either side of the line: an offset that is given exactly leaves a programme without an inside
+TUBE_SMOOTHING = 0.02  # s m, of the coarse solution
+
+
+def solve_curvature_line(road: Road, car: VehicleModel, step: float, room: PathRoom) -> MeshSolution:
+    """Return the quickest motion of a car that stays within `TUBE` of the minimum-curvature line.
+
+    Args:
+        road: the road.
+        car: the car.
+        step: m between stages.
+        room: that the car needs beside its path.
+    """
+    mesh = mesh_road(road, step, room)
+    offset = find_start_offsets(road, mesh, room, START_WEIGHTS[0])
+    tube = replace(mesh, left=np.minimum(offset + TUBE, mesh.left), right=np.maximum(offset - TUBE, mesh.right))
+    coarse, finest = LEVELS[0]._replace(smoothing=TUBE_SMOOTHING), LEVELS[-1]._replace(barrier=LEVELS[1].barrier)
+    first = solve_mesh(car, tube, coarse, scale_unknowns(guess_motion(car, tube, offset)))
+    return solve_mesh(car, tube, finest, first.x)

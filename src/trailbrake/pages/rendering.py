@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from urllib.parse import quote
 
 from trailbrake.errors import UsageError
 
@@ -64,21 +63,6 @@ def write_page_file(path: Path, page: str) -> Path:
     except OSError as error:
         raise UsageError("cannot write the page", where=str(path), got=error.strerror or str(error)) from error
     return path
-
-
-def build_video_figure(source: str, caption: str) -> str:
-    """Return a video, or an animated picture, with its caption as HTML.
-
-    Args:
-        source: its path from the page, with /.
-        caption: plain text.
-    """
-    address, text = escape_html(quote(source)), escape_html(caption)
-    player = (
-        f'<img src="{address}" alt="{text}">' if source.endswith(".png")
-        else f'<video src="{address}" aria-label="{text}" controls muted loop playsinline preload="metadata"></video>'
-    )  # fmt: skip
-    return f'<figure class="video">{player}<figcaption>{text}</figcaption></figure>'
 
 
 def escape_html(text: str) -> str:

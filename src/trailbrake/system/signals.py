@@ -10,12 +10,12 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
 from trailbrake.system.breakable_call import BreakableCall, StopInsisted
-from trailbrake.system.console_events import handle_console_end
 
 CHILD_VARIABLE = "TRAILBRAKE_CHILD"  # set for a process of ours that is to end when its standard input does
 
@@ -24,6 +24,52 @@ _HANGUP = getattr(signal, "SIGHUP", None)
 _SIGNALS = [signal.SIGINT, signal.SIGTERM]
 # The rest by name, because no system has all. SIGBREAK is the only one that reaches a process group of its own there.
 _SIGNALS += [getattr(signal, name) for name in ("SIGHUP", "SIGQUIT", "SIGBREAK") if hasattr(signal, name)]
+CTRL_CLOSE, CTRL_LOGOFF, CTRL_SHUTDOWN = 2, 5, 6  # Windows' names end with _EVENT
+STOP_S = 3.0  # s that a stop may take: of the 5 that Windows gives, the others are for recording and report
+LONGEST_S = 30.0  # s, longer than Windows waits
+
+
+class ConsoleEndHandler:
+    """Handles the end of Windows' console: its window is closed, the user logs off, the machine shuts down.
+
+    The system runs it in a thread of its own, and ends the process when it returns, or about 5 s after the event
+    (HandlerRoutine and SetConsoleCtrlHandler in Microsoft's documentation): it returns only when that waits no longer.
+
+    Args:
+        end: called once with the seconds that a stop may take, in a thread of Windows'.
+        sleep: lets the rest of the process do what is left, and end; s.
+    """
+
+    def __init__(self, end: Callable[[float], None], sleep: Callable[[float], None] = time.sleep) -> None:
+        self._end, self._sleep, self._has_ended = end, sleep, False
+
+    def __call__(self, event: int) -> bool:
+        """Return whether the event was handled: Ctrl-C and Ctrl-Break are signals, and not of this handler."""
+        if event not in (CTRL_CLOSE, CTRL_LOGOFF, CTRL_SHUTDOWN):
+            return False
+        if not self._has_ended:
+            self._has_ended = True
+            self._end(STOP_S)
+        self._sleep(LONGEST_S)
+        return True
+
+
+@contextmanager
+def handle_console_end(end: Callable[[float], None]) -> Iterator[None]:
+    """Call `end` at an event that ends Windows' console during the `with`; other systems have none."""
+    if sys.platform != "win32":
+        yield
+        return
+    import ctypes
+
+    kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    routine = ctypes.WINFUNCTYPE(ctypes.c_int, ctypes.c_uint)(ConsoleEndHandler(end))
+    is_set = kernel.SetConsoleCtrlHandler(routine, True)
+    try:
+        yield
+    finally:
+        if is_set:
+            kernel.SetConsoleCtrlHandler(routine, False)
 
 
 @contextmanager

@@ -17,20 +17,6 @@ def make_rows(count):
     return rows
 
 
-def test_videos_beside_the_page_are_shown(tmp_path):
-    (tmp_path / "videos").mkdir()
-    for name in ("gen:7.webm", "a<b.png", "notes.txt"):
-        (tmp_path / "videos" / name).write_text("")
-    page = write_curves_page(tmp_path / "curves.html", "a", make_rows(2)).read_text("utf-8")
-    assert '<video src="videos/gen%3A7.webm"' in page
-    assert '<img src="videos/a%3Cb.png" alt="a&lt;b">' in page
-    assert "notes" not in page
-    assert (
-        "video"
-        not in write_curves_page(tmp_path / "x" / "c.html", "a", make_rows(2)).read_text("utf-8").split("<h1>")[1]
-    )
-
-
 def test_the_page_has_the_laps_and_ranks_what_was_judged(tmp_path):
     page = write_curves_page(tmp_path / "curves.html", "a<b", make_rows(6)).read_text("utf-8")
     assert "a&lt;b: how it learned to drive" in page

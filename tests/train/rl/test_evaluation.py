@@ -1,6 +1,5 @@
 import math
 
-import numpy as np
 import pytest
 from helpers.race_policies import follow_plan
 
@@ -25,12 +24,11 @@ def test_before_the_first_lap_the_one_that_gets_farther_is_better():
 
 @pytest.mark.slow
 def test_laps_of_a_cautious_policy_are_timed_and_a_blind_one_crashes():
-    options = RlOptions(track="pinegrove", kerbs=False, video=True)  # the policy made by hand needs room
+    options = RlOptions(track="pinegrove", kerbs=False)  # the policy made by hand needs room
     evaluator = LapEvaluator(options)
     try:
         (careful,) = evaluator.evaluate(follow_plan())
         (again,) = evaluator.evaluate(follow_plan())
-        (path,) = evaluator.paths
         (blind,) = evaluator.evaluate(follow_plan(slower=-20.0))
     finally:
         evaluator.close()
@@ -39,9 +37,3 @@ def test_laps_of_a_cautious_policy_are_timed_and_a_blind_one_crashes():
     assert careful.laps == pytest.approx(8.0, abs=0.1)
     assert 1.05 < careful.ratio < 1.7
     assert blind.crashes == 4
-    # The first car has driven two lengths of the road.
-    way = np.hypot(np.diff(path.x), np.diff(path.y)).sum()
-    assert way == pytest.approx(2.0 * evaluator.tracks[0].road.length, rel=0.03)
-    assert np.diff(path.time) == pytest.approx(options.period)
-    (crash,) = evaluator.paths
-    assert crash.time[-1] < path.time[-1]

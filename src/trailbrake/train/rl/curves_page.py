@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.analysis.video_file import VIDEO_SUFFIXES
-from trailbrake.pages.rendering import THEME, build_video_figure, escape_html, render_framed_page, write_page_file
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 
 PAGE_FILE = "curves.html"
-VIDEO_FOLDER, MOST_VIDEOS = "videos", 3  # beside the page
 MOST_POINTS = 400  # of a curve; more are averaged
 MOST_TRACKS = 3  # with a curve of their own: the colours of charts
 MOST_ROWS = 30  # of the table
@@ -26,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 def write_curves_page(path: Path, name: str, rows: Sequence[Row]) -> Path:
-    """Write the page of a training, with the videos that are beside it, and return where it is.
+    """Write the page of a training and return where it is.
 
     Args:
         path: of the page.
@@ -62,17 +60,8 @@ def write_curves_page(path: Path, name: str, rows: Sequence[Row]) -> Path:
         ),
         shares=_draw_shares(rows),
         policies=_build_table(rows, tracks),
-        videos=_show_videos(path.parent / VIDEO_FOLDER),
     )
     return write_page_file(path, page)
-
-
-def _show_videos(folder: Path) -> str:
-    files = [path for path in sorted(folder.glob("*")) if path.suffix in VIDEO_SUFFIXES]
-    if not files:
-        return ""
-    shown = "".join(build_video_figure(f"{VIDEO_FOLDER}/{path.name}", path.stem) for path in files)
-    return f'<h2>Laps of the best policy</h2><div class="charts">{shown}</div>'
 
 
 def _number(row: Row, key: str) -> float:

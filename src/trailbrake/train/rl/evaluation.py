@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.analysis.map_frames import DrivenPath
 from trailbrake.control.network import Floats, NetworkLayer
 from trailbrake.drivers.race_policy_file import RacePolicy, normalise
 from trailbrake.env.batch import RaceBatch
@@ -20,7 +19,6 @@ Array = NDArray[np.float64]
 
 CARS_PER_TRACK = 4
 SLOWEST = 3.0  # planned lap times after which a car counts as too slow
-_POSE = (Feature.X, Feature.Y, Feature.YAW, Feature.VELOCITY_X)
 CRASH_PENALTY = 10.0  # in the score, where all cars crash
 
 
@@ -64,20 +62,14 @@ class LapEvaluator:
 
     Args:
         options: of the training.
-
-    Attributes:
-        tracks: that policies are judged by.
-        paths: of the first car on each track in the last evaluation, where the options want videos.
     """
 
     def __init__(self, options: RlOptions) -> None:
         self._options = options
-        self.paths: list[DrivenPath] = []
         names = options.judged_tracks
         race = race_options(options, evaluation=True)
         self._batch = RaceBatch(race, CARS_PER_TRACK * len(names), threads=options.threads)
         self._batch.reset(0)
-        self.tracks = self._batch.tracks
         pairs = zip(self._batch.tracks, self._batch.cars, strict=True)
         self._planned = [Course(track, car, on_kerbs=race.plan_on_kerbs).profile.lap_time for track, car in pairs]
 
@@ -88,7 +80,6 @@ class LapEvaluator:
         crossings = np.full((options.laps + 1, batch.n), math.nan)  # s at which each car has driven k lengths
         crossings[0] = 0.0
         driven, crashed = np.zeros(batch.n), np.zeros(batch.n, bool)
-        poses: list[Array] = []
         limit = SLOWEST * options.laps * max(self._planned)
         for tick in range(math.ceil(limit / options.period)):
             outputs = policy.squash_outputs(_run_batch(policy.layers, normalise(seen, policy.mean, policy.scale)))
@@ -96,9 +87,6 @@ class LapEvaluator:
             seen, _, ends = batch.step(commands)
             going = ~crashed & (driven < options.laps)
             now = batch.feature_values(Feature.LAPS)
-            if options.video:
-                pose = np.stack([batch.feature_values(feature) for feature in _POSE])
-                poses.append(np.where(going, pose, math.nan)[:, ::CARS_PER_TRACK])
             lap = np.floor(now).astype(np.int64)
             for k in np.flatnonzero(going & (now > driven) & (lap > np.floor(driven)) & (lap >= 1)):
                 share = (lap[k] - driven[k]) / (now[k] - driven[k])
@@ -108,7 +96,6 @@ class LapEvaluator:
             if not (~crashed & (driven < options.laps)).any():
                 break
         crashed |= driven < options.laps
-        self.paths = self._build_paths(np.array(poses)) if options.video else []
         return [self._judge_track(k, crossings, driven, crashed) for k in range(len(self._planned))]
 
     def _judge_track(self, k: int, crossings: Array, driven: Array, crashed: NDArray[np.bool_]) -> TrackResult:
@@ -118,15 +105,6 @@ class LapEvaluator:
         mean = float(times.mean()) if len(times) else math.nan
         name, planned = self._options.judged_tracks[k], self._planned[k]
         return TrackResult(name, planned, mean, float(driven[here].sum()), int(crashed[here].sum()), CARS_PER_TRACK)
-
-    def _build_paths(self, poses: Array) -> list[DrivenPath]:
-        # `poses`: (ticks, 4, tracks), NaN after a car has ended its laps.
-        time: Array = np.arange(1, len(poses) + 1, dtype=np.float64) * self._options.period
-        paths = []
-        for k in range(poses.shape[2]):
-            good = np.isfinite(poses[:, 0, k])
-            paths.append(DrivenPath(time[good], *np.asarray(poses[good, :, k].T, np.float64)))
-        return paths
 
     def close(self) -> None:
         """End the threads of the world."""

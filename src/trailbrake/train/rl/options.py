@@ -63,7 +63,6 @@ class RlOptions:
         on: with --workers above 1, where they run: left out, on this machine; ray = on the Ray cluster of this machine
             or a new one; ray://HOST:PORT = on another; see docs/scale.md.
         resume: whether to go on from the checkpoint in the folder, or in its mirror where the folder has none.
-        video: whether to write videos of the best policy's laps on the first tracks that judge it, at the end.
         mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of the run's folder while it changes; see
             docs/scale.md.
     """
@@ -99,7 +98,6 @@ class RlOptions:
     workers: int = 1
     on: str = ""
     resume: bool = False
-    video: bool = False
     mirror: str = ""
 
     @property

@@ -6,12 +6,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from trailbrake.analysis.lap_video import write_lap_video
-from trailbrake.analysis.map_frames import DrivenPath
 from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
-from trailbrake.errors import DataError, TrailbrakeError, UsageError
-from trailbrake.record.file_names import safe_name
+from trailbrake.errors import DataError, UsageError
 from trailbrake.storage.folder_mirror import mirror_folder
 from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
@@ -20,7 +17,7 @@ from trailbrake.tasks.pool_choice import open_team
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import CurveWriter
-from trailbrake.train.rl.curves_page import MOST_VIDEOS, PAGE_FILE, VIDEO_FOLDER, write_curves_page
+from trailbrake.train.rl.curves_page import PAGE_FILE, write_curves_page
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
@@ -66,7 +63,6 @@ class _Run:
     progress: TrainingProgress
     say: Callable[[str], None]
     results: list[TrackResult] = field(default_factory=list)
-    best_paths: list[DrivenPath] = field(default_factory=list)
     saved_at: float = 0.0
     save_error: str = ""
 
@@ -109,7 +105,6 @@ class _Run:
         score = score_results(self.results)
         if score < progress.best_score:
             self.progress = replace(progress, best_score=score, best_iteration=progress.iteration)
-            self.best_paths = self.evaluator.paths
             policy.about["laps"] = {result.track: round(result.lap_time, 3) for result in self.results}
             try:
                 write_race_policy(options.out / POLICY_FILE, policy)
@@ -123,16 +118,6 @@ class _Run:
         self.say(f"iteration {progress.iteration}, {progress.steps / 1e6:.1f} M steps, {minutes:.1f} min: {laps};"
                  f" {crashes} of {cars} cars crashed{is_best}")  # fmt: skip
         return {"score": score, "crashes": crashes, **{f"lap_s/{r.track}": r.lap_time for r in self.results}}
-
-    def write_videos(self) -> None:
-        """Write a lap of the best policy on the first tracks, where it was found in this run."""
-        shown = list(zip(self.evaluator.tracks, self.options.judged_tracks, self.best_paths, strict=False))
-        for track, name, path in shown[:MOST_VIDEOS]:
-            title = f"{name}, iteration {self.progress.best_iteration}"
-            try:
-                write_lap_video(self.options.out / VIDEO_FOLDER / safe_name(name), track.road, path, title)
-            except TrailbrakeError as error:
-                self.say(f"no video: {error}")
 
     def save(self) -> None:
         """Write the checkpoint; where that fails the last good one stays, and the training goes on."""
@@ -230,7 +215,6 @@ def _train_learner(
                 run.save()
         if run.progress.iteration % options.evaluate_every and run.progress.iteration > done.iteration:
             run.judge()
-        run.write_videos()
         run.save()
     if run.save_error:
         raise UsageError(run.save_error, where=str(options.out), hint="make room, then go on with --resume")

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from trailbrake.cars.car_library import load_car
 from trailbrake.kernels import jit
 from trailbrake.world.batch import Batch
+from trailbrake.world.outer_step import AIR_TEMPERATURE, heat_and_wear_tyre
 from trailbrake.world.row_layout import ControlRow, StateRow
-from trailbrake.world.tyre_wear import AIR_TEMPERATURE, heat_and_wear_tyre
 
 PERIOD = 0.003
 
