@@ -8,6 +8,7 @@ forza-data-out, 3.3).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 from trailbrake.driving.loop.drive_loop import SamplePacer
@@ -140,10 +141,10 @@ class PadProbe:
         self.driven_at = self.now
         axis, level = self._steps[len(self._echoes)]
         if math.isnan(self._sent_at):
-            if getattr(controls, axis) == level:  # the supervisor limits how fast the steer changes
+            if attrgetter(axis)(controls) == level:  # the supervisor limits how fast the steer changes
                 self._sent_at = state.time
             return
-        value: float = getattr(state, axis)
+        value: float = attrgetter(axis)(state)
         error, delay = abs(value - level), state.time - self._sent_at
         if error <= TOLERANCE or delay > ECHO_LIMIT_S:
             shown = "came back" if error <= TOLERANCE else f"shows {value:+.2f}"
