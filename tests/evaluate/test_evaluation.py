@@ -54,18 +54,6 @@ def test_cells_are_driven_once_and_one_that_dies_is_a_row(tmp_path):
     assert again["cells"][1] == reference
 
 
-@pytest.mark.slow
-def test_results_in_a_mirror_count_on_another_machine(tmp_path):
-    pytest.importorskip("fsspec")
-    url = f"memory://evaluation/{tmp_path.name}"
-    options = EvaluationOptions(drivers=str(write_driver(tmp_path)), laps=1, seconds=2.0)
-    first = evaluate(options, EvaluationRunOptions(out=tmp_path / "a", jobs=1, mirror=url), lambda text: None)
-    other = evaluate(options, EvaluationRunOptions(out=tmp_path / "b", jobs=1, mirror=url), lambda text: None)
-    assert (first["drove"], other["drove"], other["kept"]) == (1, 0, 1)
-    assert other["cells"] == first["cells"]
-    assert (tmp_path / "b" / "evaluation.html").is_file()
-
-
 def test_names_are_checked_before_anything_is_driven(tmp_path):
     running = EvaluationRunOptions(out=tmp_path / "none")
     for options in (

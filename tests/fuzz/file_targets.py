@@ -189,7 +189,7 @@ def _digest_search() -> bytes:
 
 
 def read_trials(path: Path) -> None:
-    """Read the trials of a search, which may come from a mirror that others write."""
+    """Read the trials of a search."""
     path.write_bytes(path.read_bytes().replace(PRESENT, _digest_search()))
     journal = TrialJournal(path, TuneOptions())
     if not all(math.isfinite(cost) for cost in journal._costs.values()):

@@ -44,7 +44,6 @@ WITHOUT_TARGET = {
     "evaluate/result_folder.py": "results of our own evaluation, by their types; others are driven again",
     "train/clone_sweep.py": "results of our own sweep, by their types; others are learned again",
     "train/clone_task.py": "trainings that the sweep wrote for its own workers",
-    "storage/mirrored_files.py": "the state that the mirror wrote itself; files as bytes",
     "evaluate/cell_task.py": "cells that the evaluation wrote for its own workers",
     "evaluate/suite.py": "the package's own data",
     "race/heat_task.py": "recordings and reports of its own heat, as bytes",

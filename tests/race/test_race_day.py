@@ -84,20 +84,6 @@ def test_a_day_is_run_once_and_goes_on_where_it_was_left(tmp_path, quick):
     assert slower["digest"] != first["digest"]
 
 
-def test_a_day_goes_on_elsewhere_from_its_mirror(tmp_path, quick):
-    pytest.importorskip("fsspec")
-    url = f"memory://races/{tmp_path.name}"
-    here, there = tmp_path / "a", tmp_path / "b"
-    here.mkdir()
-    there.mkdir()
-    first, _ = run(here, mirror=url)
-    second, said = run(there, mirror=url)
-    assert said[0] == f"1 file fetched from {url}"
-    assert (second["ran"], second["kept"], second["digest"]) == (0, 4, first["digest"])
-    with pytest.raises(TrailbrakeError, match="--mirror, --out: recordings that are not beside"):
-        run(here, mirror=url, out=tmp_path / "c")
-
-
 def test_an_entry_that_does_not_repeat_is_found(tmp_path, quick):
     run(tmp_path)
     quick[0] = 1e-9

@@ -11,7 +11,7 @@ def test_trials_are_found_again_whatever_was_cut_off(tmp_path):
     with path.open("a") as file:
         file.write('{"search": "half a li')
     journal.add_trial({"a": 0.2, "b": 2.0}, 5.0)
-    again = TrialJournal(path, replace(options, trials=9, jobs=3, batch=4, mirror="memory://x"))
+    again = TrialJournal(path, replace(options, trials=9, jobs=3, batch=4))
     assert again.find_cost({"b": 1 / 3, "a": 0.1}) == 61.23456789012345
     assert again.find_cost({"a": 0.2, "b": 2.0}) == 5.0
     assert again.find_cost({"a": 0.2, "b": 2.1}) is None

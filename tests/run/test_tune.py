@@ -1,5 +1,6 @@
 """The search for gains: it finds what it can, alone or side by side."""
 
+import shutil
 import signal
 from dataclasses import replace
 
@@ -85,10 +86,12 @@ def test_a_search_that_was_broken_off_goes_on_and_finds_the_same(tmp_path, monke
     track.write_text("closed = false\n[[segment]]\nstraight = 60.0\n", "utf-8")
     options = TuneOptions(driver="cruise", track=str(track), trials=5, only="speed", out=tmp_path / "whole.toml")
     whole = tune_gains(find("forza"), options)
-    parts = replace(options, out=tmp_path / "parts.toml", mirror=f"memory://tune/{tmp_path.name}")
+    parts = replace(options, out=tmp_path / "parts.toml")
     tune_gains(find("forza"), replace(parts, trials=2))
     driven, drive = [], GainSearch.trial_cost
     monkeypatch.setattr(GainSearch, "trial_cost", lambda self, values: driven.append(values) or drive(self, values))
-    moved = replace(parts, out=tmp_path / "elsewhere" / "parts.toml")  # on another machine: the trials are fetched
+    moved = replace(parts, out=tmp_path / "elsewhere" / "parts.toml")  # as on another machine
+    moved.out.parent.mkdir()
+    shutil.copy(tmp_path / "parts.trials.jsonl", moved.out.parent)
     assert tune_gains(find("forza"), moved) == {**whole, "out": str(moved.out)}
     assert len(driven) == 3

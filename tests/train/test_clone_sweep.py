@@ -76,16 +76,6 @@ def test_a_sweep_goes_on_and_the_best_policy_is_the_result(tmp_path, learned):
     assert (learned[0], learned[1]) == (3, 2)
 
 
-def test_a_mirror_has_the_policies_for_another_machine(tmp_path, learned):
-    pytest.importorskip("fsspec")
-    laps = tmp_path / "laps.mcap"
-    laps.write_bytes(b"123")
-    sweep = CloneSweepOptions(sweep=("seed=1,2",), mirror=f"memory://clones/{tmp_path.name}")
-    for name in ("a", "b"):
-        result = sweep_clones([laps], CloneOptions(out=tmp_path / name / "mine.npz"), sweep)
-    assert (result["kept"], (tmp_path / "b" / "mine.npz").read_bytes()) == (2, b"policy 2")
-
-
 def test_wrong_options_are_refused_before_anything_is_learned(tmp_path, learned, capsys):
     laps = tmp_path / "laps.mcap"
     laps.write_bytes(b"123")

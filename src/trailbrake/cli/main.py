@@ -27,6 +27,13 @@ _DEFAULT_SIM: dict[str, str] = {
 
 # Flags that went, by the words before them, with what to use instead. They are refused by name for one release.
 _REMOVED_FLAGS = {
+    **{
+        (
+            *verb,
+            "--mirror",
+        ): "copy the folder by the tool of your store, as rclone or aws s3 sync, or mount it there"
+        for verb in (("evaluate",), ("race",), ("tune",), ("train", "clone"), ("train", "rl"))
+    },
     ("evaluate", "--video"): "evaluate --record keeps recordings, and trailbrake replay FILE --watch shows one",
     ("train", "rl", "--video"): "trailbrake drive --driver policy:FILE --watch shows the policy's laps",
 }

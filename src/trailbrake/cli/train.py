@@ -44,7 +44,7 @@ def clone(
     if sweep.sweep:
         return _sweep_clones(list(folders), options or CloneOptions(), sweep, json)
     if sweep != CloneSweepOptions():
-        raise UsageError("one policy needs no processes", where="--jobs, --on, --mirror, --patience",
+        raise UsageError("one policy needs no processes", where="--jobs, --on, --patience",
                          hint="--sweep seed=0-7 learns eight")  # fmt: skip
     with TaskProgress("learning", wanted=not json) as show:
         result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_share)

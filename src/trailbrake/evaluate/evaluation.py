@@ -23,7 +23,7 @@ from trailbrake.evaluate.evaluation_page import write_page
 from trailbrake.evaluate.kept_lines import follow_kept_lines
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
-from trailbrake.evaluate.result_folder import ResultFolder, mirror_results
+from trailbrake.evaluate.result_folder import ResultFolder
 from trailbrake.json_types import JsonObject
 from trailbrake.sims import registry
 from trailbrake.system import steady_clock
@@ -55,8 +55,7 @@ def evaluate(
         show_share: takes the share of the cells that are done, after each.
 
     Raises:
-        UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven. Or a mirror
-            that is not complete, at the end.
+        UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
         KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
     """
     if running.check is not None or running.board:
@@ -64,17 +63,16 @@ def evaluate(
                          got=", ".join(map(str, running.board or [running.check])),
                          hint="see docs/suite-race-v1.md")  # fmt: skip
     planned = follow_kept_lines(list_cells(options), say)
-    with mirror_results(running.out or default_folder(), running.mirror, say):
-        driven = drive_planned_cells(planned, running, say, show_share)
-        rows = build_rows(planned, driven.results)
-        judged = [row for row in rows if row["role"] == "judged"]
-        errors = compare_files([item.cell for item in planned if item.role == "judged"])
-        result: JsonObject = {
-            "folder": str(driven.folder), "drove": driven.drove, "kept": driven.kept, "wall_s": driven.wall_s,
-            "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
-            "car_files": errors, "coverage": summarize_coverage(errors),
-        }  # fmt: skip
-        return {**result, "page": str(write_page(result))}
+    driven = drive_planned_cells(planned, running, say, show_share)
+    rows = build_rows(planned, driven.results)
+    judged = [row for row in rows if row["role"] == "judged"]
+    errors = compare_files([item.cell for item in planned if item.role == "judged"])
+    result: JsonObject = {
+        "folder": str(driven.folder), "drove": driven.drove, "kept": driven.kept, "wall_s": driven.wall_s,
+        "summary": statistics.summarize_rows(judged, GROUP_KEYS), "cells": rows,
+        "car_files": errors, "coverage": summarize_coverage(errors),
+    }  # fmt: skip
+    return {**result, "page": str(write_page(result))}
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,6 @@ class EvaluationRunOptions:
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
         check: a result file of a suite: its cells are driven again, and their laps compared with it.
-        mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of the folder while it changes, and whose results
-            count as those of the folder; see docs/scale.md.
         board: result files of a suite, once for each: their drivers are ranked together, and nothing is driven.
         patience: wall time after which a cell that does not end is given up, s.
     """
@@ -75,6 +73,5 @@ class EvaluationRunOptions:
     record: bool = False
     files_only: bool = False
     check: Path | None = None
-    mirror: str = ""
     board: tuple[Path, ...] = ()
     patience: float = 3600.0

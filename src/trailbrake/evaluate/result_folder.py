@@ -1,8 +1,6 @@
 """`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -10,20 +8,12 @@ import msgspec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell, fingerprint_cell
-from trailbrake.storage.folder_mirror import mirror_folder
-from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.user_files import is_regular_file, read_user_file
 from trailbrake.version import __version__
 
 CELLS = "cells"  # folder of the results, below that of the evaluation
 _DIGITS = 24  # of a fingerprint, in a file's name
-
-
-def mirror_results(folder: Path, url: str, say: Callable[[str], None]) -> AbstractContextManager[None]:
-    """Keep a copy of an evaluation's folder, as `mirror_folder` does, and fetch the results of cells that it has."""
-    mirrored = MirroredFolder(folder=folder, url=url, is_fetched=lambda name: name.startswith(f"{CELLS}/"))
-    return mirror_folder(mirrored, say)
 
 
 class StoredCell(msgspec.Struct, frozen=True):

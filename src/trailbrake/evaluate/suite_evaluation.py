@@ -10,10 +10,9 @@ import msgspec
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
-from trailbrake.evaluate.evaluation import build_rows, default_folder, drive_planned_cells
+from trailbrake.evaluate.evaluation import build_rows, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, PlannedCell, fingerprint_cell
-from trailbrake.evaluate.result_folder import mirror_results
 from trailbrake.evaluate.suite import Suite, compute_ratio, list_suite_cells, load_suite, score_drivers
 from trailbrake.evaluate.suite_page import write_suite_page
 from trailbrake.json_types import JsonObject
@@ -84,8 +83,7 @@ def evaluate_suite(
         old = read_suite_run(running.check, suite)
         planned = _plan_again(old, suite, running.check)
         running = replace(running, again=True)
-    with mirror_results(running.out or default_folder(), running.mirror, say):
-        return _drive_suite(suite, planned, running, say, show_share, old=old)
+    return _drive_suite(suite, planned, running, say, show_share, old=old)
 
 
 def _drive_suite(

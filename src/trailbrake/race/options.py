@@ -18,8 +18,6 @@ class DayRunOptions:
         jobs: heats to run at a time; 0 = one per two cores.
         on: where heats run: left out, on this machine; ray = on the Ray cluster of this machine or a new one;
             ray://HOST:PORT = on another; see docs/scale.md. Heats with programs run on this machine all the same.
-        mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of results, recordings, reports and logs while they
-            change; see docs/scale.md.
         again: run what has been run too, and compare: the exit code is 1 where a result is another one.
         report: whether to write a report of each recording.
     """
@@ -28,7 +26,6 @@ class DayRunOptions:
     out: Path | None = None
     jobs: int = 0
     on: str = ""
-    mirror: str = ""
     again: bool = False
     report: bool = True
 

@@ -30,8 +30,6 @@ from trailbrake.record.file_names import safe_name
 from trailbrake.roles import RoadPlant
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
-from trailbrake.storage.folder_mirror import mirror_folder
-from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_pool
@@ -65,8 +63,8 @@ def run_day(
         show_share: takes the share of the heats to run that are done, after each.
 
     Raises:
-        UsageError, DataError: something in the plan is not there, or the database or the mirror cannot be used.
-            Nothing has run. Or a mirror that is not complete, at the end.
+        UsageError, DataError: something in the plan is not there, or the database cannot be used. Nothing has
+            run.
         KeyboardInterrupt: stopped; what was finished is stored, and the same call goes on from there.
     """
     if options.jobs < 0:
@@ -76,25 +74,7 @@ def run_day(
     plan = check_plan(plan, folder, simulator)
     path = options.db or default_database()
     out = options.out or path.parent / safe_name(plan.season) / safe_name(plan.day)
-    with mirror_folder(_find_mirrored(path, out, options.mirror), say):
-        return _run_stored_day(plan, folder, options, say, show_share, path=path, out=out)
-
-
-def _find_mirrored(database: Path, out: Path, url: str) -> MirroredFolder:
-    # The results, and the day's recordings, reports and logs beside them.
-    base = database.parent.resolve()
-    if url and not out.resolve().is_relative_to(base):
-        raise UsageError("recordings that are not beside the results", where="--mirror, --out", got=str(out),
-                         expected=f"a folder below {base}")  # fmt: skip
-
-    def check_results(fetched: Path) -> None:
-        with ResultStore(fetched) as store:
-            store.list_seasons()
-
-    return MirroredFolder(
-        folder=base, url=url, parts=(database.name, out.resolve().relative_to(base).as_posix() if url else ""),
-        primary=database.name, check_primary=check_results, is_fetched=lambda name: False,
-    )  # fmt: skip
+    return _run_stored_day(plan, folder, options, say, show_share, path=path, out=out)
 
 
 def _run_stored_day(

@@ -120,7 +120,6 @@ class TuneOptions:
         on: with --batch above 1, where trials are driven: left out, on this machine; ray = on the Ray cluster of this
             machine or a new one; ray://HOST:PORT = on another; see docs/scale.md.
         patience: with --batch above 1, wall time after which a trial that does not end is given up, s.
-        mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of the file and of the trials; see docs/scale.md.
     """
 
     driver: str = "lane_keep"
@@ -138,7 +137,6 @@ class TuneOptions:
     jobs: int = 0
     on: str = ""
     patience: float = 3600.0
-    mirror: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

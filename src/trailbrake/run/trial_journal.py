@@ -76,7 +76,7 @@ class TrialJournal:
 def digest_search(options: TuneOptions) -> str:
     """Return a text that is the same for searches whose trials may stand for each other."""
     plain = TuneOptions()
-    same = replace(options, trials=plain.trials, out=None, batch=1, jobs=0, on="", patience=plain.patience, mirror="")
+    same = replace(options, trials=plain.trials, out=None, batch=1, jobs=0, on="", patience=plain.patience)
     config = "" if options.config is None else str(options.config)
     words = (options.driver, options.track, *options.cars.split(","), config,
              *(pair.partition("=")[2] for pair in options.host))  # fmt: skip

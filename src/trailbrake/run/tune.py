@@ -20,8 +20,6 @@ from trailbrake.run.options import TuneOptions
 from trailbrake.run.trial_journal import TrialJournal
 from trailbrake.run.trial_task import open_trial_pool
 from trailbrake.simulator import AnySimulator
-from trailbrake.storage.folder_mirror import mirror_folder
-from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 
@@ -46,7 +44,7 @@ def tune_gains(
         show_share: takes the share of the trials that are done, after each.
 
     Raises:
-        UsageError: Optuna is missing, the driver has no gains, a file cannot be written, or the mirror cannot be used.
+        UsageError: Optuna is missing, the driver has no gains, or a file cannot be written.
         KeyboardInterrupt: interrupted before the first trial was over.
     """
     try:
@@ -58,10 +56,7 @@ def tune_gains(
     search = GainSearch(simulator, options)
     out = options.out or Path(f"{search.name}.toml")
     trials = out.with_name(f"{out.stem}.trials.jsonl")
-    mirrored = MirroredFolder(folder=out.parent, url=options.mirror, parts=(out.name, trials.name),
-                              is_fetched=lambda name: name == trials.name)  # fmt: skip
-    with mirror_folder(mirrored, say):
-        return _search_gains(search, options, out, TrialJournal(trials, options), (say, show_share))
+    return _search_gains(search, options, out, TrialJournal(trials, options), (say, show_share))
 
 
 def _search_gains(

@@ -18,8 +18,6 @@ import msgspec
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.name_lists import expand_seeds, split_names
 from trailbrake.record.file_names import safe_name
-from trailbrake.storage.folder_mirror import mirror_folder
-from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_pool
 from trailbrake.tasks.source_digest import hash_source
@@ -113,40 +111,38 @@ def sweep_clones(
     paths = [path.resolve() for path in paths]
     learned_from = _describe_sources(paths)
     folder = options.out.with_name(f"{options.out.stem}_sweep")
-    mirrored = MirroredFolder(folder=folder, url=sweep.mirror, is_fetched=lambda name: not name.endswith(".log"))
-    with mirror_folder(mirrored, say):
-        store = _CloneFolder(folder, learned_from)
-        done = {i: kept for i, one in enumerate(planned) if (kept := store.read_clone(one, combinations[i]))}
-        to_learn = [i for i in range(len(planned)) if i not in done]
-        say(f"{len(planned)} trainings, {len(to_learn)} to do, results in {folder}")
-        failed: dict[int, str] = {}
-        stop = threading.Event()
-        is_main = threading.current_thread() is threading.main_thread()
-        with handle_stop_signals(stop.set) if is_main else nullcontext(), open_pool(
-            sweep.on, min(count_jobs(sweep.jobs), max(len(to_learn), 1)), sweep.patience,
-            lambda job: folder / f"worker-{job}.log", say,
-        ) as pool:  # fmt: skip
-            jobs = [encode_clone_job(paths, planned[i]) for i in to_learn]
-            for number, (index, answer) in enumerate(pool.run_tasks(CLONE_TASK, jobs, stop.is_set), 1):
-                i = to_learn[index]
-                if answer.error:
-                    failed[i] = answer.error
-                    say(f"{_format_values(combinations[i])}: {answer.error}")
-                else:
-                    learned = msgspec.msgpack.decode(answer.value, type=CloneAnswer)
-                    done[i] = store.store_clone(planned[i], combinations[i], learned)
-                    say(f"{_format_values(combinations[i])}: held-out steer error {_format_error(done[i])}")
-                show_share(number / len(to_learn))
-        ranked = sorted(done, key=lambda i: _rank_error(done[i].error))
-        if not ranked:
-            raise UsageError("no training has ended well", where=str(folder), got=next(iter(failed.values()), ""))
-        best = store.find_policy(combinations[ranked[0]])
-        _copy_best(best, options.out)
+    store = _CloneFolder(folder, learned_from)
+    done = {i: kept for i, one in enumerate(planned) if (kept := store.read_clone(one, combinations[i]))}
+    to_learn = [i for i in range(len(planned)) if i not in done]
+    say(f"{len(planned)} trainings, {len(to_learn)} to do, results in {folder}")
+    failed: dict[int, str] = {}
+    stop = threading.Event()
+    is_main = threading.current_thread() is threading.main_thread()
+    with handle_stop_signals(stop.set) if is_main else nullcontext(), open_pool(
+        sweep.on, min(count_jobs(sweep.jobs), max(len(to_learn), 1)), sweep.patience,
+        lambda job: folder / f"worker-{job}.log", say,
+    ) as pool:  # fmt: skip
+        jobs = [encode_clone_job(paths, planned[i]) for i in to_learn]
+        for number, (index, answer) in enumerate(pool.run_tasks(CLONE_TASK, jobs, stop.is_set), 1):
+            i = to_learn[index]
+            if answer.error:
+                failed[i] = answer.error
+                say(f"{_format_values(combinations[i])}: {answer.error}")
+            else:
+                learned = msgspec.msgpack.decode(answer.value, type=CloneAnswer)
+                done[i] = store.store_clone(planned[i], combinations[i], learned)
+                say(f"{_format_values(combinations[i])}: held-out steer error {_format_error(done[i])}")
+            show_share(number / len(to_learn))
+    ranked = sorted(done, key=lambda i: _rank_error(done[i].error))
+    if not ranked:
+        raise UsageError("no training has ended well", where=str(folder), got=next(iter(failed.values()), ""))
+    best = store.find_policy(combinations[ranked[0]])
+    _copy_best(best, options.out)
     rows = [{**msgspec.to_builtins(done[i]), "policy": str(store.find_policy(combinations[i]))} for i in ranked]
     return {
-        "policy": str(options.out), "best": combinations[ranked[0]], "folder": str(folder), "clones": rows,
-        "failed": [{"values": combinations[i], "error": error} for i, error in failed.items()],
-        "learned": len(to_learn) - len(failed), "kept": len(planned) - len(to_learn),
+    "policy": str(options.out), "best": combinations[ranked[0]], "folder": str(folder), "clones": rows,
+    "failed": [{"values": combinations[i], "error": error} for i, error in failed.items()],
+    "learned": len(to_learn) - len(failed), "kept": len(planned) - len(to_learn),
     }  # fmt: skip
 
 

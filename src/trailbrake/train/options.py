@@ -50,12 +50,10 @@ class CloneSweepOptions:
         jobs: with --sweep, policies to learn at a time, each in a process; 0 = one per two cores.
         on: with --sweep, where: left out, on this machine; ray = on the Ray cluster of this machine or a new one;
             ray://HOST:PORT = on another; see docs/scale.md.
-        mirror: with --sweep, folder or URL (s3://BUCKET/FOLDER) that gets a copy of the policies.
         patience: with --sweep, wall time after which a training that does not end is given up, s.
     """
 
     sweep: tuple[str, ...] = ()
     jobs: int = 0
     on: str = ""
-    mirror: str = ""
     patience: float = 86400.0

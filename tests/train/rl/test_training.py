@@ -43,26 +43,6 @@ def test_stopped_and_resumed_is_the_same_to_the_bit(options, tmp_path):
     assert len(speeds[0]) == 4
 
 
-def test_on_from_a_mirror_is_the_same_to_the_bit(options, tmp_path):
-    pytest.importorskip("fsspec")
-    whole, url = options.out, f"memory://training/{tmp_path.name}"
-    train_policy(options)
-    parts = replace(options, out=tmp_path / "parts", iterations=2, mirror=url)
-    train_policy(parts)
-    with pytest.raises(UsageError, match="a training is there already"):
-        train_policy(replace(parts, out=tmp_path / "fresh"))
-    elsewhere = replace(parts, out=tmp_path / "elsewhere", iterations=4, resume=True)
-    train_policy(elsewhere)
-    one, other = arrays_of(whole), arrays_of(elsewhere.out)
-    assert all(np.array_equal(one[name], other[name]) for name in one)
-    assert len(read_curves(elsewhere.out / "progress.jsonl")) == 4
-    # A copy of other options, or a damaged one, is one line, and what is here stays.
-    good = (parts.out / "checkpoint.npz").read_bytes()
-    with pytest.raises(UsageError, match="of another learner"):
-        train_policy(replace(parts, hidden=9, resume=True))
-    assert (parts.out / "checkpoint.npz").read_bytes() == good
-
-
 def test_the_run_leaves_a_policy_and_curves(options):
     said = []
     result = train_policy(options, said.append)

@@ -62,9 +62,7 @@ class RlOptions:
         workers: processes that share the cars and average what they learn; what is learned depends on their number.
         on: with --workers above 1, where they run: left out, on this machine; ray = on the Ray cluster of this machine
             or a new one; ray://HOST:PORT = on another; see docs/scale.md.
-        resume: whether to go on from the checkpoint in the folder, or in its mirror where the folder has none.
-        mirror: folder or URL (s3://BUCKET/FOLDER) that gets a copy of the run's folder while it changes; see
-            docs/scale.md.
+        resume: whether to go on from the checkpoint in the folder.
     """
 
     out: Path = Path("rl")
@@ -98,7 +96,6 @@ class RlOptions:
     workers: int = 1
     on: str = ""
     resume: bool = False
-    mirror: str = ""
 
     @property
     def steps(self) -> int:

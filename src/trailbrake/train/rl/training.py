@@ -9,8 +9,6 @@ from typing import Any
 from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import DataError, UsageError
-from trailbrake.storage.folder_mirror import mirror_folder
-from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_team
@@ -171,20 +169,6 @@ def train_policy(
     """
     check_options(options)
     learner = build_learner(options)  # first: it is soon known whether PyTorch is there
-    mirrored = MirroredFolder(
-        folder=options.out, url=options.mirror, primary=CHECKPOINT_FILE,
-        check_primary=lambda path: read_checkpoint(path, options),
-    )  # fmt: skip
-    with mirror_folder(mirrored, say):
-        return _train_learner(learner, options, say, progress)
-
-
-def _train_learner(
-    learner: ReinforcementLearner,
-    options: RlOptions,
-    say: Callable[[str], None],
-    progress: Callable[[float], None],
-) -> dict[str, Any]:
     done = _prepare_folder(options, learner)
     stopped = False
 

@@ -1,1 +1,0 @@
-"""Copies of results on shared storage: a folder, or an object store by fsspec."""
