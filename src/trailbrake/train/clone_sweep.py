@@ -140,9 +140,9 @@ def sweep_clones(
     _copy_best(best, options.out)
     rows = [{**msgspec.to_builtins(done[i]), "policy": str(store.find_policy(combinations[i]))} for i in ranked]
     return {
-    "policy": str(options.out), "best": combinations[ranked[0]], "folder": str(folder), "clones": rows,
-    "failed": [{"values": combinations[i], "error": error} for i, error in failed.items()],
-    "learned": len(to_learn) - len(failed), "kept": len(planned) - len(to_learn),
+        "policy": str(options.out), "best": combinations[ranked[0]], "folder": str(folder), "clones": rows,
+        "failed": [{"values": combinations[i], "error": error} for i, error in failed.items()],
+        "learned": len(to_learn) - len(failed), "kept": len(planned) - len(to_learn),
     }  # fmt: skip
 
 
