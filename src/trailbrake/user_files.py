@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 
 MAX_TEXT = 1_000_000  # bytes of a text that a person writes: settings, cars, tracks, race days
 MAX_NESTING = 64  # of lists and tables, and parts of a dotted key
@@ -52,7 +52,7 @@ def open_user_file(path: str | os.PathLike[str], what: str, hint: str = "") -> i
     try:
         file = open(path, "rb", opener=_open_without_waiting)  # noqa: SIM115 the caller closes it
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        got = getattr(error, "strerror", None) or str(error)
+        got = describe_os_error(error)
         raise UsageError(f"cannot read the {what}", where=str(path), got=got, hint=hint) from error
     mode = os.fstat(file.fileno()).st_mode
     if not stat.S_ISREG(mode):
@@ -87,7 +87,7 @@ def read_user_file(path: str | os.PathLike[str], what: str, limit: int = MAX_TEX
             while size < len(data) <= limit and (more := file.read(min(_PIECE, limit + 1 - len(data)))):
                 data += more  # it grows, or the system does not know its size
         except OSError as error:
-            got = error.strerror or str(error)
+            got = describe_os_error(error)
             raise UsageError(f"cannot read the {what}", where=str(path), got=got, hint=hint) from error
     if max(size, len(data)) > limit:
         raise DataError(f"the {what} is too large", where=str(path), expected=f"{limit} bytes at most", got=str(size))

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.user_files import open_user_file
 
 SUFFIX = ".npz"
@@ -40,7 +40,7 @@ def read_archive(path: Path, parse: Callable[[Header, Arrays], Policy]) -> Polic
     except TrailbrakeError:
         raise
     except OSError as error:
-        raise UsageError("cannot read the policy", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot read the policy", where=str(path), got=describe_os_error(error)) from error
     # The errors of zip, NumPy and JSON readers have no common base.
     except Exception as error:
         raise DataError("not a policy", where=str(path), expected=f"a {SUFFIX} file of trailbrake train",
@@ -94,7 +94,7 @@ def write_archive(path: Path, header: Header, layers: Sequence[NetworkLayer], ar
     try:
         write_arrays(path, content)
     except OSError as error:
-        raise UsageError("cannot write the policy", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the policy", where=str(path), got=describe_os_error(error)) from error
 
 
 def write_arrays(path: Path, content: Arrays) -> None:

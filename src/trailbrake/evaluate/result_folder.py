@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell, fingerprint_cell
 from trailbrake.storage.folder_mirror import mirror_folder
@@ -61,7 +61,7 @@ class ResultFolder:
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError("cannot make the folder", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot make the folder", where=str(path), got=describe_os_error(error)) from error
         self._fingerprints: dict[Cell, str] = {}
 
     def log_path(self, job: int) -> Path:
@@ -97,7 +97,7 @@ class ResultFolder:
             draft.write_bytes(msgspec.json.format(msgspec.json.encode(stored)))
             draft.replace(path)
         except OSError as error:
-            raise UsageError("cannot write a result", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write a result", where=str(path), got=describe_os_error(error)) from error
 
     def store_recording(self, path: Path, data: bytes) -> None:
         """Write the recording of a cell that was driven on another machine.
@@ -109,7 +109,7 @@ class ResultFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         except OSError as error:
-            raise UsageError("cannot write a recording", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write a recording", where=str(path), got=describe_os_error(error)) from error
 
     def _fingerprint(self, cell: Cell) -> str:
         if cell not in self._fingerprints:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows, default_folder, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
@@ -204,4 +204,4 @@ def _write_suite_run(
         draft.write_bytes(msgspec.json.format(msgspec.json.encode(run)))
         draft.replace(path)
     except OSError as error:
-        raise UsageError("cannot write the result", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the result", where=str(path), got=describe_os_error(error)) from error

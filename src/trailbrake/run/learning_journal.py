@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.identification.planned_car import PlanReduction
 from trailbrake.user_files import check_texts, parse_json, read_user_text
 
@@ -106,7 +106,7 @@ class LearningJournal:
             part.replace(self._path)
         except OSError as error:
             raise UsageError("cannot write what was driven", where=str(self._path),
-                             got=error.strerror or str(error)) from error  # fmt: skip
+                             got=describe_os_error(error)) from error  # fmt: skip
 
 
 def _read_content(path: Path) -> _Content:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.storage.change_sender import ChangeSender
 from trailbrake.storage.mirrored_files import STATE_FILE, MirroredFolder, digest_file, read_state, write_state
 from trailbrake.storage.remote_folder import PART, RemoteFolder
@@ -90,7 +90,7 @@ def fetch_changes(mirrored: MirroredFolder, store: RemoteFolder, say: Callable[[
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(draft / name, folder / name)
     except OSError as error:
-        got = error.strerror or str(error)
+        got = describe_os_error(error)
         raise UsageError("cannot write what the mirror has", where=str(folder), got=got) from error
     if replaces:
         write_state(mirrored, theirs)

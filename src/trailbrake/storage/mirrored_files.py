@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.storage.remote_folder import PART
 from trailbrake.user_files import open_user_file, parse_json, read_user_text
 
@@ -118,5 +118,5 @@ def write_state(mirrored: MirroredFolder, digest: str) -> None:
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        got = error.strerror or str(error)
+        got = describe_os_error(error)
         raise UsageError("cannot write the state of the mirror", where=str(path), got=got) from error

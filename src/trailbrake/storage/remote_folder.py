@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 
 PART = ".part"  # ends the name of a file that is on its way
 ATTEMPTS, TIMEOUT_S = 3, 10.0  # of S3's client, which otherwise tries for minutes
@@ -138,7 +138,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _describe_error(error: BaseException) -> str:
-    text = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    text = " ".join(describe_os_error(error).split())
     return text[:200] or type(error).__name__
 
 

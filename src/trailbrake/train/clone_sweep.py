@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.name_lists import expand_seeds, split_names
 from trailbrake.record.file_names import safe_name
 from trailbrake.storage.folder_mirror import mirror_folder
@@ -158,7 +158,7 @@ class _CloneFolder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError("cannot make the folder", where=str(folder), got=error.strerror or str(error)) from error
+            raise UsageError("cannot make the folder", where=str(folder), got=describe_os_error(error)) from error
 
     def find_policy(self, values: Values) -> Path:
         return self._folder / f"{safe_name(_format_values(values).replace(', ', '_'))}.npz"
@@ -220,7 +220,7 @@ def _write_whole(path: Path, data: bytes) -> None:
         part.write_bytes(data)
         part.replace(path)
     except OSError as error:
-        raise UsageError("cannot write a training's file", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write a training's file", where=str(path), got=describe_os_error(error)) from error
 
 
 def _format_values(values: Values) -> str:

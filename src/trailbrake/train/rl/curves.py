@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.user_files import parse_json, read_user_text
 
 FILE_NAME = "progress.jsonl"
@@ -55,7 +55,7 @@ class CurveWriter:
             self._file = path.open("a", encoding="utf-8")
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise UsageError("cannot write the curves", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write the curves", where=str(path), got=describe_os_error(error)) from error
         self._events: Any = None
         try:
             from trailbrake.train.rl.event_file import EventFile
