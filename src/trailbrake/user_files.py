@@ -3,6 +3,8 @@
 Only a regular file is opened: a pipe or a device may never end. A text is UTF-8. Before a parser sees it, its nesting
 is limited, since parsers recurse; whole numbers have 64 bits, as TOML says, since longer ones fit no field and cannot
 even be printed.
+
+Files that a crash or a full disk must not damage are written by `open_replacement` and `write_whole`.
 """
 
 import errno
@@ -11,8 +13,10 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from trailbrake.errors import DataError, UsageError, describe_os_error
 
@@ -241,3 +245,41 @@ def is_regular_file(path: str | os.PathLike[str]) -> bool:
         return Path(path).is_file()
     except (OSError, ValueError):
         return False
+
+
+@contextmanager
+def open_replacement(path: Path) -> Iterator[BinaryIO]:
+    """Yield a new file, open for writing bytes, that takes the place of `path` when the `with` ends.
+
+    Readers see the old file or all of the new one. Where the `with` raises, the old file stays.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, data: bytes, what: str) -> None:
+    """Write a file, all of it or nothing.
+
+    Args:
+        path: the file; its folder exists.
+        data: its content.
+        what: it is, with an article, for messages: "a result".
+
+    Raises:
+        UsageError: it cannot be written; the old file stays.
+    """
+    try:
+        with open_replacement(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {what}", where=str(path), got=describe_os_error(error)) from error

@@ -11,7 +11,7 @@ import numpy as np
 
 from trailbrake.control.network import NetworkLayer
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
-from trailbrake.user_files import open_user_file
+from trailbrake.user_files import open_replacement, open_user_file
 
 SUFFIX = ".npz"
 MAX_BYTES = 64 << 20  # unpacked: a small file must not allocate unlimited memory
@@ -100,16 +100,10 @@ def write_archive(path: Path, header: Header, layers: Sequence[NetworkLayer], ar
 def write_arrays(path: Path, content: Arrays) -> None:
     """Write arrays as .npz, whole or not at all; OSError where that fails, and the old file stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez(file, **content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with open_replacement(path) as file:
+        np.savez(file, **content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def check_kind(header: Header, kind: str, version: int) -> None:

@@ -1,6 +1,5 @@
 """`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,7 +12,7 @@ from trailbrake.evaluate.plan import Cell, fingerprint_cell
 from trailbrake.storage.folder_mirror import mirror_folder
 from trailbrake.storage.mirrored_files import MirroredFolder
 from trailbrake.tasks.source_digest import hash_source
-from trailbrake.user_files import is_regular_file, read_user_file
+from trailbrake.user_files import is_regular_file, read_user_file, write_whole
 from trailbrake.version import __version__
 
 CELLS = "cells"  # folder of the results, below that of the evaluation
@@ -91,13 +90,8 @@ class ResultFolder:
             UsageError: it cannot be written.
         """
         path = self._cells / f"{self._fingerprint(cell)}.json"
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
         stored = StoredCell(cell, result, __version__, self._source)
-        try:
-            draft.write_bytes(msgspec.json.format(msgspec.json.encode(stored)))
-            draft.replace(path)
-        except OSError as error:
-            raise UsageError("cannot write a result", where=str(path), got=describe_os_error(error)) from error
+        write_whole(path, msgspec.json.format(msgspec.json.encode(stored)), "a result")
 
     def store_recording(self, path: Path, data: bytes) -> None:
         """Write the recording of a cell that was driven on another machine.

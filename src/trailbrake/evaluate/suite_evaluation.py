@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.errors import DataError, UsageError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows, default_folder, drive_planned_cells
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
@@ -19,7 +19,7 @@ from trailbrake.evaluate.suite_page import write_suite_page
 from trailbrake.json_types import JsonObject
 from trailbrake.name_lists import expand_names
 from trailbrake.tasks.source_digest import hash_source
-from trailbrake.user_files import read_user_file
+from trailbrake.user_files import read_user_file, write_whole
 from trailbrake.version import __version__
 
 RESULT_FILE = "suite.json"
@@ -199,9 +199,4 @@ def _write_suite_run(
         suite=suite.name, suite_sha256=digest_suite(suite), trailbrake=__version__, source=hash_source(),
         scores=scores, runs=runs,
     )  # fmt: skip
-    draft = path.with_suffix(".tmp")
-    try:
-        draft.write_bytes(msgspec.json.format(msgspec.json.encode(run)))
-        draft.replace(path)
-    except OSError as error:
-        raise UsageError("cannot write the result", where=str(path), got=describe_os_error(error)) from error
+    write_whole(path, msgspec.json.format(msgspec.json.encode(run)), "the result")

@@ -10,9 +10,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
+from trailbrake.errors import TrailbrakeError
 from trailbrake.storage.remote_folder import PART
-from trailbrake.user_files import open_user_file, parse_json, read_user_text
+from trailbrake.user_files import open_user_file, parse_json, read_user_text, write_whole
 
 STATE_FILE = ".mirror.json"  # what was the same here and there when both were last compared
 _UNFINISHED = (PART, ".tmp", "-journal", "-wal", "-shm")  # ends of names of files that are being written
@@ -112,11 +112,4 @@ def read_state(mirrored: MirroredFolder) -> str:
 def write_state(mirrored: MirroredFolder, digest: str) -> None:
     """Store that the primary file is the same here and there; UsageError where that cannot be written."""
     path = mirrored.folder / STATE_FILE
-    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-    try:
-        part.write_text(json.dumps({"url": mirrored.url, "primary": digest}), encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        got = describe_os_error(error)
-        raise UsageError("cannot write the state of the mirror", where=str(path), got=got) from error
+    write_whole(path, json.dumps({"url": mirrored.url, "primary": digest}).encode(), "the state of the mirror")

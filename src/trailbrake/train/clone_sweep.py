@@ -28,8 +28,9 @@ from trailbrake.train.clone import check_options
 from trailbrake.train.clone_task import CLONE_TASK, MAX_FILE, CloneAnswer, encode_clone_job
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
 from trailbrake.train.sources import find_sources
-from trailbrake.user_files import is_regular_file, read_user_file
+from trailbrake.user_files import is_regular_file, read_user_file, write_whole
 
+FILE_KIND = "a training's file"  # for messages
 SWEPT = {"seed": int, "epochs": int, "most": int, "rounds": int, "smoothing": float, "held_out": float}
 MOST_CLONES = 1000
 
@@ -180,9 +181,9 @@ class _CloneFolder:
             error=answer.error, cpu_s=answer.cpu_s,
         )  # fmt: skip
         policy = self.find_policy(values)
-        _write_whole(policy, answer.policy)
-        _write_whole(policy.with_suffix(".html"), answer.report)
-        _write_whole(policy.with_suffix(".json"), msgspec.json.format(msgspec.json.encode(stored)))
+        write_whole(policy, answer.policy, FILE_KIND)
+        write_whole(policy.with_suffix(".html"), answer.report, FILE_KIND)
+        write_whole(policy.with_suffix(".json"), msgspec.json.format(msgspec.json.encode(stored)), FILE_KIND)
         return stored
 
     def _fingerprint(self, options: CloneOptions) -> str:
@@ -209,18 +210,8 @@ def _describe_sources(paths: list[Path]) -> list[list[Any]]:
 
 def _copy_best(policy: Path, out: Path) -> None:
     for suffix in (".npz", ".html"):
-        _write_whole(
-            out.with_suffix(suffix), read_user_file(policy.with_suffix(suffix), "file of a training", MAX_FILE)
-        )
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise UsageError("cannot write a training's file", where=str(path), got=describe_os_error(error)) from error
+        data = read_user_file(policy.with_suffix(suffix), "file of a training", MAX_FILE)
+        write_whole(out.with_suffix(suffix), data, FILE_KIND)
 
 
 def _format_values(values: Values) -> str:
