@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from trailbrake import errors
-from trailbrake.errors import DataError, TrailbrakeError, replace_controls, suggest_names
+from trailbrake.errors import DataError, TrailbrakeError, describe_os_error, replace_controls, suggest_names
 
 ALL = [
     value
@@ -59,3 +59,9 @@ def test_a_name_out_of_a_file_cannot_steer_a_terminal():
     error = DataError("no \x1b]0;owned\x07 track", where="\x9b2J.csv", got="\x1b[31mred")
     assert str(error) == "?2J.csv: no ?]0;owned? track, got ?[31mred"
     assert replace_controls("Zürich, 筑波\tand\nmore") == "Zürich, 筑波\tand\nmore"
+
+
+def test_what_the_system_says_is_named_without_its_number_and_file():
+    assert describe_os_error(OSError(28, "No space left on device", "a.csv")) == "No space left on device"
+    assert describe_os_error(OSError("closed")) == "closed"
+    assert describe_os_error(ValueError("embedded null byte")) == "embedded null byte"

@@ -1,5 +1,6 @@
 """Files of others: pipes, devices, sizes, texts, nesting and long numbers; what is refused is one line."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from trailbrake.sims.forza.datagram_files import open_session
 from trailbrake.sims.forza.recorder_settings import load_settings
 from trailbrake.tracks.miniature.track_library import load_miniature_track
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import open_replacement, write_whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes and devices among its files")
 
@@ -228,3 +230,17 @@ def test_the_command_line_answers_such_files_with_one_line(tmp_path):
         assert ended.returncode == 2, (words, ended.stderr)
         assert "Traceback" not in ended.stderr
         assert len(ended.stderr.splitlines()) == 1, (words, ended.stderr)
+
+
+def test_a_file_is_written_whole_and_a_failure_leaves_the_old_one(tmp_path):
+    path = tmp_path / "a.json"
+    write_whole(path, b"old", "a result")
+    with contextlib.suppress(KeyError), open_replacement(path) as file:
+        file.write(b"half")
+        assert path.read_bytes() == b"old"
+        raise KeyError
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a.json", b"old")]
+    write_whole(path, b"new", "a result")
+    assert path.read_bytes() == b"new"
+    with pytest.raises(UsageError, match=r"none.a: cannot write a result, got No such file"):
+        write_whole(tmp_path / "none" / "a", b"", "a result")

@@ -43,6 +43,11 @@ def describe_value(value: object, convert: Callable[[object], str] = str) -> str
         return f"({type(value).__name__} without a text: it raises {type(error).__name__})"
 
 
+def describe_os_error(error: BaseException) -> str:
+    """Return what the system says of a call that failed, without its number and the file; else the error's text."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_PART else f"{text[: _LONGEST_PART - 4]} ..."
 

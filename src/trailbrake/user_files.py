@@ -3,6 +3,8 @@
 Only a regular file is opened: a pipe or a device may never end. A text is UTF-8. Before a parser sees it, its nesting
 is limited, since parsers recurse; whole numbers have 64 bits, as TOML says, since longer ones fit no field and cannot
 even be printed.
+
+Files that a crash or a full disk must not damage are written by `open_replacement` and `write_whole`.
 """
 
 import errno
@@ -11,10 +13,12 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 
 MAX_TEXT = 1_000_000  # bytes of a text that a person writes: settings, cars, tracks, race days
 MAX_NESTING = 64  # of lists and tables, and parts of a dotted key
@@ -52,7 +56,7 @@ def open_user_file(path: str | os.PathLike[str], what: str, hint: str = "") -> i
     try:
         file = open(path, "rb", opener=_open_without_waiting)  # noqa: SIM115 the caller closes it
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        got = getattr(error, "strerror", None) or str(error)
+        got = describe_os_error(error)
         raise UsageError(f"cannot read the {what}", where=str(path), got=got, hint=hint) from error
     mode = os.fstat(file.fileno()).st_mode
     if not stat.S_ISREG(mode):
@@ -87,7 +91,7 @@ def read_user_file(path: str | os.PathLike[str], what: str, limit: int = MAX_TEX
             while size < len(data) <= limit and (more := file.read(min(_PIECE, limit + 1 - len(data)))):
                 data += more  # it grows, or the system does not know its size
         except OSError as error:
-            got = error.strerror or str(error)
+            got = describe_os_error(error)
             raise UsageError(f"cannot read the {what}", where=str(path), got=got, hint=hint) from error
     if max(size, len(data)) > limit:
         raise DataError(f"the {what} is too large", where=str(path), expected=f"{limit} bytes at most", got=str(size))
@@ -241,3 +245,41 @@ def is_regular_file(path: str | os.PathLike[str]) -> bool:
         return Path(path).is_file()
     except (OSError, ValueError):
         return False
+
+
+@contextmanager
+def open_replacement(path: Path) -> Iterator[BinaryIO]:
+    """Yield a new file, open for writing bytes, that takes the place of `path` when the `with` ends.
+
+    Readers see the old file or all of the new one. Where the `with` raises, the old file stays.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, data: bytes, what: str) -> None:
+    """Write a file, all of it or nothing.
+
+    Args:
+        path: the file; its folder exists.
+        data: its content.
+        what: it is, with an article, for messages: "a result".
+
+    Raises:
+        UsageError: it cannot be written; the old file stays.
+    """
+    try:
+        with open_replacement(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {what}", where=str(path), got=describe_os_error(error)) from error

@@ -16,7 +16,7 @@ import numpy as np
 from trailbrake.analysis.lap_table import LapTable, compare_laps, format_lap_time
 from trailbrake.analysis.lap_traces import LapTraces, trace_laps
 from trailbrake.analysis.reference_line import Array
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.pages.rendering import THEME, render_page
 from trailbrake.record.recording_reader import Recording
 
@@ -57,7 +57,7 @@ def write_page(page: str, out: Path, what: str) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
-        raise UsageError(f"cannot write the {what}", where=str(out), got=error.strerror or str(error)) from error
+        raise UsageError(f"cannot write the {what}", where=str(out), got=describe_os_error(error)) from error
 
 
 def render_report(recording: Recording) -> str:

@@ -13,7 +13,7 @@ from cyclopts import App, CycloptsError, Parameter
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.output import print_json
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.run.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
@@ -148,7 +148,7 @@ def run_command_line(tokens: list[str]) -> int:
         return 0
     except OSError as error:  # a full disk, mostly, or a file that may not be touched
         where = f"{error.filename}: " if error.filename is not None else ""
-        print(f"trailbrake: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"trailbrake: {where}{describe_os_error(error)}", file=sys.stderr)
         return 2  # and no object with --json: it may be stdout that is full
 
 

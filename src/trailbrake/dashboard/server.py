@@ -23,7 +23,7 @@ from trailbrake.dashboard.frame_source import FrameSource
 from trailbrake.dashboard.page_connections import BACKLOG, MAX_PAGES, LimitedProtocol, SecurityHeaders
 from trailbrake.dashboard.page_requests import PageRequest, decode_request
 from trailbrake.dashboard.page_state import PageState
-from trailbrake.errors import SimulatorError, WireError
+from trailbrake.errors import SimulatorError, WireError, describe_os_error
 from trailbrake.pages.rendering import read_asset
 from trailbrake.state import DebugLine
 
@@ -255,7 +255,7 @@ class PageServer:
             self._socket.close()
             raise SimulatorError(
                 "cannot serve the page", where=f"port {port}", expected="a free port",
-                got=(error.strerror if isinstance(error, OSError) else None) or str(error), hint="0 takes any free one",
+                got=describe_os_error(error), hint="0 takes any free one",
             ) from error  # fmt: skip
         self.url = f"http://{LISTEN_ADDRESS}:{self._socket.getsockname()[1]}/"
         config = uvicorn.Config(

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.errors import DataError, TrailbrakeError, UsageError
-from trailbrake.user_files import open_user_file
+from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
+from trailbrake.user_files import open_replacement, open_user_file
 
 SUFFIX = ".npz"
 MAX_BYTES = 64 << 20  # unpacked: a small file must not allocate unlimited memory
@@ -40,7 +40,7 @@ def read_archive(path: Path, parse: Callable[[Header, Arrays], Policy]) -> Polic
     except TrailbrakeError:
         raise
     except OSError as error:
-        raise UsageError("cannot read the policy", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot read the policy", where=str(path), got=describe_os_error(error)) from error
     # The errors of zip, NumPy and JSON readers have no common base.
     except Exception as error:
         raise DataError("not a policy", where=str(path), expected=f"a {SUFFIX} file of trailbrake train",
@@ -94,22 +94,16 @@ def write_archive(path: Path, header: Header, layers: Sequence[NetworkLayer], ar
     try:
         write_arrays(path, content)
     except OSError as error:
-        raise UsageError("cannot write the policy", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the policy", where=str(path), got=describe_os_error(error)) from error
 
 
 def write_arrays(path: Path, content: Arrays) -> None:
     """Write arrays as .npz, whole or not at all; OSError where that fails, and the old file stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez(file, **content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with open_replacement(path) as file:
+        np.savez(file, **content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def check_kind(header: Header, kind: str, version: int) -> None:

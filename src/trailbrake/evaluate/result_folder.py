@@ -1,15 +1,14 @@
 """`ResultFolder`: one file per finished cell, so that an evaluation that was broken off goes on."""
 
-import os
 from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.plan import Cell, fingerprint_cell
 from trailbrake.tasks.source_digest import hash_source
-from trailbrake.user_files import is_regular_file, read_user_file
+from trailbrake.user_files import is_regular_file, read_user_file, write_whole
 from trailbrake.version import __version__
 
 CELLS = "cells"  # folder of the results, below that of the evaluation
@@ -51,7 +50,7 @@ class ResultFolder:
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError("cannot make the folder", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot make the folder", where=str(path), got=describe_os_error(error)) from error
         self._fingerprints: dict[Cell, str] = {}
 
     def log_path(self, job: int) -> Path:
@@ -81,13 +80,8 @@ class ResultFolder:
             UsageError: it cannot be written.
         """
         path = self._cells / f"{self._fingerprint(cell)}.json"
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
         stored = StoredCell(cell, result, __version__, self._source)
-        try:
-            draft.write_bytes(msgspec.json.format(msgspec.json.encode(stored)))
-            draft.replace(path)
-        except OSError as error:
-            raise UsageError("cannot write a result", where=str(path), got=error.strerror or str(error)) from error
+        write_whole(path, msgspec.json.format(msgspec.json.encode(stored)), "a result")
 
     def store_recording(self, path: Path, data: bytes) -> None:
         """Write the recording of a cell that was driven on another machine.
@@ -99,7 +93,7 @@ class ResultFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         except OSError as error:
-            raise UsageError("cannot write a recording", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write a recording", where=str(path), got=describe_os_error(error)) from error
 
     def _fingerprint(self, cell: Cell) -> str:
         if cell not in self._fingerprints:

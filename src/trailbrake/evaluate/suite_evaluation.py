@@ -18,7 +18,7 @@ from trailbrake.evaluate.suite_page import write_suite_page
 from trailbrake.json_types import JsonObject
 from trailbrake.name_lists import expand_names
 from trailbrake.tasks.source_digest import hash_source
-from trailbrake.user_files import read_user_file
+from trailbrake.user_files import read_user_file, write_whole
 from trailbrake.version import __version__
 
 RESULT_FILE = "suite.json"
@@ -197,9 +197,4 @@ def _write_suite_run(
         suite=suite.name, suite_sha256=digest_suite(suite), trailbrake=__version__, source=hash_source(),
         scores=scores, runs=runs,
     )  # fmt: skip
-    draft = path.with_suffix(".tmp")
-    try:
-        draft.write_bytes(msgspec.json.format(msgspec.json.encode(run)))
-        draft.replace(path)
-    except OSError as error:
-        raise UsageError("cannot write the result", where=str(path), got=error.strerror or str(error)) from error
+    write_whole(path, msgspec.json.format(msgspec.json.encode(run)), "the result")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError, WireError
+from trailbrake.errors import DataError, UsageError, WireError, describe_os_error
 from trailbrake.event_sims.agent_door import STEER, TELEMETRY
 from trailbrake.event_sims.link import EventLink
 from trailbrake.event_sims.options import EventRecordOptions, parse_origins
@@ -338,4 +338,4 @@ def _read_lines(source: Path) -> Iterator[RecordedText]:
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                     raise DataError(f"no line of a raw recording: {error}", where=f"{source}, line {number}") from None
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", where=str(source)) from None
+        raise DataError(f"cannot be read: {describe_os_error(error)}", where=str(source)) from None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.planning.course import Course
 from trailbrake.planning.racing_line import road_through
 from trailbrake.tracks.road import Road
@@ -90,7 +90,7 @@ def write_line(path: Path, line: LineFile) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError("cannot write the line", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the line", where=str(path), got=describe_os_error(error)) from error
 
 
 def read_line(path: Path) -> LineFile:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 from trailbrake.race.entry_confinement import confine_program
 from trailbrake.race.plan import EntryLimits, RaceEntry
 from trailbrake.race.plan_files import split_command
@@ -33,7 +33,7 @@ def find_port(entry: RaceEntry) -> int:
             probe.bind((ADDRESS, entry.port))
         except OSError as error:
             raise SimulatorError(
-                f"port {entry.port} is taken", where=f"entry {entry.name}", got=error.strerror or str(error),
+                f"port {entry.port} is taken", where=f"entry {entry.name}", got=describe_os_error(error),
                 hint="stop the program that has it, or let the bot listen on {port}",
             ) from error  # fmt: skip
         port: int = probe.getsockname()[1]
@@ -72,7 +72,7 @@ def run_program(
                 **options,
             )  # fmt: skip
         except OSError as error:
-            reason = error.strerror or str(error)
+            reason = describe_os_error(error)
         finally:
             os.close(write)
         reason = reason or failure.read().decode("utf-8", "replace")  # ends when the program begins

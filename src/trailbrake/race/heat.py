@@ -40,6 +40,7 @@ from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState, Controls, applied_controls
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
+from trailbrake.user_files import open_replacement
 from trailbrake.version import __version__
 
 RESULT, BOT_LOG = "result.json", "bot.log"
@@ -323,9 +324,8 @@ def main(path: Path) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    part = Path(job.out) / f"{RESULT}.part"
-    part.write_bytes(msgspec.json.encode(results))
-    part.replace(part.with_name(RESULT))
+    with open_replacement(Path(job.out) / RESULT) as file:
+        file.write(msgspec.json.encode(results))
     return 0
 
 

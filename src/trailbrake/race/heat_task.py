@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 from trailbrake.race.heat_supervisor import HeatOutcome, supervise_heat
 from trailbrake.race.kept_files import keep_file, keep_files
 from trailbrake.race.schedule import Heat
@@ -131,4 +131,4 @@ def store_return(returned: HeatReturn, out: Path) -> HeatOutcome:
             return HeatOutcome(results, keep_file(Path(folder) / log, out / log) if log else "")
     except OSError as error:
         raise UsageError("cannot write what came of a heat", where=str(out),
-                         got=error.strerror or str(error)) from error  # fmt: skip
+                         got=describe_os_error(error)) from error  # fmt: skip

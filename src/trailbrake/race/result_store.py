@@ -9,7 +9,7 @@ from typing import Self
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError, suggest_names
+from trailbrake.errors import DataError, UsageError, describe_os_error, suggest_names
 from trailbrake.race.entry_result import EntryResult, JudgedLap
 from trailbrake.race.options import ScoringRule
 from trailbrake.race.plan import RaceDayPlan
@@ -109,7 +109,7 @@ class ResultStore:
             raise DataError("no results of races", where=where, expected="a file that `trailbrake race` has made",
                             got=str(error), hint="--db names another file") from error  # fmt: skip
         except OSError as error:
-            raise UsageError("cannot use the results", where=where, got=error.strerror or str(error)) from error
+            raise UsageError("cannot use the results", where=where, got=describe_os_error(error)) from error
 
     def _check_schema(self, make: bool) -> None:
         base, where = self._database, str(self.path)

@@ -8,7 +8,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import UsageError
+from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.observe.path_curvature import path_curvature, path_radius, yaw_rate_from_positions
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns, RecordedRows
@@ -49,7 +49,7 @@ def export_csv(recording: Recording, out: str | Path | TextIO) -> int:
         with open(out, "w", encoding="utf-8", newline="") as file:
             return _write_csv(recording, file)
     except OSError as error:
-        raise UsageError("cannot write the export", where=str(out), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the export", where=str(out), got=describe_os_error(error)) from error
 
 
 def _write_csv(recording: Recording, file: TextIO) -> int:

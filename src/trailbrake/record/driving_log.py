@@ -21,7 +21,7 @@ from datetime import datetime
 from itertools import combinations, pairwise
 from pathlib import Path
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.units import MPH
 from trailbrake.user_files import open_user_file
 
@@ -106,7 +106,7 @@ def read_rows(folder: Path, skipped: SkippedRows) -> Iterator[DrivingLogRow]:
                 except _UnusableRowError as reason:
                     skipped.count_row(str(reason), number)
     except OSError as error:
-        raise UsageError("cannot read the driving log", where=str(log), got=error.strerror or str(error)) from error
+        raise UsageError("cannot read the driving log", where=str(log), got=describe_os_error(error)) from error
 
 
 def read_usable_rows(folder: Path, skipped: SkippedRows) -> Iterator[DrivingLogRow]:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.record.driving_log import LOG_NAME, PICTURE_FOLDER, TREND_LOCK
 from trailbrake.record.format import PNG
 from trailbrake.record.recording_reader import Recording
@@ -48,7 +48,7 @@ def export_driving_log(recording: Recording, folder: Path) -> dict[str, Any]:
             count += 1
     except OSError as error:
         raise UsageError("cannot write the driving log", where=str(error.filename or folder),
-                         got=error.strerror or str(error)) from error  # fmt: skip
+                         got=describe_os_error(error)) from error  # fmt: skip
     finally:
         if file is not None:
             file.close()

@@ -6,7 +6,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
-from trailbrake.errors import UsageError
+from trailbrake.errors import UsageError, describe_os_error
 
 _MAX_NAME_BYTES = 120  # bytes; file systems allow 255, sync tools and archives less
 _MAX_WINDOWS_PATH = 259  # characters of a whole path
@@ -41,7 +41,7 @@ def create_file(path: Path) -> tuple[io.FileIO, Path]:
             except FileExistsError:
                 continue
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
+        reason = describe_os_error(error)
         hint = "choose another folder with --out"
         if sys.platform == "win32" and len(str(path.absolute())) > _MAX_WINDOWS_PATH:
             hint = "choose a shorter one with --out: Windows allows 259 characters unless its LongPathsEnabled is set"

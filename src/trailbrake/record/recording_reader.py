@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.laps import LapRecord
 from trailbrake.record import cdr
 from trailbrake.record.chunk_index import ChunkLocation
@@ -132,7 +132,7 @@ class Recording:
         try:
             layout, paths = scan_recording(path, join=join)
         except OSError as error:
-            raise UsageError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot read the recording", where=str(path), got=describe_os_error(error)) from error
         except ValueError as error:
             raise DataError(
                 "not a recording", where=str(path), expected="an MCAP file", got=_first_bytes(path)

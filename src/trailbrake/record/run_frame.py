@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.config import recordings_folder
-from trailbrake.errors import UsageError
+from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.record.csv_export import COMMAND_PREFIX
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedRows
@@ -76,7 +76,7 @@ def export_parquet(recording: Recording, out: str | Path) -> int:
                 writer.write_table(pyarrow.table(block, schema=schema))
                 rows += len(block["lap"])
     except OSError as error:
-        raise UsageError("cannot write the export", where=str(out), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the export", where=str(out), got=describe_os_error(error)) from error
     return rows
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, TrailbrakeError, UsageError, suggest_names
+from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error, suggest_names
 from trailbrake.record.format import PART_KEY
 from trailbrake.record.recording_reader import Recording
 from trailbrake.user_files import read_user_file
@@ -256,7 +256,7 @@ def write_tags(recording: Path, tags: Iterable[str]) -> list[str]:
     try:
         path.write_text("".join(f"{tag}\n" for tag in kept), encoding="utf-8")
     except OSError as error:
-        raise UsageError("cannot write the tags", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the tags", where=str(path), got=describe_os_error(error)) from error
     return kept
 
 

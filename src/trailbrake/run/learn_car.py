@@ -17,7 +17,7 @@ from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.driving.session.session_detection import detect_track_and_car
 from trailbrake.driving.spec import DriveSpec, place_drive
-from trailbrake.errors import DataError, TrailbrakeError, UsageError
+from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.identification.car_file_writer import format_car
 from trailbrake.identification.drive_table import DriveTable, join_tables
 from trailbrake.identification.lap_fault import describe_fault
@@ -241,7 +241,7 @@ def _write_results(file: PlannedFile, progress: LearningProgress, options: Learn
     try:
         out.write_text(format_car(learned, car), encoding="utf-8")
     except OSError as error:
-        raise UsageError("cannot write the car file", where=str(out), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the car file", where=str(out), got=describe_os_error(error)) from error
     report = write_car_report(
         out.with_suffix(".html"), join_tables(progress.tables), learned, [str(path) for path in progress.paths]
     )

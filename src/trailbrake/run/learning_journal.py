@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError
 from trailbrake.identification.planned_car import PlanReduction
-from trailbrake.user_files import check_texts, parse_json, read_user_text
+from trailbrake.user_files import check_texts, parse_json, read_user_text, write_whole
 
 FORMAT, VERSION = "trailbrake learning", 1
 SUFFIX = ".learning.json"
@@ -100,13 +100,7 @@ class LearningJournal:
         """Keep a drive; UsageError where the file cannot be written."""
         self.steps.append(step)
         content = _Content(FORMAT, VERSION, self._basis, self.steps)
-        part = self._path.with_name(f"{self._path.name}.part")
-        try:
-            part.write_bytes(msgspec.json.format(msgspec.json.encode(content)) + b"\n")
-            part.replace(self._path)
-        except OSError as error:
-            raise UsageError("cannot write what was driven", where=str(self._path),
-                             got=error.strerror or str(error)) from error  # fmt: skip
+        write_whole(self._path, msgspec.json.format(msgspec.json.encode(content)) + b"\n", "what was driven")
 
 
 def _read_content(path: Path) -> _Content:

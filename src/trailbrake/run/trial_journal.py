@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.run.options import TuneOptions
 from trailbrake.tasks.sent_files import collect_files
 from trailbrake.tasks.source_digest import hash_source
@@ -69,7 +69,7 @@ class TrialJournal:
                 starts_line = file.read(1) in (b"", b"\n")
                 file.write((("" if starts_line else "\n") + line + "\n").encode())
         except OSError as error:
-            got = error.strerror or str(error)
+            got = describe_os_error(error)
             raise UsageError("cannot write the trials", where=str(self._path), got=got) from error
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trailbrake.drivers import gains
 from trailbrake.driving.run import INTERRUPTED
-from trailbrake.errors import UsageError
+from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
 from trailbrake.run.gain_search import GainSearch
 from trailbrake.run.options import TuneOptions
@@ -102,7 +102,7 @@ def _search_gains(
         text = gains.format_gains(search.name, best, f"{about}, {steady_clock.iso_timestamp()}")
         out.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError("cannot write the gains", where=str(out), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the gains", where=str(out), got=describe_os_error(error)) from error
     return {
         "driver": options.driver, "sim": options.sim, "track": options.track, "cars": options.cars.split(","),
         "trials": len(driven), "ended": INTERRUPTED if search.stopped else "done",

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 from trailbrake.system import steady_clock
 from trailbrake.tasks.source_digest import hash_source
 from trailbrake.tasks.task_pool import STOP_POLL_S, Stopped
@@ -231,7 +231,7 @@ def check_address(address: str) -> None:
         _greet_server(f"{match['host']}:{match['port']}")
     except OSError as error:
         usual = "a cluster's client server has port 10001" if match["client"] else "a cluster's own port is 6379"
-        raise SimulatorError("no cluster answers", where=f"--on {address}", got=error.strerror or str(error),
+        raise SimulatorError("no cluster answers", where=f"--on {address}", got=describe_os_error(error),
                              hint=f"{usual}; start one with: ray start --head") from None  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from trailbrake.errors import UsageError
+from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.user_files import is_regular_file, read_user_file
 
 MAX_FILE = 1 << 28  # bytes
@@ -61,7 +61,7 @@ def place_files(files: Mapping[str, bytes], folder: Path) -> dict[str, str]:
             placed.write_bytes(data)
         except OSError as error:
             raise UsageError("cannot write a file of the task", where=str(placed),
-                             got=error.strerror or str(error)) from error  # fmt: skip
+                             got=describe_os_error(error)) from error  # fmt: skip
         names[name] = str(placed)
     return names
 

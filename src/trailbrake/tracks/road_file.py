@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 
@@ -49,7 +49,7 @@ def write_road(path: Path, road: Road) -> None:
     try:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
-        raise UsageError("cannot write the track", where=str(path), got=error.strerror or str(error)) from error
+        raise UsageError("cannot write the track", where=str(path), got=describe_os_error(error)) from error
 
 
 def is_road_file(data: bytes) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from trailbrake.errors import TrailbrakeError, UsageError
+from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.name_lists import expand_seeds, split_names
 from trailbrake.record.file_names import safe_name
 from trailbrake.system.signals import handle_stop_signals
@@ -26,8 +26,9 @@ from trailbrake.train.clone import check_options
 from trailbrake.train.clone_task import CLONE_TASK, MAX_FILE, CloneAnswer, encode_clone_job
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
 from trailbrake.train.sources import find_sources
-from trailbrake.user_files import is_regular_file, read_user_file
+from trailbrake.user_files import is_regular_file, read_user_file, write_whole
 
+FILE_KIND = "a training's file"  # for messages
 SWEPT = {"seed": int, "epochs": int, "most": int, "rounds": int, "smoothing": float, "held_out": float}
 MOST_CLONES = 1000
 
@@ -154,7 +155,7 @@ class _CloneFolder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError("cannot make the folder", where=str(folder), got=error.strerror or str(error)) from error
+            raise UsageError("cannot make the folder", where=str(folder), got=describe_os_error(error)) from error
 
     def find_policy(self, values: Values) -> Path:
         return self._folder / f"{safe_name(_format_values(values).replace(', ', '_'))}.npz"
@@ -176,9 +177,9 @@ class _CloneFolder:
             error=answer.error, cpu_s=answer.cpu_s,
         )  # fmt: skip
         policy = self.find_policy(values)
-        _write_whole(policy, answer.policy)
-        _write_whole(policy.with_suffix(".html"), answer.report)
-        _write_whole(policy.with_suffix(".json"), msgspec.json.format(msgspec.json.encode(stored)))
+        write_whole(policy, answer.policy, FILE_KIND)
+        write_whole(policy.with_suffix(".html"), answer.report, FILE_KIND)
+        write_whole(policy.with_suffix(".json"), msgspec.json.format(msgspec.json.encode(stored)), FILE_KIND)
         return stored
 
     def _fingerprint(self, options: CloneOptions) -> str:
@@ -205,18 +206,8 @@ def _describe_sources(paths: list[Path]) -> list[list[Any]]:
 
 def _copy_best(policy: Path, out: Path) -> None:
     for suffix in (".npz", ".html"):
-        _write_whole(
-            out.with_suffix(suffix), read_user_file(policy.with_suffix(suffix), "file of a training", MAX_FILE)
-        )
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise UsageError("cannot write a training's file", where=str(path), got=error.strerror or str(error)) from error
+        data = read_user_file(policy.with_suffix(suffix), "file of a training", MAX_FILE)
+        write_whole(out.with_suffix(suffix), data, FILE_KIND)
 
 
 def _format_values(values: Values) -> str:

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
+from trailbrake.user_files import open_replacement
+
 
 def publish_port(folder: "str | os.PathLike[str]", name: str, port: int) -> None:
     """Write down that `name` listens on `port` of this machine. A reader sees the whole number or nothing."""
-    path = Path(folder) / f"{name}.port"
-    part = path.with_suffix(f".{os.getpid()}")
-    part.write_text(str(port), encoding="ascii")
-    part.replace(path)
+    with open_replacement(Path(folder) / f"{name}.port") as file:
+        file.write(str(port).encode("ascii"))
 
 
 def lookup_port(folder: "str | os.PathLike[str]", name: str) -> int | None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from trailbrake.errors import SimulatorError
+from trailbrake.errors import SimulatorError, describe_os_error
 from trailbrake.transport.udp import Address
 
 RECEIVE_SIZE = 1 << 16  # bytes of one read
@@ -78,7 +78,7 @@ class TcpChannel:
         self._mark_closed("closed")
 
     def _mark_broken(self, error: OSError) -> None:
-        self._mark_closed(f"the connection broke: {error.strerror or error}")
+        self._mark_closed(f"the connection broke: {describe_os_error(error)}")
 
     def _mark_closed(self, reason: str) -> None:
         if not self.is_closed:
@@ -119,7 +119,7 @@ class TcpListener(Generic[C]):
             self._socket = socket.create_server(bind)
         except OSError as error:
             raise SimulatorError(
-                f"cannot listen on {bind[0]}:{bind[1]}: {error.strerror or error}",
+                f"cannot listen on {bind[0]}:{bind[1]}: {describe_os_error(error)}",
                 where=where,
                 hint="another program may have the port: stop it, or choose another port",
             ) from error

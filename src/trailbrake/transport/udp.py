@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 
 Address = tuple[str, int]
 MAX_DATAGRAM = 65535  # bytes, more than any datagram holds
@@ -111,7 +111,7 @@ class UdpSocket:
         except OSError as error:
             self._socket.close()
             raise SimulatorError(
-                f"cannot listen on {bind[0]}:{bind[1]}: {error.strerror or error}",
+                f"cannot listen on {bind[0]}:{bind[1]}: {describe_os_error(error)}",
                 where=where,
                 hint="another program may have the port: stop it, or choose another port",
             ) from error

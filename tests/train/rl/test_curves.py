@@ -1,6 +1,5 @@
 import math
 import os
-from pathlib import Path
 
 import pytest
 
@@ -36,10 +35,10 @@ def test_curves_stay_where_their_new_file_cannot_be_written(tmp_path, monkeypatc
     writer.add(1, {"speed": 1.0})
     writer.close()
 
-    def fill_disk(self, *args, **kwargs):
+    def fill_disk(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", fill_disk)
+    monkeypatch.setattr(os, "replace", fill_disk)
     with pytest.raises(UsageError, match="No space left on device"):
         CurveWriter(tmp_path, 1)
     assert [row["speed"] for row in read_curves(tmp_path / FILE_NAME)] == [1.0]

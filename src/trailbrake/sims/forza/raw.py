@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import FORMATS
 from trailbrake.user_files import open_user_file, read_user_file
@@ -42,7 +42,7 @@ class RawWriter:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("wb")
         except OSError as error:
-            raise UsageError("cannot write the recording", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write the recording", where=str(path), got=describe_os_error(error)) from error
         self._file.write(MAGIC)
         self.count = 0
 
@@ -211,5 +211,5 @@ def read_columns(path: Path) -> dict[int, dict[str, NDArray[Any]]]:
                 data[:held] = data[at:end]
                 left -= at
     except OSError as error:
-        raise DataError("cannot read the recording", where=str(path), got=error.strerror or str(error)) from error
+        raise DataError("cannot read the recording", where=str(path), got=describe_os_error(error)) from error
     return {length: columns.as_arrays() for length, columns in found.items()}

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.sims.forza import table_columns
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import TAIL, Packet
@@ -52,7 +52,7 @@ class TableWriter:
             # newline "": no translation of line ends; else Windows would write CR CR LF in a CSV.
             self._file: TextIO = path.open("a" if append else "w", buffering=1, newline="", encoding="utf-8")
         except OSError as error:
-            raise UsageError("cannot write the table", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write the table", where=str(path), got=describe_os_error(error)) from error
         self._csv = csv.writer(self._file) if form == "csv" else None
         self.rows = 0
         if not append:

@@ -3,13 +3,12 @@
 import contextlib
 import json
 import math
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trailbrake.errors import DataError, UsageError
-from trailbrake.user_files import parse_json, read_user_text
+from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.user_files import parse_json, read_user_text, write_whole
 
 FILE_NAME = "progress.jsonl"
 MAX_CURVES = 256 << 20  # bytes
@@ -48,14 +47,11 @@ class CurveWriter:
     def __init__(self, folder: Path, iteration: int) -> None:
         path = self._path = folder / FILE_NAME
         kept = [row for row in read_curves(path) if row["iteration"] <= iteration]
-        part = path.with_name(f"{FILE_NAME}.{os.getpid()}.part")
+        write_whole(path, "".join(json.dumps(row) + "\n" for row in kept).encode(), "the curves")
         try:
-            part.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-            os.replace(part, path)
             self._file = path.open("a", encoding="utf-8")
         except OSError as error:
-            part.unlink(missing_ok=True)
-            raise UsageError("cannot write the curves", where=str(path), got=error.strerror or str(error)) from error
+            raise UsageError("cannot write the curves", where=str(path), got=describe_os_error(error)) from error
         self._events: Any = None
         try:
             from trailbrake.train.rl.event_file import EventFile

@@ -8,7 +8,7 @@ from typing import Any
 
 from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_team
@@ -125,7 +125,7 @@ class _Run:
             )
             self.save_error = ""
         except OSError as error:
-            self.save_error = f"cannot write the checkpoint: {error.strerror or error}; the last good one stays"
+            self.save_error = f"cannot write the checkpoint: {describe_os_error(error)}; the last good one stays"
             self.say(self.save_error)
         with suppress(UsageError):  # a disk without room for the page has none for the checkpoint, which says so
             write_curves_page(self.options.out / PAGE_FILE, self.options.out.name, self.curves.read_rows())
@@ -223,5 +223,5 @@ def _prepare_folder(options: RlOptions, learner: ReinforcementLearner) -> Traini
     try:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError("cannot make the folder", where=str(options.out), got=error.strerror or str(error)) from error
+        raise UsageError("cannot make the folder", where=str(options.out), got=describe_os_error(error)) from error
     return TrainingProgress()
