@@ -1,4 +1,4 @@
-"""What docs/learned_limits.py and docs/learned_recordings.py share: a campaign over the first cell of each car."""
+"""What learned_limits.py and learned_recordings.py share: a campaign over the first cell of each car."""
 
 import argparse
 import json
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from learned_cars import ROOT, Case, find_revision, list_drives
+from figures_page import RESULTS, ROOT, write_details, write_section
+from learned_cars import Case, find_revision, list_drives
 
 from trailbrake.errors import TrailbrakeError
 
@@ -16,22 +17,20 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True)
 class Campaign:
-    """A script that measures the first cell of each car in docs/learned_cars.py, and writes a table into a page.
+    """A script that measures the first cell of each car in learned_cars.py, and writes its section of docs/figures.md.
 
     Args:
-        name: of the script behind `learned_`, of its figures, and of the table in the page.
-        page: that the table stands in.
+        name: of the script behind `learned_`, of its figures, and of its section behind `learned-`.
         about: what the script says of itself.
     """
 
     name: str
-    page: Path
     about: str
 
     @property
     def figures_path(self) -> Path:
         """Return the file of what was measured."""
-        return ROOT / "docs" / f"learned_{self.name}.json"
+        return RESULTS / f"learned_{self.name}.json"
 
     def list_cases(self) -> list[Case]:
         """Return each car with the wire and the track of its first cell."""
@@ -41,15 +40,9 @@ class Campaign:
         """Return what was measured, by case."""
         return json.loads(self.figures_path.read_text("utf-8")) if self.figures_path.is_file() else {}
 
-    def write_table(self, table: str) -> None:
-        """Write the table into the page."""
-        text = self.page.read_text("utf-8")
-        begin, end = f"<!-- {self.name}: written by docs/learned_{self.name}.py -->", f"<!-- end of {self.name} -->"
-        head, rest = text.split(begin)
-        self.page.write_text(f"{head}{begin}\n{table}\n{end}{rest.split(end)[1]}", "utf-8")
-
-    def run(self, measure_case: Callable[[Case], Figures], describe: Callable[[Figures], str]) -> None:
-        """Measure what the command line says, store it, and write the page."""
+    def run(self, measure_case: Callable[[Case], Figures], describe: Callable[[Figures], str],
+            summarize: Callable[[Figures], str]) -> None:  # fmt: skip
+        """Measure what the command line says, store it, and write the section and the table of all rows."""
         parser = argparse.ArgumentParser(description=self.about.split("\n", maxsplit=1)[0])
         parser.add_argument("what", choices=("measure", "page"), default="page", nargs="?")
         parser.add_argument("names", nargs="*", help="simulators, cars and tracks")
@@ -67,4 +60,5 @@ class Campaign:
             stored = self.read_figures() | {case.name: found | {"revision": find_revision()}}
             text = json.dumps(stored, indent=1, sort_keys=True, default=lambda value: value.item())
             self.figures_path.write_text(f"{text}\n", "utf-8")
-        self.write_table(describe(self.read_figures()))
+        write_section(f"learned-{self.name}", summarize(self.read_figures()))
+        write_details(f"learned_{self.name}", describe(self.read_figures()))

@@ -1,11 +1,13 @@
-"""Writes the tables of learned cars in docs/learn-car.md and docs/learning-laps.md.
+"""Learns random cars and drives with their files: the sections `learned-files` and `learned-drives` of docs/figures.md.
 
-`python docs/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
+`python experiments/learned_cars.py learn` learns random cars on the embedded pinegrove, as `trailbrake learn car` does,
 `files` compares the files with the cars, `refit` does it with what the present code learns from the same drives:
 twelve cars on three wires. `drive` has `line_follow`, learning, drive seven laps of three tracks with each file of
 twelve other cars, and with the true one; `all` learns and compares them as well, each car on one wire, then on
-another. `page` writes the tables alone. NAME ... selects simulators, cars and tracks, `--jobs N` uses processes,
-`--again` repeats what is stored. What was measured is in docs/learned_cars.json: a call that was broken off goes on.
+another. `page` writes the figures alone, and all rows to
+build/experiments. NAME ... selects simulators, cars and tracks, `--jobs N` uses processes,
+`--again` repeats what is stored. What was measured is in experiments/results: a call that was broken off goes
+on.
 Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the
 repository, and TRAILBRAKE_SHARED names another folder.
 """
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from figures_page import RESULTS, ROOT, SHARED, write_details, write_section
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import TrailbrakeError
@@ -39,9 +42,7 @@ from trailbrake.run.options import LearnCarOptions
 from trailbrake.run.verification_laps import teaches
 from trailbrake.sims import registry
 
-ROOT = Path(__file__).resolve().parent.parent
-FIGURES = ROOT / "docs" / "learned_cars.json"
-SHARED = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared") / "data"
+FIGURES = RESULTS / "learned_cars.json"
 FOLDER = Path(os.environ.get("LEARNED_CARS") or ROOT / "build" / "learned-cars")
 SIMS = {"assetto": "Assetto Corsa", "forza": "Forza", "beamng": "BeamNG"}
 CARS = tuple(f"random:{seed}" for seed in range(70, 82))  # that are driven
@@ -230,35 +231,34 @@ def list_cells(figures: Figures) -> list[tuple[Case, Figures, Figures]]:
 
 
 def describe_drives(figures: Figures) -> str:
-    """Return the table of laps, and a line with the counts."""
+    """Return the table of laps."""
     lines = [
         "| car | wire | track | true file, after 3 and 6 | after 3 | after 6 | |",
         "|---|---|---|---|---|---|---|",
     ]
-    ratios: dict[int, list[float]] = {laps: [] for laps in FLYING}
-    clean = 0
     for case, learned, true in list_cells(figures):
-        cells = []
-        for laps in FLYING:
-            ratio = best_flying(learned, laps) / best_flying(true, laps)
-            if math.isfinite(ratio):
-                ratios[laps].append(ratio)
-            cells.append(f"{ratio:.3f}" if math.isfinite(ratio) else "")
-        clean += learned["outcome"] == "clean"
+        ratios = [best_flying(learned, laps) / best_flying(true, laps) for laps in FLYING]
+        cells = [f"{ratio:.3f}" if math.isfinite(ratio) else "" for ratio in ratios]
         own = ", ".join(f"{best_flying(true, laps):.2f} s" for laps in FLYING)
         lines.append(f"| {case.car} | {SIMS[case.sim]} | {case.track} | {own} | {' | '.join(cells)} |"
                      f" {describe_outcome(learned, true)} |")  # fmt: skip
-    total = len(list_cells(figures))
-    if not total:
-        return "None driven."
-    sums = []
-    for laps, share in zip(FLYING, SHARES, strict=True):
-        held = sum(ratio <= share for ratio in ratios[laps])
-        sums.append(f"{held} are within {100.0 * (share - 1.0):.0f} % after {laps} flying laps (median"
-                    f" {statistics.median(ratios[laps]):.3f}, most {max(ratios[laps]):.3f})")  # fmt: skip
-    whole = len(SIMS) * len(CARS) * len(TRACKS)
-    lines += ["", f"Of {whole} cells {total} were driven; {clean} are clean; {' and '.join(sums)}."]
     return "\n".join(lines)
+
+
+def summarize_drives(figures: Figures) -> str:
+    """Return a line with the counts of the drives."""
+    cells = list_cells(figures)
+    if not cells:
+        return "None driven."
+    clean = sum(learned["outcome"] == "clean" for _, learned, _ in cells)
+    parts = [f"Of {len(SIMS) * len(CARS) * len(TRACKS)} cells {len(cells)} were driven; {clean} are clean"]
+    for laps, share in zip(FLYING, SHARES, strict=True):
+        found = [best_flying(learned, laps) / best_flying(true, laps) for _, learned, true in cells]
+        found = [ratio for ratio in found if math.isfinite(ratio)]
+        held = sum(ratio <= share for ratio in found)
+        parts.append(f"{held} are within {100.0 * (share - 1.0):.0f} % of the true file after {laps} flying laps (median"
+                     f" {statistics.median(found):.3f}, most {max(found):.3f})")  # fmt: skip
+    return "; ".join(parts) + "."
 
 
 def describe_outcome(learned: Figures, true: Figures) -> str:
@@ -278,13 +278,12 @@ def describe_drive(found: Figures) -> str:
 
 
 def describe_files(figures: Figures) -> str:
-    """Return the table of car files, and one with the counts by wire."""
+    """Return the table of car files."""
     lines = [
         "| car | wire | driven | lateral grip | braking | drive force | downforce | steer angle | delay | numbers"
         " | planned grip |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    found: dict[str, list[Figures]] = {sim: [] for sim in SIMS}
     files = [case for turn in range(3) for case in list_files("files", turn)]
     for case in sorted(files, key=lambda case: (COMPARED.index(case.car), list(SIMS).index(case.sim))):
         learning, row = figures.get(case._replace(step="learn").name), figures.get(case.name)
@@ -294,19 +293,20 @@ def describe_files(figures: Figures) -> str:
         if "lateral_grip" not in row:
             lines.append(f"{head} no file: {learning['failed'] or row['failed']} |" + " |" * 7)
             continue
-        found[case.sim].append(row)
         cells = [describe_figure(row, name) for name in BARS]
         cells += [f"{row['numbers_within']} of {row['numbers']}", f"{100.0 * row['planned_share']:.0f} %"]
         lines.append(f"{head} {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *describe_bars(found)])
+    return "\n".join(lines)
 
 
-def describe_driven_files(figures: Figures) -> str:
-    """Return the table of counts of the files that the laps are driven with."""
-    cases = [case for turn in range(3) for case in list_files("files", turn, CARS)]
-    found = {case: figures.get(case.name, {}) for case in cases}
-    rows = {sim: [row for case, row in found.items() if case.sim == sim and "lateral_grip" in row] for sim in SIMS}
-    return "\n".join(describe_bars(rows))
+def summarize_files(figures: Figures, cars: Sequence[str]) -> str:
+    """Return the table of counts of the files of some cars."""
+    found: dict[str, list[Figures]] = {sim: [] for sim in SIMS}
+    for case in (case for turn in range(3) for case in list_files("files", turn, cars)):
+        row = figures.get(case.name, {})
+        if "lateral_grip" in row:
+            found[case.sim].append(row)
+    return "\n".join(describe_bars(found))
 
 
 def describe_figure(row: Figures, name: str) -> str:
@@ -337,21 +337,12 @@ def describe_bars(found: dict[str, list[Figures]]) -> list[str]:
 
 
 def write_pages() -> None:
-    """Write the tables into the pages."""
+    """Write the counts into docs/figures.md, and all rows beside the build."""
     figures = read_figures()
-    tables = (
-        ("learn-car.md", "files", describe_files), ("learn-car.md", "driven-files", describe_driven_files),
-        ("learning-laps.md", "drives", describe_drives),
-    )  # fmt: skip
-    for page, name, describe in tables:
-        path = ROOT / "docs" / page
-        begin, end = f"<!-- {name}: written by docs/learned_cars.py -->", f"<!-- end of {name} -->"
-        text = path.read_text("utf-8")
-        if begin not in text:
-            print(f"{page}: no place for {name}")
-            continue
-        head, rest = text.split(begin)
-        path.write_text(f"{head}{begin}\n{describe(figures)}\n{end}{rest.split(end)[1]}", "utf-8")
+    write_section("learned-files", summarize_files(figures, COMPARED))
+    write_section("learned-drives", summarize_drives(figures))
+    driven = f"## Files of the cars that are driven\n\n{summarize_files(figures, CARS)}"
+    write_details("learned_cars", "\n\n".join([describe_files(figures), driven, describe_drives(figures)]))
 
 
 def main() -> None:

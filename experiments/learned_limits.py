@@ -1,10 +1,10 @@
-"""Writes the table of learned cars at their limit in docs/reference-laps.md.
+"""Drives learned cars at their limit: the section `learned-limits` of docs/figures.md.
 
-`python docs/learned_limits.py measure` takes the files that `docs/learned_cars.py learn` has written, one of each car,
+`python experiments/learned_limits.py measure` takes the files that `learned_cars.py learn` has written, one of each car,
 searches the reference lap of the true car (`trailbrake reference`), plans the line of the learned file, and has
-`line_track` drive seven laps on it by the wire on which the car was learned. `page` writes the table alone. NAME ...
+`line_track` drive seven laps on it by the wire on which the car was learned. `page` writes the figures alone. NAME ...
 selects simulators, cars and tracks, `--again` repeats what is stored; reference laps that are there are taken. What was
-measured is in docs/learned_limits.json: a call that was broken off goes on. Needs the extra "limit".
+measured is in experiments/results: a call that was broken off goes on. Needs the extra "limit".
 """
 
 import statistics
@@ -13,7 +13,7 @@ from pathlib import Path
 from first_cells import Campaign, Figures
 from learned_cars import CARS, SIMS, Case
 from learned_cars import file_path as learned_path
-from reference_laps import FOLDER, PAGE, track_argument
+from reference_laps import FOLDER, track_argument
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.driving.options import DriveOptions
@@ -26,7 +26,7 @@ from trailbrake.run.reference.options import ReferenceOptions
 from trailbrake.run.reference.reference_session import make_reference_lap
 
 LAPS = 7  # of a drive, the first from rest
-CAMPAIGN = Campaign("limits", PAGE, __doc__ or "")
+CAMPAIGN = Campaign("limits", __doc__ or "")
 BAR = 0.02  # over the reference lap, the best of the flying laps, as a median
 
 
@@ -38,7 +38,7 @@ def is_reference_of(path: Path, car: str) -> bool:
 def measure_case(case: Case) -> Figures:
     """Return the reference lap of the true car and the laps of `line_track` with the learned file."""
     if not learned_path(case).is_file():
-        raise DataError("no learned file", where=case.name, hint="docs/learned_cars.py learn makes it")
+        raise DataError("no learned file", where=case.name, hint="experiments/learned_cars.py learn makes it")
     track, name = track_argument(case.track), f"{case.track}-{case.car.replace(':', '_')}"
     true_line, reference = FOLDER / f"line-{name}.csv", FOLDER / f"reference-{name}.csv"
     if not is_reference_of(reference, case.car):
@@ -63,12 +63,11 @@ def compute_gap(found: Figures) -> float | None:
 
 
 def describe_limits(figures: Figures) -> str:
-    """Return the table, and a line with the median."""
+    """Return the table."""
     lines = [
         "| car | wire | track | reference lap, s | lap 2, s | best of laps 2 to 7, s | gap | |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    gaps = []
     for case in sorted(CAMPAIGN.list_cases(), key=lambda case: CARS.index(case.car)):
         found = figures.get(case.name)
         if found is None:
@@ -78,19 +77,26 @@ def describe_limits(figures: Figures) -> str:
         if gap is None:
             lines.append(f"{head} {found.get('reference_s', '')} | | | | {found.get('failed', 'no valid lap')} |")
             continue
-        gaps.append(gap)
         times = [time for time, _ in found["laps"]]
         bad = [str(number) for number, (_, valid) in enumerate(found["laps"], 1) if not valid]
         words = f"not valid: {', '.join(bad)}; {found['contacts']} contacts" if bad or found["contacts"] else "clean"
         best = found["reference_s"] * (1.0 + gap)
         cells = [f"{found['reference_s']:.2f}", f"{times[1]:.2f}", f"{best:.2f}", f"{100.0 * gap:.2f} %", words]
         lines.append(f"{head} {' | '.join(cells)} |")
-    if gaps:
-        held = sum(gap <= BAR for gap in gaps)
-        median = 100.0 * statistics.median(gaps)
-        lines += ["", f"Median {median:.2f} %; {held} of {len(gaps)} within {100.0 * BAR:.0f} %."]
     return "\n".join(lines)
 
 
+def summarize_limits(figures: Figures) -> str:
+    """Return a line with the gaps of all cars."""
+    found = [figures[case.name] for case in CAMPAIGN.list_cases() if case.name in figures]
+    gaps = [gap for gap in map(compute_gap, found) if gap is not None]
+    bad = sum(bool(row.get("contacts")) or not all(valid for _, valid in row.get("laps", [])) for row in found)
+    return (
+        f"{len(gaps)} cars: the best of laps 2 to {LAPS} is {100.0 * statistics.median(gaps):.2f} % over the reference lap in"
+        f" the median, {100.0 * max(gaps):.2f} % at most; {sum(gap <= BAR for gap in gaps)} of {len(gaps)} are within"
+        f" {100.0 * BAR:.0f} %, {len(found) - bad} of {len(found)} drives are clean."
+    )
+
+
 if __name__ == "__main__":
-    CAMPAIGN.run(measure_case, describe_limits)
+    CAMPAIGN.run(measure_case, describe_limits, summarize_limits)

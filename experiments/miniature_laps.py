@@ -1,6 +1,6 @@
-"""Counts laps, contacts and fork choices of the camera drivers: the tables of docs/benchmarks.md, as they are driven.
+"""Counts laps, contacts and fork choices of the camera drivers: the tables behind docs/figures.md, as they are driven.
 
-    python docs/miniature_laps.py PART DRIVER
+    python experiments/miniature_laps.py PART DRIVER
 
 PART: shipped (5 tracks, both looks, 3 laps), generated (gen:1 to gen:20 and gen:24, looks in turn, 3 laps), forks
 (gen:1 to gen:51, looks in turn, a lap), parked (shipped, both looks, 3 laps, 4 parked cars). Nothing in it is random: a

@@ -1,21 +1,21 @@
-"""Writes docs/minimum-time-figures.md: published minimum-time problems, and a campaign over roads and cars.
+"""Solves published minimum-time problems, and a campaign over roads and cars: `minimum-time` of docs/figures.md.
 
-`python docs/minimum_time.py problems` solves the published problems, `campaign` the campaign (twenty minutes on a quiet
-machine), `campaign NAME ...` the cases of these tracks and cars alone. Both write the page from what was measured last,
-which is in docs/minimum_time_figures.json. Needs the extra "limit"; the tracks and the reference lap are beside the
+`python experiments/minimum_time.py problems` solves the published problems, `campaign` the campaign (twenty minutes on a quiet
+machine), `campaign NAME ...` the cases of these tracks and cars alone. Both write the section from what was measured
+last, which is in experiments/results, and all cases to build/experiments. Needs the extra "limit"; the tracks and the reference lap are beside the
 repository, and TRAILBRAKE_SHARED names another folder.
 """
 
 import dataclasses
 import json
-import os
 import resource
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from figures_page import RESULTS, ROOT, SHARED, write_details, write_section
+
 sys.path.insert(0, str(ROOT / "tests"))
 
 import numpy as np  # noqa: E402
@@ -31,9 +31,7 @@ from trailbrake.optimal.vehicle_model import vehicle_from_car  # noqa: E402
 from trailbrake.planning.path_margins import EDGE_MARGIN  # noqa: E402
 from trailbrake.tracks.track_library import load_track  # noqa: E402
 
-PAGE = ROOT / "docs" / "minimum-time-figures.md"
-FIGURES = ROOT / "docs" / "minimum_time_figures.json"
-SHARED = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared") / "data"
+FIGURES = RESULTS / "minimum_time.json"
 CARS = ("f1", "gt3", "hatchback", "kart", "sports_awd")
 CIRCUITS = ("copperbowl", "hartmoor", "lakeside", "pinegrove")
 CAMPAIGN_STEP = 6.0  # m, of the campaign: less than half the work of the default
@@ -115,19 +113,14 @@ def describe_problems(figures: dict[str, Any]) -> str:
     berlin, lap = figures["berlin"], figures["catalunya"]
     replay = berlin["replay"]
     rows = [
-        ("Berlin 2018, racecar, 3 m", "lap time, s", "85.77", f"{berlin['time_s']:.3f}"),
+        ("Berlin 2018, racecar, steps of 3 m", "lap time, s", "85.77", f"{berlin['time_s']:.3f}"),
         ("", "replayed in steps below 1 ms, s", "85.813 or less", f"{replay['time']:.3f}"),
-        ("", "off the line at most, m", "", f"{replay['offset_error']:.2f}"),
-        ("", "beyond the room of the problem, m", "", f"{max(-replay['room'], 0.0):.2f}"),
-        ("", "feedback of the steer, rad, rms and largest", "", "{:.5f}, {:.4f}".format(*replay["steer_correction"])),
-        ("", "feedback of the pedal, of the weight", "", "{:.4f}, {:.3f}".format(*replay["pedal_correction"])),
-        ("", "largest use of a tyre", "1", f"{replay['use'][1]:.3f}"),
-        ("", "CPU time of one thread, cold, s", "10 or less", f"{berlin['cpu_s']:.1f}"),
-        ("", "memory of the process at most, MiB", "300 or less", f"{berlin['memory_mib']:.0f}"),
+        ("", "CPU time of one thread, s", "10 or less", f"{berlin['cpu_s']:.1f}"),
+        ("", "memory, MiB", "300 or less", f"{berlin['memory_mib']:.0f}"),
         ("Catalunya, Limebeer car", "lap time, s", f"{lap['published_s']:.3f}, 0.1 %", f"{lap['time_s']:.3f}"),
         ("", "speed at the nodes, m/s rms", "0.5 or less", f"{lap['speed_rms_mps']:.3f}"),
     ]
-    lines = ["| problem | figure | bar | ours |", "|---|---|---|---|"]
+    lines = ["| problem | figure | published, bar | ours |", "|---|---|---|---|"]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
@@ -150,55 +143,20 @@ def describe_campaign(cases: list[dict[str, Any]]) -> str:
 
 
 def write_page() -> None:
-    """Write the page from the stored figures."""
+    """Write the figures into docs/figures.md, and all cases beside the build."""
     figures = read_figures()
     cases = figures.get("campaign", [])
     good = [case for case in cases if "failed" not in case]
     compared = [case for case in good if case["curvature_s"]]
     quicker = [case for case in compared if case["time_s"] <= case["curvature_s"]]
-    text = INTRO.format(
-        problems=describe_problems(figures),
-        converged=len(good),
-        cases=len(cases),
-        all=len(list_cases()),
-        quicker=len(quicker),
-        compared=len(compared),
-        median=100.0 * float(np.median([1.0 - case["time_s"] / case["curvature_s"] for case in compared])),
-        campaign=describe_campaign(cases),
-        step=CAMPAIGN_STEP,
+    gains = [1.0 - case["time_s"] / case["curvature_s"] for case in compared]
+    summary = (
+        f"{len(good)} of {len(list_cases())} cases of the campaign converged, in steps of {CAMPAIGN_STEP:g} m."
+        f" {len(quicker)} of {len(compared)} lines are at least as quick as the minimum-curvature line under the same"
+        f" model, by {100.0 * float(np.median(gains)):.2f} % in the median."
     )
-    PAGE.write_text(text, encoding="utf-8")
-
-
-INTRO = """# Figures of the minimum-time line
-
-Written by `python docs/minimum_time.py problems` and `python docs/minimum_time.py campaign`; do not edit. What
-the model is: [minimum-time.md](minimum-time.md). The cars of the published problems are in
-`tests/helpers/published_cars.py`, with the source of each number and where our model differs;
-`tests/optimal/test_published_problems.py` holds the bars.
-
-## Published problems
-
-{problems}
-
-Gravity is 9.80665 m/s^2 everywhere.
-Berlin is TUM's problem "racecar" (global_racetrajectory_optimization), which its own tool solves in 85.77 s.
-The bar is judged by `trailbrake.optimal.replay`: the controls go to one plant, the same equations integrated in
-steps below 1 ms on the road's own curvature, and a small feedback holds the unstable car on the line. The "use"
-of a tyre is its force over the circle of friction. Catalunya is the lap of fastest-lap with the car of
-Perantoni and Limebeer, on its own 500 nodes; the published lap pays a small cost for changes of the controls
-with weights of its own.
-
-## Campaign
-
-{converged} of {cases} cases converged ({all} in all), in steps of {step:g} m. {quicker} of {compared} lines
-that could be compared are at least as quick as the minimum-curvature line under the same model, by {median:.2f}
-% in the median. "Minimum curvature" is the quickest motion that stays within 0.1 m of that line, with the same
-edges. CPU times of the campaign compare cases with each other only: they were taken beside another program, on a
-machine that did less than half of the work that it did when Berlin's was taken.
-
-{campaign}
-"""
+    write_section("minimum-time", f"{describe_problems(figures)}\n\n{summary}")
+    write_details("minimum_time", describe_campaign(cases))
 
 
 if __name__ == "__main__":

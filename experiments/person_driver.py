@@ -1,4 +1,4 @@
-"""A driver that drives like a person with 90 % of a car's grip: for docs/learned_recordings.py.
+"""A driver that drives like a person with 90 % of a car's grip: for learned_recordings.py.
 
 `line_follow`, which believes that the car has less grip than it has, with what a person adds: a hand that is never
 quite where it should be, feet that move more slowly, and another point of braking in each bend.

@@ -1,10 +1,10 @@
-"""Writes the tables of docs/reference-laps.md: reference laps of tracks and cars, and laps of drivers beside them.
+"""Searches reference laps and drives beside them: the sections `laps` and `doubts` of docs/figures.md.
 
-`python docs/reference_laps.py laps` plans the line of each track and car and searches its reference lap, `drives` has
+`python experiments/reference_laps.py laps` plans the line of each track and car and searches its reference lap, `drives` has
 `line_track` drive on the lines through Assetto Corsa's wire in lockstep, `doubts` has it drive a `gt3` with a delay and
 less grip than its file says. `--without-wire` has driver and world in one process, which is quicker. NAME ... selects
 tracks and cars, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in
-docs/reference_laps.json: a call that was broken off goes on. Lines and reference laps are in build/reference-laps, or
+experiments/results: a call that was broken off goes on. Lines and reference laps are in build/reference-laps, or
 in the folder REFERENCE_LAPS. Needs the extra "limit"; the measured tracks are beside the repository, and
 TRAILBRAKE_SHARED names another folder.
 """
@@ -20,6 +20,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+from figures_page import RESULTS, ROOT, SHARED, write_details, write_section
+
 from trailbrake.cars.car_library import LIBRARY, load_car
 from trailbrake.drivers.line_track import Driver
 from trailbrake.driving.options import DriveOptions
@@ -33,10 +35,7 @@ from trailbrake.run.reference.reference_session import make_reference_lap
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reference-laps.md"
-FIGURES = ROOT / "docs" / "reference_laps.json"
-SHARED = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared") / "data"
+FIGURES = RESULTS / "reference_laps.json"
 FOLDER = Path(os.environ.get("REFERENCE_LAPS") or ROOT / "build" / "reference-laps")
 CARS = ("gt3", "f1", "sports_awd")
 CIRCUITS = ("pinegrove", "hartmoor")
@@ -77,7 +76,7 @@ def write_late_car(grip: float, delay: float) -> str:
         raise SystemExit(f"gt3: expected the friction of two axles along and across, got {count} values")
     path = FOLDER / f"gt3-grip-{grip:g}-delay-{delay:g}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{text}\n[actuation]\nsource = "docs/reference_laps.py"\ndelay = {delay}\n', "utf-8")
+    path.write_text(f'{text}\n[actuation]\nsource = "experiments/reference_laps.py"\ndelay = {delay}\n', "utf-8")
     return str(path)
 
 
@@ -222,14 +221,37 @@ def describe_case(found: Figures, laps: tuple[int, ...]) -> list[str]:
     return cells
 
 
+def summarize_laps(figures: Figures) -> str:
+    """Return a table of reference laps, and by how much the last lap of a drive is over them, tracks down."""
+    lines = ["| track | " + " | ".join(f"`{car}`" for car in CARS) + " |", "|---|" + "---|" * len(CARS)]
+    for track in (*CIRCUITS, *MEASURED):
+        cells = []
+        for car in CARS:
+            found = figures.get(f"{track} {car}", {})
+            reference, driven = found.get("reference_s"), found.get("driven_s", [])
+            gap = f", {100.0 * (driven[LAPS - 1] / reference - 1.0):+.2f} %" if reference and len(driven) >= LAPS else ""
+            cells.append(f"{reference:.2f}{gap}" if reference else "")
+        lines.append(f"| {track} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def summarize_doubts(figures: Figures) -> str:
+    """Return by how much the last lap of each drive with less grip is over the reference lap."""
+    texts = []
+    for track, car in list_doubts():
+        found = figures.get(f"{track} {car}", {})
+        if "reference_s" in found and len(found.get("driven_s", [])) >= DOUBTED_LAPS:
+            gap = 100.0 * (found["driven_s"][DOUBTED_LAPS - 1] / found["reference_s"] - 1.0)
+            texts.append(f"{track} {gap:.2f} %" + (f" (not valid: {found['not_valid']})" if found["not_valid"] else ""))
+    return f"Lap {DOUBTED_LAPS} over the reference lap: {', '.join(texts)}."
+
+
 def write_page() -> None:
-    """Write the tables into the page."""
-    figures, text = read_figures(), PAGE.read_text("utf-8")
-    for name, table in (("laps", describe_laps(figures)), ("doubts", describe_doubts(figures))):
-        begin, end = f"<!-- {name}: written by docs/reference_laps.py -->", f"<!-- end of {name} -->"
-        head, rest = text.split(begin)
-        text = f"{head}{begin}\n{table}\n{end}{rest.split(end)[1]}"
-    PAGE.write_text(text, "utf-8")
+    """Write the figures into docs/figures.md, and all laps beside the build."""
+    figures = read_figures()
+    write_section("laps", summarize_laps(figures))
+    write_section("doubts", summarize_doubts(figures))
+    write_details("reference_laps", f"{describe_laps(figures)}\n\n{describe_doubts(figures)}")
 
 
 def main() -> None:

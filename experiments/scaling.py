@@ -1,7 +1,7 @@
-"""Writes docs/scaling.md: what training on 1 to 1000 nodes would take, by measured costs and a simulation.
+"""Estimates training on 1 to 1000 nodes by measured costs and a simulation: the section `scaling` of docs/figures.md.
 
-`python docs/scaling.py --measure` trains for a minute on this machine, times reductions here, and keeps the costs in
-docs/scaling.json (extra `rl`); without it the page is written from the kept ones.
+`python experiments/scaling.py --measure` trains for a minute on this machine, times reductions here, and keeps the
+costs in experiments/results (extra `rl`); without it the section is written from the kept ones.
 """
 
 import argparse
@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from figures_page import RESULTS, write_section
 
-HERE = Path(__file__).parent
-COSTS, PAGE = HERE / "scaling.json", HERE / "scaling.md"
+COSTS = RESULTS / "scaling.json"
 NODES = (1, 2, 4, 10, 30, 100, 300, 1000)
 CARS, STEPS = 512, 125  # of a worker, and of an iteration: the defaults of `train rl`
 BARRIERS = 26  # reductions in an iteration: 24 minibatches, and two sets of moments
@@ -61,7 +61,7 @@ def measure_costs() -> MeasuredCosts:
     sampling = statistics.median(per_step) - learning
     spread = float(np.std(np.log(per_step)))
     return MeasuredCosts(
-        sampling, learning, spread, measure_reduction(), "one processor of the machine of benchmarks.md"
+        sampling, learning, spread, measure_reduction(), "one processor of the machine of figures.md"
     )
 
 
@@ -115,84 +115,40 @@ def simulate_iteration(nodes: int, cars: int, costs: MeasuredCosts, rng: np.rand
     }
 
 
-def format_table(costs: MeasuredCosts, cars_of: "dict[int, int]") -> str:
-    """Return a table with a row per number of nodes."""
+def list_iterations(costs: MeasuredCosts, cars_of: "dict[int, int]") -> "dict[int, str]":
+    """Return efficiency, and what most of the time goes into, by number of nodes."""
     rng = np.random.default_rng(0)
-    lines = [
-        "| nodes | cars a node | iteration s | M steps/s | efficiency | most time goes into |",
-        "|---|---|---|---|---|---|",
-    ]
-    first = 0.0
+    found, first = {}, 0.0
     for nodes, cars in cars_of.items():
         parts = simulate_iteration(nodes, cars, costs, rng)
         total = sum(parts.values())
         rate = nodes * cars * STEPS / total
         first = first or rate
-        worst = sorted(parts, key=lambda name: -parts[name])[:2]
-        words = ", ".join(f"{name} {100.0 * parts[name] / total:.0f} %" for name in worst)
-        lines.append(
-            f"| {nodes} | {cars} | {total:.3g} | {rate / 1e6:.3g} | {100.0 * rate / first / nodes:.0f} % | {words} |"
-        )
-    return "\n".join(lines)
+        worst = max(parts, key=lambda name: parts[name])
+        found[nodes] = f"{100.0 * rate / first / nodes:.0f} %, {worst} {100.0 * parts[worst] / total:.0f} %"
+    return found
 
 
-def build_page(costs: MeasuredCosts) -> str:
-    """Return the page."""
-    more = dict.fromkeys(NODES, CARS)
-    fixed = {nodes: 4096 // nodes for nodes in NODES if nodes <= 4096 // 16}
-    return f"""# Training on many nodes, on paper
-
-What `train rl --workers N --on ray` would do on 1 to 1000 nodes of one processor each. Nothing here was run on more
-than two nodes ([scale.md](scale.md)): costs are measured on one, the network is assumed, the rest is a simulation.
-`docs/scaling.py` writes this page; `--measure` measures again.
-
-## Costs
-
-| | |
-|---|---|
-| sampling, world and actor | {1e6 * costs.sampling:.2f} µs of processor time for a step of a car |
-| learning, three passes | {1e6 * costs.learning:.2f} µs for a step of a car |
-| differences between iterations | {100.0 * costs.spread:.1f} % (standard deviation) |
-| a reduction of {NUMBERS} numbers between two processes here | {1e3 * costs.reduction:.2f} ms |
-| between nodes (assumed) | {1e6 * LATENCY:.0f} µs a message, {BANDWIDTH / 1e9:.2f} GB/s |
-
-Measured on {costs.machine}, with pinegrove and the defaults of `train rl`.
-
-An iteration is {STEPS} steps of each car, then {BARRIERS - 2} minibatches. All workers wait for each other at
-{BARRIERS} reductions, which go round in a ring: 2 (N - 1) messages one after the other. Work between two reductions
-differs from node to node as iterations differ here, and all wait for the slowest of N.
-
-## More cars with more nodes
-
-{CARS} cars on each node, so that an iteration learns from N times as much.
-
-{format_table(costs, more)}
-
-## The same cars on more nodes
-
-4096 cars in all, so that an iteration learns the same.
-
-{format_table(costs, fixed)}
-
-## What it says
-
-* Up to some ten nodes the work is learning, as on one: a cheaper pass over the minibatches is worth more than a
-  quicker world.
-* Beyond that the ring's messages one after the other take over. With more cars on each node they weigh less; a tree of
-  2 log2 N messages would take their place at some hundred nodes, and needs another reduction than PyTorch's Gloo has.
-* The command, which receives one state of {STATE_BYTES // 1000} kB an iteration, is no bottleneck at any of these
-  sizes.
-* How much a larger batch is worth in learning is another question; it is not answered here.
-"""
+def build_section(costs: MeasuredCosts) -> str:
+    """Return the section."""
+    more = list_iterations(costs, dict.fromkeys(NODES, CARS))
+    fixed = list_iterations(costs, {nodes: 4096 // nodes for nodes in NODES if nodes <= 4096 // 16})
+    lines = [f"| nodes | {CARS} cars on each | 4096 cars in all |", "|---|---|---|"]
+    lines += [f"| {nodes} | {more[nodes]} | {fixed.get(nodes, '')} |" for nodes in NODES]
+    return "\n".join(lines) + (
+        f"\n\nCosts: {1e6 * costs.sampling:.2f} us of sampling and {1e6 * costs.learning:.2f} us of learning for a step of a"
+        f" car, {1e3 * costs.reduction:.2f} ms for a reduction of {NUMBERS} numbers between two processes of one machine;"
+        f" assumed between nodes: {1e6 * LATENCY:.0f} us a message, {BANDWIDTH / 1e9:.2f} GB/s."
+    )
 
 
 def main() -> None:
-    """Measure if that is wanted, and write the page."""
+    """Measure if that is wanted, and write the section."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measure", action="store_true", help="measure the costs on this machine first")
     if parser.parse_args().measure:
         COSTS.write_text(json.dumps(asdict(measure_costs()), indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(build_page(MeasuredCosts(**json.loads(COSTS.read_text(encoding="utf-8")))), encoding="utf-8")
+    write_section("scaling", build_section(MeasuredCosts(**json.loads(COSTS.read_text(encoding="utf-8")))))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
-"""Writes docs/validation.md and its plots: the world against closed forms, a published lap and an independent model.
+"""Compares the world with closed forms, a published lap and an independent model: `validation` of docs/figures.md.
+
+Writes the summary there, and all figures with plots to build/experiments/validation.md.
 
 The cases are in tests/helpers/validation; tests/validation/test_bars.py holds every bar. Needs the extras "test"
 and "plot". The reference lap is beside the repository; TRAILBRAKE_SHARED names another folder.
 """
 
-import os
 import sys
 import warnings
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from figures_page import DETAILS, ROOT, SHARED, write_details, write_section
+
 sys.path.insert(0, str(ROOT / "tests"))
 
 import matplotlib  # noqa: E402
@@ -24,11 +25,10 @@ pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "f
 from helpers.validation.case import Case, Check, Plot  # noqa: E402
 from helpers.validation.cases import closed_forms, independent_model, reference_lap  # noqa: E402
 
-PAGE = ROOT / "docs" / "validation.md"
-PLOTS = ROOT / "docs" / "validation"
+PLOTS = DETAILS / "validation"
 INTRO = """# Validation
 
-Written by `make validation` (`python docs/validation.py`); do not edit. The cases are in `tests/helpers/validation`;
+Written by `make validation`. The cases are in `tests/helpers/validation`;
 `tests/validation/test_bars.py` holds every bar of this page. The cars are those of the library, driven in the world's
 own kernels with substeps of 1 ms where nothing else is said; "plain" cars lack what the textbook's formula leaves out,
 and no more.
@@ -63,7 +63,7 @@ def draw(plot: Plot) -> str:
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
     axes.legend(fontsize=7)
-    PLOTS.mkdir(exist_ok=True)
+    PLOTS.mkdir(parents=True, exist_ok=True)
     figure.savefig(PLOTS / f"{plot.name}.svg", metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
     return f"![{plot.y_label} over {plot.x_label}](validation/{plot.name}.svg)"
@@ -82,21 +82,19 @@ def section(case: Case) -> str:
 def main() -> None:
     """Compute all cases, draw, write; exit with 1 where a bar does not hold."""
     warnings.simplefilter("error")
-    shared = Path(os.environ.get("TRAILBRAKE_SHARED") or ROOT.parent / "shared")
-    if not (shared / "data" / "reference").is_dir():
-        sys.exit(f"no reference lap at {shared}: set TRAILBRAKE_SHARED to the folder that has data/reference")
-    cases = [*(make() for make in closed_forms()), reference_lap(shared), independent_model()]
+    if not (SHARED / "reference").is_dir():
+        sys.exit(f"no reference lap at {SHARED}: set TRAILBRAKE_SHARED to the folder that has data/reference")
+    cases = [*(make() for make in closed_forms()), reference_lap(SHARED.parent), independent_model()]
     summary = ["| case | figures | largest difference over its bar |", "|---|---|---|"]
     for case in cases:
         worst = max((check.difference / check.bar for check in case.checks if check.bar), default=0.0)
         summary.append(f"| {case.title} | {len(case.checks)} | {100.0 * worst:.0f} % |")
     for old in PLOTS.glob("*.svg"):
         old.unlink()
-    text = INTRO + "\n" + "\n".join(summary)
-    PAGE.write_text("\n\n".join([text, *map(section, cases)]) + "\n", encoding="utf-8")
+    write_section("validation", "\n".join(summary))
+    write_details("validation", "\n\n".join([INTRO, *map(section, cases)]))
     failed = [f"{case.title}: {check.what}" for case in cases for check in case.checks if not check.holds]
-    figures = sum(len(case.checks) for case in cases)
-    print(f"wrote {PAGE.relative_to(ROOT)}: {figures} figures, {len(failed)} beyond their bar")
+    print(f"{sum(len(case.checks) for case in cases)} figures, {len(failed)} beyond their bar")
     if failed:
         sys.exit("\n".join(failed))
 
