@@ -4,11 +4,9 @@
 `files` compares the files with the cars, `refit` does it with what the present code learns from the same drives:
 twelve cars on three wires. `drive` has `line_follow`, learning, drive seven laps of three tracks with each file of
 twelve other cars, and with the true one; `all` learns and compares them as well, each car on one wire, then on
-another. `page` writes the figures alone, and all rows to
-build/experiments. NAME ... selects simulators, cars and tracks, `--jobs N` uses processes,
-`--again` repeats what is stored. What was measured is in experiments/results: a call that was broken off goes
-on.
-Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the
+another. `page` writes the figures alone, and all rows to build/experiments. NAME ... selects simulators, cars and
+tracks, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in experiments/results: a call
+that was broken off goes on. Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the
 repository, and TRAILBRAKE_SHARED names another folder.
 """
 
@@ -256,8 +254,8 @@ def summarize_drives(figures: Figures) -> str:
         found = [best_flying(learned, laps) / best_flying(true, laps) for _, learned, true in cells]
         found = [ratio for ratio in found if math.isfinite(ratio)]
         held = sum(ratio <= share for ratio in found)
-        parts.append(f"{held} are within {100.0 * (share - 1.0):.0f} % of the true file after {laps} flying laps (median"
-                     f" {statistics.median(found):.3f}, most {max(found):.3f})")  # fmt: skip
+        parts.append(f"{held} are within {100.0 * (share - 1.0):.0f} % of the true file after {laps} flying laps"
+                     f" (median {statistics.median(found):.3f}, most {max(found):.3f})")  # fmt: skip
     return "; ".join(parts) + "."
 
 

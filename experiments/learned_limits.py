@@ -1,7 +1,7 @@
 """Drives learned cars at their limit: the section `learned-limits` of docs/figures.md.
 
-`python experiments/learned_limits.py measure` takes the files that `learned_cars.py learn` has written, one of each car,
-searches the reference lap of the true car (`trailbrake reference`), plans the line of the learned file, and has
+`python experiments/learned_limits.py measure` takes the files that `learned_cars.py learn` has written, one of each
+car, searches the reference lap of the true car (`trailbrake reference`), plans the line of the learned file, and has
 `line_track` drive seven laps on it by the wire on which the car was learned. `page` writes the figures alone. NAME ...
 selects simulators, cars and tracks, `--again` repeats what is stored; reference laps that are there are taken. What was
 measured is in experiments/results: a call that was broken off goes on. Needs the extra "limit".
@@ -92,9 +92,9 @@ def summarize_limits(figures: Figures) -> str:
     gaps = [gap for gap in map(compute_gap, found) if gap is not None]
     bad = sum(bool(row.get("contacts")) or not all(valid for _, valid in row.get("laps", [])) for row in found)
     return (
-        f"{len(gaps)} cars: the best of laps 2 to {LAPS} is {100.0 * statistics.median(gaps):.2f} % over the reference lap in"
-        f" the median, {100.0 * max(gaps):.2f} % at most; {sum(gap <= BAR for gap in gaps)} of {len(gaps)} are within"
-        f" {100.0 * BAR:.0f} %, {len(found) - bad} of {len(found)} drives are clean."
+        f"{len(gaps)} cars: the best of laps 2 to {LAPS} is {100.0 * statistics.median(gaps):.2f} % over the reference"
+        f" lap in the median, {100.0 * max(gaps):.2f} % at most; {sum(gap <= BAR for gap in gaps)} of {len(gaps)} are"
+        f" within {100.0 * BAR:.0f} %, {len(found) - bad} of {len(found)} drives are clean."
     )
 
 

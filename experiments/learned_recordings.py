@@ -84,8 +84,8 @@ def summarize_recordings(figures: Figures) -> str:
         pairs = [(figures[case.name], true_figures.get(case._replace(step="true").name, {})) for case in cases]
         ratios = [best_flying(found, laps) / best_flying(true, laps) for found, true in pairs]
         ratios = [ratio for ratio in ratios if ratio > 0.0]  # not NaN
-        parts.append(f"{sum(ratio <= BAR for ratio in ratios)} of {len(ratios)} are within {100.0 * (BAR - 1.0):.0f} % of the"
-                     f" true file after {laps} flying laps (median {statistics.median(ratios):.3f}, most"
+        parts.append(f"{sum(ratio <= BAR for ratio in ratios)} of {len(ratios)} are within {100.0 * (BAR - 1.0):.0f} %"
+                     f" of the true file after {laps} flying laps (median {statistics.median(ratios):.3f}, most"
                      f" {max(ratios):.3f})")  # fmt: skip
     return "; ".join(parts) + "."
 

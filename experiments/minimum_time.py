@@ -1,9 +1,9 @@
 """Solves published minimum-time problems, and a campaign over roads and cars: `minimum-time` of docs/figures.md.
 
-`python experiments/minimum_time.py problems` solves the published problems, `campaign` the campaign (twenty minutes on a quiet
-machine), `campaign NAME ...` the cases of these tracks and cars alone. Both write the section from what was measured
-last, which is in experiments/results, and all cases to build/experiments. Needs the extra "limit"; the tracks and the reference lap are beside the
-repository, and TRAILBRAKE_SHARED names another folder.
+`python experiments/minimum_time.py problems` solves the published problems, `campaign` the campaign (twenty minutes on
+a quiet machine), `campaign NAME ...` the cases of these tracks and cars alone. Both write the section from what was
+measured last, which is in experiments/results, and all cases to build/experiments. Needs the extra "limit"; the tracks
+and the reference lap are beside the repository, and TRAILBRAKE_SHARED names another folder.
 """
 
 import dataclasses
@@ -18,18 +18,18 @@ from figures_page import RESULTS, ROOT, SHARED, write_details, write_section
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-import numpy as np  # noqa: E402
-from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap  # noqa: E402
+import numpy as np
+from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
 
-from trailbrake.cars.car_library import load_car  # noqa: E402
-from trailbrake.errors import TrailbrakeError  # noqa: E402
-from trailbrake.optimal.curvature_line import solve_curvature_line  # noqa: E402
-from trailbrake.optimal.minimum_time import plan_minimum_time  # noqa: E402
-from trailbrake.optimal.replay import replay_solution  # noqa: E402
-from trailbrake.optimal.transcription import unscale_unknowns  # noqa: E402
-from trailbrake.optimal.vehicle_model import vehicle_from_car  # noqa: E402
-from trailbrake.planning.path_margins import EDGE_MARGIN  # noqa: E402
-from trailbrake.tracks.track_library import load_track  # noqa: E402
+from trailbrake.cars.car_library import load_car
+from trailbrake.errors import TrailbrakeError
+from trailbrake.optimal.curvature_line import solve_curvature_line
+from trailbrake.optimal.minimum_time import plan_minimum_time
+from trailbrake.optimal.replay import replay_solution
+from trailbrake.optimal.transcription import unscale_unknowns
+from trailbrake.optimal.vehicle_model import vehicle_from_car
+from trailbrake.planning.path_margins import EDGE_MARGIN
+from trailbrake.tracks.track_library import load_track
 
 FIGURES = RESULTS / "minimum_time.json"
 CARS = ("f1", "gt3", "hatchback", "kart", "sports_awd")

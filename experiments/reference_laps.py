@@ -1,12 +1,12 @@
 """Searches reference laps and drives beside them: the sections `laps` and `doubts` of docs/figures.md.
 
-`python experiments/reference_laps.py laps` plans the line of each track and car and searches its reference lap, `drives` has
-`line_track` drive on the lines through Assetto Corsa's wire in lockstep, `doubts` has it drive a `gt3` with a delay and
-less grip than its file says. `--without-wire` has driver and world in one process, which is quicker. NAME ... selects
-tracks and cars, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in
-experiments/results: a call that was broken off goes on. Lines and reference laps are in build/reference-laps, or
-in the folder REFERENCE_LAPS. Needs the extra "limit"; the measured tracks are beside the repository, and
-TRAILBRAKE_SHARED names another folder.
+`python experiments/reference_laps.py laps` plans the line of each track and car and searches its reference lap,
+`drives` has `line_track` drive on the lines through Assetto Corsa's wire in lockstep, `doubts` has it drive a `gt3`
+with a delay and less grip than its file says. `--without-wire` has driver and world in one process, which is quicker.
+NAME ... selects tracks and cars, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in
+experiments/results: a call that was broken off goes on. Lines and reference laps are in build/reference-laps, or in the
+folder REFERENCE_LAPS. Needs the extra "limit"; the measured tracks are beside the repository, and TRAILBRAKE_SHARED
+names another folder.
 """
 
 import argparse
@@ -229,7 +229,9 @@ def summarize_laps(figures: Figures) -> str:
         for car in CARS:
             found = figures.get(f"{track} {car}", {})
             reference, driven = found.get("reference_s"), found.get("driven_s", [])
-            gap = f", {100.0 * (driven[LAPS - 1] / reference - 1.0):+.2f} %" if reference and len(driven) >= LAPS else ""
+            gap = (
+                f", {100.0 * (driven[LAPS - 1] / reference - 1.0):+.2f} %" if reference and len(driven) >= LAPS else ""
+            )
             cells.append(f"{reference:.2f}{gap}" if reference else "")
         lines.append(f"| {track} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -60,9 +60,7 @@ def measure_costs() -> MeasuredCosts:
     learning = statistics.median(cost * share for cost, share in zip(per_step, shares, strict=True))
     sampling = statistics.median(per_step) - learning
     spread = float(np.std(np.log(per_step)))
-    return MeasuredCosts(
-        sampling, learning, spread, measure_reduction(), "one processor of the machine of figures.md"
-    )
+    return MeasuredCosts(sampling, learning, spread, measure_reduction(), "one processor of the machine of figures.md")
 
 
 def measure_reduction() -> float:
@@ -136,9 +134,9 @@ def build_section(costs: MeasuredCosts) -> str:
     lines = [f"| nodes | {CARS} cars on each | 4096 cars in all |", "|---|---|---|"]
     lines += [f"| {nodes} | {more[nodes]} | {fixed.get(nodes, '')} |" for nodes in NODES]
     return "\n".join(lines) + (
-        f"\n\nCosts: {1e6 * costs.sampling:.2f} us of sampling and {1e6 * costs.learning:.2f} us of learning for a step of a"
-        f" car, {1e3 * costs.reduction:.2f} ms for a reduction of {NUMBERS} numbers between two processes of one machine;"
-        f" assumed between nodes: {1e6 * LATENCY:.0f} us a message, {BANDWIDTH / 1e9:.2f} GB/s."
+        f"\n\nCosts: {1e6 * costs.sampling:.2f} us of sampling and {1e6 * costs.learning:.2f} us of learning for a step"
+        f" of a car, {1e3 * costs.reduction:.2f} ms for a reduction of {NUMBERS} numbers between two processes of one"
+        f" machine; assumed between nodes: {1e6 * LATENCY:.0f} us a message, {BANDWIDTH / 1e9:.2f} GB/s."
     )
 
 

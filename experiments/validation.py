@@ -13,10 +13,10 @@ from figures_page import DETAILS, ROOT, SHARED, write_details, write_section
 
 sys.path.insert(0, str(ROOT / "tests"))
 
-import matplotlib  # noqa: E402
+import matplotlib
 
 matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 # Equal figures give equal files: ids from a fixed salt, text, no date.
 pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,

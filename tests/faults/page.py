@@ -140,8 +140,8 @@ def faults_page():
         parts += [f"## {END_TITLES[end]}", "\n".join(list_fault_rows(end, table, measured))]
     parts.append(
         "## Stops of our client\n\nSeconds, over all cells in which the client stops the car. By"
-        f" `python -m tests.faults --measure`{f', {dates[-1]}' if dates else ''}, on two cores that others shared: upper"
-        " bounds."
+        f" `python -m tests.faults --measure`{f', {dates[-1]}' if dates else ''}, on two cores that others shared:"
+        " upper bounds."
     )
     parts.append("\n".join(list_stop_rows(measured)))
     if KNOWN:

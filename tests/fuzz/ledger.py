@@ -7,6 +7,8 @@ from typing import Any
 
 LEDGER_FILE = Path(__file__).with_name("ledger.json")
 Counts = dict[str, dict[str, float]]
+
+
 def read_ledger(path: Path = LEDGER_FILE) -> Counts:
     """Return {target: {"cases", "accepted", "seconds"}}; empty if there is no ledger yet."""
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
@@ -36,6 +38,6 @@ def describe_fuzzing(least: int = 5) -> str:
     fewest = sorted(cases, key=lambda name: cases[name])[:least]
     hours = sum(counts["seconds"] for counts in ledger.values()) / 3600.0
     return (
-        f"{len(cases)} targets have had {sum(cases.values()):,} cases in {hours:.1f} h; {found} findings, all fixed. Fewest"
-        f" cases: {', '.join(f'`{name}` {cases[name]:,}' for name in fewest)}."
+        f"{len(cases)} targets have had {sum(cases.values()):,} cases in {hours:.1f} h; {found} findings, all fixed."
+        f" Fewest cases: {', '.join(f'`{name}` {cases[name]:,}' for name in fewest)}."
     )
