@@ -468,10 +468,11 @@ def report(groups: dict[str, list[Target]]) -> Iterator[str]:
     yield "| module | mutants | tried | killed | survivors |"
     yield "|---|---|---|---|---|"
     for group, targets in groups.items():
-        rows: list[tuple[str, int, int, int]] = []
-        for target in targets:
-            if result := read_result(target):
-                rows.append((f"`{target.module}`", result["mutants"], result["tried"], len(result["survivors"])))
+        rows: list[tuple[str, int, int, int]] = [
+            (f"`{target.module}`", result["mutants"], result["tried"], len(result["survivors"]))
+            for target in targets
+            if (result := read_result(target))
+        ]
         sums = [sum(row[k] for row in rows) for k in (1, 2, 3)]
         for name, count, tried, left in [*rows, (f"**{group}**", *sums)]:
             yield f"| {name} | {count} | {tried} | {(tried - left) / max(tried, 1):.1%} | {left} |"

@@ -57,12 +57,12 @@ def list_lacks(names: list[str]) -> str:
 def state_page() -> str:
     """Return docs/state.md."""
     parts = [
-        "# The state\n\nGenerated from `src/trailbrake/state/`; do not edit. SI units; body frame ISO 8855 (x forward,"
-        " y left, z up); NaN or None means that the simulator does not supply it. Besides the fields in the tables"
-        " `CarState` has `sequence`, `phase`, `gear`, four `wheels` (FL, FR, RL, RR), `others`, `image`"
+        "# The state\n\nGenerated from `src/trailbrake/state/`; do not edit. In brackets: unit, range and frame. SI"
+        " units; body frame ISO 8855 (x forward, y left, z up); NaN or None means that the simulator does not supply it."
+        " Besides the fields below `CarState` has `sequence`, `phase`, `gear`, four `wheels` (FL, FR, RL, RR), `others`, `image`"
         " and `line_ahead`, x and y of points of the simulator's line (m, world), from the one just behind the car on.",
         *(
-            f"## {cls.__name__}\n\n{markdown_table(cls)}"
+            f"## {cls.__name__}\n\n{list_fields(cls)}"
             for cls in (CarState, WheelState, OtherCar, Controls, WheelTorque)
         ),
         "## SimCommand\n\nRequests beside driving; see [signals-and-commands.md](signals-and-commands.md).\n\n"
@@ -72,6 +72,16 @@ def state_page() -> str:
         + list_lacks(usual_names()),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def list_fields(cls: type) -> str:
+    """Return a line for each field of a record: name, unit, range and frame, meaning."""
+    lines = []
+    for row in markdown_table(cls).splitlines()[2:]:
+        name, unit, span, meaning, frame = (cell.strip() for cell in row.strip("|").split(" | "))
+        brackets = ", ".join(filter(None, ("" if unit == "1" else unit, span, frame)))
+        lines.append(f"* {name}{f' ({brackets})' if brackets else ''}: {meaning}")
+    return "\n".join(lines)
 
 
 def usual_names() -> list[str]:

@@ -6,8 +6,8 @@ twelve cars on three wires. `drive` has `line_follow`, learning, drive seven lap
 twelve other cars, and with the true one; `all` learns and compares them as well, each car on one wire, then on
 another. `page` writes the figures alone, and all rows to build/experiments. NAME ... selects simulators, cars and
 tracks, `--jobs N` uses processes, `--again` repeats what is stored. What was measured is in experiments/results: a call
-that was broken off goes on. Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured tracks are beside the
-repository, and TRAILBRAKE_SHARED names another folder.
+that was broken off goes on. Files and journals are in build/learned-cars, or in the folder LEARNED_CARS. The measured
+tracks are beside the repository, and TRAILBRAKE_SHARED names another folder.
 """
 
 import argparse
