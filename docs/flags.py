@@ -18,7 +18,7 @@ that is on has a form `--no-...` that turns it off. `--json` prints the result o
 verbs have are in the groups at the end, and each verb names the groups that it takes.
 """
 LIVE_VERBS = ("drive", "learn car", "learn track", "watch")
-SEVERAL = "Flags of several verbs"
+SEVERAL, LIVE = "Flags of several verbs", "Live flags"
 
 Place = tuple[str, str]  # a verb, and the simulator with which alone it has a flag, or ""
 
@@ -29,6 +29,7 @@ class Group(NamedTuple):
     title: str
     common: frozenset[Place]
     rows: dict[str, frozenset[Place]]
+    is_live: bool = False
 
 
 def page() -> str:
@@ -42,18 +43,17 @@ def page() -> str:
         for sim in registry.simulator_names():
             own = [row for row, found in places.items() if found == [(verb, sim)]]
             lines += [f"\nWith `--sim {sim}`:\n", *own] if own else []
-        taken = [text for group in groups for text in describe_taken(group, verb)]
+        taken = dict.fromkeys(text for group in groups for text in describe_taken(group, verb))
         lines += [f"\nAlso: {'; '.join(taken)}."] if taken else []
         if lines:
             sections.setdefault("\n".join(lines).strip(), []).append(verb)
     parts = [INTRODUCTION]
     parts += [f"## {'; '.join(join_verbs(alike, verbs))}\n\n{body}\n" for body, alike in sections.items()]
-    for group in groups:
-        head = f"## {group.title}\n"
-        if group.title != SEVERAL and "with" not in group.title:
-            head += f"\nOf {describe_places(group.common, verbs)}.\n" if group.title.startswith("Live") else ""
+    live = [group for group in groups if group.is_live]
+    parts.append(f"## {LIVE}\n\nOf {', '.join(join_verbs(LIVE_VERBS, verbs))}, by simulator.\n")
+    for group in [*live, *(group for group in groups if not group.is_live)]:
         rows = [row + describe_extra(group, found, verbs) for row, found in group.rows.items()]
-        parts.append("\n".join([head, *rows]) + "\n")
+        parts.append("\n".join([f"{'###' if group.is_live else '##'} {group.title}\n", *rows]) + "\n")
     return "\n".join(parts)
 
 
@@ -87,7 +87,7 @@ def group_rows(shared: dict[str, frozenset[Place]], verbs: Sequence[str]) -> Ite
         rows = {row: found for row, found in left.items() if live_sims(found) == sims}
         left = {row: found for row, found in left.items() if row not in rows}
         common = frozenset((verb, sim) for verb in LIVE_VERBS for sim in sims)
-        yield Group(f"Live flags of {', '.join(sims)}", common, rows)
+        yield Group(f"With {', '.join(sims)}", common, rows, is_live=True)
     rest: dict[str, frozenset[Place]] = {}
     for found in dict.fromkeys(left.values()):
         rows = {row: places for row, places in left.items() if places == found}
@@ -106,8 +106,9 @@ def live_sims(places: Iterable[Place]) -> tuple[str, ...]:
 
 def describe_taken(group: Group, verb: str) -> Iterator[str]:
     """Yield what a verb takes of a group: the group, or some of its flags."""
-    link = f"[{group.title[0].lower()}{group.title[1:]}](#{re.sub(r'[^a-z0-9_ -]', '', group.title.lower())})"
-    link = link[: link.index("(")] + link[link.index("(") :].replace(" ", "-")
+    title = LIVE if group.is_live else group.title
+    anchor = re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-")
+    link = f"[{title[0].lower()}{title[1:]}](#{anchor})"
     if any(place[0] == verb for place in group.common):
         yield link
         return

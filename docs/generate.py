@@ -58,9 +58,9 @@ def state_page() -> str:
     """Return docs/state.md."""
     parts = [
         "# The state\n\nGenerated from `src/trailbrake/state/`; do not edit. In brackets: unit, range and frame. SI"
-        " units; body frame ISO 8855 (x forward, y left, z up); NaN or None means that the simulator does not supply it."
-        " Besides the fields below `CarState` has `sequence`, `phase`, `gear`, four `wheels` (FL, FR, RL, RR), `others`, `image`"
-        " and `line_ahead`, x and y of points of the simulator's line (m, world), from the one just behind the car on.",
+        " units; body frame ISO 8855 (x forward, y left, z up); NaN or None means that the simulator does not supply"
+        " it. Besides the fields below `CarState` has four `wheels` (FL, FR, RL, RR), `others`, `image` and"
+        " `line_ahead`, x and y of points of the simulator's line (m, world), from the one just behind the car on.",
         *(
             f"## {cls.__name__}\n\n{list_fields(cls)}"
             for cls in (CarState, WheelState, OtherCar, Controls, WheelTorque)
@@ -153,6 +153,22 @@ def _list_signals(declared: Iterable[Signal]) -> Iterator[str]:
         yield f"* {names}{f' ({brackets})' if brackets else ''}: {about}"
 
 
+def list_tables(page: str) -> str:
+    """Return a page whose tables of options and features are lists: the name, the cells between, the meaning."""
+    blocks = []
+    for block in page.split("\n\n"):
+        rows = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in block.splitlines()]
+        if rows[:1] and rows[0][0] in ("option", "feature"):
+            labels = ["scale " if label == "scale" else "" for label in rows[0][1:-1]]
+            lines = []
+            for name, *cells, about in rows[2:]:
+                between = [label + cell for label, cell in zip(labels, cells, strict=True) if cell]
+                lines.append(f"* {name} ({', '.join(between)}): {about}")
+            block = "\n".join(lines)
+        blocks.append(block)
+    return "\n\n".join(blocks).rstrip("\n") + "\n"
+
+
 def replace_section(path: Path, new: str, begin: str = BEGIN, end: str = END) -> str:
     """Return the text of a page with another text between two marks."""
     head, rest = path.read_text(encoding="utf-8").split(begin, 1)
@@ -168,7 +184,7 @@ def main() -> None:
         docs / "state.md": state_page(),
         docs / "originals.md": originals_page(),
         docs / "signals.md": signals_page(),
-        docs / "environments.md": catalogue.environments_page(),
+        docs / "environments.md": list_tables(catalogue.environments_page()),
         docs / "flags.md": flags.page(),
         docs / "faults.md": faults_page(),
         figures: replace_section(figures, describe_fuzzing()),
