@@ -108,13 +108,13 @@ def describe_taken(group: Group, verb: str) -> Iterator[str]:
     """Yield what a verb takes of a group: the group, or some of its flags."""
     title = LIVE if group.is_live else group.title
     anchor = re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-")
-    link = f"[{title[0].lower()}{title[1:]}](#{anchor})"
+    link = f"[{'shared' if title == SEVERAL else title[0].lower() + title[1:]}](#{anchor})"
     if any(place[0] == verb for place in group.common):
         yield link
         return
     names = [row.split("`")[1] for row, found in group.rows.items() if any(place[0] == verb for place in found)]
     if names:
-        yield ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + f" of {link}"
+        yield ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + f" ({link})"
 
 
 def describe_places(places: Iterable[Place], verbs: Sequence[str]) -> str:

@@ -80,10 +80,22 @@ def list_fault_rows(end, table, measured):
         kept = "" if recording in ("whole", "") else f"; recording: {recording}"
         shown = f"`{line}`".replace("|", "\\|") if line else ""
         found = describe_measured(end, table, faults, wires, measured)
-        lines.append(f"| {', '.join(faults)} | {name_wires(wires)} | {text}{kept} | {shown} | {found} |")
+        lines.append(f"| {join_faults(faults)} | {name_wires(wires)} | {text}{kept} | {shown} | {found} |")
     lines += ["", "Not meaningful:", ""]
-    lines += [f"* {', '.join(faults)} on {', '.join(wires)}: {why}" for (why, wires), faults in missing.items()]
+    lines += [f"* {join_faults(faults)} on {', '.join(wires)}: {why}" for (why, wires), faults in missing.items()]
     return lines if missing else lines[:-3]
+
+
+def join_faults(faults):
+    """Return names of faults, those that begin with the same two words together."""
+    starts = {}
+    for fault in faults:
+        head, rest = (" ".join(words) for words in (fault.split()[:2], fault.split()[2:]))
+        starts.setdefault(head, []).append(rest)
+    return ", ".join(
+        f"{head} {rests[0]}".strip() if len(rests) == 1 else f"{head} ({', '.join(rest or 'any exception' for rest in rests)})"
+        for head, rests in starts.items()
+    )
 
 
 def name_wires(wires):
