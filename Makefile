@@ -7,7 +7,7 @@ check: lint types imports test
 
 lint:
 	$(PY) -m ruff check src tests docs examples experiments
-	$(PY) -m ruff format --check src tests docs examples experiments experiments
+	$(PY) -m ruff format --check src tests docs examples experiments
 	$(PY) docs/generate.py --check
 
 types:

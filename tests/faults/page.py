@@ -92,10 +92,11 @@ def join_faults(faults):
     for fault in faults:
         head, rest = (" ".join(words) for words in (fault.split()[:2], fault.split()[2:]))
         starts.setdefault(head, []).append(rest)
-    return ", ".join(
-        f"{head} {rests[0]}".strip() if len(rests) == 1 else f"{head} ({', '.join(rest or 'any exception' for rest in rests)})"
-        for head, rests in starts.items()
-    )
+    texts = []
+    for head, rests in starts.items():
+        several = ", ".join(rest or "any exception" for rest in rests)
+        texts.append(f"{head} ({several})" if len(rests) > 1 else f"{head} {rests[0]}".strip())
+    return ", ".join(texts)
 
 
 def name_wires(wires):
