@@ -502,6 +502,7 @@ def write_page(groups: dict[str, list[Target]]) -> None:
     lines += ["## Survivors that no test should kill", "", "| number | why |", "|---|---|"]
     lines += [f"| {count} | {why} |" for why, count in known.most_common() if why]
     lines += ["", "## Survivors without a reason", "", "| line | is | changed to |", "|---|---|---|", *open_ones, ""]
+    RESULTS.mkdir(parents=True, exist_ok=True)
     PAGE.write_text("\n".join(lines), encoding="utf-8")
     figures = FIGURES.read_text(encoding="utf-8")
     for group, targets in groups.items():
