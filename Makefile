@@ -6,8 +6,8 @@ PY ?= .venv/bin/python
 check: lint types imports test
 
 lint:
-	$(PY) -m ruff check src tests docs examples
-	$(PY) -m ruff format --check src tests docs examples
+	$(PY) -m ruff check src tests docs examples experiments
+	$(PY) -m ruff format --check src tests docs examples experiments
 	$(PY) docs/generate.py --check
 
 types:
@@ -45,11 +45,11 @@ docs:
 
 # Needs ".[test,plot]", and the shared folder for the reference lap.
 validation:
-	$(PY) docs/validation.py
+	$(PY) experiments/validation.py
 
 format:
-	$(PY) -m ruff check --fix src tests docs examples
-	$(PY) -m ruff format src tests docs examples
+	$(PY) -m ruff check --fix src tests docs examples experiments
+	$(PY) -m ruff format src tests docs examples experiments
 
 # Tests of the tests; needs ".[mutation]". Of some groups or modules alone: `make mutants MUTANTS="laps codecs"`.
 mutants:

@@ -3,7 +3,7 @@
     python .ci/mutants.py                  all groups of `[tool.mutants]` in pyproject.toml
     python .ci/mutants.py laps codecs      these groups
     python .ci/mutants.py --again laps     only what survived the last run
-    python .ci/mutants.py --page           write docs/mutation.md from the last runs
+    python .ci/mutants.py --page           write figures of the last runs to docs/figures.md
 
 The changes are those of mutmut. Decorated functions, tables and defaults count as well, which mutmut's own runner
 leaves out. Each runs in a fork of a process that has collected the tests, and only those tests that reach the changed
@@ -39,15 +39,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "trailbrake"
 RESULTS = ROOT / "build" / "mutants"
-PAGE = ROOT / "docs" / "mutation.md"
+FIGURES = ROOT / "docs" / "figures.md"
+PAGE = RESULTS / "mutation.md"
 REASONS = ROOT / ".ci" / "survivors.toml"
-PAGE_HEAD = """# Mutation tests
-
-How well the tests notice mistakes: each mutant is one change of one place of a module (a sign, a limit, a key, a text),
-and at least one of the tests that reach it has to fail. `make mutants` runs them, `.ci/mutants.py --page` writes this
-page ([CONTRIBUTING.md](../CONTRIBUTING.md)). Where fewer were tried than there are, they were chosen at random.
-Run of {date}.{kept}
-"""
 LIMIT = 0.9  # least share of killed mutants in a group
 SURVIVED = 0
 PYTEST = [
@@ -469,30 +463,21 @@ def read_result(target: Target) -> dict[str, Any] | None:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None  # type: ignore[no-any-return]
 
 
-def find_kept_row(target: Target, page: Sequence[str]) -> tuple[int, int, int]:
-    """Return mutants, tried ones and survivors of a module, as a page written before has them; 0 where it does not."""
-    for row in page:
-        if match := re.match(rf"\| `{re.escape(target.module)}` \| (\d+) \| (\d+) \| [\d.]+% \| (\d+) \|", row):
-            return int(match[1]), int(match[2]), int(match[3])
-    return 0, 0, 0
-
-
-def report(groups: dict[str, list[Target]], page: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the lines of the table; modules without a result have the row of an older page."""
+def report(groups: dict[str, list[Target]]) -> Iterator[str]:
+    """Yield the lines of the table of modules and groups."""
     yield "| module | mutants | tried | killed | survivors |"
     yield "|---|---|---|---|---|"
     for group, targets in groups.items():
-        rows: list[tuple[str, int, int, int]] = []
-        for target in targets:
-            if result := read_result(target):
-                rows.append((f"`{target.module}`", result["mutants"], result["tried"], len(result["survivors"])))
-            elif any(kept := find_kept_row(target, page)):
-                rows.append((f"`{target.module}`", *kept))
+        rows: list[tuple[str, int, int, int]] = [
+            (f"`{target.module}`", result["mutants"], result["tried"], len(result["survivors"]))
+            for target in targets
+            if (result := read_result(target))
+        ]
         sums = [sum(row[k] for row in rows) for k in (1, 2, 3)]
         for name, count, tried, left in [*rows, (f"**{group}**", *sums)]:
             yield f"| {name} | {count} | {tried} | {(tried - left) / max(tried, 1):.1%} | {left} |"
         for target in targets:
-            if read_result(target) is None and not any(find_kept_row(target, page)):
+            if read_result(target) is None:
                 yield f"| `{target.module}` | | not run | | |"
 
 
@@ -503,28 +488,28 @@ def _killed_share(targets: Sequence[Target]) -> float:
 
 
 def write_page(groups: dict[str, list[Target]]) -> None:
-    """Write figures and survivors of the last runs."""
+    """Write all modules and survivors to build/mutants, and the groups that were run whole to docs/figures.md."""
     reasons = read_reasons()
     known: Counter[str] = Counter()
     open_ones = []
-    old = PAGE.read_text(encoding="utf-8").splitlines()
-    kept = [t.module for targets in groups.values() for t in targets if read_result(t) is None]
-    said = f" Of runs before: {', '.join(f'`{module}`' for module in kept)}." if kept else ""
-    lines = [PAGE_HEAD.format(date=time.strftime("%Y-%m-%d"), kept=said), *report(groups, old), ""]
+    lines = ["# Mutation tests", "", *report(groups), ""]
     for target in (target for targets in groups.values() for target in targets):
-        if target.module in kept:
-            rows = [row for row in old if row.startswith(f"| `{target.module}:")]
-            open_ones += rows
-            known["Of a run before, whose results are not here."] += find_kept_row(target, old)[2] - len(rows)
         for line, before, after in (read_result(target) or {"survivors": ()})["survivors"]:
             why = find_reason(reasons, target.module, before, after)
             known[why] += 1
             if not why:
                 open_ones.append(f"| `{target.module}:{line}` | {_quote(before)} | {_quote(after)} |")
     lines += ["## Survivors that no test should kill", "", "| number | why |", "|---|---|"]
-    lines += [f"| {count} | {why} |" for why, count in known.most_common() if why and count > 0]
+    lines += [f"| {count} | {why} |" for why, count in known.most_common() if why]
     lines += ["", "## Survivors without a reason", "", "| line | is | changed to |", "|---|---|---|", *open_ones, ""]
+    RESULTS.mkdir(parents=True, exist_ok=True)
     PAGE.write_text("\n".join(lines), encoding="utf-8")
+    figures = FIGURES.read_text(encoding="utf-8")
+    for group, targets in groups.items():
+        if all(read_result(target) for target in targets):
+            row = next(line for line in report({group: targets}) if line.startswith(f"| **{group}**"))
+            figures = re.sub(rf"^\| \*\*{group}\*\* .*$", row, figures, flags=re.MULTILINE)
+    FIGURES.write_text(figures, encoding="utf-8")
 
 
 def _quote(code: str) -> str:
@@ -538,7 +523,7 @@ def main() -> int:
     parser.add_argument("groups", nargs="*", help=f"of {', '.join(groups)}, or modules of theirs; all without")
     parser.add_argument("--again", action="store_true", help="only what survived the last run")
     parser.add_argument("--list", action="store_true", help="print the survivors of the last run")
-    parser.add_argument("--page", action="store_true", help="write the page from the last runs")
+    parser.add_argument("--page", action="store_true", help="write the figures of the last runs")
     parser.add_argument(
         "--sample", type=int, default=0, help="run only so many mutants of each module, chosen at random"
     )

@@ -1,8 +1,9 @@
-"""docs/flags.md: the flags of every verb, as the command line itself knows them."""
+"""docs/flags.md: the flags of every verb, as the command line itself knows them, each written once."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from inspect import Parameter
-from typing import Any
+from typing import Any, NamedTuple
 
 from cyclopts import App
 
@@ -12,31 +13,139 @@ from trailbrake.sims import registry
 
 INTRODUCTION = """# Flags
 
-Generated from the command line; do not edit. What the verbs do: [cli.md](cli.md). A switch that stands as on has a form
-`--no-...` that takes it back. What `--sim` adds to a verb stands under the verb, simulator by simulator.
+Generated from the command line; do not edit. What the verbs do: [cli.md](cli.md). In brackets: the default. A switch
+that is on has a form `--no-...` that turns it off. `--json` prints the result of most verbs as JSON. Flags that several
+verbs have are in the groups at the end, and each verb names the groups that it takes.
 """
+LIVE_VERBS = ("drive", "learn car", "learn track", "watch")
+SEVERAL, LIVE = "Flags of several verbs", "Live flags"
+
+Place = tuple[str, str]  # a verb, and the simulator with which alone it has a flag, or ""
+
+
+class Group(NamedTuple):
+    """Flags that several verbs have: a title, the places that all of them have, and each with its places."""
+
+    title: str
+    common: frozenset[Place]
+    rows: dict[str, frozenset[Place]]
+    is_live: bool = False
 
 
 def page() -> str:
     """Return docs/flags.md."""
+    verbs, places = collect_rows()
+    shared = {row: frozenset(found) for row, found in places.items() if len(found) > 1}
+    groups = list(group_rows(shared, verbs))
+    sections: dict[str, list[str]] = {}  # verbs by what stands below their heading
+    for verb in verbs:
+        lines = [row for row, found in places.items() if found == [(verb, "")]]
+        for sim in registry.simulator_names():
+            own = [row for row, found in places.items() if found == [(verb, sim)]]
+            lines += [f"\nWith `--sim {sim}`:\n", *own] if own else []
+        taken = dict.fromkeys(text for group in groups for text in describe_taken(group, verb))
+        lines += [f"\nAlso: {'; '.join(taken)}."] if taken else []
+        if lines:
+            sections.setdefault("\n".join(lines).strip(), []).append(verb)
+    parts = [INTRODUCTION]
+    parts += [f"## {'; '.join(join_verbs(alike, verbs))}\n\n{body}\n" for body, alike in sections.items()]
+    live = [group for group in groups if group.is_live]
+    parts.append(f"## {LIVE}\n\nOf {', '.join(join_verbs(LIVE_VERBS, verbs))}, by simulator.\n")
+    for group in [*live, *(group for group in groups if not group.is_live)]:
+        rows = [row + describe_extra(group, found, verbs) for row, found in group.rows.items()]
+        parts.append("\n".join([f"{'###' if group.is_live else '##'} {group.title}\n", *rows]) + "\n")
+    return "\n".join(parts)
+
+
+def collect_rows() -> tuple[list[str], dict[str, list[Place]]]:
+    """Return the verbs, and each different row with the places that have it."""
     verbs = dict(_verbs(build_command_line(registry.find(DriveFlags.sim))))
-    inside = {verb.split()[0] for verb in verbs}
-    for name in sorted(inside):  # some verbs look for what is below them only when they are called
+    for name in sorted({verb.split()[0] for verb in verbs}):  # some list what is below them only when they are called
         verbs.update(_verbs(build_command_line(registry.find(DriveFlags.sim), name)))
     longer = {verb.rsplit(" ", 1)[0] for verb in verbs if " " in verb}
-    parts = [INTRODUCTION]
-    for name in sorted(set(verbs) - longer):
-        flags = {
+    names = sorted(set(verbs) - longer)
+    places: dict[str, list[Place]] = {}
+    for name in names:
+        found = {
             sim: _rows(dict(_verbs(build_command_line(registry.find(sim), name.split()[0])))[name])
             for sim in registry.simulator_names()
         }
-        everywhere = [row for row in flags[DriveFlags.sim] if all(row in rows for rows in flags.values())]
-        sections = [(name, everywhere)]
-        sections += [
-            (f"{name} --sim {sim}", [row for row in rows if row not in everywhere]) for sim, rows in flags.items()
-        ]
-        parts += [_section(title, rows) for title, rows in sections if rows]
-    return "\n".join(parts)
+        everywhere = [row for row in found[DriveFlags.sim] if all(row in rows for rows in found.values())]
+        for row in everywhere:
+            places.setdefault(row, []).append((name, ""))
+        for sim, rows in found.items():
+            for row in rows:
+                if row not in everywhere:
+                    places.setdefault(row, []).append((name, sim))
+    return names, places
+
+
+def group_rows(shared: dict[str, frozenset[Place]], verbs: Sequence[str]) -> Iterator[Group]:
+    """Yield the groups: live flags by simulator, flags that two or more rows share in one way, and the rest."""
+    left = dict(shared)
+    for sims in sorted({live_sims(found) for found in shared.values()} - {()}, key=lambda sims: (len(sims), sims)):
+        rows = {row: found for row, found in left.items() if live_sims(found) == sims}
+        left = {row: found for row, found in left.items() if row not in rows}
+        common = frozenset((verb, sim) for verb in LIVE_VERBS for sim in sims)
+        yield Group(f"With {', '.join(sims)}", common, rows, is_live=True)
+    rest: dict[str, frozenset[Place]] = {}
+    for found in dict.fromkeys(left.values()):
+        rows = {row: places for row, places in left.items() if places == found}
+        if len(rows) > 1:
+            yield Group(f"Flags of {describe_places(found, verbs)}", found, rows)
+        else:
+            rest |= rows
+    yield Group(SEVERAL, frozenset(), rest)
+
+
+def live_sims(places: Iterable[Place]) -> tuple[str, ...]:
+    """Return the simulators with which all verbs of a live drive have a flag."""
+    found = set(places)
+    return tuple(sim for sim in registry.simulator_names() if all((verb, sim) in found for verb in LIVE_VERBS))
+
+
+def describe_taken(group: Group, verb: str) -> Iterator[str]:
+    """Yield what a verb takes of a group: the group, or some of its flags."""
+    title = LIVE if group.is_live else group.title
+    anchor = re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-")
+    link = f"[{'shared' if title == SEVERAL else title[0].lower() + title[1:]}](#{anchor})"
+    if any(place[0] == verb for place in group.common):
+        yield link
+        return
+    names = [row.split("`")[1] for row, found in group.rows.items() if any(place[0] == verb for place in found)]
+    if names:
+        yield ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + f" ({link})"
+
+
+def describe_places(places: Iterable[Place], verbs: Sequence[str]) -> str:
+    """Return places as text: the verbs that have a flag with the same simulators together."""
+    by_sims: dict[tuple[str, ...], list[str]] = {}
+    for verb in sorted({verb for verb, _ in places}):
+        sims = tuple(sorted(sim for name, sim in places if name == verb and sim))
+        by_sims.setdefault(sims, []).append(verb)
+    texts = [
+        ", ".join(join_verbs(alike, verbs)) + (f" with {', '.join(sims)}" if sims else "")
+        for sims, alike in by_sims.items()
+    ]
+    return "; ".join(texts)
+
+
+def join_verbs(alike: Sequence[str], verbs: Sequence[str]) -> list[str]:
+    """Return verbs, those that begin alike in one: `serve beamng, forza`, `every serve`."""
+    heads: dict[str, list[str]] = {}
+    for verb in alike:
+        heads.setdefault(verb.rpartition(" ")[0], []).append(verb.rpartition(" ")[2])
+    texts = heads.pop("", [])
+    for head, lasts in heads.items():
+        is_whole = len(lasts) == sum(verb.rpartition(" ")[0] == head for verb in verbs)
+        texts.append(f"every {head}" if is_whole and len(lasts) > 1 else f"{head} {', '.join(lasts)}")
+    return texts
+
+
+def describe_extra(group: Group, places: frozenset[Place], verbs: Sequence[str]) -> str:
+    """Return where else than in the places of its group a flag is."""
+    extra = places - group.common
+    return f" ({'also ' if group.common else ''}{describe_places(extra, verbs)})" if extra else ""
 
 
 def _verbs(app: App, before: str = "") -> Iterator[tuple[str, App]]:
@@ -48,7 +157,7 @@ def _verbs(app: App, before: str = "") -> Iterator[tuple[str, App]]:
 
 def _rows(verb: App) -> list[str]:
     return [
-        f"| {_name(a)} | {_default(a)} | {' '.join((a.parameter.help or '').split())} |".replace("  ", " ")
+        f"* {_name(a)}{_default(a)}: {' '.join((a.parameter.help or '').split())}"
         for a in verb.assemble_argument_collection(parse_docstring=True)
         if a.show and a.name != "--json"
     ]
@@ -65,13 +174,9 @@ def _default(argument: Any) -> str:
     if argument.name == "--sim":  # a verb's own: see there
         return ""
     if argument.is_flag():
-        return "on" if value else ""
+        return " [on]" if value else ""
     if argument.required:
-        return "must be given"
-    return (
-        f"`{value:g}`" if isinstance(value, float) else "" if value in (None, "", (), Parameter.empty) else f"`{value}`"
-    )
-
-
-def _section(title: str, rows: list[str]) -> str:
-    return "\n".join([f"## {title}", "", "| flag | default | |", "|---|---|---|", *rows, ""])
+        return " [must be given]"
+    if isinstance(value, float):
+        return f" [`{value:g}`]"
+    return "" if value in (None, "", (), Parameter.empty) else f" [`{value}`]"

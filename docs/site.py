@@ -17,7 +17,10 @@ import trailbrake
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "site-pages"  # zensical.toml names it
 COPIED = (".md", ".svg", ".png", ".webp", ".css")
-OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.zh-CN.md": "readme.zh-cn.md"}
+OUTSIDE = {
+    "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.zh-CN.md": "readme.zh-cn.md",
+    "experiments/README.md": "experiments.md",
+}  # fmt: skip
 API_MODULES = {  # page: modules whose public names it shows, besides the names of the package
     "state": ("trailbrake.state.car_state", "trailbrake.state.controls", "trailbrake.state.commands"),
     "units": ("trailbrake.units", "trailbrake.frames"),
@@ -41,7 +44,7 @@ def stage_pages() -> None:
             shutil.copyfile(source, target)
     for name, page in OUTSIDE.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        (PAGES / page).write_text(re.sub(r"\]\(docs/", "](", turn_links(text)), encoding="utf-8")
+        (PAGES / page).write_text(re.sub(r"\]\((?:\.\./)?docs/", "](", turn_links(text)), encoding="utf-8")
     for path in sorted((ROOT / "examples").glob("*.py")):
         page = PAGES / "examples" / f"{path.stem}.md"
         page.parent.mkdir(exist_ok=True)

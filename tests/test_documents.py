@@ -13,7 +13,8 @@ from trailbrake.cli.main import _find_sim_flag, build_command_line, run_command_
 from trailbrake.sims import registry
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "experiments/README.md")]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"`([\w.]+)`[^`]*\Z")  # "Save this as `NAME`", in the paragraph before a block
 EXCERPTS = {  # blocks that show a part of a file; the rest runs or is checked

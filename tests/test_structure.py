@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py"))
 TEXTS = sorted(
     p
-    for folder in ("src", "tests", "docs", "examples")
+    for folder in ("src", "tests", "docs", "examples", "experiments")
     for p in (ROOT / folder).rglob("*")
     if p.suffix in (".py", ".md", ".toml", ".json", ".html", ".css", ".js") and p != Path(__file__)
 ) + [p for p in (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")) if p.is_file()]

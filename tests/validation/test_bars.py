@@ -1,4 +1,4 @@
-"""Every bar of docs/validation.md holds."""
+"""Every bar of the validation (docs/figures.md) holds."""
 
 import pytest
 from helpers.validation.cases import closed_forms, independent_model, reference_lap

@@ -99,7 +99,7 @@ envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mod
   `obstacles`, `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
 * `trailbrake.world.cuda.CudaBatch` is the world without observations or rewards on a graphics card
   (`pip install "trailbrake[gpu]"`). On one H200 it
-  makes 15e9 substeps a second with 262 144 cars in single precision: [benchmarks.md](benchmarks.md).
+  makes 15e9 substeps a second with 262 144 cars in single precision: [figures.md](figures.md#speed).
 * `trailbrake.env.sb3.RaceVecEnv` is for Stable-Baselines3. `examples/train_ppo.py` trains with it.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
   with `live=True`, the game itself. It observes `CarState` only. Where the simulator cannot place the car (Forza,
