@@ -9,6 +9,7 @@ import pytest
 
 from trailbrake.bench import drive as bench
 from trailbrake.cli.main import run_command_line
+from trailbrake.driving.goals import Laps, Seconds
 
 NAMES = ["cold_start_s", "warm_start_s", "help_s", "lockstep_realtime_factor", "loop_p99_us"]
 LOOP = {"ticks": 20_000, "p50_us": 40.0, "p99_us": 90.0, "p999_us": 200.0, "overruns": 0}
@@ -40,7 +41,7 @@ def test_the_rows_are_those_that_were_promised(fake):
 def test_the_loop_is_measured_in_real_time_for_a_minute_with_recording_on(fake):
     bench.measure_rows()
     loop = fake[-1]
-    assert (loop.speed, loop.seconds, loop.live) == ("real", 60.0, False)
+    assert (loop.site.speed, loop.goal) == ("real", Laps(0).or_when(Seconds(60.0)))
 
 
 def test_json(fake, capsys):

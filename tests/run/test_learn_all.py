@@ -2,6 +2,7 @@
 
 import pytest
 
+from trailbrake.driving.goals import Laps
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError
 from trailbrake.run import learn_all
@@ -57,22 +58,22 @@ def test_recordings_make_only_a_map(monkeypatch, tmp_path):
 def test_the_laps_believe_map_and_car_and_keep_what_they_learn(monkeypatch):
     seen = []
 
-    def fake_drive(plan, live, listener):
-        seen.append(plan)
+    def fake_drive(spec, listener):
+        seen.append(spec)
         return {"laps": [], "best_s": None, "ended": "done"}
 
     monkeypatch.setattr(learn_all, "drive", fake_drive)
     options = LearnCarOptions(sim="forza", track="kartwerk", map="kartwerk", car="random:3")
     result = drive_learned_car(options, "mine.toml", None, SilentListener())
     assert (seen[0].track, seen[0].car) == ("kartwerk", "mine.toml")
-    assert seen[0].world == ("car=random:3", "track=kartwerk")
-    assert (seen[0].laps, result["memory"]) == (learn_all.FAST_LAPS, "mine.memory.json")
+    assert (seen[0].site.track, seen[0].site.car) == ("kartwerk", "random:3")
+    assert (seen[0].goal, result["memory"]) == (Laps(learn_all.FAST_LAPS), "mine.memory.json")
     drive_learned_car(LearnCarOptions(sim="forza", live=True, map="kartwerk"), "mine.toml", None, SilentListener())
-    assert seen[1].world == ()
+    assert seen[1].is_live
 
 
 def test_laps_that_cannot_be_driven_take_nothing_away(monkeypatch):
-    def broken(plan, live, listener):
+    def broken(spec, listener):
         raise DataError("no such car")
 
     monkeypatch.setattr(learn_all, "drive", broken)
