@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -35,7 +36,7 @@ from trailbrake.identification.learned_car import learn_car
 from trailbrake.identification.planned_car import plan_car
 from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.learning_journal import LearningStep, journal_path
+from trailbrake.run.learning_journal import LearningStep, journal_folder
 from trailbrake.run.options import LearnCarOptions
 from trailbrake.run.verification_laps import teaches
 from trailbrake.sims import registry
@@ -116,6 +117,13 @@ def file_path(case: Case) -> Path:
     return FOLDER / f"{case.sim}_{case.car.replace(':', '_')}.toml"
 
 
+def read_steps(case: Case) -> list[LearningStep]:
+    """Return what the learning of a case has driven."""
+    for path in journal_folder(file_path(case)).glob("*.json"):
+        return msgspec.convert(json.loads(path.read_text("utf-8"))["result"], list[LearningStep])
+    return []
+
+
 def learn_case(case: Case) -> Figures:
     """Learn a car and write its file; return what the learning took."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -125,11 +133,11 @@ def learn_case(case: Case) -> Figures:
         found = learn_car_file(registry.find(case.sim), options.with_defaults())
     except TrailbrakeError as error:
         failed = str(error).replace(str(FOLDER), "").replace(str(ROOT), "")
-    steps = json.loads(journal_path(file_path(case)).read_text("utf-8"))["steps"]
+    steps = read_steps(case)
     return {
         "failed": failed,
-        "driven_s": round(sum(step["seconds"] for step in steps), 1),
-        "steps": [[step["name"], round(step["seconds"], 1), step["outcome"]] for step in steps],
+        "driven_s": round(sum(step.seconds for step in steps), 1),
+        "steps": [[step.name, round(step.seconds, 1), step.outcome] for step in steps],
         "class": found.get("class", ""),
         "missing": found.get("missing", []),
     }
@@ -144,10 +152,9 @@ def compare_case(case: Case) -> Figures:
 
 def refit_case(case: Case) -> Figures:
     """Learn a car again from what was driven of it, and compare the numbers with the car."""
-    path = journal_path(file_path(case))
-    if not path.is_file():
+    steps = read_steps(case)
+    if not steps:
         return {"failed": "nothing was driven"}
-    steps = [msgspec.convert(step, LearningStep) for step in json.loads(path.read_text("utf-8"))["steps"]]
     tables = [read_drive(Path(step.recording), number) for number, step in enumerate(filter(teaches, steps))]
     try:
         car = plan_car(learn_car(join_tables(tables)), steps[-1].reduction)
@@ -367,7 +374,7 @@ def main() -> None:
         chains.append(chosen)
     for case in (case for chain in chains for case in chain):
         if given.again and case.step == "learn":
-            journal_path(file_path(case)).unlink(missing_ok=True)
+            shutil.rmtree(journal_folder(file_path(case)), ignore_errors=True)
     for case, found in measure_chains([chain for chain in chains if chain], given.jobs):
         print(case.name, found, flush=True)
         store_case(case, found)

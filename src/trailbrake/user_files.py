@@ -283,3 +283,11 @@ def write_whole(path: Path, data: bytes, what: str) -> None:
             file.write(data)
     except OSError as error:
         raise UsageError(f"cannot write {what}", where=str(path), got=describe_os_error(error)) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, where they are not there; UsageError where that fails."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError("cannot make the folder", where=str(path), got=describe_os_error(error)) from error

@@ -75,6 +75,6 @@ def test_a_race_in_a_few_words(cli, tmp_path):
     base.execute("UPDATE result SET digest = 'another'")
     base.commit()
     base.close()
-    differs = cli(*words[:-1], "--again", "--no-report")
+    differs = cli(*words[:-1], "--check", "--no-report")
     assert differs.code == 1
     assert differs.err[-1] == "trailbrake: race 1, mine.py: not the result of before"

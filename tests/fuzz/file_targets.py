@@ -5,7 +5,7 @@ import copy
 import dataclasses
 import io
 import json
-import math
+import os
 import struct
 import zipfile
 from collections import Counter
@@ -20,6 +20,7 @@ from mcap.opcode import Opcode
 from fuzz.fuzz_target import SEEDS, FuzzTarget, scratch_folder, with_file
 from fuzz.wire_targets import INTEGERS, JSON, split_pieces
 from trailbrake.analysis.report import render_report
+from trailbrake.campaign.case_store import CaseStore
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.gains import build_gains, read_gains
@@ -33,7 +34,6 @@ from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.evaluate.cell_result import CellResult
 from trailbrake.evaluate.evaluation import build_rows
 from trailbrake.evaluate.plan import Cell, PlannedCell
-from trailbrake.evaluate.result_folder import ResultFolder
 from trailbrake.evaluate.suite import Suite, SuiteCell
 from trailbrake.evaluate.suite_evaluation import _plan_again, compare_runs, digest_suite, read_suite_run
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
@@ -53,9 +53,7 @@ from trailbrake.record.mcap_scan import scan_file
 from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
-from trailbrake.run.learning_journal import LearningJournal
-from trailbrake.run.options import TuneOptions
-from trailbrake.run.trial_journal import TrialJournal, digest_search
+from trailbrake.run.learning_journal import LearningStep
 from trailbrake.sims import registry
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
@@ -116,8 +114,10 @@ def follow_recorded_line(data: bytes) -> None:
 
 
 def load_journal(path: Path) -> None:
-    """Read what a learning has driven."""
-    LearningJournal(path, "forza, pinegrove, gt3", again=False, show_message=lambda text: None)
+    """Read what a learning has driven; a file that cannot be used counts as missing."""
+    steps = read_case(path.read_bytes(), list[LearningStep])
+    steps_there = [step for step in steps if os.path.isfile(step.recording)]
+    assert not steps_there
 
 
 def load_memory(path: Path) -> None:
@@ -125,24 +125,23 @@ def load_memory(path: Path) -> None:
         read_plan_memory(entry.memory, str(path))
 
 
-@cache
-def _make_result_folder() -> ResultFolder:
-    return ResultFolder(scratch_folder() / "evaluation", any_source=True)
+def read_case(data: bytes, kind: type[Any]) -> Any:
+    """Return the result of a case in a file of a store; DataError where it counts as missing."""
+    folder = scratch_folder() / "cases"
+    store = CaseStore(folder, kind, any_source=True)
+    (folder / f"{'a' * 24}.json").write_bytes(data)
+    result = store.read_result("a" * 24)
+    if result is None:
+        raise DataError("no result")
+    return result
 
 
 CELL = Cell(sim="assetto", track="hartmoor", car="gt3", driver="line_follow")
 
 
 def read_cell_result(data: bytes) -> None:
-    """Read the result of a cell as an evaluation that goes on does; one that cannot be used counts as missing."""
-    folder = _make_result_folder()
-    cells = folder.path / "cells"
-    if not any(cells.iterdir()):
-        folder.store_result(CELL, CellResult(outcome="clean"))
-    next(cells.iterdir()).write_bytes(data)
-    result = folder.read_result(CELL)
-    if result is None:
-        raise DataError("no result")
+    """Read the result of a cell as an evaluation that resumes does."""
+    result = read_case(data, CellResult)
     planned = PlannedCell(CELL, "judged", reference=CELL, baseline=CELL)
     build_rows([planned], {CELL: result})
 
@@ -181,21 +180,6 @@ def resume_training(data: bytes) -> None:
 def read_training_curves(path: Path) -> None:
     if not all(type(row["iteration"]) is int for row in read_curves(path)):
         raise AssertionError("a line without its iteration")
-
-
-@cache
-def _digest_search() -> bytes:
-    return digest_search(TuneOptions()).encode()
-
-
-def read_trials(path: Path) -> None:
-    """Read the trials of a search."""
-    path.write_bytes(path.read_bytes().replace(PRESENT, _digest_search()))
-    journal = TrialJournal(path, TuneOptions())
-    if not all(math.isfinite(cost) for cost in journal._costs.values()):
-        raise AssertionError("a cost that is not finite")
-    journal.add_trial({"gain": 0.25}, 31.5)
-    assert TrialJournal(path, TuneOptions()).find_cost({"gain": 0.25}) == 31.5
 
 
 def change_ini(data: bytes) -> None:
@@ -419,7 +403,6 @@ FILE_TARGETS = [
     FuzzTarget("suite_run", check_suite_run, JSON, 4096),
     FuzzTarget("training_checkpoint", resume_training, (b"<f4", b"|O", b"|S9", *JSON), 4096),
     _file("training_curves", "progress.jsonl", read_training_curves, (*JSON, b"\n"), 4096),
-    _file("search_trials", "fuzz.trials.jsonl", read_trials, (*JSON, b"\n"), 4096),
     _file("race_file", "fuzz.toml", read_plan, TOML, 8192),
     _file("track_toml", "fuzz.toml", load_track, TOML, 8192),
     _file("track_csv", "fuzz.csv", load_track, CSV, 8192),

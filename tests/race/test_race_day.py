@@ -76,7 +76,7 @@ def test_a_day_is_run_once_and_goes_on_where_it_was_left(tmp_path, quick):
     assert (second["ran"], second["kept"], second["digest"]) == (0, 4, first["digest"])
     assert "4 of 4 heats are stored already" in said[0]
 
-    again, _ = run(tmp_path, again=True)
+    again, _ = run(tmp_path, check=True)
     assert (again["ran"], again["differ"], again["digest"]) == (4, [], first["digest"])
 
     slower, _ = run(tmp_path, throttle=0.25)  # a bot that was changed races again, the others do not
@@ -87,7 +87,7 @@ def test_a_day_is_run_once_and_goes_on_where_it_was_left(tmp_path, quick):
 def test_an_entry_that_does_not_repeat_is_found(tmp_path, quick):
     run(tmp_path)
     quick[0] = 1e-9
-    again, _ = run(tmp_path, again=True)
+    again, _ = run(tmp_path, check=True)
     assert sorted(other["entry"] for other in again["differ"]) == ["Mine", "Mine", "Walls", "Walls"]
 
 

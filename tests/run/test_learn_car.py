@@ -1,5 +1,6 @@
 """A car learned over the wire: the file can be driven, and numbers are near those of the world's car."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ class Drives:
         return RecordedDrive(path, seconds, "")
 
     def run(self):
-        journal = LearningJournal(self.tmp_path / "car.learning.json", "basis", again=False, show_message=print)
+        journal = LearningJournal(self.tmp_path / "car.learning", "basis", again=False, show_message=print)
         progress = LearningProgress([], [], SilentListener(), journal)
         target = DriveTarget(find("forza"), DriveFlags(sim="forza", driver="car_test", track="kartwerk"), None)
         learn_car._drive_test(target, load_track("kartwerk"), progress, LearnCarOptions())
@@ -78,7 +79,7 @@ def test_test_drives_end_after_some_that_broke_off_or_when_the_time_is_over(monk
     drives.run()
     drives.run()
     assert drives.efforts == list(EFFORTS)
-    (tmp_path / "car.learning.json").unlink()
+    shutil.rmtree(tmp_path / "car.learning")
     late = Drives(monkeypatch, tmp_path, [(240.0, OFFS, True), (1.0, OVER, False)])
     late.run()
     assert late.efforts == [1.0]

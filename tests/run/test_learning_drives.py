@@ -35,7 +35,7 @@ def drive_laps(sim, progress):
 def test_a_recording_that_teaches_nothing_is_counted_and_said(tmp_path):
     broken = tmp_path / "broken.mcap"
     broken.write_text("no recording")
-    journal = LearningJournal(tmp_path / "car.learning.json", "basis", again=False, show_message=print)
+    journal = LearningJournal(tmp_path / "car.learning", "basis", again=False, show_message=print)
     progress = LearningProgress([], [], Lines(), journal)
     progress.add_step(LearningStep("laps", str(broken), 12.0, True))
     assert (progress.seconds, progress.paths, progress.tables) == (12.0, [broken], [])

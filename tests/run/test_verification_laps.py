@@ -54,7 +54,7 @@ class Scene:
         return LapDrive(RecordedDrive(path, 50.0, reason), fault)
 
     def verify(self):
-        journal = LearningJournal(self.folder / "car.learning.json", "basis", again=False, show_message=print)
+        journal = LearningJournal(self.folder / "car.learning", "basis", again=False, show_message=print)
         progress = LearningProgress([], [], SilentListener(), journal)
         self.monkeypatch.setattr(
             progress, "keep_drive", lambda path, seconds, teaches: self.kept.append((path.name, teaches))
@@ -120,9 +120,9 @@ def test_a_drive_that_breaks_off_lowers_nothing(monkeypatch, tmp_path):
 
 def test_another_car_is_driven_anew(monkeypatch, tmp_path):
     Scene(monkeypatch, tmp_path, [None]).verify()
-    journal = tmp_path / "car.learning.json"
+    (journal,) = (tmp_path / "car.learning").iterdir()
     content = json.loads(journal.read_text())
-    content["steps"][0]["car"] = "of another version"
+    content["result"][0]["car"] = "of another version"
     journal.write_text(json.dumps(content))
     scene = Scene(monkeypatch, tmp_path, [SLIDE, None])
     file, _ = scene.verify()

@@ -71,7 +71,7 @@ def test_a_sweep_goes_on_and_the_best_policy_is_the_result(tmp_path, learned):
     laps.write_bytes(b"1234")
     sweep_clones([laps], options, CloneSweepOptions(sweep=("seed=0,1",)))
     assert learned[0] == learned[1] == 2  # other recordings
-    (tmp_path / "mine_sweep" / "seed-0.json").write_text("{")
+    (tmp_path / "mine_sweep" / "seed-0.npz").unlink()
     sweep_clones([laps], options, CloneSweepOptions(sweep=("seed=0,1",)))
     assert (learned[0], learned[1]) == (3, 2)
 

@@ -33,18 +33,19 @@ def race(
 
     if file is not None and options is not None and options != RaceDayOptions():
         raise UsageError("a race file and flags that say what stands in it", where="race",
-                         hint="leave one of them out; --db, --out, --jobs, --again go with both")  # fmt: skip
+                         hint="leave one of them out; --db, --out, --jobs, --again, --check go with both")  # fmt: skip
     plan = read_plan(file) if file is not None else plan_from_options(options or RaceDayOptions())
     folder = file.parent if file is not None else Path()
     with TaskProgress("racing", wanted=not json) as show:
-        summary = run_day(plan, folder, running or DayRunOptions(), show.show_message, show.show_share)
+        running = running or DayRunOptions()
+        summary = run_day(plan, folder, running, show.show_message, show.show_share)
     if json:
         print_json(summary)
     else:
         _print_summary(summary)
     for other in summary["differ"]:
         print_notice(f"trailbrake: race {other['race']}, {other['entry']}: not the result of before")
-    return int(bool(summary["differ"]))
+    return int(running.check and bool(summary["differ"]))
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

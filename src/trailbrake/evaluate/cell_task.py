@@ -1,5 +1,6 @@
 """A cell as a task: `drive_cell` from bytes to bytes, with the files that it names for another machine."""
 
+import math
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -7,15 +8,18 @@ from pathlib import Path
 
 import msgspec
 
+from trailbrake.campaign.case_run import CaseTask
 from trailbrake.evaluate.cell_drive import drive_cell
 from trailbrake.evaluate.cell_result import CellResult, failed_result
-from trailbrake.evaluate.plan import Cell, list_named_words
+from trailbrake.evaluate.plan import Cell, fingerprint_cell, list_named_words
+from trailbrake.evaluate.statistics import find_best_time, list_timed_laps
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
 from trailbrake.tasks.task_worker import TaskAnswer
-from trailbrake.user_files import read_user_file
+from trailbrake.user_files import make_folder, read_user_file, write_whole
 
 CELL_TASK = "trailbrake.evaluate.cell_task:run_cell_task"
 MAX_RECORDING = 2 << 30  # bytes
+_DIGITS = 24  # of a fingerprint, in a recording's name
 
 
 class CellJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,27 +45,50 @@ class CellAnswer(msgspec.Struct, frozen=True):
     recording: bytes = b""
 
 
-def encode_job(cell: Cell, recording: Path | None, is_remote: bool) -> bytes:
-    """Return a cell as the argument of a task.
+def make_cell_task(recordings: Path | None) -> CaseTask[Cell, CellResult]:
+    """Return what a campaign does with a cell.
 
     Args:
-        cell: the drive.
-        recording: file of the recording; None for none.
-        is_remote: whether the task may run where its files are not, and the recording is wanted here.
+        recordings: the folder of the recordings; None for none.
     """
-    job = CellJob(
-        cell=cell, recording="" if recording is None else str(recording),
-        returns_recording=is_remote and recording is not None,
-        files=collect_files(list_named_words(cell)) if is_remote else {},
+
+    def find_recording(cell: Cell) -> Path | None:
+        return None if recordings is None else recordings / f"{fingerprint_cell(cell)[:_DIGITS]}.mcap"
+
+    def encode(cell: Cell, is_remote: bool) -> bytes:
+        recording = find_recording(cell)
+        job = CellJob(
+            cell=cell, recording="" if recording is None else str(recording),
+            returns_recording=is_remote and recording is not None,
+            files=collect_files(list_named_words(cell)) if is_remote else {},
+        )  # fmt: skip
+        return msgspec.msgpack.encode(job)
+
+    def decode(cell: Cell, answer: TaskAnswer) -> CellResult:
+        if answer.error:
+            return failed_result(answer.error)
+        found, recording = msgspec.msgpack.decode(answer.value, type=CellAnswer), find_recording(cell)
+        if found.recording and recording is not None:
+            write_whole(recording, found.recording, "a recording")
+        return found.result
+
+    if recordings is not None:
+        make_folder(recordings)
+    return CaseTask(
+        CELL_TASK, "cells", fingerprint_cell, encode, decode, describe_result,
+        lambda result: result.outcome == "error",  # it may be one of the machine
     )  # fmt: skip
-    return msgspec.msgpack.encode(job)
 
 
-def decode_answer(answer: TaskAnswer) -> CellAnswer:
-    """Return what a task answered; a task that failed is a cell without a result."""
-    if answer.error:
-        return CellAnswer(failed_result(answer.error))
-    return msgspec.msgpack.decode(answer.value, type=CellAnswer)
+def describe_result(cell: Cell, result: CellResult) -> str:
+    """Return a line about a cell and its result."""
+    best = find_best_time(list_timed_laps(result, cell.laps))
+    condition = f" ({', '.join(cell.condition)})" if cell.condition else ""
+    belief = f", believes {cell.believed_car}" if cell.believed_car else ""
+    lap = f", best {best:.3f} s" if math.isfinite(best) else ""
+    why = f": {result.ended}" if result.ended else ""
+    return (f"{cell.sim}, {cell.car} on {cell.track}{condition}, {cell.driver}{belief}: {result.outcome}{lap}{why}"
+            f" [{result.wall_s:.0f} s]")  # fmt: skip
 
 
 def run_cell_task(argument: bytes) -> bytes:

@@ -1,14 +1,15 @@
 """Runs an evaluation: drives the cells that have no result yet, several at a time, and compares all of them."""
 
 import math
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from trailbrake.campaign.case_run import CampaignListener, check_campaign, run_cases
+from trailbrake.campaign.case_store import CaseStore
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import load_driver
@@ -18,20 +19,16 @@ from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_result import CellResult
-from trailbrake.evaluate.cell_task import CELL_TASK, decode_answer, encode_job
+from trailbrake.evaluate.cell_task import make_cell_task
 from trailbrake.evaluate.evaluation_page import write_page
 from trailbrake.evaluate.kept_lines import follow_kept_lines
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
-from trailbrake.evaluate.plan import Cell, PlannedCell, list_cells
-from trailbrake.evaluate.result_folder import ResultFolder
+from trailbrake.evaluate.plan import Cell, PlannedCell, fingerprint_cell, list_cells
 from trailbrake.json_types import JsonObject
 from trailbrake.sims import registry
-from trailbrake.system import steady_clock
-from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tasks.pool_choice import open_pool
-from trailbrake.tasks.task_pool import Stopped, TaskPool, count_jobs
 from trailbrake.tracks.track_library import load_track
 
+CELLS = "cells"  # folder of the results, below that of the evaluation
 GROUP_KEYS = ("sim", "driver", "believes", "condition")  # of the summary
 
 
@@ -111,34 +108,19 @@ def drive_planned_cells(
         UsageError, DataError: a name, a file or an option that cannot be used. Nothing has been driven.
         KeyboardInterrupt: stopped; the results of finished cells are kept, and the same call goes on from there.
     """
-    if running.jobs < 0 or not running.patience > 0.0:
-        raise UsageError("no number of cells or seconds", where="--jobs, --patience", expected="0 or more, above 0",
-                         got=f"{running.jobs}, {running.patience:g}")  # fmt: skip
-    check_cells([item.cell for item in planned])
-    folder = ResultFolder(running.out or default_folder(), any_source=running.any_version)
-    results: dict[Cell, CellResult] = {}
-    for item in planned:
-        known = None if running.again else folder.read_result(item.cell)
-        if known is not None and known.outcome != "error":  # an error may be one of the machine
-            results[item.cell] = known
-    to_drive = [item.cell for item in planned if item.cell not in results and not running.files_only]
-    say(f"{len(planned)} cells, {len(to_drive)} to drive, results in {folder.path}")
-
-    began = steady_clock.now()
-    stop = threading.Event()
-    guard = handle_stop_signals(stop.set) if threading.current_thread() is threading.main_thread() else nullcontext()
-    with guard, open_pool(running.on, min(count_jobs(running.jobs), max(len(to_drive), 1)), running.patience,
-                          folder.log_path, say) as pool:  # fmt: skip
-        try:
-            for cell, result in _drive_cells(to_drive, folder, running, stop.is_set, pool):
-                folder.store_result(cell, result)
-                results[cell] = result
-                show_share((len(results) - len(planned) + len(to_drive)) / len(to_drive))
-                say(f"{len(results)}/{len(planned)} {_describe_result(cell, result)}")
-        except KeyboardInterrupt:
-            say(f"{len(results)} of {len(planned)} cells are finished; the same command goes on from there")
-            raise
-    return DrivenCells(folder.path, results, len(to_drive), len(results) - len(to_drive), steady_clock.now() - began)
+    check_campaign(running)
+    cells = [item.cell for item in planned]
+    check_cells(cells)
+    folder = running.out or default_folder()
+    store = CaseStore(folder / CELLS, CellResult, any_source=running.any_version)
+    if running.files_only:
+        known = {cell: store.read_result(fingerprint_cell(cell)) for cell in cells}
+        results = {cell: each for cell, each in known.items() if each is not None}
+        return DrivenCells(folder, results, 0, len(results), 0.0)
+    recordings = folder / "recordings" if running.record else None
+    driven = run_cases(cells, make_cell_task(recordings), store, folder, running, CampaignListener(say, show_share))
+    results = {cell: each for cell, each in zip(cells, driven.results, strict=True) if each is not None}
+    return DrivenCells(folder, results, driven.ran, driven.kept, driven.wall_s)
 
 
 def check_cells(cells: Sequence[Cell]) -> None:
@@ -160,19 +142,6 @@ def check_cells(cells: Sequence[Cell]) -> None:
     drivers = {(cell.driver, cell.config, cell.gain): None for cell in cells}
     for driver, config, gain in drivers:
         load_driver(driver, Path(config) if config else None, gain)
-
-
-def _drive_cells(
-    cells: Sequence[Cell], folder: ResultFolder, running: EvaluationRunOptions, stopped: Stopped, pool: TaskPool
-) -> Iterator[tuple[Cell, CellResult]]:
-    """Yield cells with their results, as they come."""
-    recordings = [folder.find_recording(cell) if running.record else None for cell in cells]
-    arguments = [encode_job(cell, recording, pool.is_remote) for cell, recording in zip(cells, recordings, strict=True)]
-    for index, task_answer in pool.run_tasks(CELL_TASK, arguments, stopped):
-        answer, recording = decode_answer(task_answer), recordings[index]
-        if answer.recording and recording is not None:
-            folder.store_recording(recording, answer.recording)
-        yield cells[index], answer.result
 
 
 def compare_files(cells: Sequence[Cell]) -> list[JsonObject]:
@@ -225,13 +194,3 @@ def _describe_belief(cell: Cell) -> str:
         *(["another track"] if cell.believed_track else []),
     ]
     return ", ".join(parts) or "the world's"
-
-
-def _describe_result(cell: Cell, result: CellResult) -> str:
-    best = statistics.find_best_time(statistics.list_timed_laps(result, cell.laps))
-    condition = f" ({', '.join(cell.condition)})" if cell.condition else ""
-    belief = f", believes {cell.believed_car}" if cell.believed_car else ""
-    lap = f", best {best:.3f} s" if math.isfinite(best) else ""
-    why = f": {result.ended}" if result.ended else ""
-    return (f"{cell.sim}, {cell.car} on {cell.track}{condition}, {cell.driver}{belief}: {result.outcome}{lap}{why}"
-            f" [{result.wall_s:.0f} s]")  # fmt: skip

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from trailbrake.campaign.options import CampaignOptions
+
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions:
@@ -47,31 +49,22 @@ class EvaluationOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationRunOptions:
+class EvaluationRunOptions(CampaignOptions):
     """How to run an evaluation.
 
     Attributes:
         out: folder of the results, one file per finished cell: what is there already is not driven again. Default
             evaluation in the folder of recordings.
-        jobs: cells to drive at a time, each in a process; 0 = one per two cores.
-        on: where cells are driven: left out, on this machine (see --jobs); ray = on the Ray cluster of this machine or
-            a new one; ray://HOST:PORT = on another; see docs/scale.md.
-        again: drive cells again whose results are there.
         any_version: take results that another version of trailbrake has driven; else its cells are driven again.
         record: keep a recording of each cell.
         files_only: drive nothing; compare the believed car files with the cars.
         check: a result file of a suite: its cells are driven again, and their laps compared with it.
         board: result files of a suite, once for each: their drivers are ranked together, and nothing is driven.
-        patience: wall time after which a cell that does not end is given up, s.
     """
 
     out: Path | None = None
-    jobs: int = 0
-    on: str = ""
-    again: bool = False
     any_version: bool = False
     record: bool = False
     files_only: bool = False
     check: Path | None = None
     board: tuple[Path, ...] = ()
-    patience: float = 3600.0

@@ -1,16 +1,15 @@
 """The cells of an evaluation: every combination of what its options list, and what these are compared with."""
 
-import hashlib
 import itertools
 import re
 from typing import Literal
 
 import msgspec
 
+from trailbrake.campaign.case_store import fingerprint_case
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.options import EvaluationOptions
 from trailbrake.name_lists import expand_names, expand_seeds
-from trailbrake.tasks.sent_files import collect_files
 
 NO_CONDITION = "none"
 SECONDS_PER_LAP = 300.0  # s of simulator time after which a cell is over, where the options say nothing
@@ -134,10 +133,7 @@ def _fill_pattern(pattern: str, sim: str, car: str, track: str) -> str:
 
 def fingerprint_cell(cell: Cell) -> str:
     """Return a text that changes with anything that a cell's result may depend on, files that it names included."""
-    hashed = hashlib.sha256(msgspec.json.encode(cell))
-    for data in collect_files(list_named_words(cell)).values():
-        hashed.update(hashlib.sha256(data).digest())
-    return hashed.hexdigest()
+    return fingerprint_case(cell, list_named_words(cell))
 
 
 def list_named_words(cell: Cell) -> list[str]:

@@ -4,30 +4,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from trailbrake.campaign.options import CampaignOptions
+
 ScoringRule = Literal["best_lap", "finish"]
 SEASON, SIM, LAPS = "season", "trend", 3  # where nothing else is said
 
 
 @dataclass(frozen=True, kw_only=True)
-class DayRunOptions:
+class DayRunOptions(CampaignOptions):
     """How to run a race day.
 
     Attributes:
         db: the file with the results; default races.sqlite in the folder of recordings.
         out: folder for recordings, reports and logs; default SEASON/DAY beside the results.
-        jobs: heats to run at a time; 0 = one per two cores.
-        on: where heats run: left out, on this machine; ray = on the Ray cluster of this machine or a new one;
-            ray://HOST:PORT = on another; see docs/scale.md. Heats with programs run on this machine all the same.
-        again: run what has been run too, and compare: the exit code is 1 where a result is another one.
+        check: run heats again whose results are there, and compare: the exit code is 1 where a result is another one.
         report: whether to write a report of each recording.
     """
 
     db: Path | None = None
     out: Path | None = None
-    jobs: int = 0
-    on: str = ""
-    again: bool = False
+    check: bool = False
     report: bool = True
+    patience: float = 24.0 * 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)

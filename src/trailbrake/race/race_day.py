@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from trailbrake.campaign.case_run import check_campaign
 from trailbrake.config import recordings_folder
 from trailbrake.drivers.driver_registry import builtin_driver_class, driver_names
 from trailbrake.driving.options import WorldOptions
@@ -35,7 +36,6 @@ from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_pool
 from trailbrake.tasks.task_pool import Stopped, count_jobs
 
-HEAT_PATIENCE_S = 24.0 * 3600.0  # s of wall time for a heat elsewhere; its own rules end it long before
 _STOP_POLL_S = 0.2  # s between looks for a stop
 
 Say = Callable[[str], None]
@@ -67,8 +67,7 @@ def run_day(
             run.
         KeyboardInterrupt: stopped; what was finished is stored, and the same call goes on from there.
     """
-    if options.jobs < 0:
-        raise UsageError("no number of heats", where="--jobs", expected="0 or more", got=str(options.jobs))
+    check_campaign(options)
     plan = msgspec.structs.replace(plan, day=plan.day or steady_clock.iso_timestamp()[:10])
     simulator = registry.find(plan.sim)
     plan = check_plan(plan, folder, simulator)
@@ -96,7 +95,7 @@ def _run_stored_day(
         planned = [
             (heat, fingerprint_heat(heat, lambda text: read_named_file(text, folder))) for heat in schedule_heats(plan)
         ]
-        to_run = [pair for pair in planned if options.again or not _is_stored(*pair, stored)]
+        to_run = [pair for pair in planned if options.again or options.check or not _is_stored(*pair, stored)]
         differ: list[dict[str, Any]] = []
         done = 0
         if len(to_run) < len(planned):
@@ -147,7 +146,7 @@ class _HeatRun:
 def _run_heats(to_run: list[tuple[Heat, str]], how: _HeatRun) -> None:
     portable = [pair for pair in to_run if how.options.on and is_portable(pair[0])]
     if portable:
-        with open_pool(how.options.on, 0, HEAT_PATIENCE_S, lambda job: how.out / f"{job}.log", how.say) as pool:
+        with open_pool(how.options.on, 0, how.options.patience, lambda job: how.out / f"{job}.log", how.say) as pool:
             heats = [resolve_files(heat, how.folder) for heat, _ in portable]
             for index, outcome in run_heats_on_pool(heats, how.out, how.options.report, pool, how.stopped):
                 how.finished(*portable[index], outcome)

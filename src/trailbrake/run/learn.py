@@ -23,7 +23,7 @@ from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, surv
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import HasGains
-from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
+from trailbrake.run.learning_journal import LearningJournal, LearningStep, journal_folder
 from trailbrake.run.options import LearnOptions
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.simulator import AnySimulator
@@ -101,9 +101,9 @@ def _resume_survey(
     simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
 ) -> tuple[Path, bool]:
     """Return the recording of the survey, driven now or by an earlier call, and whether it was broken off."""
-    basis = hash_basis((options.sim, options.live, options.track, options.car, options.driver, options.gain,
-                        options.metres, options.host))  # fmt: skip
-    journal = LearningJournal(journal_path(map_path(options)), basis, again=options.again,
+    basis = ("road", options.sim, options.live, options.track, options.car, options.driver, options.gain,
+             options.metres, options.host)  # fmt: skip
+    journal = LearningJournal(journal_folder(map_path(options)), basis, again=options.again,
                               show_message=listener.show_message)  # fmt: skip
     for step in journal.list_steps(SURVEY):
         if step.finished:

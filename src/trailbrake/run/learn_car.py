@@ -25,11 +25,12 @@ from trailbrake.identification.learned_car import learn_car
 from trailbrake.identification.planned_car import lower_plan, plan_car
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
+from trailbrake.planning.line_cache import road_digest
 from trailbrake.record.file_names import safe_name
 from trailbrake.run.drive_sources import read_drive
 from trailbrake.run.fault_monitor import STUCK, FaultMonitor, make_stage_goal
 from trailbrake.run.learning_drives import LAPS_BY, LapStage, LearningProgress, drive_learned_laps, record_step
-from trailbrake.run.learning_journal import LearningJournal, LearningStep, hash_basis, journal_path
+from trailbrake.run.learning_journal import LearningJournal, LearningStep, journal_folder
 from trailbrake.run.options import LearnCarOptions
 from trailbrake.run.recorded_drive import DriveEnd, DriveTarget
 from trailbrake.run.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
@@ -117,10 +118,10 @@ def _drive_programme(
 
 
 def _open_journal(options: LearnCarOptions, track: Track, listener: ProgressListener) -> LearningJournal:
-    basis = hash_basis((options.sim, options.live, options.track, options.car, options.host, options.world,
-                        track.road.table.tobytes()))  # fmt: skip
-    path = journal_path(car_file_path(options))
-    return LearningJournal(path, basis, again=options.again, show_message=listener.show_message)
+    basis = ("car", options.sim, options.live, options.track, options.car, options.host, options.world,
+             road_digest(track.road))  # fmt: skip
+    folder = journal_folder(car_file_path(options))
+    return LearningJournal(folder, basis, again=options.again, show_message=listener.show_message)
 
 
 def describe_road_limits(road: Road) -> tuple[str, ...]:

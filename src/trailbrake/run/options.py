@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from trailbrake.campaign.options import CampaignOptions
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions:
@@ -98,7 +100,7 @@ class LearnCarOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions:
+class TuneOptions(CampaignOptions):
     """A search for gains.
 
     Attributes:
@@ -115,11 +117,7 @@ class TuneOptions:
         out: the file to write; default DRIVER.toml in this folder.
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         batch: trials that are suggested at a time and drive side by side. What is found depends on it, and not on the
-            number of processes.
-        jobs: with --batch above 1, trials to drive at a time, each in a process; 0 = one per two cores.
-        on: with --batch above 1, where trials are driven: left out, on this machine; ray = on the Ray cluster of this
-            machine or a new one; ray://HOST:PORT = on another; see docs/scale.md.
-        patience: with --batch above 1, wall time after which a trial that does not end is given up, s.
+            number of processes; --jobs, --on and --patience are of batches.
     """
 
     driver: str = "lane_keep"
@@ -134,9 +132,6 @@ class TuneOptions:
     out: Path | None = None
     host: tuple[str, ...] = ()
     batch: int = 1
-    jobs: int = 0
-    on: str = ""
-    patience: float = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)

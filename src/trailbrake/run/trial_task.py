@@ -52,12 +52,10 @@ class TrialPool:
     def __init__(self, options: TuneOptions, pool: TaskPool, stopped: Stopped) -> None:
         self._pool, self._stopped = pool, stopped
         config = "" if options.config is None else str(options.config)
-        words = (options.driver, options.track, *options.cars.split(","), config,
-                 *(pair.partition("=")[2] for pair in options.host))  # fmt: skip
         self._job = TrialJob(
             sim=options.sim, driver=options.driver, track=options.track, cars=options.cars, keep_to=options.keep_to,
             only=options.only, config=config, host=options.host, values={},
-            files=collect_files(words) if pool.is_remote else {},
+            files=collect_files(list_words(options)) if pool.is_remote else {},
         )  # fmt: skip
 
     def drive_trials(self, trials: Sequence[Mapping[str, float]]) -> list[float]:
@@ -74,6 +72,13 @@ class TrialPool:
                 raise SimulatorError(f"a trial failed: {answer.error}", where="tune")
             costs[index] = msgspec.msgpack.decode(answer.value, type=float)
         return costs
+
+
+def list_words(options: TuneOptions) -> list[str]:
+    """Return the texts of a search that may name files."""
+    config = "" if options.config is None else str(options.config)
+    return [options.driver, options.track, *options.cars.split(","), config,
+            *(pair.partition("=")[2] for pair in options.host)]  # fmt: skip
 
 
 @contextmanager

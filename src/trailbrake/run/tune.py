@@ -8,22 +8,59 @@ optimization, NIPS 2011).
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
+from trailbrake.campaign.case_run import check_campaign
+from trailbrake.campaign.case_store import CaseStore, fingerprint_case
 from trailbrake.drivers import gains
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
 from trailbrake.run.gain_search import GainSearch
 from trailbrake.run.options import TuneOptions
-from trailbrake.run.trial_journal import TrialJournal
-from trailbrake.run.trial_task import open_trial_pool
+from trailbrake.run.trial_task import list_words, open_trial_pool
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 
 DriveTrials = Callable[[Sequence[Mapping[str, float]]], list[float]]
+
+
+class TrialJournal(NamedTuple):
+    """What the trials of a search cost: gains that have been driven are not driven again.
+
+    The search suggests the same gains for equal costs, so one that resumes finds what one in one go finds.
+
+    Attributes:
+        store: of costs, s.
+        search: `digest_search` of the search.
+        again: whether to drive all of them again.
+    """
+
+    store: CaseStore[float]
+    search: str
+    again: bool = False
+
+    def find_costs(self, trials: Sequence[Mapping[str, float]], drive_trials: DriveTrials) -> list[float]:
+        """Return the costs of trials, s; those that are not known are driven and stored."""
+        cases = [(self.search, sorted(values.items())) for values in trials]
+        prints = [fingerprint_case(case) for case in cases]
+        known = [None if self.again else self.store.read_result(each) for each in prints]
+        unknown = [index for index, cost in enumerate(known) if cost is None]
+        costs = drive_trials([trials[index] for index in unknown]) if unknown else []
+        for index, cost in zip(unknown, costs, strict=True):
+            known[index] = cost
+            self.store.store_result(prints[index], cases[index], cost)
+        return [cost for cost in known if cost is not None]
+
+
+def digest_search(options: TuneOptions) -> str:
+    """Return a text that is the same for searches whose trials may stand for each other."""
+    plain = TuneOptions()
+    same = replace(options, trials=plain.trials, out=None, batch=1, jobs=0, on="", patience=plain.patience, again=False)
+    return fingerprint_case(asdict(same), list_words(options))
 
 
 def tune_gains(
@@ -55,8 +92,9 @@ def tune_gains(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     search = GainSearch(simulator, options)
     out = options.out or Path(f"{search.name}.toml")
-    trials = out.with_name(f"{out.stem}.trials.jsonl")
-    return _search_gains(search, options, out, TrialJournal(trials, options), (say, show_share))
+    store = CaseStore(out.with_name(f"{out.stem}.trials"), float)
+    journal = TrialJournal(store, digest_search(options), again=options.again)
+    return _search_gains(search, options, out, journal, (say, show_share))
 
 
 def _search_gains(
@@ -85,7 +123,7 @@ def _search_gains(
                 {name: trial.suggest_float(name, lo, hi) for name, (lo, hi) in ranges.items()} for trial in trials
             ]
             try:
-                costs = _find_costs(values, journal, drive_trials)
+                costs = journal.find_costs(values, drive_trials)
             except KeyboardInterrupt:
                 break
             for trial, cost in zip(trials, costs, strict=True):
@@ -110,17 +148,6 @@ def _search_gains(
     }  # fmt: skip
 
 
-def _find_costs(trials: Sequence[Mapping[str, float]], journal: TrialJournal, drive_trials: DriveTrials) -> list[float]:
-    # Costs of trials; those that the journal has are not driven.
-    known = [journal.find_cost(values) for values in trials]
-    unknown = [values for values, cost in zip(trials, known, strict=True) if cost is None]
-    driven = drive_trials(unknown) if unknown else []
-    for values, cost in zip(unknown, driven, strict=True):
-        journal.add_trial(values, cost)
-    rest = iter(driven)
-    return [next(rest) if cost is None else cost for cost in known]
-
-
 def _gain_values(values: object) -> dict[str, float]:
     """Return {name: value} of a driver's gains."""
     assert is_dataclass(values)
@@ -131,10 +158,9 @@ def _gain_values(values: object) -> dict[str, float]:
 def _check_numbers(options: TuneOptions) -> None:
     if options.trials < 1:
         raise UsageError("no number of trials", where="--trials", expected="1 or more", got=str(options.trials))
-    if options.batch < 1 or options.jobs < 0 or not options.patience > 0.0:
-        raise UsageError("no number of trials or seconds", where="--batch, --jobs, --patience",
-                         expected="1 or more, 0 or more, above 0",
-                         got=f"{options.batch}, {options.jobs}, {options.patience:g}")  # fmt: skip
+    if options.batch < 1:
+        raise UsageError("no number of trials", where="--batch", expected="1 or more", got=str(options.batch))
+    check_campaign(options)
     if options.batch == 1 and (options.on or options.jobs > 1):
         raise UsageError("one trial after the other needs no processes", where="--jobs, --on",
                          hint="--batch 8 suggests eight trials at a time")  # fmt: skip

@@ -3,25 +3,21 @@
 Each finished one is a file: a sweep that was broken off goes on with the same call.
 """
 
-import hashlib
 import itertools
 import math
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
+from trailbrake.campaign.case_run import CampaignListener, CaseTask, check_campaign, run_cases
+from trailbrake.campaign.case_store import CaseStore, fingerprint_case
+from trailbrake.errors import UsageError
 from trailbrake.name_lists import expand_seeds, split_names
 from trailbrake.record.file_names import safe_name
-from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tasks.pool_choice import open_pool
-from trailbrake.tasks.source_digest import hash_source
-from trailbrake.tasks.task_pool import count_jobs
+from trailbrake.tasks.task_worker import TaskAnswer
 from trailbrake.train.clone import check_options
 from trailbrake.train.clone_task import CLONE_TASK, MAX_FILE, CloneAnswer, encode_clone_job
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
@@ -31,25 +27,26 @@ from trailbrake.user_files import is_regular_file, read_user_file, write_whole
 FILE_KIND = "a training's file"  # for messages
 SWEPT = {"seed": int, "epochs": int, "most": int, "rounds": int, "smoothing": float, "held_out": float}
 MOST_CLONES = 1000
+CASES = "cases"  # folder of the figures, below that of the sweep
 
 Values = dict[str, int | float]
 
 
-class StoredClone(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished training of a sweep, as its file has it.
+class CloneResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A training of a sweep.
 
     Attributes:
-        fingerprint: of what was learned from, how, and by which code.
         values: the settings that the sweep varies.
+        failure: why there is no policy; "" where there is one.
         pictures, loss, error, cpu_s: as in `CloneAnswer`.
     """
 
-    fingerprint: str
     values: Values
-    pictures: int
-    loss: float | None
-    error: float | None
-    cpu_s: float
+    failure: str = ""
+    pictures: int = 0
+    loss: float | None = None
+    error: float | None = None
+    cpu_s: float = 0.0
 
 
 def expand_sweep(texts: Sequence[str]) -> list[Values]:
@@ -102,92 +99,67 @@ def sweep_clones(
         UsageError, DataError: nothing to learn from, or an option that cannot be used; or no training succeeded.
         KeyboardInterrupt: stopped; finished trainings are kept, and the same call goes on from there.
     """
-    if sweep.jobs < 0 or not sweep.patience > 0.0:
-        raise UsageError("no number of trainings or seconds", where="--jobs, --patience", expected="0 or more, above 0",
-                         got=f"{sweep.jobs}, {sweep.patience:g}")  # fmt: skip
+    check_campaign(sweep)
     combinations = expand_sweep(sweep.sweep)
-    planned = [replace(options, **values) for values in combinations]  # type: ignore[arg-type]
-    for one in planned:
-        check_options(one)
-    paths = [path.resolve() for path in paths]
-    learned_from = _describe_sources(paths)
+    for values in combinations:
+        check_options(_choose_values(options, values))
     folder = options.out.with_name(f"{options.out.stem}_sweep")
-    store = _CloneFolder(folder, learned_from)
-    done = {i: kept for i, one in enumerate(planned) if (kept := store.read_clone(one, combinations[i]))}
-    to_learn = [i for i in range(len(planned)) if i not in done]
-    say(f"{len(planned)} trainings, {len(to_learn)} to do, results in {folder}")
-    failed: dict[int, str] = {}
-    stop = threading.Event()
-    is_main = threading.current_thread() is threading.main_thread()
-    with handle_stop_signals(stop.set) if is_main else nullcontext(), open_pool(
-        sweep.on, min(count_jobs(sweep.jobs), max(len(to_learn), 1)), sweep.patience,
-        lambda job: folder / f"worker-{job}.log", say,
-    ) as pool:  # fmt: skip
-        jobs = [encode_clone_job(paths, planned[i]) for i in to_learn]
-        for number, (index, answer) in enumerate(pool.run_tasks(CLONE_TASK, jobs, stop.is_set), 1):
-            i = to_learn[index]
-            if answer.error:
-                failed[i] = answer.error
-                say(f"{_format_values(combinations[i])}: {answer.error}")
-            else:
-                learned = msgspec.msgpack.decode(answer.value, type=CloneAnswer)
-                done[i] = store.store_clone(planned[i], combinations[i], learned)
-                say(f"{_format_values(combinations[i])}: held-out steer error {_format_error(done[i])}")
-            show_share(number / len(to_learn))
-    ranked = sorted(done, key=lambda i: _rank_error(done[i].error))
+    store = CaseStore(folder / CASES, CloneResult)
+    task = _make_clone_task(folder, [path.resolve() for path in paths], options)
+    driven = run_cases(combinations, task, store, folder, sweep, CampaignListener(say, show_share))
+    clones = [clone for clone in driven.results if clone is not None]
+    ranked = sorted((clone for clone in clones if not clone.failure), key=lambda clone: _rank_error(clone.error))
+    failed = [{"values": clone.values, "error": clone.failure} for clone in clones if clone.failure]
     if not ranked:
-        raise UsageError("no training has ended well", where=str(folder), got=next(iter(failed.values()), ""))
-    best = store.find_policy(combinations[ranked[0]])
-    _copy_best(best, options.out)
-    rows = [{**msgspec.to_builtins(done[i]), "policy": str(store.find_policy(combinations[i]))} for i in ranked]
+        raise UsageError(
+            "no training has ended well", where=str(folder), got=next((clone.failure for clone in clones), "")
+        )
+    best = ranked[0].values
+    _copy_best(_find_policy(folder, best), options.out)
+    rows = [{**msgspec.to_builtins(clone), "policy": str(_find_policy(folder, clone.values))} for clone in ranked]
     return {
-        "policy": str(options.out), "best": combinations[ranked[0]], "folder": str(folder), "clones": rows,
-        "failed": [{"values": combinations[i], "error": error} for i, error in failed.items()],
-        "learned": len(to_learn) - len(failed), "kept": len(planned) - len(to_learn),
+        "policy": str(options.out), "best": best, "folder": str(folder), "clones": rows, "failed": failed,
+        "learned": driven.ran - len(failed), "kept": driven.kept,
     }  # fmt: skip
 
 
-class _CloneFolder:
-    # The files of a sweep: for each training a policy, its report, and its figures, which are written last.
+def _make_clone_task(folder: Path, paths: list[Path], options: CloneOptions) -> CaseTask[Values, CloneResult]:
+    # Of each training a policy and its report are files of the folder.
+    learned_from = _describe_sources(paths)
+    plain = CloneOptions()
 
-    def __init__(self, folder: Path, learned_from: list[list[Any]]) -> None:
-        self._folder, self._learned_from = folder, learned_from
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError("cannot make the folder", where=str(folder), got=describe_os_error(error)) from error
+    def fingerprint(values: Values) -> str:
+        same = replace(_choose_values(options, values), out=plain.out, threads=plain.threads)
+        return fingerprint_case([asdict(same), learned_from])
 
-    def find_policy(self, values: Values) -> Path:
-        return self._folder / f"{safe_name(_format_values(values).replace(', ', '_'))}.npz"
+    def decode(values: Values, answer: TaskAnswer) -> CloneResult:
+        if answer.error:
+            return CloneResult(values=values, failure=answer.error)
+        learned = msgspec.msgpack.decode(answer.value, type=CloneAnswer)
+        policy = _find_policy(folder, values)
+        write_whole(policy, learned.policy, FILE_KIND)
+        write_whole(policy.with_suffix(".html"), learned.report, FILE_KIND)
+        return CloneResult(values=values, pictures=learned.pictures, loss=learned.loss, error=learned.error,
+                           cpu_s=learned.cpu_s)  # fmt: skip
 
-    def read_clone(self, options: CloneOptions, values: Values) -> StoredClone | None:
-        policy = self.find_policy(values)
-        if not (is_regular_file(policy) and is_regular_file(policy.with_suffix(".json"))):
-            return None
-        try:
-            data = read_user_file(policy.with_suffix(".json"), "result of a training")
-            stored = msgspec.json.decode(data, type=StoredClone)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TrailbrakeError):
-            return None  # it is learned again
-        return stored if stored.fingerprint == self._fingerprint(options) else None
+    return CaseTask(
+        CLONE_TASK, "trainings", fingerprint,
+        lambda values, is_remote: encode_clone_job(paths, _choose_values(options, values)), decode, _describe_clone,
+        lambda clone: bool(clone.failure) or not is_regular_file(_find_policy(folder, clone.values)),
+    )  # fmt: skip
 
-    def store_clone(self, options: CloneOptions, values: Values, answer: CloneAnswer) -> StoredClone:
-        stored = StoredClone(
-            fingerprint=self._fingerprint(options), values=values, pictures=answer.pictures, loss=answer.loss,
-            error=answer.error, cpu_s=answer.cpu_s,
-        )  # fmt: skip
-        policy = self.find_policy(values)
-        write_whole(policy, answer.policy, FILE_KIND)
-        write_whole(policy.with_suffix(".html"), answer.report, FILE_KIND)
-        write_whole(policy.with_suffix(".json"), msgspec.json.format(msgspec.json.encode(stored)), FILE_KIND)
-        return stored
 
-    def _fingerprint(self, options: CloneOptions) -> str:
-        plain = CloneOptions()
-        same = replace(options, out=plain.out, threads=plain.threads)
-        return hashlib.sha256(msgspec.json.encode([same, self._learned_from, hash_source()], enc_hook=str)).hexdigest()[
-            :24
-        ]
+def _choose_values(options: CloneOptions, values: Values) -> CloneOptions:
+    return replace(options, **values)  # type: ignore[arg-type]
+
+
+def _find_policy(folder: Path, values: Values) -> Path:
+    return folder / f"{safe_name(_format_values(values).replace(', ', '_'))}.npz"
+
+
+def _describe_clone(values: Values, clone: CloneResult) -> str:
+    error = "not known" if clone.error is None else f"{clone.error:.4f}"
+    return f"{_format_values(values)}: {clone.failure or f'held-out steer error {error}'}"
 
 
 def _rank_error(error: float | None) -> float:
@@ -212,7 +184,3 @@ def _copy_best(policy: Path, out: Path) -> None:
 
 def _format_values(values: Values) -> str:
     return ", ".join(f"{name}={value:g}" for name, value in values.items())
-
-
-def _format_error(stored: StoredClone) -> str:
-    return "not known" if stored.error is None else f"{stored.error:.4f}"

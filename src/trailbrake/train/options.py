@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from trailbrake.campaign.options import CampaignOptions
+
 
 @dataclass(frozen=True, kw_only=True)
 class CloneOptions:
@@ -40,20 +42,14 @@ class CloneOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CloneSweepOptions:
+class CloneSweepOptions(CampaignOptions):
     """Several policies from the same recordings.
 
     Attributes:
         sweep: settings to vary, KEY=VALUE,VALUE or KEY=FIRST-LAST, once for each: seed, epochs, most, rounds,
             smoothing, held_out. Every combination is learned, and --out gets the one that steers best on what was held
             out.
-        jobs: with --sweep, policies to learn at a time, each in a process; 0 = one per two cores.
-        on: with --sweep, where: left out, on this machine; ray = on the Ray cluster of this machine or a new one;
-            ray://HOST:PORT = on another; see docs/scale.md.
-        patience: with --sweep, wall time after which a training that does not end is given up, s.
     """
 
     sweep: tuple[str, ...] = ()
-    jobs: int = 0
-    on: str = ""
     patience: float = 86400.0
