@@ -19,7 +19,7 @@ from trailbrake.identification.braking import split_brakes
 from trailbrake.identification.learned_value import NORMAL_95, LearnedValue
 from trailbrake.identification.powertrain import Powertrain
 from trailbrake.identification.robust_fit import Fit
-from trailbrake.planning.car_figures import compute_figures
+from trailbrake.planning.performance_figures import compute_figures
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
