@@ -33,7 +33,7 @@ TESTED_ELSEWHERE = {
     "tasks/task_worker.py": "tasks/test_worker_process.py",
     "tasks/pool_choice.py": "tasks/test_task_pool.py",
     "tasks/source_digest.py": "campaign/test_case_store.py",
-    "optimal/guess.py": "optimal/test_transcription.py",
+    "optimal/initial_guess.py": "optimal/test_transcription.py",
     "optimal/interior_point.py": "optimal/test_minimum_time.py",
     "optimal/line_report.py": "optimal/test_line_session.py",
     "optimal/mesh.py": "optimal/test_transcription.py",

@@ -7,9 +7,9 @@ dataclass whose fields have defaults: the command line makes flags of them, and 
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from trailbrake.findings import Finding, WireField
@@ -100,6 +100,25 @@ class RecordedStream(Protocol):
 
     @property
     def events(self) -> "deque[Any]": ...  # noqa: D102
+
+
+class TextEvent(NamedTuple):
+    """A `WireEvent` that is its line for the user."""
+
+    text: str
+
+
+@dataclass
+class TextEventStream:
+    """A `RecordedStream` of events that are lines for the user.
+
+    Attributes:
+        sequence: number of samples so far.
+        events: things that happened; the reader removes them.
+    """
+
+    sequence: int = 0
+    events: deque[TextEvent] = field(default_factory=deque)
 
 
 class RecordingSession(Protocol):

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.drivers.line_follow import Driver
-from trailbrake.identification.figure_uncertainty import replace_grip
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_preview import LinePreview
 from trailbrake.state import CarState, Controls, WheelState
@@ -113,7 +112,9 @@ def test_too_fast_for_a_plan_that_holds_grip_back_it_brakes_with_all_that_was_fo
     def learned(share):
         doubt = Uncertainty(source="test", lateral_grip=0.03, braking=0.03, drive_force=0.02, downforce=0.1,
                             steer_angle=0.02, delay=0.01, planned_share=share)  # fmt: skip
-        car = replace(replace_grip(load_car("gt3"), share), uncertainty=doubt)
+        car = load_car("gt3")
+        front, rear = (replace(t, mu_x=share * t.mu_x, mu_y=share * t.mu_y) for t in (car.tyre_front, car.tyre_rear))
+        car = replace(car, tyre_front=front, tyre_rear=rear, uncertainty=doubt)
         made = Driver(learn=0.0)
         made.reset(Course(load_track("pinegrove"), car))
         return made

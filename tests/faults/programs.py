@@ -30,13 +30,15 @@ class Program:
     """
 
     def __init__(self, *words, **environment):
-        self.lines, self.output = [], []
         hear_all_signals()
-        self.process = subprocess.Popen(
+        self._follow_process(subprocess.Popen(
             [sys.executable, "-m", "trailbrake", *map(str, words)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, **{name: str(value) for name, value in environment.items()}},
-        )  # fmt: skip
+        ))  # fmt: skip
+
+    def _follow_process(self, process):
+        self.process, self.lines, self.output = process, [], []
         self._readers = [
             threading.Thread(target=self._read, args=(stream, into), daemon=True)
             for stream, into in ((self.process.stderr, self.lines), (self.process.stdout, self.output))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
-from trailbrake.optimal.guess import guess_motion
+from trailbrake.optimal.initial_guess import guess_motion
 from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
 from trailbrake.optimal.stage import Rounding, StageParameter
 from trailbrake.optimal.transcription import Mesh, scale_unknowns

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,17 +23,10 @@ class SteppingProgram(Program):
     """A running `stepping_program.py`; `lines` and `output` grow as it prints."""
 
     def __init__(self, plan, **environment):
-        self.lines, self.output = [], []
-        self.process = subprocess.Popen(
+        self._follow_process(subprocess.Popen(
             [sys.executable, str(PROGRAM), json.dumps(plan)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}, start_new_session=True,
-        )  # fmt: skip
-        self._readers = [
-            threading.Thread(target=self._read, args=(stream, into), daemon=True)
-            for stream, into in ((self.process.stderr, self.lines), (self.process.stdout, self.output))
-        ]
-        for reader in self._readers:
-            reader.start()
+        ))  # fmt: skip
 
     def begin_fault(self, name):
         """Have the program do `name`; return the s, monotonic, at which it began."""

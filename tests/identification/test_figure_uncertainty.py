@@ -21,7 +21,7 @@ from trailbrake.identification.figure_uncertainty import (
 from trailbrake.identification.learned_value import identified
 from trailbrake.identification.powertrain import Powertrain
 from trailbrake.identification.robust_fit import Fit
-from trailbrake.planning.car_figures import compute_figures
+from trailbrake.planning.performance_figures import compute_figures
 
 CAR = load_car("gt3")
 

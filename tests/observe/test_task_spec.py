@@ -131,7 +131,6 @@ def test_needs_are_those_of_the_parts():
     task = TaskSpec(["motion", "lane"], ["contact"], ["slow"])
     assert {"velocity_x", "x", "y", "yaw"} <= task.observation_needs
     assert "contacts" not in task.observation_needs
-    assert "contacts" in task.judging_needs
 
 
 @pytest.mark.parametrize(

@@ -56,17 +56,6 @@ def test_an_empty_datagram_is_one(pair):
     assert b.receive() == (b"", (LOCAL, a.port))
 
 
-def test_the_newest_of_many(pair):
-    a, b = pair
-    for i in range(5):
-        a.send(bytes([i]), (LOCAL, b.port))
-    assert b.wait_readable(2.0)
-    older = []
-    assert b.receive_newest(lambda data, sender: older.append(data))[0] == b"\x04"
-    assert older == [b"\x00", b"\x01", b"\x02", b"\x03"]
-    assert b.receive_newest() is None
-
-
 def test_a_receiver_that_has_gone_harms_nobody(pair):
     a, b = pair
     gone = UdpSocket()

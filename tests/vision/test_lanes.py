@@ -22,27 +22,6 @@ def test_colours_of_the_page_are_told_apart(colour, kind):
     assert (lanes.classify_paint(np.clip(spread, 0, 255).astype(np.uint8)) == kind).all()
 
 
-@pytest.mark.parametrize("y", [-0.3, 0.0, 0.2])
-def test_lanes_lie_where_they_were_painted(y):
-    found = lanes.find_lanes(frame(look="A", y=y), 0.8)
-    painted = [
-        PaintColour.RED,
-        PaintColour.BLUE,
-        PaintColour.RED,
-        PaintColour.GREEN,
-        PaintColour.BLUE,
-        PaintColour.GREEN,
-    ]  # left to right, as on the page
-    assert len(found) >= 3
-    for lane in found:
-        number = 2.5 - (0.5 * (lane.left + lane.right) + y) / draw.LANE  # from the left, 0 in the middle of the first
-        assert lane.paint == painted[round(number)]
-    # A column is 3 mm here, and a JPEG's colour is blurred over some ten of them where paint changes.
-    for lane in found[1:-1]:
-        assert abs((lane.left + y) / draw.LANE - round((lane.left + y) / draw.LANE)) * draw.LANE < 0.04
-        assert lane.left - lane.right == pytest.approx(draw.LANE, abs=0.06)
-
-
 @pytest.mark.parametrize("yaw", [-0.2, 0.0, 0.2])
 def test_the_view_from_above_keeps_metres(yaw):
     kinds, forward, left = lanes.top_view(frame(look="A", yaw=yaw))

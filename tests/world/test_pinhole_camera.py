@@ -8,8 +8,8 @@ from trailbrake.world.pinhole_camera import CAMERA_HEIGHT, PinholeCamera
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"pitch": 1.6}, "hangs so"), ({"roll": -0.1}, "hangs so"), ({"width": 4}, "no such picture"),
-     ({"height": 10**6}, "no such picture"), ({"fov": 3.1}, "no such lens"), ({"above": 0.0}, "no such place"),
+    [({"pitch": 1.6}, "pitch or roll"), ({"roll": -0.1}, "pitch or roll"), ({"width": 4}, "no such picture"),
+     ({"height": 10**6}, "no such picture"), ({"fov": 3.1}, "field of view"), ({"above": 0.0}, "no such place"),
      ({"forward": math.nan}, "no such place")],
 )  # fmt: skip
 def test_a_camera_that_cannot_be_drawn_is_refused(wrong, words):

@@ -24,11 +24,11 @@ class Driver:
     NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
     USES = RoadReturn.USES - NEEDS
     OPTIONAL_COMMANDS = RoadReturn.COMMANDS
-    Gains = LaneKeepGains
+    Gains: type[LaneKeepGains] = LaneKeepGains
     STICK = True
 
     def __init__(self, gains: LaneKeepGains | None = None) -> None:
-        self.gains = gains or LaneKeepGains()
+        self.gains = gains or self.Gains()
 
     def reset(self, course: Course) -> None:
         """Start again."""
@@ -45,6 +45,10 @@ class Driver:
             if rescue is not None:
                 self._reset_controllers()  # their integrals belong to another place
                 return rescue
+        return self.keep_lane(state, dt)
+
+    def keep_lane(self, state: CarState, dt: float) -> Controls:
+        """Return the controls for a state of a car on the road."""
         steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt)
         throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 
-from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
-from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.drivers import lane_keep
+from trailbrake.drivers.lane_keep import LaneKeepGains
 from trailbrake.drivers.road_return import RoadReturn
-from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
 @dataclass(frozen=True)
-class LanePidGains(LaneGains, SpeedGains):
+class LanePidGains(LaneKeepGains):
     """Gains of `lane_pid`: for wheels without a speed-dependent lock, and 25 samples per second."""
 
     speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=100.0, default=12.0)
@@ -20,32 +19,16 @@ class LanePidGains(LaneGains, SpeedGains):
     steer_d: float = quantity("s", "steer per half road per s", lo=0.05, hi=6.0, default=0.7)
 
 
-class Driver:
+class Driver(lane_keep.Driver):
     """Holds 12 m/s and the simulator's line by a PID on the distance to it; slows where it drifts to an edge."""
 
     NEEDS = frozenset({"driving_line", "speed"})
     USES = RoadReturn.USES - NEEDS
-    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = LanePidGains
+    STICK = False
 
-    def __init__(self, gains: LanePidGains | None = None) -> None:
-        self.gains = gains or LanePidGains()
-
-    def reset(self, course: Course) -> None:
-        """Start again."""
-        self.road_return = RoadReturn(course)
-        self._reset_controllers()
-
-    def _reset_controllers(self) -> None:
-        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
-
-    def act(self, state: CarState, dt: float) -> Controls:
-        """Return the controls for one state."""
-        if self.lane.position_filter.known:
-            rescue = self.road_return.rescue(state, dt, place=state.driving_line)
-            if rescue is not None:
-                self._reset_controllers()  # their integrals belong to another place
-                return rescue
+    def keep_lane(self, state: CarState, dt: float) -> Controls:
+        """Return the controls for a state of a car on the road."""
         steer = self.lane.compute_steer(state.driving_line, state.speed, 0.0, dt)  # no yaw rate: a line is assumed
         throttle, brake = self.speed_control.compute_pedals(self.gains.speed * self.lane.speed_share(), state.speed, dt)
         return Controls(steer=steer, throttle=throttle, brake=brake)

@@ -3,16 +3,15 @@
 import math
 from dataclasses import dataclass
 
-from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
-from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
-from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers import lane_keep
+from trailbrake.drivers.lane_keep import LaneKeepGains
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 
 
 @dataclass(frozen=True)
-class SurveyGains(LaneGains, SpeedGains):
+class SurveyGains(LaneKeepGains):
     """Gains of `survey`."""
 
     speed: float = quantity("m/s", "speed to hold", lo=1.0, hi=20.0, default=8.0)
@@ -20,34 +19,19 @@ class SurveyGains(LaneGains, SpeedGains):
     wave: float = quantity("m", "length of one weave", lo=15.0, hi=200.0, default=32.0)
 
 
-class Driver:
+class Driver(lane_keep.Driver):
     """Drives slowly and weaves, for `trailbrake learn`, which estimates the road's width from the weave."""
 
-    NEEDS = frozenset({"driving_line", "speed", "yaw_rate"})
-    USES = RoadReturn.USES - NEEDS
-    OPTIONAL_COMMANDS = RoadReturn.COMMANDS
     Gains = SurveyGains
-    STICK = True
-
-    def __init__(self, gains: SurveyGains | None = None) -> None:
-        self.gains = gains or SurveyGains()
+    gains: SurveyGains
 
     def reset(self, course: Course) -> None:
         """Start again."""
-        self.road_return = RoadReturn(course)
-        self._reset_controllers()
+        super().reset(course)
         self.driven = 0.0
 
-    def _reset_controllers(self) -> None:
-        self.lane, self.speed_control = LaneKeeper(self.gains), SpeedController(self.gains)
-
-    def act(self, state: CarState, dt: float) -> Controls:
-        """Return the controls for one state."""
-        if self.lane.position_filter.known:
-            rescue = self.road_return.rescue(state, dt, place=state.driving_line)
-            if rescue is not None:
-                self._reset_controllers()  # their integrals belong to another place
-                return rescue
+    def keep_lane(self, state: CarState, dt: float) -> Controls:
+        """Return the controls for a state of a car on the road."""
         self.driven += max(state.speed, 0.0) * dt
         wanted = self.gains.weave * math.sin(2.0 * math.pi * self.driven / self.gains.wave)
         steer = self.lane.compute_steer(state.driving_line, state.speed, state.yaw_rate, dt, wanted)

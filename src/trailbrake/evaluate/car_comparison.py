@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.car_figures import DRIVE_SPEEDS, CarFigures, compute_figures
+from trailbrake.planning.performance_figures import DRIVE_SPEEDS, CarFigures, compute_figures
 from trailbrake.units import G
 
 FIGURES = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay_s")
@@ -25,12 +25,12 @@ def compare_cars(file: CarParams, truth: CarParams) -> JsonObject:
     """Return how far a car file is from the truth; shares are (file - truth) / truth.
 
     Returns:
-        lateral_grip, braking: shares, of the steady limits at `car_figures.GRIP_SPEED`. Grip that the file holds back
-            because it is not sure counts as found.
-        drive_force: share, mean over `car_figures.DRIVE_SPEEDS` below the truth's top speed, of the best gear at full
-            throttle per mass; by absolute value.
+        lateral_grip, braking: shares, of the steady limits at `performance_figures.GRIP_SPEED`. Grip that the file
+            holds back because it is not sure counts as found.
+        drive_force: share, mean over `performance_figures.DRIVE_SPEEDS` below the truth's top speed, of the best gear
+            at full throttle per mass; by absolute value.
         usable_drive_force: the same of what the truth's tyres carry in a straight line: no drive shows the rest.
-        downforce: share of the truth's weight, difference at `car_figures.DOWNFORCE_SPEED`, per mass.
+        downforce: share of the truth's weight, difference at `performance_figures.DOWNFORCE_SPEED`, per mass.
         steer_angle: share, of the road wheels at full lock.
         delay_s: s, difference of the controls' delays.
         within: by figure, whether the truth lies in the file's 95 % interval; empty where the file has none.

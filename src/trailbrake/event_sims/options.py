@@ -124,6 +124,12 @@ class EventRecordOptions:
     origin: str = ""
 
 
+def check_half_width(half_width: float) -> None:
+    """Raise UsageError where the option `half_width`, m, is no width of a road."""
+    if not half_width > 0.0:
+        raise UsageError("no width of a road", where="--half-width", expected="> 0 m", got=f"{half_width:g}")
+
+
 def parse_origins(text: str) -> tuple[str, ...]:
     """Return the web pages in the option `origin`.
 

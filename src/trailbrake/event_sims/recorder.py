@@ -18,6 +18,7 @@ from trailbrake.event_sims.agent_door import STEER, TELEMETRY
 from trailbrake.event_sims.link import EventLink
 from trailbrake.event_sims.options import EventRecordOptions, parse_origins
 from trailbrake.laps import LapRecord
+from trailbrake.simulator_tools import TextEvent, TextEventStream
 from trailbrake.state import CarState
 from trailbrake.transport import plain_events, socketio
 from trailbrake.transport.pending_calls import PendingCalls
@@ -51,24 +52,14 @@ class RecordedText(msgspec.Struct):
     text: str
 
 
-class RelayEvent(NamedTuple):
-    """Something that happened on the wire."""
-
-    text: str
-
-
 @dataclass
-class ObservedStream:
+class ObservedStream(TextEventStream):
     """What has been read.
 
     Attributes:
-        sequence: samples.
-        events: things that happened; the reader removes them.
         counts: texts and what could not be read, by the names that `record` prints.
     """
 
-    sequence: int = 0
-    events: deque[RelayEvent] = field(default_factory=deque)
     counts: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(
             ("received", "datagrams", "lost", "late", "duplicates", "rejected", "foreign", "paused", "commands"), 0
@@ -262,7 +253,7 @@ class EventRecordingSession:
             if sender == AGENT:
                 self.stream.counts["commands"] += event.name == STEER
                 if event.name != STEER:
-                    self.stream.events.append(RelayEvent(f"{sender}: {event.name}"))
+                    self.stream.events.append(TextEvent(f"{sender}: {event.name}"))
             elif event.name == TELEMETRY:
                 yield from self._record_telemetry(event.data, at)
 

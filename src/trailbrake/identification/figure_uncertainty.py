@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.learned import Uncertainty
@@ -19,7 +18,7 @@ from trailbrake.identification.braking import split_brakes
 from trailbrake.identification.learned_value import NORMAL_95, LearnedValue
 from trailbrake.identification.powertrain import Powertrain
 from trailbrake.identification.robust_fit import Fit
-from trailbrake.planning.car_figures import compute_figures
+from trailbrake.planning.performance_figures import compute_figures
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
@@ -120,9 +119,3 @@ def _drive_deviation(powertrain: Powertrain | None) -> float:
     unseen = 1.0 - float(np.mean(powertrain.covered))
     bent = PART_THROTTLE_DRIVE if powertrain.rows[0] < LEAST_PULLS else 0.0
     return math.sqrt(known**2 + DRIVE_FLOOR**2 + (unseen * UNSEEN_DRIVE) ** 2 + bent**2)
-
-
-def replace_grip(car: CarParams, share: float) -> CarParams:
-    """Return a car with a share of its tyres' friction."""
-    tyres = [replace(t, mu_x=share * t.mu_x, mu_y=share * t.mu_y) for t in (car.tyre_front, car.tyre_rear)]
-    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1])

@@ -128,12 +128,6 @@ class TaskSpec:
         return frozenset().union(*(part.needs for part in self.parts))
 
     @property
-    def judging_needs(self) -> frozenset[str]:
-        """Names of the STATE_FIELDS that rewards and ends need."""
-        needs = [r.needs for r in self.rewards] + [e.needs for e in self.ends]
-        return frozenset().union(*needs)
-
-    @property
     def number_names(self) -> tuple[str, ...]:
         """A name for each number of an observation: its part with its feature, or with its place in the part."""
         names: list[str] = []

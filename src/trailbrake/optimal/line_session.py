@@ -11,16 +11,16 @@ import numpy as np
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
-from trailbrake.optimal.guess import guess_motion
+from trailbrake.optimal.initial_guess import guess_motion
 from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
 from trailbrake.optimal.line_report import write_line_report
 from trailbrake.optimal.mesh import mesh_road
 from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, find_start_offsets, plan_minimum_time
 from trailbrake.optimal.options import LineOptions
 from trailbrake.optimal.replay import replay_solution
+from trailbrake.optimal.sensitivity import rank_sensitivities, stage_lengths, sum_sensitivities
 from trailbrake.optimal.transcription import scale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi, vehicle_from_car
-from trailbrake.optimal.worth import rank_worth, stage_lengths, sum_worth
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_cache import cached_line_path, prune_cache
 from trailbrake.planning.line_file import LineFile, car_digest, read_line, write_line
@@ -100,8 +100,8 @@ def _solve_line(track: Track, car: CarParams, settings: dict[str, Any]) -> LineF
         "iterations": list(line.iterations),
         "status": line.status,
         "start": line.start + 1,
-        "worth": sum_worth(line.columns, lengths),
-        "worth_most": rank_worth(line.columns, lengths),
+        "worth": sum_sensitivities(line.columns, lengths),
+        "worth_most": rank_sensitivities(line.columns, lengths),
     }
     if settings["checked"]:
         replay = replay_solution(track.road, vehicle, line.solution)

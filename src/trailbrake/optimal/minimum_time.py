@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.optimal.guess import guess_motion
+from trailbrake.optimal.initial_guess import guess_motion
 from trailbrake.optimal.interior_point import LEVELS, Level, MeshSolution, solve_mesh
 from trailbrake.optimal.mesh import mesh_road
 from trailbrake.optimal.options import STEP

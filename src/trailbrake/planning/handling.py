@@ -1,4 +1,4 @@
-"""How a car lies in a bend: slip angles of its axles by speed, cornering and pedals, and the steering that they need.
+"""Steady-state attitude of a car in a bend: slip angles of its axles by speed, cornering and pedals, and its steering.
 
 A bend takes a steer angle L k + front slip - rear slip and a sideslip of l_r k - rear slip (Milliken and Milliken, Race
 Car Vehicle Dynamics, 1995, chapter 5; L wheelbase, k curvature, l_r centre of mass to rear axle). Two effects are added

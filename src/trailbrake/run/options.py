@@ -29,7 +29,7 @@ class LearnOptions:
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         out: the track file to write; default TRACK_map.csv, live SIM_map.csv, or that of the recording's name.
         verify: drive laps with the car file before it is written, and lower its grip until the car stays on the road.
-        again: begin anew, where an earlier learning has left a journal of what it has driven.
+        again: drive again what an earlier learning has driven.
     """
 
     source: Path | None = None
@@ -74,7 +74,7 @@ class LearnCarOptions:
         host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
         world: properties of the embedded world, KEY=VALUE as `drive` takes them.
         out: the car file to write; the report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
-        again: begin anew, where an earlier learning has left a journal of what it has driven.
+        again: drive again what an earlier learning has driven.
     """
 
     source: tuple[Path, ...] = ()

@@ -188,17 +188,6 @@ class UdpSocket:
         self._is_known_readable = True
         return self.receive_data()
 
-    def receive_newest(
-        self, on_skipped: Callable[[bytes, Address], None] | None = None
-    ) -> tuple[bytes, Address] | None:
-        """Return the newest datagram that waits; the older ones go to `passed_over`."""
-        newest = None
-        while (got := self.receive()) is not None:
-            if newest is not None and on_skipped is not None:
-                on_skipped(*newest)
-            newest = got
-        return newest
-
     def wait_readable(self, seconds: float) -> bool:
         """Wait for a datagram, at most `seconds`; return whether one waits.
 

@@ -6,7 +6,7 @@ formula-trend, section 6.
 
 from enum import IntEnum
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,19 +32,6 @@ class PaintColour(IntEnum):
     GREEN = 2
     BLUE = 3
     WHITE = 4
-
-
-class PaintedLane(NamedTuple):
-    """A lane across the road.
-
-    Attributes:
-        paint: its colour.
-        right, left: its edges, m from the camera, positive to the left.
-    """
-
-    paint: PaintColour
-    right: float
-    left: float
 
 
 def classify_paint(area: Pixels) -> Kinds:
@@ -73,20 +60,6 @@ def top_view(pixels: Pixels, camera: LevelCamera = TREND_CAMERA) -> tuple[Kinds,
     """Return the paint of the ground ahead, (n, m), and how far forward and left (m) of the camera each cell is."""
     row, column, shown, forward, left = _top_view_lookup(camera)
     return np.where(shown, classify_paint(pixels[row, column]), np.uint8(PaintColour.OTHER)), forward, left
-
-
-def find_lanes(pixels: Pixels, distance: float, camera: LevelCamera = TREND_CAMERA) -> list[PaintedLane]:
-    """Return the lanes across the road `distance` m ahead, left to right, with those that the border cuts."""
-    row = min(round(camera.horizon_row + camera.focal_length * camera.mount_height / distance), camera.height - 1)
-    distance = float(camera.ground_distance(np.array(float(row))))  # the row's own
-    kinds = classify_paint(pixels[row])
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(kinds)) + 1, [len(kinds)]])
-    at = (camera.principal_column - (starts - 0.5)) / camera.focal_length * distance
-    return [
-        PaintedLane(PaintColour(int(kinds[a])), float(right), float(left))
-        for a, b, left, right in zip(starts[:-1], starts[1:], at[:-1], at[1:], strict=True)
-        if kinds[a] != PaintColour.OTHER and b - a >= 3
-    ]
 
 
 def _label_parts(there: Mask) -> NDArray[np.int64]:

@@ -344,7 +344,7 @@ def write_controls(control_rows: "memoryview[float]", controls: Controls) -> Non
 
 
 def _corner_distance(car: CarParams) -> float:
-    """Return how far (m) no corner of a car is from its centre of mass."""
+    """Return a bound, m, of the distance from the centre of mass to a corner of the car."""
     return 0.5 * (car.body.length + car.body.width + abs(car.body.cg_to_front - car.body.cg_to_rear))
 
 

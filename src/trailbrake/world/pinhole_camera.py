@@ -66,10 +66,12 @@ class PinholeCamera:
                 raise UsageError("no such picture", where=f"camera.{name}", expected=f"{_SMALLEST} .. {_LARGEST}",
                                  got=str(value))  # fmt: skip
         if not 0.05 < self.fov < 2.8:
-            raise UsageError("no such lens", where="camera.fov", expected="0.05 .. 2.8 rad", got=f"{self.fov:g}")
+            raise UsageError(
+                "field of view out of range", where="camera.fov", expected="0.05 .. 2.8 rad", got=f"{self.fov:g}"
+            )
         if self.roll or not abs(self.pitch) < 1.5:
-            raise UsageError("no camera hangs so", where="camera.pitch, camera.roll", expected="-1.5 .. 1.5 rad and 0",
-                             got=f"{self.pitch:g}, {self.roll:g}")  # fmt: skip
+            raise UsageError("pitch or roll out of range", where="camera.pitch, camera.roll",
+                             expected="-1.5 .. 1.5 rad and 0", got=f"{self.pitch:g}, {self.roll:g}")  # fmt: skip
         if not (math.isfinite(self.forward + self.left + self.yaw) and self.above > 0.0):
             raise UsageError("no such place for a camera", where="camera", expected="above > 0 m", got=repr(self))
 

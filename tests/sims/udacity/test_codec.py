@@ -4,6 +4,7 @@ import base64
 import math
 
 import pytest
+from helpers.json_values import JSON_VALUES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,15 +47,10 @@ def test_our_host_adds_a_clock_and_laps():
     assert codec.decode_telemetry(codec.encode_telemetry(message)) == message
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=5,
-)
 KEYS = st.sampled_from([*UdacityTelemetry._fields])
 
 
-@given(json_values | st.dictionaries(KEYS, json_values))
+@given(JSON_VALUES | st.dictionaries(KEYS, JSON_VALUES))
 def test_any_data_is_a_message_or_a_wire_error(data):
     for decode in (codec.decode_telemetry, codec.decode_steer):
         try:

@@ -4,6 +4,7 @@ import contextlib
 import math
 
 import pytest
+from helpers.json_values import JSON_VALUES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,15 +68,10 @@ def test_lines_have_as_many_x_as_y_and_numbers_are_no_text():
         codec.decode_steer(data | {"throttle": "0.5"})
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=5,
-)
 KEYS = st.sampled_from(list(UdacityMpcTelemetry._fields + UdacityMpcSteer._fields))
 
 
-@given(json_values | st.dictionaries(KEYS, json_values))
+@given(JSON_VALUES | st.dictionaries(KEYS, JSON_VALUES))
 def test_any_data_is_a_message_or_a_wire_error(data):
     for decode in (codec.decode_telemetry, codec.decode_steer):
         try:

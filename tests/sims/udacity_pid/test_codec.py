@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from helpers.json_values import JSON_VALUES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,15 +71,10 @@ def test_commands_are_held_within_what_the_simulator_takes():
     assert codec.decode_steer({"steering_angle": 7, "throttle": -2.5}) == UdacityPidSteer(1.0, -1.0)
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=5,
-)
 KEYS = st.sampled_from(["cte", "speed", "steering_angle", "throttle", "time", "lap", "process"])
 
 
-@given(json_values | st.dictionaries(KEYS, json_values))
+@given(JSON_VALUES | st.dictionaries(KEYS, JSON_VALUES))
 def test_any_data_is_a_message_or_a_wire_error(data):
     for decode in (codec.decode_telemetry, codec.decode_steer):
         try:

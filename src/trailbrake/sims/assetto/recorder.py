@@ -6,7 +6,7 @@ Source: protocol page assetto-custom-ai, section 6. No car is taken.
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -17,7 +17,7 @@ from trailbrake.sims.assetto.spec import RecordOptions
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import session_text, status_text
 from trailbrake.sims.assetto.wire.player_sampler import PlayerSampler
-from trailbrake.simulator_tools import RecorderTool
+from trailbrake.simulator_tools import RecorderTool, TextEvent, TextEventStream
 from trailbrake.state import CarState
 from trailbrake.transport.shm import SharedMemory
 
@@ -41,21 +41,6 @@ def build_settings(options: RecordOptions, port: int | None, output: Path | None
     return RecordSettings()
 
 
-@dataclass
-class SessionEvent:
-    """A change of the session, as a line for the user."""
-
-    text: str
-
-
-@dataclass
-class PageStream:
-    """What is known of the pages' samples."""
-
-    sequence: int = 0
-    events: deque[SessionEvent] = field(default_factory=deque)
-
-
 class RecordingSession:
     """A recording in progress; a context manager.
 
@@ -74,7 +59,7 @@ class RecordingSession:
         if source is not None:
             raise UsageError("there are no files of this simulator's messages", where="--from", got=str(source),
                              hint="--live records the game; `trailbrake report` reads a recording")  # fmt: skip
-        self.stream, self.ended = PageStream(), False
+        self.stream, self.ended = TextEventStream(), False
         self.warnings: deque[str] = deque()
         self._counters = LinkCounters()
         self._sampler = PlayerSampler(SharedMemory(), self._counters)
@@ -102,7 +87,7 @@ class RecordingSession:
         self.stream.sequence += 1
         graphics = self._sampler.graphics
         if self._counters.resyncs != resyncs:
-            self.stream.events.append(SessionEvent("the session began anew"))
+            self.stream.events.append(TextEvent("the session began anew"))
             self._completed_laps = -1
         yield state, None if graphics is None else self._follow_session(graphics)
 
@@ -111,7 +96,7 @@ class RecordingSession:
         if (graphics.status, graphics.session) != (self._status, self._session):
             self._status, self._session = graphics.status, graphics.session
             text = f"{status_text(graphics.status)}, {session_text(graphics.session)}"
-            self.stream.events.append(SessionEvent(text))
+            self.stream.events.append(TextEvent(text))
         before, self._completed_laps = self._completed_laps, graphics.completed_laps
         if before < 0 or graphics.completed_laps != before + 1 or graphics.i_last_time <= 0:
             return None

@@ -5,7 +5,7 @@ Source: protocol page beamng-coupling, section 4. The wire has no laps: a record
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -14,7 +14,7 @@ from trailbrake.laps import LapRecord
 from trailbrake.sims.beamng.passive_link import PassiveLink
 from trailbrake.sims.beamng.signals import list_signals
 from trailbrake.sims.beamng.spec import LiveOptions, RecordOptions
-from trailbrake.simulator_tools import RecorderTool
+from trailbrake.simulator_tools import RecorderTool, TextEvent, TextEventStream
 from trailbrake.state import CarState
 from trailbrake.state.signals import match_signals
 from trailbrake.transport.udp import parse_address
@@ -33,21 +33,6 @@ def build_settings(options: RecordOptions, port: int | None, output: Path | None
         raise UsageError("this simulator is recorded into no table", where="record", got=str(output),
                          hint="leave OUTPUT out; `trailbrake export` makes a table of the recording")  # fmt: skip
     return ListenSettings(port)
-
-
-@dataclass
-class WireNote:
-    """Something that happened on the wire, as a line for the user."""
-
-    text: str
-
-
-@dataclass
-class MessageStream:
-    """What is known of the messages."""
-
-    sequence: int = 0
-    events: deque[WireNote] = field(default_factory=deque)
 
 
 class RecordingSession:
@@ -76,7 +61,7 @@ class RecordingSession:
             listen=listen, peer=options.peer, simulink_time=options.simulink_time, ping_time=options.ping_time,
             vehicle=options.vehicle, take=False,
         )  # fmt: skip
-        self.stream, self.ended = MessageStream(), False
+        self.stream, self.ended = TextEventStream(), False
         self.warnings: deque[str] = deque()
         self.signals = match_signals(list_signals(live), options.signals, where="--signals")
         self._link = PassiveLink(live)
@@ -104,7 +89,7 @@ class RecordingSession:
         state = self._link.read(now)
         self.stream.sequence += 1
         if counters.resyncs != before:
-            self.stream.events.append(WireNote("the simulator counts its messages anew"))
+            self.stream.events.append(TextEvent("the simulator counts its messages anew"))
         yield state, None
 
     def summary(self) -> dict[str, Any]:

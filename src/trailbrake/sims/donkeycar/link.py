@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from trailbrake.errors import SimulatorError, UsageError, WireError
+from trailbrake.errors import SimulatorError, WireError
+from trailbrake.event_sims.options import check_half_width
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.donkeycar import codec, convert, spec
@@ -53,9 +54,7 @@ class Link:
         doors: "str | os.PathLike[str] | None" = None,
         idle: Callable[[], float] | None = None,
     ) -> None:
-        if not options.half_width > 0.0:
-            got = f"{options.half_width:g}"
-            raise UsageError("no width of a road", where="--half-width", expected="> 0 m", got=got)
+        check_half_width(options.half_width)
         self._options, self._doors, self._idle = options, doors, idle
         self.counters = LinkCounters()
         self.unreadable = 0

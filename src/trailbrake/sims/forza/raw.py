@@ -119,6 +119,18 @@ def _count_run(data: bytes | bytearray, at: int, end: int, length: int) -> int:
     return count
 
 
+def _split_runs(data: bytes | bytearray, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield offset, length of the datagrams and count of each run of whole records between `at` and `end`."""
+    while at + _RECORD_HEADER.size <= end:
+        length = _RECORD_HEADER.unpack_from(data, at)[1]
+        size = _RECORD_HEADER.size + length
+        if at + size > end:
+            return
+        count = _count_run(data, at, end, length)
+        yield at, length, count
+        at += count * size
+
+
 def read_arrays(path: Path) -> dict[int, NDArray[Any]]:
     """Return the records of a raw recording as {length of the datagrams: structured array in order of arrival}.
 
@@ -129,17 +141,10 @@ def read_arrays(path: Path) -> dict[int, NDArray[Any]]:
         DataError: the file is not a raw recording.
     """
     data = _read_content(path)
-    at, end = len(MAGIC), len(data)
     runs: dict[int, list[NDArray[Any]]] = {}
-    while at + _RECORD_HEADER.size <= end:
-        length = _RECORD_HEADER.unpack_from(data, at)[1]
-        size = _RECORD_HEADER.size + length
-        if at + size > end:
-            break
-        count = _count_run(data, at, end, length)
+    for at, length, count in _split_runs(data, len(MAGIC), len(data)):
         if length in FORMATS:
             runs.setdefault(length, []).append(np.frombuffer(data, record_dtype(length), count, at))
-        at += count * size
     return {length: parts[0] if len(parts) == 1 else np.concatenate(parts) for length, parts in runs.items()}
 
 
@@ -195,21 +200,17 @@ def read_columns(path: Path) -> dict[int, dict[str, NDArray[Any]]]:
                 raise _not_a_recording_error(path)
             data, held = bytearray(_CHUNK_BYTES), 0
             while got := file.readinto(memoryview(data)[held:left]):
-                at, end = 0, held + got
-                while at + _RECORD_HEADER.size <= end:
-                    length = _RECORD_HEADER.unpack_from(data, at)[1]
+                used, end = 0, held + got
+                for at, length, count in _split_runs(data, 0, end):
                     size = _RECORD_HEADER.size + length
-                    if at + size > end:
-                        break
-                    count = _count_run(data, at, end, length)
                     if length in FORMATS:
                         if length not in found:
                             found[length] = _ColumnBuffer(length, (left - at) // size)
                         found[length].append_records(data, at, count)
-                    at += count * size
-                held = end - at
-                data[:held] = data[at:end]
-                left -= at
+                    used = at + count * size
+                held = end - used
+                data[:held] = data[used:end]
+                left -= used
     except OSError as error:
         raise DataError("cannot read the recording", where=str(path), got=describe_os_error(error)) from error
     return {length: columns.as_arrays() for length, columns in found.items()}

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from trailbrake.errors import UsageError
 from trailbrake.event_sims.link import EventLink
+from trailbrake.event_sims.options import check_half_width
 from trailbrake.sims.udacity_pid import codec, convert, spec
 from trailbrake.state import CarState, Controls
 from trailbrake.units import MPH
@@ -34,9 +34,7 @@ class Link(EventLink[codec.UdacityPidTelemetry]):
         doors: "str | os.PathLike[str] | None" = None,
         idle: Callable[[], float] | None = None,
     ) -> None:
-        if not options.half_width > 0.0:
-            got = f"{options.half_width:g}"
-            raise UsageError("no width of a road", where="--half-width", expected="> 0 m", got=got)
+        check_half_width(options.half_width)
         self._half_width = options.half_width
         super().__init__(options, doors=doors, idle=idle)
 

@@ -1,4 +1,4 @@
-"""What a road's width and grip are worth: lap time saved, from the multipliers of the optimal control problem."""
+"""Sensitivity of the lap time to a road's width and grip, from the multipliers of the optimal control problem."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-STRETCH = 50.0  # m of road whose worth is added up
+STRETCH = 50.0  # m of road whose sensitivities are added up
 RANKED = 5  # stretches that are named
 
 
@@ -22,7 +22,7 @@ def stage_lengths(s: Array, closed: bool, length: float) -> Array:
     return halves
 
 
-def sum_worth(columns: dict[str, Array], lengths: Array) -> dict[str, float]:
+def sum_sensitivities(columns: dict[str, Array], lengths: Array) -> dict[str, float]:
     """Return the lap time (s) saved by a metre more width along each edge, and by one percent more grip everywhere."""
     return {
         "metre_left_s": float(np.sum(columns["worth_left_spm2"] * lengths)),
@@ -31,7 +31,7 @@ def sum_worth(columns: dict[str, Array], lengths: Array) -> dict[str, float]:
     }
 
 
-def rank_worth(columns: dict[str, Array], lengths: Array) -> list[dict[str, Any]]:
+def rank_sensitivities(columns: dict[str, Array], lengths: Array) -> list[dict[str, Any]]:
     """Return the stretches of `STRETCH` m where width and grip are worth most, the most first, `RANKED` of each kind.
 
     Each has `what` ("left edge", "right edge" or "grip"), `start_m`, `end_m` and `saved_s`: lap time saved by a metre

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.planning.car_figures import compute_drive_accelerations, compute_figures
 from trailbrake.planning.envelope import compute_envelope
+from trailbrake.planning.performance_figures import compute_drive_accelerations, compute_figures
 from trailbrake.units import G
 
 
