@@ -43,6 +43,8 @@ TESTED_ELSEWHERE = {
     "env/road_worlds.py": "env/test_batch.py",
     "env/options.py": "env/test_batch.py",
     "env/step_kernels.py": "env/test_batch.py",
+    "env/start_kernels.py": "env/test_start_sampler.py",
+    "world/car_placement.py": "world/test_batch.py",
     "kernels/cuda_compiler.py": "world/test_cuda.py",
     "observe/features.py": "observe/test_derived_features.py",
     "observe/observation_kernels.py": "observe/test_task_spec.py",  # the kernels that a program runs
