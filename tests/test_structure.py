@@ -44,6 +44,8 @@ TESTED_ELSEWHERE = {
     "env/options.py": "env/test_batch.py",
     "env/step_kernels.py": "env/test_batch.py",
     "env/start_kernels.py": "env/test_start_sampler.py",
+    "env/restart_kernels.py": "env/test_cuda.py",
+    "env/cuda_kernels.py": "env/test_cuda.py",
     "world/car_placement.py": "world/test_batch.py",
     "kernels/cuda_compiler.py": "world/test_cuda.py",
     "observe/features.py": "observe/test_derived_features.py",
