@@ -8,8 +8,8 @@ PY=${PY:-python3}
 export PYTHONPATH="src:tests${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv > "$out/card.txt" 2>&1
 $PY -c 'import numba.cuda, trailbrake.env.batch, pytest' 2> "$out/import.txt" ||
-    $PY -m pip install --quiet --target "$out/site" '.[gpu]' pytest hypothesis || exit 1
-[ -d "$out/site" ] && PYTHONPATH="$PYTHONPATH:$out/site"
+    $PY -m pip install --quiet --target build/card-site '.[gpu]' pytest pytest-xdist hypothesis || exit 1
+[ -d build/card-site ] && PYTHONPATH="$PYTHONPATH:build/card-site"
 began=$(date +%s)
 # Processes side by side: each compiles its kernels, most of a minute on one core.
 timeout 150 $PY -m pytest -n 8 -q -rA -p no:cacheprovider tests/world/test_cuda.py tests/env/test_cuda.py \

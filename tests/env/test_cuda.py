@@ -20,6 +20,7 @@ FAR = {"double": 1e-6, "single": 2e-3}
 
 def run(code, *arguments, simulated):
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1" if simulated else "0"}
+    environment["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # or JAX takes most of the card's memory
     command = [sys.executable, "-W", "ignore", *code, *arguments]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
