@@ -20,6 +20,7 @@ TEXTS = sorted(
 MOST_LINES = 500
 # Modules without a test file of their own, and the test file that covers each.
 TESTED_ELSEWHERE = {
+    "bench/race_steps.py": "bench/test_world.py",
     "bench/external_clients_rows.py": "bench/test_assetto.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/learn.py": "run/test_learn.py",
