@@ -20,6 +20,7 @@ TEXTS = sorted(
 MOST_LINES = 500
 # Modules without a test file of their own, and the test file that covers each.
 TESTED_ELSEWHERE = {
+    "bench/race_steps.py": "bench/test_world.py",
     "bench/external_clients_rows.py": "bench/test_assetto.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/learn.py": "run/test_learn.py",
@@ -43,6 +44,10 @@ TESTED_ELSEWHERE = {
     "env/road_worlds.py": "env/test_batch.py",
     "env/options.py": "env/test_batch.py",
     "env/step_kernels.py": "env/test_batch.py",
+    "env/start_kernels.py": "env/test_start_sampler.py",
+    "env/restart_kernels.py": "env/test_cuda.py",
+    "env/cuda_kernels.py": "env/test_cuda.py",
+    "world/car_placement.py": "world/test_batch.py",
     "kernels/cuda_compiler.py": "world/test_cuda.py",
     "observe/features.py": "observe/test_derived_features.py",
     "observe/observation_kernels.py": "observe/test_task_spec.py",  # the kernels that a program runs

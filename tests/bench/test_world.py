@@ -1,14 +1,14 @@
 import pytest
 
-from trailbrake.bench import world
+from trailbrake.bench import race_steps, world
 
 
 @pytest.fixture
 def small(monkeypatch):
     """A bench of a few cars and steps: what it measures then means nothing, but all of it runs."""
     monkeypatch.setattr(world, "CARS", 16)
-    monkeypatch.setattr(world, "WARM_UP", 3)
-    monkeypatch.setattr(world, "STEPS", 3)
+    monkeypatch.setattr(race_steps, "WARM_UP", 3)
+    monkeypatch.setattr(race_steps, "STEPS", 3)
     monkeypatch.setattr(world, "SECONDS", 0.05)
     monkeypatch.setattr(world, "RUNS", 1)
     monkeypatch.setattr(world.env_rows, "CARS", 16)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from trailbrake.kernels import cuda_compiler
 
 COMPARE = """
 import sys
+from types import SimpleNamespace
 import numba
 import numpy as np
 from trailbrake.cars.car_library import load_car
@@ -30,9 +32,13 @@ single, equal = sys.argv[1] == "single", sys.argv[2] == "equal"
 gt3 = load_car("gt3")
 track, models = load_track("hartmoor"), [gt3, gt3, load_car("sports_awd"), load_car("hatchback")]
 if equal:
-    models = [gt3] * 4
+    models = [gt3]
 n, rng = 4, np.random.default_rng(3)
-batches = [kind(track, models, group_size=2, single_precision=single) for kind in (Batch, CudaBatch)]
+tracks = [load_track("pinegrove"), track]  # all cars are on the second one
+batches = [
+    Batch(track, models, n, group_size=2, single_precision=single),
+    CudaBatch(tracks, models, [1] * n, [k % len(models) for k in range(n)], group_size=2, single_precision=single),
+]
 # Two cars side by side that touch at once, one towards the wall, one on the straight.
 beside = track.road.column(RoadColumn.WIDTH_LEFT).min() + 4.0
 places = track.road.points([50.0, 51.0, 300.0, 600.0], [0.0, 1.7, beside, 0.0])
@@ -111,3 +117,26 @@ def test_without_a_card_one_line_says_so(monkeypatch):
         pytest.skip("there is a graphics card here")
     with pytest.raises(UsageError, match="no graphics card that numba can use"):
         cuda_compiler.require_cuda()
+
+
+@pytest.mark.parametrize(
+    ("driver", "names", "words"),
+    [
+        ((12, 4), ["NVIDIA L4"], "CUDA: the driver of the graphics card is too old, expected CUDA 13.0, got CUDA 12.4"),
+        ((13, 1), ["NVIDIA L4", b"NVIDIA T4"], "CUDA: graphics cards of different kinds, got NVIDIA L4, NVIDIA T4"),
+    ],
+)
+def test_old_drivers_and_mixed_cards_are_named_in_one_line(monkeypatch, driver, names, words):
+    card = SimpleNamespace(
+        is_available=lambda: True,
+        config=SimpleNamespace(ENABLE_CUDASIM=0),
+        cudadrv=SimpleNamespace(driver=SimpleNamespace(get_version=lambda: driver)),
+        runtime=SimpleNamespace(get_version=lambda: (13, 0)),
+        gpus=[SimpleNamespace(name=name) for name in names],
+    )
+    monkeypatch.setattr(cuda_compiler, "BACKEND", "numba")
+    monkeypatch.setitem(sys.modules, "numba.cuda", card)
+    monkeypatch.setattr("numba.cuda", card, raising=False)
+    with pytest.raises(UsageError) as refused:
+        cuda_compiler.require_cuda()
+    assert words in str(refused.value)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from trailbrake.bench.race_steps import ROLLING_START
 from trailbrake.env.gym import RaceEnv, RaceVectorEnv
-from trailbrake.env.options import RaceOptions, Start
+from trailbrake.env.options import RaceOptions
 from trailbrake.system import steady_clock
 
 CARS = 4096
-ROLLING_START = Start(speed=(5.0, 20.0))
 _ACTIONS = 64  # different actions, drawn before the clock starts
 
 

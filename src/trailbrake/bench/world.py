@@ -2,29 +2,22 @@
 
 import os
 import statistics
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from trailbrake.bench import env_rows, peer_rows
+from trailbrake.bench.race_steps import CAR, DT, GROUP, SUBSTEPS, TRACK, time_race_steps
 from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.cars.car_library import load_car
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.kernels.thread_team import Team
-from trailbrake.system import steady_clock
-from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.batch import Batch
-from trailbrake.world.row_layout import AxleRow, ControlRow, StateRow
+from trailbrake.world.row_layout import AxleRow, StateRow
 
 CARS = 4096
-GROUP = 4  # cars that race each other, and touch
-CAR, TRACK = "gt3", "hartmoor"
-DT, SUBSTEPS = 0.001, 10  # s; an outer step every 10 ms, the longest that the world allows
 RUNS, SECONDS, WARMING = 3, 4.0, 0.05  # of an environment's row
-WARM_UP, STEPS = 200, 60  # calls: two simulated seconds of random driving spread the cars out
 
 
 def measure_rows() -> list[BenchRow]:
@@ -70,33 +63,7 @@ def measure_physics(*, single: bool, threads: int) -> tuple[float, str]:
     note = (
         f"{CARS} x {CAR} in races of {GROUP} on {TRACK}, random controls, {'float32' if single else 'float64'}, "
         f"{threads} threads, {SUBSTEPS} substeps of {DT * 1e3:g} ms a look; {value / threads:.3g} a thread; "
-        f"median of {STEPS}, {CARS * SUBSTEPS / max(times):.3g} to {CARS * SUBSTEPS / min(times):.3g}; "
+        f"median of {len(times)}, {CARS * SUBSTEPS / max(times):.3g} to {CARS * SUBSTEPS / min(times):.3g}; "
         f"{batch.get_row(StateRow.CONTACTS).sum():.0f} contacts"
     )
     return value, note
-
-
-def time_race_steps(batch: Any, track: Track, step: Callable[[], object]) -> list[float]:
-    """Return the wall time (s) of each of STEPS steps of races of GROUP cars under random controls.
-
-    Args:
-        batch: a `Batch` or `CudaBatch` of such races.
-        track: its track.
-        step: makes a step, and returns when it is done.
-    """
-    cars, road = batch.n, track.road
-    random = np.random.default_rng(0)
-    first = random.uniform(0.0, road.length, cars // GROUP)
-    s = (first[:, None] - 8.0 * np.arange(GROUP)).ravel()
-    places = road.points(s, random.uniform(-3.0, 3.0, cars))
-    batch.place_cars(np.arange(cars), places[:, 0], places[:, 1], places[:, 3], random.uniform(0.0, 50.0, cars))
-    times = []
-    for count in range(WARM_UP + STEPS):
-        batch.set_row(ControlRow.STEER, random.uniform(-1.0, 1.0, cars))
-        batch.set_row(ControlRow.THROTTLE, random.uniform(0.0, 1.0, cars))
-        batch.set_row(ControlRow.BRAKE, np.maximum(random.uniform(-1.0, 1.0, cars), 0.0))
-        began = steady_clock.now()
-        step()
-        if count >= WARM_UP:
-            times.append(steady_clock.now() - began)
-    return times

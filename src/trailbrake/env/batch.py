@@ -52,23 +52,12 @@ class RaceBatch:
     ) -> None:
         self.options = options = options or RaceOptions()
         self.task = options.build_task()
-        if not isinstance(n, int) or n < 1:
-            raise UsageError("no learners", where="n", expected="1 or more", got=repr(n))
         if not isinstance(threads, int) or threads < 1:
             raise UsageError("no threads", where="threads", expected="1 or more", got=repr(threads))
-        in_a_world = 1 if options.rivals else options.cars
-        if n % in_a_world:
-            raise UsageError("worlds are not full", where="n", expected=f"a multiple of {in_a_world}", got=str(n))
-        self._world_count = n // in_a_world
-        car_names = (options.car,) if isinstance(options.car, str) else options.car
-        roads = max(options.roads, 1 if isinstance(options.track, str) else len(options.track), len(car_names))
-        if self._world_count < roads:
-            expected = f"{roads} at least, one for each road and car"
-            raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(self._world_count))
+        self._world_count = count_worlds(options, n)
         self.n = n
-        self._cars = [load_car(name) for name in car_names]
-        names = (options.track,) if isinstance(options.track, str) else options.track
-        self._tracks = [] if RANDOM in names else [load_track(name) for name in names]
+        self._cars = [load_car(name) for name in options.car_names]
+        self._tracks = [] if RANDOM in options.track_names else [load_track(name) for name in options.track_names]
         self._team = Team(threads)
         self._rng = np.random.default_rng(seed)
         self._road_worlds: list[tuple[RoadWorlds, int, int]] = []
@@ -91,7 +80,7 @@ class RaceBatch:
             seed: restarts the random numbers: batches of the same options and seed then do the same. None continues.
         """
         if seed is not None:
-            _check_seed(seed)
+            check_seed(seed)
             self._rng = np.random.default_rng(seed)
         if not self._road_worlds or not self._tracks:
             self._road_worlds = self._build_worlds()
@@ -179,11 +168,8 @@ class RaceBatch:
         options, built, first = self.options, [], 0
         tracks: Sequence[Track]
         tracks = self._tracks or [generate_circuit(int(self._rng.integers(2**31))) for _ in range(options.roads)]
-        total = max(len(tracks), len(self._cars))
-        for k in range(total):
-            count = self._world_count * (k + 1) // total - self._world_count * k // total
-            track, car = tracks[k % len(tracks)], self._cars[k % len(self._cars)]
-            worlds = RoadWorlds(track, car, count, options, self.task, self._team)
+        for t, c, count in spread_worlds(self._world_count, len(tracks), len(self._cars)):
+            worlds = RoadWorlds(tracks[t], self._cars[c], count, options, self.task, self._team)
             built.append((worlds, first, first + worlds.learners))
             first += worlds.learners
         return built
@@ -197,7 +183,29 @@ class RaceBatch:
         )
 
 
-def _check_seed(seed: int | Sequence[int]) -> None:
+def count_worlds(options: RaceOptions, n: int) -> int:
+    """Return the number of worlds of `n` learners; UsageError where these do not fit the options."""
+    if not isinstance(n, int) or n < 1:
+        raise UsageError("no learners", where="n", expected="1 or more", got=repr(n))
+    in_a_world = 1 if options.rivals else options.cars
+    if n % in_a_world:
+        raise UsageError("worlds are not full", where="n", expected=f"a multiple of {in_a_world}", got=str(n))
+    roads = max(options.roads, len(options.track_names), len(options.car_names))
+    if n // in_a_world < roads:
+        expected = f"{roads} at least, one for each road and car"
+        raise UsageError("fewer worlds than roads", where="n", expected=expected, got=str(n // in_a_world))
+    return n // in_a_world
+
+
+def spread_worlds(worlds: int, tracks: int, cars: int) -> list[tuple[int, int, int]]:
+    """Return how `worlds` are spread over tracks and cars: numbers of a track and its car, and how many worlds."""
+    total = max(tracks, cars)
+    counts = (worlds * (k + 1) // total - worlds * k // total for k in range(total))
+    return [(k % tracks, k % cars, count) for k, count in enumerate(counts)]
+
+
+def check_seed(seed: int | Sequence[int]) -> None:
+    """Raise UsageError unless `seed` is one."""
     numbers = [seed] if isinstance(seed, int) else list(seed)
     if not numbers or not all(isinstance(number, int) and number >= 0 for number in numbers):
         raise UsageError("no seed", where="seed", expected="whole numbers, 0 or more", got=repr(seed))

@@ -97,9 +97,12 @@ envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mod
 * `trailbrake/Trend96-v0` is the miniature world, observed through its camera only: 96 x 96 pixels, steer and pedal,
   also as a vector environment. Its options are those of `trailbrake.env.camera.CameraOptions` (`track`, `look`, `size`,
   `obstacles`, `steps`, `limit`); `trailbrake.env.camera.CameraBatch` is the same without Gymnasium.
-* `trailbrake.world.cuda.CudaBatch` is the world without observations or rewards on a graphics card
-  (`pip install "trailbrake[gpu]"`). On one H200 it
-  makes 15e9 substeps a second with 262 144 cars in single precision: [figures.md](figures.md#speed).
+* `trailbrake.env.cuda.CudaRaceBatch` is `RaceBatch` on a graphics card (`pip install "trailbrake[gpu]"`): the same
+  options, arrays of the card in and out, and episodes that restart in the step in which they end. Neither a step nor a
+  restart waits for the card. `torch.as_tensor(array, device="cuda")` shares its arrays, and JAX by DLPack of those. It
+  takes 1034 bytes of memory a car with the default observation. With 262 144 cars one H100 makes 227 million steps of
+  10 ms a second, 114 million with 64 beams: [figures.md](figures.md#speed). `trailbrake.world.cuda.CudaBatch` is the
+  world alone.
 * `trailbrake.env.sb3.RaceVecEnv` is for Stable-Baselines3. `examples/train_ppo.py` trains with it.
 * `trailbrake/Link-v0` drives through the wire of a simulator (`sim="assetto"`), in lockstep with the embedded world or,
   with `live=True`, the game itself. It observes `CarState` only. Where the simulator cannot place the car (Forza,

@@ -98,6 +98,16 @@ class RaceOptions:
     plan_on_kerbs: bool = False
 
     @property
+    def track_names(self) -> tuple[str, ...]:
+        """The tracks, also where there is one."""
+        return (self.track,) if isinstance(self.track, str) else self.track
+
+    @property
+    def car_names(self) -> tuple[str, ...]:
+        """The cars, also where there is one."""
+        return (self.car,) if isinstance(self.car, str) else self.car
+
+    @property
     def outer_steps(self) -> int:
         """Outer steps of the world in a period: as many as MAX_OUTER_STEP demands."""
         return max(1, math.ceil(self.period / MAX_OUTER_STEP - 1e-9))

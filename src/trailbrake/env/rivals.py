@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.step_kernels import car_param
-from trailbrake.kernels import jit
+from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.observe.features import Feature
 from trailbrake.tracks.frenet import RoadTable, column_at
@@ -29,6 +29,39 @@ _PREVIEW_POINTS = 8  # points ahead at which the curvature is read
 _PEDAL_PER_SPEED = 0.5  # share of full pedal per m/s of speed error
 
 
+@exact_inline_jit
+def drive_rival(cars: CarBlocks, features: Array, road: RoadTable, group_size: int, car: int) -> None:
+    """Write the controls of a car, unless it is the first of its world; the rest as `drive_rivals`."""
+    blocks = cars.cars
+    number = car % group_size
+    if number == 0:
+        return
+    block, lane = car // LANES, car % LANES
+    s, offset, heading = features[Feature.S, car], features[Feature.OFFSET, car], features[Feature.HEADING, car]
+    speed = max(features[Feature.VELOCITY_X, car], 0.0)
+    distance = 6.0 + 0.5 * speed  # m to the point that it steers to
+    column = RoadColumn.WIDTH_LEFT if number % 2 == 1 else RoadColumn.WIDTH_RIGHT
+    side = LATERAL_SHARE * column_at(road, s + distance, column) * (1.0 if number % 2 == 1 else -1.0)
+    # The point in the road's axes at the car, with the road up to there as a circle.
+    bend = column_at(road, s + 0.5 * distance, RoadColumn.CURVATURE)
+    aside = side + 0.5 * bend * distance * distance - offset
+    alpha = math.atan2(aside, distance) - heading
+    alpha -= 2.0 * math.pi * math.floor(alpha / (2.0 * math.pi) + 0.5)
+    wheelbase = car_param(cars, AxleRow.X, car) - car_param(cars, AxleRow.X + 1, car)
+    angle = math.atan(2.0 * wheelbase * math.sin(alpha) / math.sqrt(distance * distance + aside * aside))
+    steer = angle / car_param(cars, ParamRow.STEER_MAX, car)
+    target_speed = MAX_SPEED
+    reach = 5.0 + speed * speed / (2.0 * _DECELERATION)
+    for k in range(_PREVIEW_POINTS):
+        ahead = reach * k / (_PREVIEW_POINTS - 1.0)
+        curvature = max(abs(column_at(road, s + ahead, RoadColumn.CURVATURE)), 1e-4)
+        target_speed = min(target_speed, math.sqrt(MAX_LATERAL / curvature + 2.0 * _DECELERATION * ahead))
+    pedal = _PEDAL_PER_SPEED * (target_speed - speed)
+    blocks[block, ControlRow.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
+    blocks[block, ControlRow.THROTTLE * LANES + lane] = min(max(pedal, 0.0), 1.0)
+    blocks[block, ControlRow.BRAKE * LANES + lane] = min(max(-pedal, 0.0), 1.0)
+
+
 @jit
 def drive_rivals(cars: CarBlocks, features: Array, road: RoadTable, group_size: int) -> None:
     """Write the controls of all cars except the first of each world.
@@ -39,32 +72,5 @@ def drive_rivals(cars: CarBlocks, features: Array, road: RoadTable, group_size: 
         road: the road.
         group_size: number of cars in a world.
     """
-    blocks = cars.cars
     for car in range(cars.n):
-        number = car % group_size
-        if number == 0:
-            continue
-        block, lane = car // LANES, car % LANES
-        s, offset, heading = features[Feature.S, car], features[Feature.OFFSET, car], features[Feature.HEADING, car]
-        speed = max(features[Feature.VELOCITY_X, car], 0.0)
-        distance = 6.0 + 0.5 * speed  # m to the point that it steers to
-        column = RoadColumn.WIDTH_LEFT if number % 2 == 1 else RoadColumn.WIDTH_RIGHT
-        side = LATERAL_SHARE * column_at(road, s + distance, column) * (1.0 if number % 2 == 1 else -1.0)
-        # The point in the road's axes at the car, with the road up to there as a circle.
-        bend = column_at(road, s + 0.5 * distance, RoadColumn.CURVATURE)
-        aside = side + 0.5 * bend * distance * distance - offset
-        alpha = math.atan2(aside, distance) - heading
-        alpha -= 2.0 * math.pi * math.floor(alpha / (2.0 * math.pi) + 0.5)
-        wheelbase = car_param(cars, AxleRow.X, car) - car_param(cars, AxleRow.X + 1, car)
-        angle = math.atan(2.0 * wheelbase * math.sin(alpha) / math.sqrt(distance * distance + aside * aside))
-        steer = angle / car_param(cars, ParamRow.STEER_MAX, car)
-        target_speed = MAX_SPEED
-        reach = 5.0 + speed * speed / (2.0 * _DECELERATION)
-        for k in range(_PREVIEW_POINTS):
-            ahead = reach * k / (_PREVIEW_POINTS - 1.0)
-            curvature = max(abs(column_at(road, s + ahead, RoadColumn.CURVATURE)), 1e-4)
-            target_speed = min(target_speed, math.sqrt(MAX_LATERAL / curvature + 2.0 * _DECELERATION * ahead))
-        pedal = _PEDAL_PER_SPEED * (target_speed - speed)
-        blocks[block, ControlRow.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
-        blocks[block, ControlRow.THROTTLE * LANES + lane] = min(max(pedal, 0.0), 1.0)
-        blocks[block, ControlRow.BRAKE * LANES + lane] = min(max(-pedal, 0.0), 1.0)
+        drive_rival(cars, features, road, group_size, car)

@@ -160,10 +160,8 @@ class RoadWorlds:
             self._place_cars(rng, cars, self._start_sampler.sample_grids(rng, len(learners), self.group_size))
         elif self.group_size > 1:
             for car in cars:  # one by one: each must find room among the others
-                world = car // self.group_size * self.group_size
-                others = [other for other in range(world, world + self.group_size) if other != car]
-                taken = self.features[np.ix_((Feature.X, Feature.Y), others)].T
-                self._place_cars(rng, np.array([car]), self._start_sampler.sample_free_place(rng, taken))
+                place = self._start_sampler.sample_free_place(rng, self.features, int(car), self.group_size)
+                self._place_cars(rng, np.array([car]), place)
                 step_kernels.copy_state_features(self._cars, self.features, int(car), int(car) + 1)
         else:
             self._place_cars(rng, cars, self._start_sampler.sample_grids(rng, len(cars), 1))

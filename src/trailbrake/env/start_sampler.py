@@ -1,11 +1,10 @@
 """`StartSampler`: random start places of episodes, uniformly distributed over a road."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.options import Start
+from trailbrake.env.start_kernels import CANDIDATES, StartRoom, find_gap, place_starts
 from trailbrake.laps import END_MARGIN
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
@@ -15,7 +14,6 @@ Array = NDArray[np.float64]
 HALF_CAR = 1.2  # m, least distance from the centre of a car to the edge of the road
 MAX_LATERAL = 6.0  # m/s^2, limits the start speed in a bend
 MAX_BRAKING = 7.0  # m/s^2, limits the start speed before a bend
-CANDIDATES = 8  # places to choose the one from that is farthest from the other cars
 _MIN_RUN = 0.3  # share of an open road's length that lies ahead of every start
 
 
@@ -25,14 +23,17 @@ class StartSampler:
     Args:
         road: the road.
         start: ranges of position, heading and speed.
+
+    Attributes:
+        room: where cars may start on the road.
     """
 
     def __init__(self, road: Road, start: Start) -> None:
         self.road, self.start = road, start
         free = np.minimum(road.column(RoadColumn.WIDTH_LEFT), road.column(RoadColumn.WIDTH_RIGHT)) - HALF_CAR
-        self._free: Array = np.maximum(free, 0.0)
         bend = np.maximum(np.abs(road.column(RoadColumn.CURVATURE)), 1e-6)
-        self._fastest = limit_by_braking(np.sqrt(MAX_LATERAL / bend), road.spacing, road.closed)
+        fastest = limit_by_braking(np.sqrt(MAX_LATERAL / bend), road.spacing, road.closed)
+        self.room = StartRoom(np.maximum(free, 0.0), fastest, float(start.offset), float(start.heading))
 
     def sample_grids(self, rng: np.random.Generator, worlds: int, cars: int) -> Array:
         """Return places for all cars of `worlds` worlds, (worlds * cars, 4): x, y (m), yaw (rad), speed (m/s).
@@ -43,37 +44,45 @@ class StartSampler:
         s = first[:, None] - self.start.gap * np.arange(cars)[None, :]
         return self._sample_poses(rng, s.ravel())
 
-    def sample_free_place(self, rng: np.random.Generator, taken: Array) -> Array:
-        """Return the place (1, 4), of a few candidates, that is farthest from the cars at `taken` (k, 2) x, y (m)."""
+    def sample_free_place(self, rng: np.random.Generator, features: Array, car: int, group_size: int) -> Array:
+        """Return the place (1, 4), of a few candidates, that is farthest from the other cars of a world.
+
+        Args:
+            rng: source of the candidates.
+            features: (Feature.COUNT, n or more) with the places of the cars.
+            car: that needs a place.
+            group_size: number of consecutive cars that share a world.
+        """
         s = self._sample_positions(rng, CANDIDATES, 0.0)
         if not self.start.anywhere:
             s -= self.start.gap * np.arange(CANDIDATES)
         places = self._sample_poses(rng, s)
-        gaps = np.hypot(places[:, None, 0] - taken[None, :, 0], places[:, None, 1] - taken[None, :, 1]).min(axis=1)
+        gaps = np.array([find_gap(features, car, group_size, x, y) for x, y in places[:, :2].tolist()])
         if not self.start.anywhere:  # the foremost candidate with a free gap
             gaps = np.minimum(gaps, self.start.gap)
         best = int(gaps.argmax())
         return places[best : best + 1]
 
-    def _sample_positions(self, rng: np.random.Generator, count: int, behind: float) -> Array:
+    def position_range(self, behind: float) -> tuple[float, float]:
+        """Return the least and the greatest s (m) of a start, with `behind` m of road behind it."""
         road = self.road
         if not self.start.anywhere:
-            return np.full(count, 0.0 if road.closed else behind)
+            first = 0.0 if road.closed else behind
+            return first, first
         if road.closed:
-            return rng.uniform(0.0, road.length, count)
-        most = max(road.length - END_MARGIN - _MIN_RUN * road.length, behind)
-        return rng.uniform(behind, most, count)
+            return 0.0, road.length
+        return behind, max(road.length - END_MARGIN - _MIN_RUN * road.length, behind)
+
+    def _sample_positions(self, rng: np.random.Generator, count: int, behind: float) -> Array:
+        least, greatest = self.position_range(behind)
+        return rng.uniform(least, greatest, count) if self.start.anywhere else np.full(count, least)
 
     def _sample_poses(self, rng: np.random.Generator, s: Array) -> Array:
-        start, road, n = self.start, self.road, len(self._free)
-        row = np.floor(s / road.spacing).astype(np.int64)
-        row = row % n if road.closed else np.clip(row, 0, n - 1)
-        offset = start.offset * self._free[row] * rng.uniform(-1.0, 1.0, len(s))
-        speed = np.minimum(rng.uniform(*start.speed, len(s)), self._fastest[row])
-        places = road.points(s, offset)
-        places[:, 2] = places[:, 3] + start.heading * rng.uniform(-1.0, 1.0, len(s))
-        places[:, 2] -= 2.0 * math.pi * np.floor(places[:, 2] / (2.0 * math.pi) + 0.5)
-        places[:, 3] = speed
+        n = len(s)
+        offset, speed, heading = rng.uniform(-1.0, 1.0, n), rng.uniform(*self.start.speed, n), rng.uniform(-1.0, 1.0, n)
+        places = np.empty((n, 4))
+        draws = np.ascontiguousarray(np.column_stack([offset, heading, speed]))
+        place_starts(self.road.kernel_table, self.room, s, draws, places)
         return places
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.kernels import jit, lane_jit
+from trailbrake.kernels import exact_inline_jit, jit, lane_jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.observe.derived_features import derive_features, record_command
 from trailbrake.observe.features import Feature
@@ -97,6 +97,37 @@ class ObservationNoise(NamedTuple):
     seed: int
 
 
+@exact_inline_jit
+def is_valid_action(codes: Array, actions: Array, k: int) -> bool:
+    """Return whether all numbers of row `k` of `actions` are within the range that `ActionSpec.kernel_codes` gives."""
+    width = actions.shape[1]
+    valid = True
+    for i in range(width):
+        if not codes[5 + i] <= actions[k, i] <= codes[5 + width + i]:
+            valid = False
+    return valid
+
+
+@exact_inline_jit
+def apply_action(cars: CarBlocks, features: Array, actions: Array, queue: ActionQueue, slot: int, k: int) -> None:
+    """Set the controls of a car to its action of `delays` steps ago; arguments as `apply_actions`, and the row `k`."""
+    codes, history, delays, stride = queue
+    blocks = cars.cars
+    car = k * stride
+    steer = actions[k, int(codes[0])]
+    throttle = max(codes[2] * actions[k, int(codes[1])], 0.0)
+    brake = max(codes[4] * actions[k, int(codes[3])], 0.0)
+    record_command(features, car, steer, throttle, brake)
+    history[slot, car, 0] = steer
+    history[slot, car, 1] = throttle
+    history[slot, car, 2] = brake
+    delayed = (slot - delays[car]) % history.shape[0]
+    block, lane = car // LANES, car % LANES
+    blocks[block, ControlRow.STEER * LANES + lane] = history[delayed, car, 0]
+    blocks[block, ControlRow.THROTTLE * LANES + lane] = history[delayed, car, 1]
+    blocks[block, ControlRow.BRAKE * LANES + lane] = history[delayed, car, 2]
+
+
 @jit
 def apply_actions(cars: CarBlocks, features: Array, actions: Array, queue: ActionQueue, slot: int) -> int:
     """Check actions, and set each car's controls to its action of `delays` steps ago.
@@ -111,29 +142,11 @@ def apply_actions(cars: CarBlocks, features: Array, actions: Array, queue: Actio
     Returns:
         -1, or the first row of `actions` with a value that is NaN or out of its range; then nothing is written.
     """
-    codes, history, delays, stride = queue
-    width = actions.shape[1]
     for k in range(actions.shape[0]):
-        for i in range(width):
-            if not codes[5 + i] <= actions[k, i] <= codes[5 + width + i]:
-                return k
-    steer_index, throttle_index, brake_index = int(codes[0]), int(codes[1]), int(codes[3])
-    depth = history.shape[0]
-    blocks = cars.cars
+        if not is_valid_action(queue.codes, actions, k):
+            return k
     for k in range(actions.shape[0]):
-        car = k * stride
-        steer = actions[k, steer_index]
-        throttle = max(codes[2] * actions[k, throttle_index], 0.0)
-        brake = max(codes[4] * actions[k, brake_index], 0.0)
-        record_command(features, car, steer, throttle, brake)
-        history[slot, car, 0] = steer
-        history[slot, car, 1] = throttle
-        history[slot, car, 2] = brake
-        delayed = (slot - delays[car]) % depth
-        block, lane = car // LANES, car % LANES
-        blocks[block, ControlRow.STEER * LANES + lane] = history[delayed, car, 0]
-        blocks[block, ControlRow.THROTTLE * LANES + lane] = history[delayed, car, 1]
-        blocks[block, ControlRow.BRAKE * LANES + lane] = history[delayed, car, 2]
+        apply_action(cars, features, actions, queue, slot, k)
     return -1
 
 
@@ -225,15 +238,37 @@ def step_and_observe(
         car = last
 
 
+@exact_inline_jit
+def observe_car(
+    cars: CarBlocks, features: Array, road: RoadTable, task: TaskTables, observations: Rows, car: int
+) -> None:
+    """Write the observation of a car after it was placed, without a reward and without a step."""
+    copy_state_features(cars, features, car, car + 1)
+    derive_features(features, road, 0.0, car, car + 1)
+    write_features(features, task, road, observations, car, car + 1)
+
+
 @jit
 def observe_cars(
     cars: CarBlocks, features: Array, road: RoadTable, task: TaskTables, observations: Rows, chosen: Ints
 ) -> None:
-    """Write the observations of the cars `chosen` after they were placed, without rewards and without a step."""
+    """Write the observations of the cars `chosen`; the rest as `observe_car`."""
     for car in chosen:
-        copy_state_features(cars, features, car, car + 1)
-        derive_features(features, road, 0.0, car, car + 1)
-        write_features(features, task, road, observations, car, car + 1)
+        observe_car(cars, features, road, task, observations, car)
+
+
+@exact_inline_jit
+def add_car_noise(observations: Rows, noise: ObservationNoise, tick: int, car: int) -> None:
+    """Add noise to the observation of a car; arguments as `add_noise`."""
+    width, seed = observations.shape[1], noise.seed
+    level = noise.levels[car]
+    if level > 0.0:
+        for i in range(0, width, 4):
+            a, b, c, d = philox(i, car, tick, _NOISE_STREAM, seed)
+            for k in range(i, min(i + 4, width)):
+                value = observations[car, k] + level * normal_from_word(a, k, car, tick, _NOISE_STREAM, seed)
+                observations[car, k] = min(max(value, noise.low[k]), noise.high[k])
+                a, b, c = b, c, d
 
 
 @jit
@@ -246,16 +281,8 @@ def add_noise(observations: Rows, noise: ObservationNoise, tick: int, chosen: In
         tick: number of the step; each step has its own noise.
         chosen: numbers of the cars.
     """
-    width, seed = observations.shape[1], noise.seed
     for car in chosen:
-        level = noise.levels[car]
-        if level > 0.0:
-            for i in range(0, width, 4):
-                a, b, c, d = philox(i, car, tick, _NOISE_STREAM, seed)
-                for k in range(i, min(i + 4, width)):
-                    value = observations[car, k] + level * normal_from_word(a, k, car, tick, _NOISE_STREAM, seed)
-                    observations[car, k] = min(max(value, noise.low[k]), noise.high[k])
-                    a, b, c = b, c, d
+        add_car_noise(observations, noise, tick, car)
 
 
 @jit

@@ -22,7 +22,8 @@ def require_cuda() -> ModuleType:
     """Return `numba.cuda`.
 
     Raises:
-        UsageError: numba finds no card that it can use; with numba's own reason.
+        UsageError: numba finds no card that it can use, with numba's own reason; a driver older than CUDA's compiler;
+            cards of different kinds, of which it would take whichever comes first.
     """
     if BACKEND != "numba":
         raise UsageError("no graphics card", where="TRAILBRAKE_KERNELS", expected="numba", got=BACKEND)
@@ -38,8 +39,22 @@ def require_cuda() -> ModuleType:
         else:
             reason = "numba names none"
         raise UsageError("no graphics card that numba can use", where="CUDA", got=reason.rstrip("."), hint=_HINT)
+    if not module.config.ENABLE_CUDASIM:
+        driver, toolkit = module.cudadrv.driver.get_version(), module.runtime.get_version()
+        names = [_read_name(card) for card in module.gpus]
+        if driver[0] < toolkit[0]:
+            expected, got = (f"CUDA {major}.{minor}" for major, minor in (toolkit, driver))
+            raise UsageError("the driver of the graphics card is too old", where="CUDA", expected=expected, got=got)
+        if len(set(names)) > 1:
+            hint = "choose one, such as CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0"
+            raise UsageError("graphics cards of different kinds", where="CUDA", got=", ".join(names), hint=hint)
     found: ModuleType = module
     return found
+
+
+def _read_name(card: Any) -> str:
+    name: str | bytes = card.name
+    return name.decode() if isinstance(name, bytes) else name
 
 
 class BlockAccess(NamedTuple):
@@ -116,7 +131,8 @@ class CudaCompiler:
         self._options = {"device": True, "fastmath": single}
         self._made: dict[Any, Any] = {}
         self._numpy = ModuleType("numpy of the card")  # the part of it that lane code may use
-        self._numpy.floor = self._make_floor()  # type: ignore[attr-defined]
+        for name in ("floor", "ceil"):
+            setattr(self._numpy, name, self._make_rounding(name))
 
     def compile_kernel(self, kernel: Any) -> Any:
         """Return a kernel, a vectorized function or a function of a phase as a function of the card."""
@@ -171,17 +187,17 @@ class CudaCompiler:
         exec(f"def run({', '.join(['block', 'lanes', *phases.tables])}):\n{body}", names)
         return names["run"]
 
-    def _make_floor(self) -> Any:
+    def _make_rounding(self, name: str) -> Any:
         import numba
 
         simulated: Any = numba.config
         if simulated.ENABLE_CUDASIM:
-            return np.floor
+            return getattr(np, name)
         from numba.cuda import libdevice
 
-        names = {"whole": libdevice.floorf if self._single else libdevice.floor}
-        exec("def floor(x):\n    return whole(x)\n", names)
-        return self._compile_device(names["floor"])
+        names = {"whole": getattr(libdevice, f"{name}f" if self._single else name)}
+        exec("def rounding(x):\n    return whole(x)\n", names)
+        return self._compile_device(names["rounding"])
 
     def _to_real(self, value: float) -> Any:
         return np.float32(value) if self._single else value

@@ -3,12 +3,16 @@
 Everything that the package needs of numba-cuda beyond its public interface is here.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from trailbrake.errors import UsageError
+
 ALIGNMENT = 16  # bytes, the longest load of a thread; tables on the card begin on multiples of 256
+_SPARE = 0.1  # share of the memory that stays free, for roads and whatever the card's libraries need
 
 
 def is_simulated() -> bool:
@@ -122,3 +126,40 @@ def write_constants(kernel: Any, name: str, values: NDArray[Any]) -> None:
     if size != values.nbytes:
         raise ValueError(f"write_constants: {name} has {size} bytes, expected {values.nbytes}")
     card.host_to_device(place, values, values.nbytes)
+
+
+def stack_tables(tables: Sequence[NDArray[Any]], dtype: DTypeLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return tables (rows, ...) one below the other, and the first row of each and the end, (tables + 1,)."""
+    starts = np.cumsum([0, *(len(table) for table in tables)])
+    return np.concatenate(tables).astype(dtype), starts.astype(np.int64)
+
+
+def check_memory(n: int, car_bytes: int) -> None:
+    """Raise UsageError if `n` cars of `car_bytes` each do not fit in the free memory of the card."""
+    import numba.cuda
+
+    cuda: Any = numba.cuda
+    free = cuda.current_context().get_memory_info()[0]
+    fitting = free / (car_bytes * (1.0 + _SPARE))
+    if n > fitting:
+        raise UsageError(
+            "too many cars for the memory of the graphics card", where="n", expected=f"at most {int(fitting)}",
+            got=f"{n}, {car_bytes} B each; {free / 2**20:.0f} MiB are free",
+        )  # fmt: skip
+
+
+def take_array(values: Any, dtype: DTypeLike) -> Any:
+    """Return an array of the card, of any library, as numba takes it, without a copy; one of the processor is copied.
+
+    Args:
+        values: with the `__cuda_array_interface__`, or for the processor.
+        dtype: of the copy.
+    """
+    import numba.cuda
+
+    cuda: Any = numba.cuda
+    if hasattr(values, "__cuda_array_interface__"):
+        return cuda.as_cuda_array(values, sync=False)
+    if hasattr(values, "__cuda_ndarray__"):  # of the simulator
+        return values
+    return cuda.to_device(np.ascontiguousarray(values, dtype))

@@ -31,7 +31,7 @@ from trailbrake.observe.parts import (
 )
 from trailbrake.observe.plan_preview import PlanPreview, write_line_preview, write_plan_preview
 from trailbrake.observe.rewards import PAST_END, End, Reward, find_end, find_reward
-from trailbrake.observe.road_preview import RoadPoses, write_road_preview
+from trailbrake.observe.road_preview import EdgesPreview, write_edges
 from trailbrake.state.car_state import WHEEL_NAMES
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_plan import RoadPlan
@@ -84,7 +84,7 @@ class TaskSpec:
         values: list[tuple[float, float]] = []
         slices: list[slice] = []
         self.scans: list[tuple[ScanPart, slice]] = []
-        self._edges: list[tuple[EdgesPart, slice, Array]] = []
+        self._edges: list[tuple[EdgesPart, int, Array]] = []
         self._nearest_cars: list[tuple[NearestCarsPart, int]] = []
         self._plan_parts: list[tuple[PlanPart, int]] = []
         place = 0
@@ -100,7 +100,7 @@ class TaskSpec:
                     codes.append((CURVATURE_TERM, place + i))
                     values.append((1.0 / part.scale, float(ahead)))
             elif isinstance(part, EdgesPart):
-                self._edges.append((part, columns, np.array(part.ahead, np.float64)))
+                self._edges.append((part, place, np.array(part.ahead, np.float64)))
             elif isinstance(part, NearestCarsPart):
                 self._nearest_cars.append((part, place))
             elif isinstance(part, PlanPart):
@@ -169,12 +169,9 @@ class TaskSpec:
     ) -> None:
         """Write the parts that `write_features` does not write, without scans; arguments as `write_observations`."""
         table = road.road.kernel_table
-        for edges, columns, ahead in self._edges:
-            m = len(ahead)
-            preview = np.empty((hi - lo, 6 * m), np.float64)
-            poses = RoadPoses(*(features[row, lo:hi] for row in (Feature.S, Feature.OFFSET, Feature.HEADING)))
-            write_road_preview(table, poses, ahead, preview)
-            out[lo:hi, columns] = np.clip(preview[:, m : 5 * m] / edges.scale, -MAX_SCALED, MAX_SCALED)
+        for edges, place, ahead in self._edges:
+            preview = EdgesPreview(table, ahead, float(edges.scale), place, MAX_SCALED)
+            write_edges(features, preview, out, lo, hi)
         for part, place in self._nearest_cars:
             nearest = NearestCars(group_size, part.count, float(part.reach), place)
             write_nearest_cars(features, nearest, out, lo, hi)

@@ -17,6 +17,7 @@ from trailbrake.state import Controls
 from trailbrake.tracks.frenet import RoadTable
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.width_check import check_car_fits
+from trailbrake.world.car_placement import reset_cars, tabulate_poses
 from trailbrake.world.integration import advance_blocks, advance_shared_blocks
 from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables, StepPlan
 from trailbrake.world.param_packing import engine_map, pack_car
@@ -118,7 +119,7 @@ class Batch:
         road, off = track.road, track.off_road
         # Plain, writable copies: numba compiles anew for a read-only array.
         lines = _allocate_aligned(len(road.table), SegmentColumn.COUNT, self.dtype)
-        self.corner_distance = max(map(_corner_distance, models.values()))
+        self.corner_distance = max(map(measure_corner_distance, models.values()))
         lines[:] = build_segment_table(road, self.corner_distance)
         self.road = RoadTables(
             RoadTable(np.array(road.table, order="C"), float(road.spacing), bool(road.closed)), lines,
@@ -163,8 +164,8 @@ class Batch:
         column[ParamRow.MODEL - WorkRow.COUNT] = car
         self.params[car // self.lanes, car % self.lanes :: self.lanes] = column
         self.maps[car] = engine_map(params)
-        if _corner_distance(params) > self.corner_distance:
-            self.corner_distance = _corner_distance(params)
+        if measure_corner_distance(params) > self.corner_distance:
+            self.corner_distance = measure_corner_distance(params)
             self.road.segments[:] = build_segment_table(self.track.road, self.corner_distance)
             self._track_grip = None
             self.set_grip_factor(self._grip_factor)
@@ -187,63 +188,11 @@ class Batch:
         return values
 
     def place_cars(self, cars: ArrayLike, x: ArrayLike, y: ArrayLike, yaw: ArrayLike, speed: ArrayLike = 0.0) -> None:
-        """Put `cars` on the road at x, y (m, world), heading `yaw` (rad), rolling at `speed` (m/s), all as new.
-
-        At rest in first gear; rolling in the lowest gear that keeps the engine below the automatic's upshift.
-        """
-        chosen = np.atleast_1d(np.asarray(cars, np.intp))
-        kept = self.cars.reshape(-1, ControlRow.COUNT, self.lanes)
-        block, lane = chosen // self.lanes, chosen % self.lanes
-        kept[block, : StateRow.COUNT, lane] = 0.0
-
-        def put(row: int, values: ArrayLike) -> None:
-            kept[block, row, lane] = values
-
-        def get_param(row: int) -> Array:
-            return self.get_param(row, chosen)
-
-        direction = np.asarray(yaw, np.float64)
-        direction = direction - 2.0 * np.pi * np.floor(direction / (2.0 * np.pi) + 0.5)
-        put(StateRow.X, x)
-        put(StateRow.Y, y)
-        put(StateRow.YAW, direction)
-        put(StateRow.COS_YAW, np.cos(direction))
-        put(StateRow.SIN_YAW, np.sin(direction))
-        put(StateRow.ROAD_ROW, -1.0)
-        put(StateRow.TIME_SINCE_CONTACT, 1e6)
-        put(StateRow.FUEL, get_param(ParamRow.FUEL_START))
-        put(StateRow.CHARGE, get_param(ParamRow.CHARGE_START))
-        put(StateRow.TC_FACTOR, 1.0)
-        put(StateRow.INVERSE_MASS, 1.0 / get_param(ParamRow.MASS))
-        rolling = np.broadcast_to(np.asarray(speed, np.float64), chosen.shape)
-        put(StateRow.VX, rolling)
-        for i in range(4):
-            put(StateRow.SPIN + i, rolling / get_param(AxleRow.RADIUS + i // 2))
-            put(StateRow.TEMPERATURE + i, get_param(AxleRow.START_TEMPERATURE + i // 2))
-            put(StateRow.LOAD + i, get_param(AxleRow.LOAD_AT_REST + i // 2))
-            put(StateRow.ABS_FACTOR + i, 1.0)
-        radius = get_param(ParamRow.DRIVE_FRONT) * get_param(AxleRow.RADIUS) + get_param(
-            ParamRow.DRIVE_REAR
-        ) * get_param(AxleRow.RADIUS + 1)
-
-        def ratio_of(gear: Array) -> Array:
-            place = (ParamRow.RATIOS + 1 - WorkRow.COUNT + gear.astype(np.intp)) * self.lanes + lane
-            values: Array = self.params[self.kinds[block], place]
-            return values
-
-        gear = np.ones(chosen.shape)
-        for _ in range(1, int(get_param(ParamRow.TOP_GEAR).max())):
-            ratio = ratio_of(gear)
-            gear += (rolling / radius * ratio > get_param(ParamRow.UPSHIFT)) & (gear < get_param(ParamRow.TOP_GEAR))
-        ratio = ratio_of(gear)
-        put(StateRow.GEAR, gear)
-        put(StateRow.NEXT_GEAR, gear)
-        put(StateRow.RATIO, ratio)
-        put(
-            StateRow.ENGINE_SPEED,
-            np.clip(rolling / radius * ratio, get_param(ParamRow.IDLE), get_param(ParamRow.LIMITER)),
-        )
-        for b in np.unique(block):
+        """Put `cars` on the road at x, y (m, world), heading `yaw` (rad), rolling at `speed` (m/s), all as new."""
+        chosen = np.atleast_1d(np.asarray(cars, np.int64))
+        columns = (np.broadcast_to(np.asarray(values, np.float64), chosen.shape) for values in (x, y, yaw, speed))
+        reset_cars(self.blocks, self.lanes, chosen, tabulate_poses(*columns))
+        for b in np.unique(chosen // self.lanes):
             self._advance_blocks(0.0, 0, int(b), int(b) + 1)
 
     def step(self, dt: float, substeps: int) -> None:
@@ -343,7 +292,7 @@ def write_controls(control_rows: "memoryview[float]", controls: Controls) -> Non
         rows[_BRAKE_TORQUE + k] = math.nan if wheel is None else wheel.brake_torque
 
 
-def _corner_distance(car: CarParams) -> float:
+def measure_corner_distance(car: CarParams) -> float:
     """Return a bound, m, of the distance from the centre of mass to a corner of the car."""
     return 0.5 * (car.body.length + car.body.width + abs(car.body.cg_to_front - car.body.cg_to_rear))
 

@@ -6,6 +6,7 @@ without packing one, and no list of rows has to follow the world's.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams
 from trailbrake.cars.tyre_params import Tyre
 from trailbrake.errors import DataError
-from trailbrake.kernels import jit
+from trailbrake.kernels import exact_inline_jit, jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.world.batch import Batch
 from trailbrake.world.param_packing import pack_car
@@ -61,6 +62,9 @@ class CarScaling:
         car: the nominal car.
         heat: whether its tyres warm and wear: see `Batch`.
 
+    Attributes:
+        laws: these functions, as kernels take them.
+
     Raises:
         DataError: a row that is no such function.
     """
@@ -77,8 +81,7 @@ class CarScaling:
                     raise DataError("a row that does not scale", where="car", got=f"row {row} by {name}")
                 rows.append(row)
                 laws.append((float(factor), *law))
-        self._rows: Ints = np.array(rows, np.int64)
-        self._scaling_laws: Array = np.array(laws, np.float64).reshape(-1, 4)
+        self.laws = ScalingLaws(np.array(rows, np.int64), np.array(laws, np.float64).reshape(-1, 4))
 
     def scale_cars(self, batch: Batch, cars: Ints, mass: Array, grip: Array, stiffness: Array) -> None:
         """Write the rows of `cars` for these factors; place the cars afterwards, their state holds the old loads.
@@ -92,9 +95,7 @@ class CarScaling:
         """
         if len(batch.params) < len(batch.kinds):
             batch.separate_params()
-        write_scaled_rows(
-            batch.params, batch.kinds, self._rows, self._scaling_laws, cars, np.stack([mass, grip, stiffness])
-        )
+        write_scaled_rows(batch.params, batch.kinds, self.laws, cars, np.stack([mass, grip, stiffness]))
 
 
 def _fit_line(values: list[float]) -> tuple[float, float, float] | None:
@@ -110,20 +111,42 @@ def _fit_line(values: list[float]) -> tuple[float, float, float] | None:
     return None
 
 
-@jit
-def write_scaled_rows(params: Array, kinds: Ints, rows: Ints, laws: Array, cars: Ints, factors: Array) -> None:
-    """Write rows of cars.
+class ScalingLaws(NamedTuple):
+    """How the packed rows of a car follow from its mass, grip and stiffness.
+
+    Attributes:
+        rows: (m,) which rows, counted from WorkRow.COUNT.
+        laws: (m, 4) number of the factor, a, b and power of each: (a + b factor)**power.
+    """
+
+    rows: Ints
+    laws: Array
+
+
+@exact_inline_jit
+def scale_car_rows(
+    params: Array, kinds: Ints, scaling: ScalingLaws, car: int, factors: tuple[float, float, float]
+) -> None:
+    """Write the rows of a car that follow from its factors.
 
     Args:
         params: of the batch.
         kinds: of the batch, no two alike.
-        rows: (m,) which rows, counted from Work.COUNT.
-        laws: (m, 4) number of the factor, a, b and power of each: (a + b factor)**power.
-        cars: (k,) which cars.
-        factors: (3, k) mass, grip, stiffness.
+        scaling: of the nominal car.
+        car: which car.
+        factors: mass, grip, stiffness.
     """
+    rows, laws = scaling
+    mass, grip, stiffness = factors
+    block, lane = car // LANES, car % LANES
+    for k in range(rows.shape[0]):
+        factor = mass if laws[k, 0] < 0.5 else grip if laws[k, 0] < 1.5 else stiffness
+        value = laws[k, 1] + laws[k, 2] * factor
+        params[kinds[block], rows[k] * LANES + lane] = value if laws[k, 3] > 0.0 else 1.0 / value
+
+
+@jit
+def write_scaled_rows(params: Array, kinds: Ints, scaling: ScalingLaws, cars: Ints, factors: Array) -> None:
+    """Write the rows of `cars` (k,) by `factors` (3, k); the rest as `scale_car_rows`."""
     for i in range(cars.shape[0]):
-        block, lane = cars[i] // LANES, cars[i] % LANES
-        for k in range(rows.shape[0]):
-            value = laws[k, 1] + laws[k, 2] * factors[int(laws[k, 0]), i]
-            params[kinds[block], rows[k] * LANES + lane] = value if laws[k, 3] > 0.0 else 1.0 / value
+        scale_car_rows(params, kinds, scaling, cars[i], (factors[0, i], factors[1, i], factors[2, i]))

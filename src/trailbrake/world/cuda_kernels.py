@@ -22,6 +22,7 @@ from trailbrake.kernels.cuda_memory import (
 )
 from trailbrake.kernels.row_usage import find_row_usage
 from trailbrake.tracks.frenet import RoadTable
+from trailbrake.world.car_placement import StartPose, reset_car
 from trailbrake.world.contact import collide_cars, collide_with_walls
 from trailbrake.world.gearbox import begin_shift
 from trailbrake.world.ground import project_search
@@ -162,37 +163,38 @@ class CardKernels:
         constants = None if is_simulated() else make_constant_array(_PARAMS, self.param_columns, single)
         self._advance_equal: Any = constants and self._define_advance(constants)
         self._collide = self._define_collide()
-        self._write = self._define_write()
+        self._place = self._define_place()
         self._constants: dict[Any, Array] = {}  # what the constant memory of each compiled kernel holds
 
-    def compile_advance(self, cars: Any, road: Any, plan: Any, equal_params: Array | None) -> Any:
-        """Return the kernel that advances all cars, compiled for the types of its arguments.
+    def compile_advance(self, cars: Any, roads: Any, chosen: Any, plan: Any, equal_params: Array | None) -> Any:
+        """Return the kernel that advances cars, compiled for the types of its arguments.
 
         Args:
             cars: state and controls, parameters, kinds and engine maps on the card.
-            road: the road on the card.
+            roads: the roads on the card, as `select_road` takes them.
+            chosen: (n,) uint8, 1 for the cars to advance.
             plan: as `StepPlan`.
             equal_params: (columns,) the parameters if all cars have the same, else None.
         """
         if is_simulated():
             return self._advance
         kernel = self._advance if equal_params is None else self._advance_equal
-        return kernel.specialize(cars, road, plan)
+        return kernel.specialize(cars, roads, chosen, plan)
 
-    def advance(self, kernel: Any, cars: Any, road: Any, plan: Any, equal_params: Array | None) -> None:
-        """Advance all cars; `kernel` is of `compile_advance`, called with the same arguments but for the plan."""
+    def advance(self, kernel: Any, arguments: tuple[Any, Any, Any, Any], equal_params: Array | None) -> None:
+        """Advance cars; `kernel` is of `compile_advance`, `arguments` are the first four of it."""
         if equal_params is not None and self._constants.get(kernel) is not equal_params and not is_simulated():
             write_constants(kernel, _PARAMS, equal_params)
             self._constants[kernel] = equal_params
-        kernel[_count_blocks(cars[0].shape[0]), THREADS](cars, road, plan)
+        launch(kernel, arguments[0][0].shape[0], *arguments)
 
     def collide(self, cars: Any, contact_range: Any, group_size: int, groups: int) -> None:
         """Collide the cars of each group with each other."""
-        self._collide[_count_blocks(groups), THREADS](cars, contact_range, group_size, groups)
+        launch(self._collide, groups, cars, contact_range, group_size, groups)
 
-    def write(self, cars: Any, rows: Any, chosen: Any) -> None:
-        """Write the state `rows`, (StateRow.COUNT, n), of the cars `chosen`, (n,)."""
-        self._write[_count_blocks(chosen.shape[0]), THREADS](cars, rows, chosen)
+    def place(self, cars: Any, chosen: Any, poses: Any) -> None:
+        """Write the state of the new cars `chosen` (k,), with the values of a `StartPose` in each line of `poses`."""
+        launch(self._place, chosen.shape[0], cars, chosen, poses)
 
     def _compile_advance(self) -> Any:
         """Return `advance_blocks` for the card."""
@@ -236,13 +238,13 @@ class CardKernels:
         view_lines, view_params = make_aligned_view(int(SegmentColumn.COUNT)), make_aligned_view(self.param_columns)
 
         # Tuples instead of NamedTuples between the processor and the card: numba.cuda converts only these.
-        def advance_cars(arrays: Any, ground: Any, plan: Any) -> None:
+        def advance_cars(arrays: Any, roads: Any, chosen: Any, plan: Any) -> None:
             cars, params, kinds, maps = arrays
-            table, spacing, closed, segments, off_grip, off_rolling = ground
+            tables, segments, starts, values, roads_of_cars = roads
             dt, period, substeps = plan
             car = cuda.grid(1)
             n = cars.shape[0]
-            if car < n:
+            if car < n and chosen[car]:
                 rows = cuda.local.array(FIRST_PARAM, real)
                 for row in range(first_moved, first_moved + 3):
                     rows[row] = 0.0
@@ -251,7 +253,10 @@ class CardKernels:
                 else:
                     block = CardBlock(rows, view_params(params)[kinds[car]], cars, car, substeps > 0)
                 blocks = CarBlocks(cars, params, kinds, maps, n, dt)
-                road = RoadTables(RoadTable(table, spacing, closed), view_lines(segments), off_grip, off_rolling)
+                k = roads_of_cars[car]
+                first, last = starts[k], starts[k + 1]
+                table = RoadTable(tables[first:last], values[k, 0], values[k, 1] > 0.0)
+                road = RoadTables(table, view_lines(segments)[first:last], values[k, 2], values[k, 3])
                 # Groups of one: all cars move before any of them collide.
                 move(blocks, block, road, StepPlan(dt, period, substeps), 1, car, car + 1, -1)
 
@@ -269,24 +274,40 @@ class CardKernels:
 
         return collide_groups
 
-    def _define_write(self) -> Any:
-        states = int(StateRow.COUNT)
+    def _define_place(self) -> Any:
+        reset = CudaCompiler(single=self._single).compile_kernel(reset_car)
 
         @cuda.jit  # type: ignore[untyped-decorator]
-        def write(cars: Any, rows: Any, chosen: Any) -> None:
-            at = cuda.grid(1)
-            if at < chosen.shape[0]:
-                for row in range(states):
-                    cars[chosen[at], row] = rows[row, at]
+        def place(arrays: Any, chosen: Any, poses: Any) -> None:
+            cars, params, kinds, maps = arrays
+            k = cuda.grid(1)
+            if k < chosen.shape[0]:
+                pose = StartPose(poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5])
+                reset(CarBlocks(cars, params, kinds, maps, cars.shape[0], 0.0), 1, chosen[k], pose)
 
-        return write
+        return place
+
+
+@cuda.jit(device=True)  # type: ignore[untyped-decorator]
+def select_road(roads: Any, car: Any) -> Any:
+    """Return the road of a car, for kernels of the card.
+
+    Args:
+        roads: tables of all roads one below the other; segment tables alike; (roads + 1,) first rows of each road;
+            (roads, 4) spacing, 1 if closed, off_grip, off_rolling; (n,) number of each car's road.
+        car: which car.
+    """
+    tables, _, starts, values, roads_of_cars = roads
+    k = roads_of_cars[car]
+    return RoadTable(tables[starts[k] : starts[k + 1]], values[k, 0], values[k, 1] > 0.0)
+
+
+def launch(kernel: Any, threads: int, *arguments: Any) -> None:
+    """Run a kernel in `threads` threads of the card or a few more; returns before it has ended."""
+    kernel[-(-threads // THREADS), THREADS](*arguments)
 
 
 @cache
 def get_kernels(*, single: bool) -> CardKernels:
     """Return the kernels of one precision; batches share them, since compiling takes half a minute."""
     return CardKernels(single=single)
-
-
-def _count_blocks(threads: int) -> int:
-    return -(-threads // THREADS)

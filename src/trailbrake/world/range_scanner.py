@@ -113,8 +113,8 @@ def scan_box(box: BoxPose, fan: BeamFan, out: Ranges) -> None:
     upper = (upper - math.floor(lower)) * period
     lower = (lower - math.floor(lower)) * period
     for _ in range(2):
-        lo = max(0, math.ceil(lower))
-        hi = min(n - 1, math.floor(upper))
+        lo = max(0, int(np.ceil(lower)))
+        hi = min(n - 1, int(np.floor(upper)))
         lower -= period
         upper -= period
         for i in range(lo, hi + 1):
@@ -239,7 +239,7 @@ class RangeScanner:
         self.mount: Array = np.array([x, y, yaw], np.float64)
         round_ = np.tile(self.angles, 2) if beams * step > _TURN - 1e-9 else self.angles
         self._walls: tuple[Walls | None, tuple[Any, ...]] = None, ()  # the last ones, and their arrays
-        self._fan = tuple(BeamFan(np.cos(round_), np.sin(round_), first, step, self.max_range))
+        self.fan = BeamFan(np.cos(round_), np.sin(round_), first, step, self.max_range)
 
     def scan_cars(
         self, walls: Walls, poses: Array, out: Ranges, boxes: Array | None = None, group: int = 1,
@@ -271,4 +271,4 @@ class RangeScanner:
         cars = poses, poses if boxes is None else boxes, group
         if self._walls[0] is not walls:
             self._walls = walls, walls.kernel_arrays
-        scan_arrays(self._walls[1], self._fan, self.mount, cars, out, lo, hi)
+        scan_arrays(self._walls[1], tuple(self.fan), self.mount, cars, out, lo, hi)

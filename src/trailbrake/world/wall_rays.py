@@ -214,8 +214,8 @@ def scan_walls(walls: Walls, fan: BeamFan, sensor: SensorPose, out: Ranges) -> N
         if upper - lower > 0.75:
             continue
         for _ in range(1 if last >= n else 2):  # one turn earlier too, for the beams of the second half
-            lo = max(0, math.ceil(lower * period))
-            hi = min(last, math.ceil(upper * period) - 1)
+            lo = max(0, int(np.ceil(lower * period)))
+            hi = min(last, int(np.ceil(upper * period)) - 1)
             lower -= 1.0
             upper -= 1.0
             if lo > hi:
