@@ -49,7 +49,7 @@ def run(folder, cases, said=None, **how):
     said = [] if said is None else said
     shares = []
     listener = CampaignListener(said.append, shares.append)
-    driven = run_cases(cases, TASK, CaseStore(folder, int), folder, CampaignOptions(**how), listener)
+    driven = run_cases(cases, TASK, CaseStore(folder, int), folder, options=CampaignOptions(**how), listener=listener)
     assert shares == sorted(shares)
     return driven
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(kernels.BACKEND != "numba", reason="plain Python kernels"),
 ]
+TESTS = str(Path(__file__).resolve().parents[1])
 CASES = ("state", "parts", "scan", "varied", "rivals", "group", "line", "random")
 COMPILED = ("parts", "scan", "varied", "rivals")  # with each kernel
 FAR = {"double": 1e-6, "single": 2e-3}
@@ -20,6 +22,7 @@ FAR = {"double": 1e-6, "single": 2e-3}
 
 def run(code, *arguments, simulated):
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1" if simulated else "0"}
+    environment["PYTHONPATH"] = os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])
     environment["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # or JAX takes most of the card's memory
     command = [sys.executable, "-W", "ignore", *code, *arguments]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True)

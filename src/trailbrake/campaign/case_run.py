@@ -83,6 +83,7 @@ def run_cases(
     task: CaseTask[Case, Result],
     store: CaseStore[Result],
     folder: Path,
+    *,
     options: CampaignOptions,
     listener: CampaignListener,
 ) -> RunCases[Result]:

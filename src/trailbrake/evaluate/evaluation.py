@@ -118,7 +118,8 @@ def drive_planned_cells(
         results = {cell: each for cell, each in known.items() if each is not None}
         return DrivenCells(folder, results, 0, len(results), 0.0)
     recordings = folder / "recordings" if running.record else None
-    driven = run_cases(cells, make_cell_task(recordings), store, folder, running, CampaignListener(say, show_share))
+    driven = run_cases(cells, make_cell_task(recordings), store, folder, options=running,
+                       listener=CampaignListener(say, show_share))  # fmt: skip
     results = {cell: each for cell, each in zip(cells, driven.results, strict=True) if each is not None}
     return DrivenCells(folder, results, driven.ran, driven.kept, driven.wall_s)
 

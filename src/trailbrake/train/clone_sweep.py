@@ -106,7 +106,8 @@ def sweep_clones(
     folder = options.out.with_name(f"{options.out.stem}_sweep")
     store = CaseStore(folder / CASES, CloneResult)
     task = _make_clone_task(folder, [path.resolve() for path in paths], options)
-    driven = run_cases(combinations, task, store, folder, sweep, CampaignListener(say, show_share))
+    driven = run_cases(combinations, task, store, folder, options=sweep,
+                       listener=CampaignListener(say, show_share))  # fmt: skip
     clones = [clone for clone in driven.results if clone is not None]
     ranked = sorted((clone for clone in clones if not clone.failure), key=lambda clone: _rank_error(clone.error))
     failed = [{"values": clone.values, "error": clone.failure} for clone in clones if clone.failure]
