@@ -11,7 +11,7 @@ import flags
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from faults.page import faults_page  # the path above comes first
 
-from trailbrake.drivers import driver_registry as drivers
+from trailbrake.drivers.loading import driver_registry as drivers
 from trailbrake.env import catalogue
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, OtherCar, Signal, WheelState, WheelTorque

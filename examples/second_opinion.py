@@ -3,7 +3,7 @@
 import sys
 
 from trailbrake.record import Recording
-from trailbrake.run.open_loop import OpenLoopOptions, replay_open_loop
+from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
 
 
 def main(drive: str, driver: str) -> None:

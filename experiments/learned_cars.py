@@ -31,14 +31,14 @@ from trailbrake.errors import TrailbrakeError
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
 from trailbrake.evaluate.cell_drive import drive_cell
 from trailbrake.evaluate.plan import Cell
-from trailbrake.identification.drive_table import join_tables
-from trailbrake.identification.learned_car import learn_car
-from trailbrake.identification.planned_car import plan_car
-from trailbrake.run.drive_sources import read_drive
-from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.learning_journal import LearningStep, journal_folder
-from trailbrake.run.options import LearnCarOptions
-from trailbrake.run.verification_laps import teaches
+from trailbrake.learning.car_learning import learn_car_file
+from trailbrake.learning.drive_sources import read_drive
+from trailbrake.learning.identification.drive_table import join_tables
+from trailbrake.learning.identification.learned_car import learn_car
+from trailbrake.learning.identification.planned_car import plan_car
+from trailbrake.learning.learning_journal import LearningStep, journal_folder
+from trailbrake.learning.options import LearnCarOptions
+from trailbrake.learning.verification_laps import teaches
 from trailbrake.sims import registry
 
 FIGURES = RESULTS / "learned_cars.json"

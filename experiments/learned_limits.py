@@ -22,8 +22,8 @@ from trailbrake.errors import DataError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
 from trailbrake.planning.line_file import car_digest, read_line
-from trailbrake.run.reference.options import ReferenceOptions
-from trailbrake.run.reference.reference_session import make_reference_lap
+from trailbrake.reference.options import ReferenceOptions
+from trailbrake.reference.reference_session import make_reference_lap
 
 LAPS = 7  # of a drive, the first from rest
 CAMPAIGN = Campaign("limits", __doc__ or "")

@@ -28,8 +28,8 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.evaluate.car_comparison import compare_cars
-from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.options import LearnCarOptions
+from trailbrake.learning.car_learning import learn_car_file
+from trailbrake.learning.options import LearnCarOptions
 from trailbrake.sims import registry
 
 CAMPAIGN = Campaign("recordings", __doc__ or "")

@@ -30,8 +30,8 @@ from trailbrake.errors import TrailbrakeError
 from trailbrake.optimal.line_session import plan_line
 from trailbrake.optimal.options import LineOptions
 from trailbrake.planning.line_file import load_line_course
-from trailbrake.run.reference.options import ReferenceOptions
-from trailbrake.run.reference.reference_session import make_reference_lap
+from trailbrake.reference.options import ReferenceOptions
+from trailbrake.reference.reference_session import make_reference_lap
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 

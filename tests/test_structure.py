@@ -6,7 +6,7 @@ from pathlib import Path
 
 from helpers.source_tree import PACKAGE, module_nodes, module_texts, module_trees
 
-from trailbrake.drivers.driver_registry import driver_names
+from trailbrake.drivers.loading.driver_registry import driver_names
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py"))
@@ -23,12 +23,12 @@ TESTED_ELSEWHERE = {
     "bench/race_steps.py": "bench/test_world.py",
     "bench/external_clients_rows.py": "bench/test_assetto.py",
     "cli/bench.py": "bench/test_drive.py",
-    "cli/learn.py": "run/test_learn.py",
-    "cli/pad_check.py": "run/test_pad_check.py",
-    "cli/tune.py": "run/test_tune.py",
+    "cli/learn.py": "learning/test_road_mapping.py",
+    "cli/pad_check.py": "driving/test_pad_check.py",
+    "cli/tune.py": "tuning/test_tune.py",
     "cli/watch.py": "dashboard/test_watch_session.py",
     "cli/line.py": "optimal/test_line_session.py",
-    "cli/reference.py": "run/reference/test_reference_session.py",
+    "cli/reference.py": "reference/test_reference_session.py",
     "cli/listings.py": "cli/test_main.py",
     "evaluate/page_tables.py": "evaluate/test_evaluation_page.py",
     "tasks/task_worker.py": "tasks/test_worker_process.py",
@@ -53,18 +53,18 @@ TESTED_ELSEWHERE = {
     "observe/observation_kernels.py": "observe/test_task_spec.py",  # the kernels that a program runs
     "observe/rewards.py": "observe/test_task_spec.py",
     "observe/parts.py": "observe/test_task_spec.py",
-    "identification/car_file_writer.py": "run/test_learn_car.py",
-    "identification/drive_table.py": "run/test_learn_car.py",
-    "identification/learned_car.py": "run/test_learn_car.py",
-    "run/recorded_drive.py": "run/test_learn.py",
+    "learning/identification/car_file_writer.py": "learning/test_car_learning.py",
+    "learning/identification/drive_table.py": "learning/test_car_learning.py",
+    "learning/identification/learned_car.py": "learning/test_car_learning.py",
+    "learning/recorded_drive.py": "learning/test_road_mapping.py",
     "cars/section.py": "cars/test_car_library.py",
     "record/format.py": "record/test_recorder.py",  # declarations
     "event_sims/options.py": "event_sims/test_simulator.py",  # declarations
-    "run/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
+    "learning/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "driving/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
-    "cli/record.py": "run/test_record.py",
+    "cli/record.py": "driving/test_session_recording.py",
     "cli/recording_choice.py": "cli/test_runs.py",
-    "cli/replay.py": "run/test_record.py",
+    "cli/replay.py": "driving/test_session_recording.py",
     "world/miniature/camera/upright_kernels.py": "world/miniature/camera/test_renderer.py",  # kernels
     "world/miniature/camera/ground_kernels.py": "world/miniature/camera/test_renderer.py",
     "cli/train.py": "train/test_clone.py",
@@ -133,7 +133,7 @@ def test_files_of_users_are_opened_in_one_place():
     # Our own assets, files that we have written ourselves, and pages that both ends share are no files of users.
     own = {
         "user_files.py", "bench/external_clients_rows.py", "bench/rows.py", "pages/rendering.py", "race/heartbeat.py",
-        "race/competitor_process.py", "race/heat.py", "race/heat_supervisor.py", "run/fmi.py",
+        "race/competitor_process.py", "race/heat.py", "race/heat_supervisor.py", "drivers/loading/fmu_export.py",
         "transport/rendezvous.py", "race/entry_confinement.py",
         "system/confinement.py",  # the table of processes
         "system/drive_guard.py",

@@ -12,8 +12,8 @@ import pytest
 
 from trailbrake import user_files
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.gains import read_gains
-from trailbrake.drivers.policy_file import read_policy
+from trailbrake.drivers.loading.gains import read_gains
+from trailbrake.drivers.loading.policy_file import read_policy
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.event_sims.recorder import _read_lines
 from trailbrake.race.plan import read_plan

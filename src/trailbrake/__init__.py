@@ -28,12 +28,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from trailbrake.cars.car_library import load_car
-    from trailbrake.drivers.check import check_driver
+    from trailbrake.drivers.loading.check import check_driver
     from trailbrake.driving.session.drive_session import drive
+    from trailbrake.driving.simulator_check import check_simulator
     from trailbrake.driving.stepping import connect
     from trailbrake.planning.course import Course
     from trailbrake.record.run_frame import load
-    from trailbrake.run.simulator_check import check_simulator
     from trailbrake.simulator import Simulator
     from trailbrake.state import CarState, Controls, DebugLine, Pose, SimCommand
     from trailbrake.tracks.track_library import load_track
@@ -46,8 +46,8 @@ _LAZY = {
     "Pose": ("trailbrake.state", "Pose"),
     "SimCommand": ("trailbrake.state", "SimCommand"),
     "Simulator": ("trailbrake.simulator", "Simulator"),
-    "check_driver": ("trailbrake.drivers.check", "check_driver"),
-    "check_simulator": ("trailbrake.run.simulator_check", "check_simulator"),
+    "check_driver": ("trailbrake.drivers.loading.check", "check_driver"),
+    "check_simulator": ("trailbrake.driving.simulator_check", "check_simulator"),
     "connect": ("trailbrake.driving.stepping", "connect"),
     "drive": ("trailbrake.driving.session.drive_session", "drive"),
     "load": ("trailbrake.record.run_frame", "load"),

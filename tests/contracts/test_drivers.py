@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trailbrake import check_driver
-from trailbrake.drivers import driver_registry
+from trailbrake.drivers.loading import driver_registry
 from trailbrake.sims import registry
 
 GOLDENS = Path(__file__).resolve().parents[1] / "golden"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import CarState, Image
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import Pose, SimCommand
 from trailbrake.tracks.miniature.track_library import load_miniature_track as load_track

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from trailbrake.control.minicar import gap_finder, sign_memory, wall_avoidance
-from trailbrake.drivers.driver_registry import builtin_driver_class
+from trailbrake.drivers.loading.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import wall_follow_seed
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import Pose, SimCommand

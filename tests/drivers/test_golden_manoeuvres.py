@@ -16,7 +16,7 @@ from helpers.manoeuvres import manoeuvre
 from trailbrake.cars.car_library import load_car
 from trailbrake.control.vehicle import heading_control, speed_control
 from trailbrake.drivers import double_lane_change
-from trailbrake.drivers.driver_registry import builtin_driver_class
+from trailbrake.drivers.loading.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import expo_demos, stock_block
 from trailbrake.planning.lane_change import iso_3888_1, lane_clearances
 

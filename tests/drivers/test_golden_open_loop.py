@@ -21,7 +21,7 @@ from PIL import Image as Picture
 from trailbrake.control.vehicle import speed_control
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.drivers import line_follow
-from trailbrake.drivers.driver_registry import builtin_driver_class, driver_names
+from trailbrake.drivers.loading.driver_registry import builtin_driver_class, driver_names
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.sims.udacity import spec as udacity
 from trailbrake.state import Controls, Image, OtherCar, Pose, SimCommand

@@ -19,7 +19,7 @@ from trailbrake.control.vehicle import following_distance, manual_input
 from trailbrake.control.vehicle.line_tracking import TrackingGain
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.drivers import line_track
-from trailbrake.drivers.driver_registry import builtin_driver_class
+from trailbrake.drivers.loading.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import cruise_seed, curvature_cut_seed, lane_keep_seed
 from trailbrake.sims.udacity import spec as udacity
 from trailbrake.state import OtherCar

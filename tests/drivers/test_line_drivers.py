@@ -5,7 +5,7 @@ import pytest
 from helpers.socketio_agents import ring
 
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.state import CarState, Image

@@ -15,7 +15,6 @@ from trailbrake.cars.params import SteerRange
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.gear_choice import upshift_speeds
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingCommand
-from trailbrake.drivers.adaptive_plan import CAUTIOUS_GRIP, UNTESTED_GRIP
 from trailbrake.drivers.line_track import (
     CAREFUL_FACTOR,
     CUT_ROOM,
@@ -25,6 +24,7 @@ from trailbrake.drivers.line_track import (
     VERIFIED_FACTOR,
     Driver,
 )
+from trailbrake.drivers.parts.adaptive_plan import CAUTIOUS_GRIP, UNTESTED_GRIP
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.planning.course import GRIP_MARGIN, Course

@@ -11,6 +11,8 @@ from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving import run
 from trailbrake.driving.loop.state_check import StateCheck
 from trailbrake.driving.loop.supervisor import Supervisor
+from trailbrake.driving.options import PadCheckOptions
+from trailbrake.driving.pad_check import check_pad
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_session import drive
@@ -20,18 +22,18 @@ from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import TrailbrakeError
 from trailbrake.evaluate.cell_drive import drive_cell
 from trailbrake.evaluate.plan import Cell
+from trailbrake.learning.car_learning import learn_car_file
+from trailbrake.learning.options import LearnCarOptions, LearnOptions
+from trailbrake.learning.road_mapping import map_road
 from trailbrake.race import heat
 from trailbrake.race.heartbeat import Heartbeat
 from trailbrake.race.heat import HeatJob, run_heat
 from trailbrake.race.plan import RaceEntry, RaceRules
 from trailbrake.race.schedule import Heat
 from trailbrake.record.recording_reader import Recording
-from trailbrake.run.learn import map_road
-from trailbrake.run.learn_car import learn_car_file
-from trailbrake.run.options import LearnCarOptions, LearnOptions, PadCheckOptions, TuneOptions
-from trailbrake.run.pad_check import check_pad
-from trailbrake.run.tune import tune_gains
 from trailbrake.sims.registry import find
+from trailbrake.tuning.options import TuneOptions
+from trailbrake.tuning.tune import tune_gains
 
 TICKS = 300
 PAGE = Path(__file__).resolve().parents[2] / "docs/drive-spec.md"

@@ -9,12 +9,12 @@ from trailbrake.driving.goals import Goal, make_drive_goal, read_goal, write_goa
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.evaluate.cell_drive import make_cell_goal
 from trailbrake.laps import LapTimer
+from trailbrake.learning.fault_monitor import make_stage_goal
+from trailbrake.learning.road_mapping import make_survey_goal
 from trailbrake.race.plan import RaceRules
-from trailbrake.run.fault_monitor import make_stage_goal
-from trailbrake.run.gain_search import TRIAL_GOAL
-from trailbrake.run.learn import make_survey_goal
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks.track_library import load_track
+from trailbrake.tuning.gain_search import TRIAL_GOAL
 
 CIRCUIT, OPEN = load_track("kartwerk").road, load_track("serpent_pass").road
 SPEED, DT = 20.0, 0.02  # m/s, s

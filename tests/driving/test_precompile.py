@@ -5,8 +5,8 @@ from numba import typeof
 
 from trailbrake import kernels
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers import adaptive_plan
 from trailbrake.drivers.line_track import Driver
+from trailbrake.drivers.parts import adaptive_plan
 from trailbrake.driving import precompile
 from trailbrake.planning.course import Course
 from trailbrake.planning.grip_use import measure_grip_use

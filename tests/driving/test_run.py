@@ -4,7 +4,7 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import make_setup

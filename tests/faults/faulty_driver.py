@@ -10,7 +10,7 @@ import math
 import os
 import time
 
-from trailbrake.drivers import driver_registry
+from trailbrake.drivers.loading import driver_registry
 from trailbrake.state import Controls
 
 BASE = driver_registry.builtin_driver_class(os.environ["TB_FAULT_DRIVER"])

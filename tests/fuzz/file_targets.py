@@ -23,8 +23,8 @@ from trailbrake.analysis.report import render_report
 from trailbrake.campaign.case_store import CaseStore
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
-from trailbrake.drivers.gains import build_gains, read_gains
-from trailbrake.drivers.policy_file import read_policy
+from trailbrake.drivers.loading.gains import build_gains, read_gains
+from trailbrake.drivers.loading.policy_file import read_policy
 from trailbrake.driving.goals import read_goal, write_goal
 from trailbrake.driving.session.drive_inputs import read_contents
 from trailbrake.driving.session.driver_memory import read_memory
@@ -38,6 +38,7 @@ from trailbrake.evaluate.suite import Suite, SuiteCell
 from trailbrake.evaluate.suite_evaluation import _plan_again, compare_runs, digest_suite, read_suite_run
 from trailbrake.event_sims.options import EventLiveOptions, EventRecordOptions
 from trailbrake.event_sims.recorder import EventRecordingSession, RelaySettings
+from trailbrake.learning.learning_journal import LearningStep
 from trailbrake.planning.course import Course
 from trailbrake.planning.lap_learning import read_plan_memory
 from trailbrake.planning.line_file import read_line
@@ -53,7 +54,6 @@ from trailbrake.record.mcap_scan import scan_file
 from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
-from trailbrake.run.learning_journal import LearningStep
 from trailbrake.sims import registry
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
 from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
@@ -358,7 +358,7 @@ def read_recording_records(data: bytes) -> None:
 
 def read_fmu(data: bytes) -> None:
     """The bytes are the modelDescription.xml of an archive, or the archive itself."""
-    from trailbrake.drivers.fmu import FmuDriver, check_archive
+    from trailbrake.drivers.loading.fmu import FmuDriver, check_archive
 
     path = scratch_folder() / "fuzz.fmu"
     if data[:2] != b"PK":

@@ -50,7 +50,7 @@ WITHOUT_TARGET = {
     "train/rl/training_worker.py": "arrays that a worker of the same training sent",
     "tasks/source_digest.py": "the package's own source",
     "tasks/task_worker.py": "tasks and answers of workers of ours",
-    "identification/tyre_forces.py": "no bytes: numbers of a fit",
+    "learning/identification/tyre_forces.py": "no bytes: numbers of a fit",
     "race/heartbeat.py": "the mark of a heat of ours",
     "race/entry_confinement.py": "the answer of a process of ours that tries the limits",
     "system/drive_guard.py": "what the drive that it guards has written, our own process",

@@ -18,7 +18,7 @@ import numpy as np
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.loop.supervisor import Supervisor

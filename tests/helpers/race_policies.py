@@ -3,7 +3,7 @@
 import numpy as np
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.race_policy_file import RacePolicy
+from trailbrake.drivers.loading.race_policy_file import RacePolicy
 from trailbrake.observe.command_limits import CommandLimits
 from trailbrake.observe.task_spec import TaskSpec
 

@@ -4,7 +4,7 @@ import pytest
 from helpers.picture_drives import record
 
 from trailbrake.cli.main import run_command_line
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.errors import UsageError
 from trailbrake.train.clone import clone_policy
 from trailbrake.train.options import CloneOptions

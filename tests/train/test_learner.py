@@ -4,7 +4,7 @@ from helpers.picture_drives import record
 
 from trailbrake.control.network import run_network
 from trailbrake.control.steer_distribution import elect_steer
-from trailbrake.drivers.policy_file import network_input
+from trailbrake.drivers.loading.policy_file import network_input
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.train import learner

@@ -18,8 +18,8 @@ SLOW = """
     import time
     from pathlib import Path
 
-    from trailbrake.drivers.policy import Driver as Policy
-    from trailbrake.drivers.policy_file import read_policy
+    from trailbrake.drivers.loading.policy import Driver as Policy
+    from trailbrake.drivers.loading.policy_file import read_policy
 
 
     class Driver(Policy):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image as Picture
 
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.event_sims.one_pedal import OnePedal
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S

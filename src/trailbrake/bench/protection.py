@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.goals import Laps, make_drive_goal
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.loop.driver_watchdog import DriverWatchdog

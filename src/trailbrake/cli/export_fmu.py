@@ -21,7 +21,7 @@ def export_fmu(
         out: the file to write, or a folder; default: the present one.
         json: print one JSON object on stdout.
     """
-    from trailbrake.run.fmi import export_fmu as write
+    from trailbrake.drivers.loading.fmu_export import export_fmu as write
 
     made = write(driver, out, track, car)
     if made.missing:

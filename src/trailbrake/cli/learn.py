@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.cli.terminal_progress import TerminalProgress
-from trailbrake.run.options import LearnCarOptions, LearnOptions
+from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
 
 
@@ -42,7 +42,7 @@ def _annotate(verb: Callable[..., None], simulator: AnySimulator, options: type)
 
 
 def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.run.learn import map_road
+    from trailbrake.learning.road_mapping import map_road
 
     with TerminalProgress("mapping", wanted=not json) as show:
         result = map_road(simulator, options, live, show)
@@ -53,7 +53,7 @@ def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *
 
 
 def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> None:
-    from trailbrake.run.learn_car import learn_car_file
+    from trailbrake.learning.car_learning import learn_car_file
 
     with TerminalProgress("learning the car", wanted=not json) as show:
         result = learn_car_file(simulator, options.with_defaults(), live, show)
@@ -64,7 +64,7 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
 
 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
-    from trailbrake.run.learn_all import learn_road_and_car
+    from trailbrake.learning.road_and_car import learn_road_and_car
 
     with TerminalProgress("learning", wanted=not json) as show:
         result = learn_road_and_car(simulator, options, live, show)

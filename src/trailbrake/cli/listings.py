@@ -30,7 +30,7 @@ def sims(*, json: JsonFlag = False) -> None:
 def drivers(*, json: JsonFlag = False) -> None:
     """List the drivers, with what each needs and which simulators supply it."""
     from trailbrake.cli.simulator_choice import choose_simulators
-    from trailbrake.drivers import driver_registry
+    from trailbrake.drivers.loading import driver_registry
 
     supplies = {simulator.name: simulator.supplies for simulator in choose_simulators("")}
     rows: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.cli.output import print_json
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
-from trailbrake.run.options import LearnOptions
+from trailbrake.learning.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.version import __version__

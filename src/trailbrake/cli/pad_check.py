@@ -6,13 +6,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
-from trailbrake.run.options import PadCheckOptions
+from trailbrake.driving.options import PadCheckOptions
 from trailbrake.sims import registry
 
 
 def pad_check(*, options: Annotated[PadCheckOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:
     """Move the steer and the throttle of a simulator and compare what it says that it took. The car will move."""
-    from trailbrake.run.pad_check import check_pad
+    from trailbrake.driving.pad_check import check_pad
 
     options = options or PadCheckOptions()
     found = check_pad(registry.find(options.sim), options, print_notice)

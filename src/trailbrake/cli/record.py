@@ -42,7 +42,7 @@ def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callabl
                              hint=suggest_names(sim, [other.name for other in able]))  # fmt: skip
         if not 0.0 <= seconds < math.inf:
             raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{seconds:g}")
-        from trailbrake.run.record import record_session
+        from trailbrake.driving.session_recording import record_session
 
         result = record_session(
             simulator, options, port=port, output=output, source=source, out=out, seconds=seconds, camera=camera,

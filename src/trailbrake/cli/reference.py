@@ -6,14 +6,14 @@ from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
 from trailbrake.cli.terminal_progress import TaskProgress
-from trailbrake.run.reference.options import ReferenceOptions
+from trailbrake.reference.options import ReferenceOptions
 
 
 def reference(
     *, options: Annotated[ReferenceOptions | None, Parameter(name="*")] = None, json: JsonFlag = False
 ) -> None:
     """Search the quickest clean lap of a track and a car in the embedded world: the limit that drivers are held to."""
-    from trailbrake.run.reference.reference_session import make_reference_lap
+    from trailbrake.reference.reference_session import make_reference_lap
 
     options = options or ReferenceOptions()
     with TaskProgress("searching", wanted=not json) as show:

@@ -68,7 +68,7 @@ def replay(
         if to:
             raise UsageError("a recording holds no datagrams", where="--to", hint="leave --to out")
         if driver:
-            from trailbrake.run.open_loop import OpenLoopOptions
+            from trailbrake.driving.open_loop import OpenLoopOptions
 
             return _replay_open_loop(path, OpenLoopOptions(driver, config, gain, track, car, out), json)
         return _write_player(path, out, json)
@@ -100,8 +100,8 @@ def _write_player(path: Path, out: Path | None, json: bool) -> int:
 
 
 def _replay_open_loop(path: Path, options: object, json: bool) -> int:
+    from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
     from trailbrake.record.recording_reader import Recording
-    from trailbrake.run.open_loop import OpenLoopOptions, replay_open_loop
 
     assert isinstance(options, OpenLoopOptions)
     with contextlib.redirect_stdout(sys.stderr):

@@ -25,7 +25,7 @@ def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: 
     file = find_recording(recording)
     simulator = find_session_simulator(file) if file.suffix != ".mcap" else None
     if simulator is not None:
-        from trailbrake.run.record import report_session_file
+        from trailbrake.driving.session_recording import report_session_file
 
         path = report_session_file(simulator, file, out, rate, print_notice)
         _print_path(file, path, json)

@@ -6,13 +6,13 @@ from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
-from trailbrake.run.options import TuneOptions
 from trailbrake.sims import registry
+from trailbrake.tuning.options import TuneOptions
 
 
 def tune(*, options: Annotated[TuneOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> int:
     """Search for better gains of a driver on the embedded world, and write them to a file for `drive --config`."""
-    from trailbrake.run.tune import tune_gains as search
+    from trailbrake.tuning.tune import tune_gains as search
 
     options = options or TuneOptions()
     with TaskProgress("tuning", wanted=not json) as show:

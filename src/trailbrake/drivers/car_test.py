@@ -12,7 +12,7 @@ import numpy as np
 
 from trailbrake.control.vehicle.pedal_programme import PedalProgramme
 from trailbrake.control.vehicle.steer_adaptation import SteerAdaptation
-from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line

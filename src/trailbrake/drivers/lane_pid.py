@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from trailbrake.drivers import lane_keep
 from trailbrake.drivers.lane_keep import LaneKeepGains
-from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity
 

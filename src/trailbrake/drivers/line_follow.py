@@ -18,10 +18,10 @@ from copy import copy
 from trailbrake.control.vehicle.drivetrain_inverse import DrivetrainInverse
 from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
-from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
-from trailbrake.drivers.axle_slip_meter import AxleSlipMeter
-from trailbrake.drivers.delay_compensation import DelayCompensation
-from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
+from trailbrake.drivers.parts.delay_compensation import DelayCompensation
+from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import Course

@@ -26,11 +26,11 @@ from trailbrake.control.vehicle.line_tracking import (
     track_line,
     tracked_car,
 )
-from trailbrake.drivers.adaptive_plan import AdaptivePlan, Deviation
-from trailbrake.drivers.axle_slip_meter import AxleSlipMeter
-from trailbrake.drivers.delay_compensation import DelayCompensation
-from trailbrake.drivers.road_return import RoadReturn
-from trailbrake.drivers.tracking_plan import build_tracking_plan, collect_sources, fill_rows
+from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
+from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
+from trailbrake.drivers.parts.delay_compensation import DelayCompensation
+from trailbrake.drivers.parts.road_return import RoadReturn
+from trailbrake.drivers.parts.tracking_plan import build_tracking_plan, collect_sources, fill_rows
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes

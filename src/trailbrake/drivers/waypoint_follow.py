@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
 from trailbrake.control.vehicle.waypoint_curve import WaypointCurve, braking_speed_limit, pursuit_curvature
-from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.state.fields import quantity

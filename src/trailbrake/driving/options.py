@@ -1,4 +1,4 @@
-"""Options of served worlds; the command line makes its flags of these."""
+"""Options of served worlds and of the pad's check; the command line makes its flags of these."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -39,3 +39,24 @@ class WorldOptions:
         """Return the options with a track and a car: those of a world of this kind where none are named."""
         track, car = WORLD_DEFAULTS[world]
         return replace(self, track=self.track or track, car=self.car or car)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PadCheckOptions:
+    """A check of the way to a simulator.
+
+    Attributes:
+        sim: whose wire.
+        track: the embedded world's track.
+        car: the embedded world's car.
+        live: check the real game (or a served world) instead of the embedded world.
+        pad: with --live, how the controls go out, as `drive --live` takes it.
+        listen: with --live, where telemetry comes in; left out: the simulator's usual place.
+    """
+
+    sim: str = "forza"
+    track: str = "proving_ground"
+    car: str = "hatchback"
+    live: bool = False
+    pad: str = "auto"
+    listen: str = ""

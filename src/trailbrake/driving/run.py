@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from trailbrake.drivers.driver_registry import declared_commands, declared_custom_values, declared_optional_commands
+from trailbrake.drivers.loading.driver_registry import (
+    declared_commands,
+    declared_custom_values,
+    declared_optional_commands,
+)
 from trailbrake.driving.loop.command_gate import CommandGate
 from trailbrake.driving.loop.drive_loop import CarLoop, LoopResult, SamplePacer, run_loop
 from trailbrake.driving.loop.driver_pace import DriverPace

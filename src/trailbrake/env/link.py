@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.road_return import RoadReturn
+from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.goals import Laps, NoFuel, NoHeadway, TimeUp
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.road_monitor import RoadMonitor

@@ -12,7 +12,7 @@ from trailbrake.campaign.case_run import CampaignListener, check_campaign, run_c
 from trailbrake.campaign.case_store import CaseStore
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import recordings_folder
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.world_properties import parse_world
 from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import TrailbrakeError, UsageError

@@ -13,7 +13,7 @@ import msgspec
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import lines_folder
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.line_choice import find_kept_line
 from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import TrailbrakeError

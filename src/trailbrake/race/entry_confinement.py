@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from trailbrake.drivers.driver_registry import driver_names
+from trailbrake.drivers.loading.driver_registry import driver_names
 from trailbrake.race.plan import EntryLimits, RaceEntry
 from trailbrake.system.confinement import Confinement, confined_command, measure_tree
 

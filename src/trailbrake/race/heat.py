@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from trailbrake.analysis.report import write_report
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.drive_loop import LOST_LIMIT
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import WorldOptions

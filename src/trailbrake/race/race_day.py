@@ -12,7 +12,7 @@ import msgspec
 
 from trailbrake.campaign.case_run import check_campaign
 from trailbrake.config import recordings_folder
-from trailbrake.drivers.driver_registry import builtin_driver_class, driver_names
+from trailbrake.drivers.loading.driver_registry import builtin_driver_class, driver_names
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.drive_setup import embedded_options
 from trailbrake.driving.session.driver_needs import check_driver_needs

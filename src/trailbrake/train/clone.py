@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.drivers.policy_archive import SUFFIX
-from trailbrake.drivers.policy_file import ImagePolicy, write_policy
+from trailbrake.drivers.loading.policy_archive import SUFFIX
+from trailbrake.drivers.loading.policy_file import ImagePolicy, write_policy
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec

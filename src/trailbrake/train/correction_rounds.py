@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.drivers.policy import PREFIX
+from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.drivers.loading.policy import PREFIX
 from trailbrake.driving.goals import make_drive_goal
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec

@@ -4,7 +4,7 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, read_contents
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.line_choice import MINIMUM_TIME, ChosenLine, unpack_content

@@ -3,7 +3,7 @@
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.driver_needs import (
     check_course_needs,
     check_driver_needs,

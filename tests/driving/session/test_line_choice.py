@@ -5,7 +5,7 @@ import pytest
 from helpers.kept_line import CAR, TRACK, keep_line
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.line_choice import MINIMUM_TIME, OWN, choose_line, pack_content
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.driving.spec import CarSpec

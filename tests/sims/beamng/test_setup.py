@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng.setup import SetupOptions, run
 

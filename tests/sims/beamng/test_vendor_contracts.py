@@ -12,7 +12,7 @@ from helpers.beamng.contracts import (
 )
 
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.errors import UsageError

@@ -12,7 +12,7 @@ import msgspec
 import numba
 import numpy as np
 
-from trailbrake.drivers import policy
+from trailbrake.drivers.loading import policy
 from trailbrake.driving.session.driver_memory import DriverMemory, MemoryEntry, parse_entry
 from trailbrake.driving.session.line_choice import OWN, ChosenLine, pack_content
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from trailbrake.drivers.driver_registry import load_driver
-from trailbrake.drivers.probe_states import weaving_state
-from trailbrake.drivers.rehearsal import RehearsableDriver
+from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.drivers.loading.probe_states import weaving_state
+from trailbrake.drivers.loading.rehearsal import RehearsableDriver
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.loop.drive_loop import LoopResult
 from trailbrake.driving.loop.request_pacer import RequestPacer

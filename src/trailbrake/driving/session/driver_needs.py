@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from trailbrake.cars.params import CarParams
-from trailbrake.drivers.driver_registry import (
+from trailbrake.drivers.loading.driver_registry import (
     builtin_driver_class,
     declared_commands,
     declared_course_needs,

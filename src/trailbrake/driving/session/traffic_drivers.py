@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from trailbrake.drivers.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.loop.supervisor import Supervisor, explain_driver_error
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.planning.course import Course

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import Floats, NetworkLayer
-from trailbrake.drivers.race_policy_file import RacePolicy, normalise
+from trailbrake.drivers.loading.race_policy_file import RacePolicy, normalise
 from trailbrake.env.batch import RaceBatch
 from trailbrake.observe.command_limits import OUTPUTS
 from trailbrake.observe.features import Feature

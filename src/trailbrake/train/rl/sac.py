@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.race_policy_file import normalise
+from trailbrake.drivers.loading.race_policy_file import normalise
 from trailbrake.observe.command_limits import OUTPUTS
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.networks import (

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from trailbrake.drivers.race_policy_file import RacePolicy, write_race_policy
+from trailbrake.drivers.loading.race_policy_file import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.system import steady_clock

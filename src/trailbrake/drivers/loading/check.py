@@ -1,0 +1,155 @@
+"""`check_driver`: reports what is wrong with a driver before it drives."""
+
+import math
+from numbers import Integral, Real
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.loading.course_probe import make_partial_courses
+from trailbrake.drivers.loading.driver_registry import (
+    declared_commands,
+    declared_course_needs,
+    declared_custom_values,
+    declared_needs,
+    declared_optional_commands,
+    load_driver,
+)
+from trailbrake.drivers.loading.probe_states import weaving_state
+from trailbrake.drivers.loading.rehearsal import RehearsableDriver
+from trailbrake.errors import TrailbrakeError, raised_at
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver, PlansOnCourse
+from trailbrake.state import CarState, Controls
+from trailbrake.state.commands import find_command_problem
+from trailbrake.state.fields import declared_quantities
+from trailbrake.state.signals import SignalValues, is_signal_name
+from trailbrake.state.tables import STATE_FIELDS
+from trailbrake.tracks.track_library import load_track
+
+CHECK_TRACK, CHECK_CAR = "pinegrove", "gt3"
+TICKS = 400
+DT = 1.0 / 333.0
+_NO_REHEARSAL = "rehearse() must answer what act() would and leave the driver as it is"
+
+
+def check_driver(driver: Driver | str) -> list[str]:
+    """Return what is wrong with a driver, in plain sentences; an empty list means that it may drive.
+
+    The driver is reset on a real course and receives `TICKS` states along it, in which only the fields of its NEEDS are
+    filled. Then all is repeated, because a driver must return the same controls after reset(). The third time, a driver
+    with rehearse() is rehearsed before every act(). In between it is reset on courses that lack the road or
+    the car, where its COURSE_NEEDS do not name them.
+
+    Args:
+        driver: a driver, or what `--driver` takes: a name, FILE.py or FILE.py:Class.
+    """
+    try:
+        subject = load_driver(driver) if isinstance(driver, str) else driver
+        needs = declared_needs(subject, type(subject).__name__)
+        course = Course(load_track(CHECK_TRACK), load_car(CHECK_CAR))
+    except TrailbrakeError as error:
+        return [str(error)]
+    first, problems = _drive_probe_states(subject, course, needs)
+    problems = problems or _check_course_needs(subject)
+    if problems:
+        return problems
+    again, problems = _drive_probe_states(subject, course, needs)
+    if not problems and first != again:
+        problems.append("the same states give other controls after reset(): reset() must forget everything")
+    if not problems and isinstance(subject, RehearsableDriver):
+        rehearsed, problems = _drive_probe_states(subject, course, needs, subject)
+        if not problems and first != rehearsed:
+            problems.append(_NO_REHEARSAL)
+    return problems
+
+
+def _drive_probe_states(
+    driver: Driver, course: Course, needs: frozenset[str], rehearser: RehearsableDriver | None = None
+) -> tuple[list[Controls], list[str]]:
+    try:
+        driver.reset(course)
+    except (Exception, SystemExit) as error:
+        return [], [_describe_exception("reset(course)", error)]
+    answers: list[Controls] = []
+    for tick in range(TICKS):
+        state = _mask_state(weaving_state(course, tick, DT), needs)
+        before = repr(state)
+        dt = DT if tick else 0.0
+        doing = "rehearse(state, dt)"
+        try:
+            dry = None if rehearser is None else rehearser.rehearse(state, dt)
+            doing = "act(state, dt)"
+            answer = driver.act(state, dt)
+        except (Exception, SystemExit) as error:
+            return answers, [f"{_describe_exception(doing, error)} at tick {tick}"]
+        if rehearser is not None and dry != answer:
+            return answers, [f"{_NO_REHEARSAL} at tick {tick}"]
+        if repr(state) != before:
+            return answers, [f"act() changed the state at tick {tick}: it is recorded and scored as it came"]
+        problem = _find_problem(answer, driver)
+        if problem:
+            return answers, [f"{problem} at tick {tick}"]
+        answers.append(answer)
+    return answers, []
+
+
+def _check_course_needs(driver: Driver) -> list[str]:
+    """Reset a driver on courses that lack what it does not declare to need: they must do, or raise their own error."""
+    try:
+        declared = declared_course_needs(driver, type(driver).__name__)
+    except TrailbrakeError as error:
+        return [str(error)]
+    for part, course in make_partial_courses().items():
+        if part in declared:
+            continue
+        try:
+            driver.reset(course)
+        except (Exception, SystemExit) as error:
+            refused = isinstance(error, TrailbrakeError)
+            if not refused or isinstance(driver, PlansOnCourse):
+                return [f"{_describe_exception('reset(course)', error)} on a course without a {part}, which "
+                        f'COURSE_NEEDS does not name: add it, as in COURSE_NEEDS = {{"{part}"}}']  # fmt: skip
+    return []
+
+
+def _describe_exception(what: str, error: BaseException) -> str:
+    place = raised_at(error)
+    return " ".join(f"{place + ': ' if place else ''}{what} raised {type(error).__name__}: {error}".split())
+
+
+def _find_problem(answer: object, driver: Driver) -> str:
+    if not isinstance(answer, Controls):
+        return f"act() answered {type(answer).__name__}, expected trailbrake.Controls"
+    if answer.command is not None:
+        allowed = declared_commands(driver, "COMMANDS") | declared_optional_commands(driver, "OPTIONAL_COMMANDS")
+        problem = find_command_problem(answer.command, allowed)
+        if problem:
+            return f"{problem}; the driver's COMMANDS declare what it sends"
+    custom, declared = answer.custom, declared_custom_values(driver, "CUSTOM")
+    if len(custom) > declared or not all(isinstance(value, Real) and math.isfinite(value) for value in custom):
+        return f"custom is {custom!r}, expected up to CUSTOM = {declared} finite numbers"
+    silent = Controls()
+    for name, quantity in declared_quantities(Controls).items():
+        value = getattr(answer, name)
+        if value is getattr(silent, name) or (value != value and math.isnan(getattr(silent, name))):
+            continue  # left alone
+        if not isinstance(value, Real) or not math.isfinite(value):
+            return f"{name} is {value!r}, expected a finite number"
+        if not quantity.lo <= float(value) <= quantity.hi:
+            return f"{name} is {value:g}, expected {quantity.lo:g} to {quantity.hi:g}"
+    if answer.gear is not None and not isinstance(answer.gear, Integral):
+        return f"gear is {answer.gear!r}, expected a whole number or None"
+    return ""
+
+
+def _mask_state(full: CarState, needs: frozenset[str]) -> CarState:
+    """Return a copy of a state in which only the driver's NEEDS are filled; signals are 0."""
+    shown = CarState(time=full.time, sequence=full.sequence)
+    signals = sorted(filter(is_signal_name, needs))
+    shown.signals = SignalValues({name: place for place, name in enumerate(signals)}, (0.0,) * len(signals))
+    for name in needs & STATE_FIELDS:
+        if name.startswith("wheels."):
+            for wheel in shown.wheels:
+                setattr(wheel, name[7:], 0.0)
+        elif name not in ("others", "image"):
+            setattr(shown, name, getattr(full, name))
+    return shown

@@ -1,0 +1,1 @@
+"""What several drivers are made of."""

@@ -1,0 +1,80 @@
+"""Drives to learn from: recordings of ours, tables, and recorded sessions of a simulator."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.driving.session_recording import record_session
+from trailbrake.errors import DataError, UsageError
+from trailbrake.learning.identification.drive_table import DriveTable, WireFacts, make_table
+from trailbrake.learning.identification.road_bounds import RoadBounds
+from trailbrake.record.csv_import import is_drive_table, read_csv_columns
+from trailbrake.record.recording_reader import Recording
+from trailbrake.sims import registry
+from trailbrake.simulator import AnySimulator, load_part
+
+Array = NDArray[np.float64]
+
+
+def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> DriveTable:
+    """Return a drive as a table.
+
+    Args:
+        path: a recording, a CSV with the columns of our exports, or a recorded session of a simulator.
+        number: of the drive.
+        bounds: of its road; None: as the recording has them, if it does.
+
+    Raises:
+        TrailbrakeError: it cannot be read, or does not tell how a car moves.
+    """
+    if not path.is_file():
+        raise UsageError("cannot read the recording", where=str(path), got="no such file")
+    try:
+        if path.suffix != ".mcap":
+            if is_drive_table(path):
+                return make_table(*read_csv_columns(path), number, bounds)
+            simulator = _find_session_simulator(path)
+            if simulator is not None:
+                return _read_session(simulator, path, number, bounds)
+        return _read_recording(path, number, bounds)
+    except DataError as error:
+        raise error if str(path) in str(error) else DataError(f"{path}: {error}") from error
+
+
+def _read_recording(path: Path, number: int, bounds: RoadBounds | None) -> DriveTable:
+    recording = Recording.open(path)
+    state = {name: recording.state[name] for name in recording.state}
+    controls = {name: recording.controls[name] for name in recording.controls}
+    road = recording.road_map if bounds is None else None
+    if road is not None:
+        bounds = RoadBounds(road.centre, road.left, road.right)
+    return make_table(state, controls, number, bounds, _read_wire_facts(recording))
+
+
+def _read_wire_facts(recording: Recording) -> WireFacts:
+    """Return what the wire of a recording has beside states and controls, by the signals that its simulator names."""
+    simulators = {simulator.name: simulator for simulator in registry.list_simulators().simulators}
+    simulator = simulators.get(str(recording.about.get("sim", "")))
+    if simulator is None:
+        return WireFacts(recording.wire_delay)
+    signals, power, surfaces = recording.signals, simulator.engine_power_signal, simulator.surface_signals
+    surface = None
+    if surfaces is not None and all(name in signals for name in (*surfaces.value, *surfaces.kerb)):
+        value, kerb = (np.column_stack([signals[name] for name in names]) for names in surfaces)
+        surface = np.where(kerb > 0.0, np.nan, value)
+    return WireFacts(recording.wire_delay, np.asarray(signals[power]) if power in signals else None, surface)
+
+
+def _find_session_simulator(path: Path) -> AnySimulator | None:
+    for simulator in registry.list_simulators().simulators:
+        if simulator.replay is not None and load_part(simulator.replay).is_recorded_session(path):
+            return simulator
+    return None
+
+
+def _read_session(simulator: AnySimulator, path: Path, number: int, bounds: RoadBounds | None) -> DriveTable:
+    with tempfile.TemporaryDirectory() as folder:
+        found = record_session(simulator, source=path, out=Path(folder))
+        return _read_recording(Path(found["recording"]), number, bounds)

@@ -1,0 +1,115 @@
+"""The car that a plan believes in: a learned car with the grip that is all but certain, less what laps disproved.
+
+A lap that leaves the road says in which phase the tyres had too little grip; the number behind that phase is lowered
+besides the grip as a whole.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from trailbrake.cars.params import CarParams, Tyre
+from trailbrake.cars.tyre_fit import magic_formula_curve
+from trailbrake.learning.identification.figure_uncertainty import plan_share
+from trailbrake.learning.identification.lap_fault import LapFault
+from trailbrake.learning.identification.learned_car import LearnedCar
+from trailbrake.learning.identification.learned_value import NORMAL_95
+from trailbrake.units import G
+
+UNSHOWN_GROWTH = 1.06  # of the grip that was shown, where the tyres never came near their peak
+SATURATED = 0.9  # slip over that of the peak from which the peak counts as shown
+LEAST_GRIP = 0.6  # share of the learned grip that is planned with at least
+GRIP_STEPS = (0.95, 0.93, 0.90, 0.85, 0.80)  # of the grip, from drive to drive: small first, then what must help
+PHASE_STEP = 0.9  # of the number behind the phase in which a lap went wrong
+DOWNFORCE_STEP = 0.8
+FAST_DOWNFORCE = 0.15  # over the weight, from which downforce may have been the fault
+
+
+class PlanReduction(NamedTuple):
+    """Shares of what was learned that a plan uses.
+
+    Attributes:
+        grip: of the tyres, in all directions.
+        along: of their grip along, besides.
+        downforce: of the downforce.
+    """
+
+    grip: float = 1.0
+    along: float = 1.0
+    downforce: float = 1.0
+
+
+def lower_plan(reduction: PlanReduction, fault: LapFault, car: CarParams, attempt: int) -> PlanReduction:
+    """Return the reduction for the drive after one that failed.
+
+    Args:
+        reduction: of the drive that failed.
+        fault: how it failed.
+        car: as it was believed.
+        attempt: number of that drive, 0 the first.
+    """
+    grip = reduction.grip * GRIP_STEPS[min(attempt, len(GRIP_STEPS) - 1)]
+    along = reduction.along * (PHASE_STEP if fault.phase in ("braking", "power") else 1.0)
+    half = 0.5 * car.aero.air_density * fault.speed**2
+    pressed = half * (car.aero.lift_area_front + car.aero.lift_area_rear) / (car.body.mass * G)
+    downforce = reduction.downforce * (DOWNFORCE_STEP if pressed > FAST_DOWNFORCE else 1.0)
+    return PlanReduction(grip, along, downforce)
+
+
+def plan_car(learned: LearnedCar, reduction: PlanReduction) -> CarParams:
+    """Return the learned car with the grip that a plan may use: what is all but certain, and what it has shown.
+
+    Args:
+        learned: the car.
+        reduction: what its drives have left of it.
+    """
+    car, fit, share = learned.car, learned.tyres, reduction.grip
+    used = (fit.used_front, fit.used_rear) if fit else (0.0, 0.0)
+    shown_front, shown_rear = _shown_shares(car, used)
+    if car.uncertainty is not None:
+        share *= plan_share(car.uncertainty)
+        car = replace(car, uncertainty=replace(
+            car.uncertainty, planned_share=share, planned_along=reduction.along, planned_front=shown_front,
+            planned_rear=shown_rear, planned_downforce=reduction.downforce,
+        ))  # fmt: skip
+    tyres = [
+        _reduce_grip(car.tyre_front, share * shown_front, reduction.along),
+        _reduce_grip(car.tyre_rear, share * shown_rear, reduction.along),
+    ]
+    aero = replace(car.aero, lift_area_front=reduction.downforce * car.aero.lift_area_front,
+                   lift_area_rear=reduction.downforce * car.aero.lift_area_rear)  # fmt: skip
+    return replace(car, tyre_front=tyres[0], tyre_rear=tyres[1], aero=aero)
+
+
+def _shown_shares(car: CarParams, used: tuple[float, float]) -> tuple[float, float]:
+    """Return the shares of the axles' grip, front and rear, that a plan may use by what the drives have shown.
+
+    Many cars never show one axle's peak, since the other slides first. Tyres of a car are alike: where one axle's peak
+    was shown, the other's is known as well as the fit says, and not only as far as it was driven. A plan without it
+    would take the axle that holds for the one that slides.
+
+    Args:
+        car: as it was learned.
+        used: the most combined slips, over those of the peaks, that the front and the rear tyres were driven at.
+    """
+    deviation = car.uncertainty.deviation if car.uncertainty is not None else {}
+    shares = []
+    for name, tyre, slip, other in (
+        ("tyre_front", car.tyre_front, used[0], used[1]),
+        ("tyre_rear", car.tyre_rear, used[1], used[0]),
+    ):
+        shown = 1.0
+        if slip < SATURATED:
+            curve = magic_formula_curve(np.array([slip]), tyre.stiffness_factor, tyre.shape, tyre.curvature)
+            shown = max(min(UNSHOWN_GROWTH * float(curve[0]), 1.0), LEAST_GRIP)
+            sigma = deviation.get(f"{name}.mu_y")
+            if other >= SATURATED and sigma is not None:
+                shown = max(shown, 1.0 - NORMAL_95 * sigma / tyre.mu_y)
+        shares.append(shown)
+    return shares[0], shares[1]
+
+
+def _reduce_grip(tyre: Tyre, share: float, along: float) -> Tyre:
+    """Return a tyre with a share of its grip, and with a share `along` of that along it besides."""
+    return replace(tyre, mu_x=share * along * tyre.mu_x, mu_y=share * tyre.mu_y)

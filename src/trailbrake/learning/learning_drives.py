@@ -1,0 +1,146 @@
+"""The drives that a car is learned from: driven, recorded, kept as tables and in a journal."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from trailbrake.cars.params import CarParams
+from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.driving.goals import Goal
+from trailbrake.driving.session.driver_needs import check_driver_needs
+from trailbrake.driving.session.progress import ProgressListener
+from trailbrake.errors import TrailbrakeError
+from trailbrake.json_types import JsonObject
+from trailbrake.learning.drive_sources import read_drive
+from trailbrake.learning.fault_monitor import FaultMonitor
+from trailbrake.learning.identification.drive_table import DriveTable
+from trailbrake.learning.identification.lap_fault import LapFault
+from trailbrake.learning.identification.planned_car import PlanReduction
+from trailbrake.learning.learning_journal import LearningJournal, LearningStep
+from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
+from trailbrake.planning.course import Course
+from trailbrake.roles import Driver
+from trailbrake.tracks.track import Track
+
+LAPS_BY = "line_follow"
+LAP_GAINS = ("learn=1", "start_grip=1")  # the whole grip of the plan from the start; a slide lowers it at once
+
+
+@dataclass
+class LearningProgress:
+    """The drives so far.
+
+    Attributes:
+        tables: what is learned from.
+        paths: recordings of all drives.
+        listener: receives messages.
+        journal: keeps them for a later call; None: recordings of others.
+        seconds: of driving.
+        notes: what cannot be learned on this road, one line each.
+        interrupted: whether the user, or the end of the simulator, has broken off the last drive.
+        reduction: shares of what was learned with which the car has not left the road.
+        verification: what the verification laps found; empty without.
+    """
+
+    tables: list[DriveTable]
+    paths: list[Path]
+    listener: ProgressListener
+    journal: LearningJournal | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
+    reduction: PlanReduction = field(default_factory=PlanReduction)
+    verification: JsonObject | None = None
+
+    def keep_drive(self, path: Path, seconds: float, *, teaches: bool = True) -> None:
+        """Count a drive, and keep it as a table if it `teaches`."""
+        self.seconds += seconds
+        self.paths.append(path)
+        if not teaches:
+            return
+        try:
+            self.tables.append(read_drive(path, len(self.tables)))
+        except TrailbrakeError as error:
+            self.listener.show_message(f"not learned from: {error}")
+
+    def add_step(self, step: LearningStep, *, teaches: bool = True) -> None:
+        """Keep a drive, in the journal as well."""
+        self.keep_drive(Path(step.recording), step.seconds, teaches=teaches)
+        if self.journal is not None:
+            self.journal.add_step(step)
+
+
+def record_step(
+    target: DriveTarget, driver: Driver, end: DriveEnd, names: tuple[str, str], progress: LearningProgress
+) -> RecordedDrive | None:
+    """Drive one step, of which `names` are that of the step and that of its recording; None where it fails.
+
+    A simulator that goes away takes nothing of what was driven before.
+    """
+    try:
+        drive = record_drive(target, driver, end, names[1], progress.listener)
+    except TrailbrakeError as error:
+        if not progress.tables:
+            raise
+        progress.interrupted = True
+        progress.listener.show_message(f"{names[0]} was not driven: {error}")
+        return None
+    progress.interrupted = drive.interrupted
+    return drive
+
+
+class LapDrive(NamedTuple):
+    """Laps that were driven.
+
+    Attributes:
+        drive: the recording.
+        fault: how they went wrong; None where they did not.
+    """
+
+    drive: RecordedDrive
+    fault: LapFault | None
+
+
+class LapStage(NamedTuple):
+    """Laps to drive.
+
+    Attributes:
+        names: of the step and of its recording.
+        track: as the driver knows it.
+        car: as the driver believes it.
+        goal: ends the laps.
+        monitor: follows them.
+    """
+
+    names: tuple[str, str]
+    track: Track
+    car: CarParams
+    goal: Goal
+    monitor: FaultMonitor
+
+
+def drive_learned_laps(target: DriveTarget, plan: LapStage, progress: LearningProgress) -> LapDrive | None:
+    """Drive laps with a learned car until they are over; None, with a message, where they cannot be driven.
+
+    Args:
+        target: what is driven.
+        plan: how.
+        progress: the drives so far.
+    """
+    try:
+        driver = load_driver(LAPS_BY, None, LAP_GAINS)
+        check_driver_needs(driver, LAPS_BY, target.simulator, target.live)
+        driver.reset(Course(plan.track, plan.car))
+    except TrailbrakeError as error:
+        progress.listener.show_message(f"no laps with the learned car: {error}")
+        return None
+    target = target._replace(spec=target.spec.with_cars(driver=LAPS_BY))
+    drive = record_step(target, driver, DriveEnd(plan.monitor, plan.goal), plan.names, progress)
+    if drive is None:
+        return None
+    fault = plan.monitor.find_fault()
+    if (
+        fault is None and not drive.interrupted and drive.reason
+    ):  # no fault of the car: a lost wire, a driver that raised
+        progress.listener.show_message(f"{plan.names[0]} broke off: {drive.reason}")
+    return LapDrive(drive, fault)

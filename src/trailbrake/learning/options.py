@@ -1,0 +1,96 @@
+"""The flags of `learn track` and `learn car`. Declarations: help imports it."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """A road to map.
+
+    Attributes:
+        source: a recording to map instead of driving: the road must have been driven slowly by `survey`.
+        sim: whose wire to drive through.
+        track: the embedded world's track, which the map does not look at; not named: serpent_pass. A real game has its
+            own; then this is only the name of the files.
+        car: the embedded world's car; not named: hatchback.
+        driver: who drives.
+        left_edge: a recording of a slow drive along the left edge of the road, the left wheels on its line; with
+            `right_edge` in place of `source`, for wires that do not supply where the road is.
+        right_edge: the same along the right edge, in the same direction.
+        width: m, the road's width from edge to edge where the simulator does not tell the place across it.
+        metres: stop after so many metres; 0 = back at the start, at the end of an embedded road, or when stopped.
+        live: drive the real game instead of the embedded world.
+        config: a TOML file with gains for the driver.
+        gain: constants of the driver, KEY=VALUE, over those of the file; repeatable.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        out: the track file to write; default TRACK_map.csv, live SIM_map.csv, or that of the recording's name.
+        verify: drive laps with the car file before it is written, and lower its grip until the car stays on the road.
+        again: drive again what an earlier learning has driven.
+    """
+
+    source: Path | None = None
+    sim: str = "forza"
+    track: str = ""
+    car: str = ""
+    driver: str = "survey"
+    left_edge: Path | None = None
+    right_edge: Path | None = None
+    width: float = 8.0
+    metres: float = 0.0
+    live: bool = False
+    config: Path | None = None
+    gain: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    out: Path | None = None
+    verify: bool = True
+    again: bool = False
+
+    def with_defaults(self) -> "LearnOptions":
+        """Return the options with a track and a car: those of the embedded world where none are named, live none."""
+        if self.live or self.source is not None or self.left_edge is not None:
+            return self
+        return replace(self, track=self.track or "serpent_pass", car=self.car or "hatchback")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnCarOptions:
+    """A car to learn.
+
+    Attributes:
+        source: recordings to learn from instead of driving: by anybody, of one car; repeatable.
+        sim: whose wire to drive through.
+        track: the embedded world's track; not named: pinegrove. Live, the game's own.
+        map: the road as the drivers know it, a track file as `learn track` makes one; left out: the track itself.
+        car: the embedded world's car, which nothing of this reads; not named: hatchback.
+        seconds: of driving, at most.
+        programme: s of it for the test programme, before the laps.
+        laps: stages of laps with what was learned so far, 0 to 3.
+        verify: drive laps with the file at last, and lower its grip until the car stays on the road in them.
+        live: drive the real game instead of the embedded world.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        world: properties of the embedded world, KEY=VALUE as `drive` takes them.
+        out: the car file to write; the report is beside it, as .html. Default TRACK_learned.toml, else learned.toml.
+        again: drive again what an earlier learning has driven.
+    """
+
+    source: tuple[Path, ...] = ()
+    sim: str = "forza"
+    track: str = ""
+    map: Path | None = None
+    car: str = ""
+    seconds: float = 600.0
+    programme: float = 270.0
+    laps: int = 3
+    verify: bool = True
+    live: bool = False
+    host: tuple[str, ...] = ()
+    world: tuple[str, ...] = ()
+    out: Path | None = None
+    again: bool = False
+
+    def with_defaults(self) -> "LearnCarOptions":
+        """Return the options with a track and a car: those of the embedded world where none are named, live none."""
+        if self.live or self.source:
+            return self
+        return replace(self, track=self.track or "pinegrove", car=self.car or "hatchback")

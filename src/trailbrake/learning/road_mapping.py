@@ -1,0 +1,158 @@
+"""Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.drivers.survey import Driver as SurveyDriver
+from trailbrake.drivers.survey import SurveyGains
+from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.run import INTERRUPTED
+from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.driving.session.progress import ProgressListener, SilentListener
+from trailbrake.driving.spec import DriveSpec, place_drive
+from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.json_types import JsonObject
+from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
+from trailbrake.learning.options import LearnOptions
+from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
+from trailbrake.planning.course import UnmappedCourse
+from trailbrake.planning.edge_survey import survey_edges
+from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road
+from trailbrake.record.file_names import safe_name
+from trailbrake.record.recording_reader import Recording
+from trailbrake.roles import HasGains
+from trailbrake.simulator import AnySimulator
+from trailbrake.tracks import road_file
+from trailbrake.tracks.track_library import load_track
+
+Array = NDArray[np.float64]
+
+SURVEY = "survey"
+AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
+NEEDS = frozenset({"x", "y", "z"})
+
+
+def make_survey_goal(metres: float) -> Goal:
+    """Return what ends a survey: the way round or to the end of a known road, `metres` (0 = no limit), a standstill."""
+    goal = BackAtStart(0.5 * CLOSING_DISTANCE, AWAY_DISTANCE).or_when(OnceAlong(), Standstill())
+    return goal.or_when(Metres(metres)) if metres else goal
+
+
+def map_road(
+    simulator: AnySimulator, options: LearnOptions, live: object = None, listener: ProgressListener | None = None
+) -> JsonObject:
+    """Map a road, write the track file, and return what `trailbrake learn --json` prints.
+
+    Args:
+        simulator: whose wire to drive through, where no recording is given.
+        options: what to map, and how.
+        live: the simulator's live options; None for their defaults.
+        listener: receives messages.
+
+    Raises:
+        TrailbrakeError: the simulator does not supply what the driver needs, the drive was too short, or a file
+            cannot be read or written.
+    """
+    listener = listener or SilentListener()
+    if not options.width > 0.0:
+        raise UsageError("no width of a road", where="--width", expected="above 0 m", got=f"{options.width:g}")
+    options = options.with_defaults()
+    if (options.left_edge is None) != (options.right_edge is None):
+        raise UsageError("one edge of a road", where="--left-edge, --right-edge", expected="recordings along both")
+    if options.left_edge is not None and options.right_edge is not None:
+        return _write_map(survey_edges(_read_path(options.left_edge), _read_path(options.right_edge)), options,
+                          options.left_edge)  # fmt: skip
+    recording, interrupted = options.source, False
+    if recording is None:
+        recording, interrupted = _resume_survey(simulator, options, live, listener)
+    opened = Recording.open(recording)
+    columns = [opened.state[name] for name in ("x", "y", "z", "driving_line")]
+    found = survey_road(*columns, width=options.width, wave=_weave_length(options))
+    return {**_write_map(found, options, opened.path), "interrupted": interrupted}
+
+
+def map_path(options: LearnOptions, recording: Path | None = None) -> Path:
+    """Return the path of the track file that is written; `recording` is what it is made from, without a drive."""
+    return options.out or Path(f"{_road_name(options) if recording is None else recording.stem}_map.csv")
+
+
+def _read_path(path: Path) -> Array:
+    """Return the places (n, 3) m of a recording."""
+    opened = Recording.open(path)
+    return np.column_stack([opened.state[name] for name in ("x", "y", "z")])
+
+
+def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path) -> JsonObject:
+    drawn = options.source is not None or options.left_edge is not None
+    out = map_path(options, recording if drawn else None)
+    road_file.write_road(out, found.road)
+    return {
+        "recording": str(recording), "track": str(out), "length_m": found.road.length, "closed": found.road.closed,
+        "width_m": 2.0 * found.half_width, "width_known": found.known_share, "rows": len(found.road.table),
+    }  # fmt: skip
+
+
+def _resume_survey(
+    simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
+) -> tuple[Path, bool]:
+    """Return the recording of the survey, driven now or by an earlier call, and whether it was broken off."""
+    basis = ("road", options.sim, options.live, options.track, options.car, options.driver, options.gain,
+             options.metres, options.host)  # fmt: skip
+    journal = LearningJournal(journal_folder(map_path(options)), basis, again=options.again,
+                              show_message=listener.show_message)  # fmt: skip
+    for step in journal.list_steps(SURVEY):
+        if step.finished:
+            return Path(step.recording), False
+    recorded = _drive_survey(simulator, options, live, listener)
+    journal.add_step(LearningStep(SURVEY, str(recorded.path), recorded.seconds, not recorded.interrupted))
+    if recorded.interrupted:
+        listener.show_message("stopped: the map is that of the road so far; the same command drives it again")
+    return recorded.path, recorded.interrupted
+
+
+def _road_name(options: LearnOptions) -> str:
+    """Return the road's name for files: in a live drive it is often not known, and is the simulator's."""
+    return safe_name(Path(options.track or options.sim).stem)
+
+
+def _weave_length(options: LearnOptions) -> float:
+    """Return the length of the drive's weaves, m: the width of the road follows from them."""
+    driver = load_driver(options.driver, options.config, options.gain)
+    gains = driver.gains if isinstance(driver, HasGains) else None
+    return gains.wave if isinstance(gains, SurveyGains) else SurveyGains().wave
+
+
+def _drive_survey(
+    simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
+) -> RecordedDrive:
+    driver = load_driver(options.driver, options.config, options.gain)
+    if not isinstance(driver, SurveyDriver) or "driving_line" in simulator.list_supplied(live):
+        check_driver_needs(driver, options.driver, simulator, live)
+    else:
+        raise UsageError(
+            f"the wire of {simulator.name} does not supply where the road is", where="learn track",
+            expected="--left-edge FILE --right-edge FILE, recordings of slow drives along both edges",
+            hint="trailbrake record --live makes them, or name a track file",
+        )  # fmt: skip
+    if not simulator.list_supplied(live) >= NEEDS:
+        raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
+    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live, host=options.host)
+    spec = DriveSpec(site=site, cars=(car,)).with_cars(driver=options.driver)
+    course = UnmappedCourse(load_car(options.car) if options.car else None, cause="the road is yet to be mapped")
+    check_course_needs(driver, options.driver, simulator, course)
+    driver.reset(course)
+    # The world's own road says only where it ends: an embedded open road has nothing beyond.
+    road = None if options.live else load_track(options.track).road
+    ends = road if road is not None and not road.closed else None
+    end = DriveEnd(RoadMonitor(ends), make_survey_goal(options.metres))
+    target = DriveTarget(simulator, spec, live)
+    recorded = record_drive(target, driver, end, f"{_road_name(options)}_survey", listener)
+    listener.show_message(f"drove {end.monitor.travelled:.0f} m in {recorded.seconds:.0f} s")
+    if recorded.reason not in ("", INTERRUPTED):
+        raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))
+    return recorded

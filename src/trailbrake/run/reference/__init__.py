@@ -1,1 +1,0 @@
-"""Reference laps: the quickest clean laps found in the embedded world itself."""

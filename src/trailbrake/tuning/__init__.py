@@ -1,0 +1,1 @@
+"""Searches for gains of a driver."""

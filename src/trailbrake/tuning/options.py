@@ -1,0 +1,42 @@
+"""The flags of `tune`. Declarations: help imports it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from trailbrake.campaign.options import CampaignOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(CampaignOptions):
+    """A search for gains.
+
+    Attributes:
+        driver: a driver's name, or FILE.py, or FILE.py:Class; its class has Gains.
+        sim: whose wire to drive through.
+        track: a track's name or file.
+        cars: cars' names or files, with commas between; the gains are to be good for all of them.
+        keep_to: middle: coming near the edge has a price, for a driver that keeps in lane; road: leaving the road
+            has, for a driver on a racing line.
+        trials: how many sets of gains to try.
+        seed: of the search: equal seeds try the same gains.
+        only: gains to search, with commas between; all of them but the speed where left out.
+        config: a file with the gains to begin with.
+        out: the file to write; default DRIVER.toml in this folder.
+        host: options of the embedded simulator, KEY=VALUE as `serve` takes them.
+        batch: trials that are suggested at a time and drive side by side. What is found depends on it, and not on the
+            number of processes; --jobs, --on and --patience are of batches.
+    """
+
+    driver: str = "lane_keep"
+    sim: str = "forza"
+    track: str = "serpent_pass"
+    cars: str = "hatchback"
+    keep_to: Literal["middle", "road"] = "middle"
+    trials: int = 50
+    seed: int = 0
+    only: str = ""
+    config: Path | None = None
+    out: Path | None = None
+    host: tuple[str, ...] = ()
+    batch: int = 1

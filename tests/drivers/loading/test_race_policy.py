@@ -1,0 +1,100 @@
+import math
+
+import numpy as np
+import pytest
+from helpers.race_policies import OBSERVE, follow_plan
+
+from trailbrake.cars.car_library import load_car
+from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.drivers.loading import policy
+from trailbrake.drivers.loading.check import check_driver
+from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.drivers.loading.race_policy import Driver
+from trailbrake.drivers.loading.race_policy_file import write_race_policy
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.errors import DataError
+from trailbrake.observe.state_observer import StateObserver
+from trailbrake.observe.task_spec import TaskSpec
+from trailbrake.planning.course import Course
+from trailbrake.planning.plan_table import tabulate_plan
+from trailbrake.state import CarState
+from trailbrake.tracks.track_library import load_track
+
+COURSE = Course(load_track("pinegrove"), load_car("gt3"))
+
+
+@pytest.fixture
+def file(tmp_path):
+    write_race_policy(tmp_path / "mine.npz", follow_plan())
+    return tmp_path / "mine.npz"
+
+
+def state_at(s, time, speed=20.0):
+    x, y, _, yaw = COURSE.track.road.points(s)[0].tolist()
+    return CarState(
+        time=time, x=x, y=y, yaw=yaw, speed=speed, velocity_x=speed, velocity_y=0.0, yaw_rate=0.0, acceleration_x=0.0,
+        acceleration_y=0.0, gear=3,
+    )  # fmt: skip
+
+
+def test_it_observes_what_learners_observe_and_holds_a_command_for_its_period(file):
+    driver = load_driver(f"policy:{file}")
+    assert isinstance(driver, Driver)
+    driver.reset(COURSE)
+    observer = StateObserver(TaskSpec(OBSERVE), COURSE.track.road, COURSE.car, plan=tabulate_plan(COURSE))
+    mine, commands, period = follow_plan(), np.zeros(2), 0.003
+    held = None
+    for tick in range(40):
+        state = state_at(0.06 * tick, tick * period)
+        controls = driver.act(state, period if tick else 0.0)
+        if tick % 16 == 0:  # 0.048 s
+            commands = mine.compute_commands(observer.observe(state), commands)
+            observer.decode_action(commands)
+            held = (commands[0], max(commands[1], 0.0), max(-commands[1], 0.0))
+        assert (controls.steer, controls.throttle, controls.brake) == held
+        assert controls.gear is None
+
+
+@pytest.mark.parametrize("on_kerbs", [False, True])
+def test_it_observes_the_kind_of_line_that_it_learned_with(tmp_path, on_kerbs):
+    write_race_policy(tmp_path / "mine.npz", follow_plan(on_kerbs=on_kerbs))
+    driver = load_driver(f"policy:{tmp_path / 'mine.npz'}")
+    assert driver.uses_kerbs is on_kerbs
+    driver.reset(COURSE)
+    state = state_at(30.0, 0.0)
+    controls = driver.act(state, 0.0)
+    plan = tabulate_plan(COURSE.with_kerbs() if on_kerbs else COURSE)
+    observer = StateObserver(TaskSpec(OBSERVE), COURSE.track.road, COURSE.car, plan=plan)
+    commands = follow_plan().compute_commands(observer.observe(state), np.zeros(2))
+    assert controls.steer == commands[0]
+    assert controls.throttle == max(commands[1], 0.0)
+
+
+def test_it_follows_the_rules_of_drivers_and_begins_anew_after_a_reset(file):
+    assert check_driver(f"policy:{file}") == []
+    driver = load_driver(f"policy:{file}")
+    answers = []
+    for _ in range(2):
+        driver.reset(COURSE)
+        answers.append([driver.act(state_at(100.0 + tick, 0.048 * tick), 0.048 * bool(tick)) for tick in range(5)])
+    assert answers[0] == answers[1]
+
+
+def test_what_is_no_policy_is_refused(tmp_path):
+    (tmp_path / "a.npz").write_bytes(b"PK nothing")
+    with pytest.raises(DataError, match="not a policy"):
+        policy.load_policy_driver(tmp_path / "a.npz")
+
+
+@pytest.mark.slow
+def test_a_policy_drives_a_clean_lap_through_a_wire(file, tmp_path):
+    result = drive(
+        DriveFlags(
+            sim="assetto", driver=f"policy:{file}", track="pinegrove", laps=1, out=tmp_path, report=False
+        ).make_spec()
+    )
+    laps = result["laps"]
+    assert len(laps) == 1
+    assert laps[0]["valid"]
+    assert math.isfinite(laps[0]["time_s"])
+    assert laps[0]["time_s"] < 75.0

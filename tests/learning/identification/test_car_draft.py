@@ -1,0 +1,70 @@
+"""What is put into a car file in the making, and what goes with a mass."""
+
+import pytest
+
+from trailbrake.cars.car_checks import check_car
+from trailbrake.learning.identification.car_draft import CarDraft, put_loads, put_mass
+from trailbrake.learning.identification.class_priors import CLASSES, make_prior_car
+from trailbrake.learning.identification.learned_value import identified
+from trailbrake.learning.identification.wheel_loads import LoadModel
+from trailbrake.units import G
+
+CLASS_CAR = make_prior_car(next(kind for kind in CLASSES if kind.name == "touring"))
+
+
+def test_what_is_found_takes_the_prior_s_place_and_nothing_leaves_it():
+    draft = CarDraft(CLASS_CAR)
+    draft.put("body", wheelbase=identified(2.5, 0.02, "wheel speeds"), track_front=None)
+    assert draft.car.body.wheelbase == 2.5
+    assert draft.car.body.track_front == CLASS_CAR.body.track_front
+    assert draft.values["body.wheelbase"].source == "identified"
+    assert draft.values["body.track_front"].source == "prior"
+
+
+def test_a_mass_scales_what_carries_it():
+    draft = CarDraft(CLASS_CAR)
+    put_mass(draft, identified(1.4 * CLASS_CAR.body.mass, 20.0, "power"))
+    car = draft.car
+    check_car(car, "draft")
+    for section, key in [("body", "yaw_inertia"), ("suspension_front", "spring_rate"), ("tyre_rear", "nominal_load"),
+                         ("engine", "inertia"), ("brakes", "torque_front")]:  # fmt: skip
+        assert getattr(getattr(car, section), key) == pytest.approx(1.4 * getattr(getattr(CLASS_CAR, section), key))
+    assert car.full_brake_force / car.body.mass == pytest.approx(CLASS_CAR.full_brake_force / CLASS_CAR.body.mass)
+
+
+def test_a_mass_that_is_not_known_is_that_of_the_class():
+    draft = CarDraft(CLASS_CAR)
+    put_mass(draft, None)
+    assert draft.car == CLASS_CAR
+    assert draft.values["body.mass"].source == "prior"
+
+
+def test_wheel_loads_tell_mass_height_and_downforce():
+    draft = CarDraft(CLASS_CAR)
+    draft.put("body", cg_to_front=None)
+    put_loads(draft, LoadModel(
+        mass=identified(1000.0, 3.0, "loads"), front_share=identified(0.45, 0.01, "loads"),
+        height_over_base=identified(0.15, 0.01, "loads"), lift_front=identified(0.9, 0.1, "loads"),
+        lift_rear=identified(1.2, 0.1, "loads"), transfer_front=identified(180.0, 5.0, "loads"),
+        transfer_rear=identified(120.0, 5.0, "loads"),
+    ))  # fmt: skip
+    car = draft.car
+    check_car(car, "draft")
+    assert car.body.mass == 1000.0
+    assert car.body.cg_height == pytest.approx(0.15 * car.body.wheelbase)
+    assert 0.5 * car.aero.air_density * car.aero.lift_area_rear == pytest.approx(1.2)
+    assert 0.5 < car.roll_stiffness_front / (car.roll_stiffness_front + car.roll_stiffness_rear) < 0.8
+
+
+def test_crests_and_dips_are_in_the_doubt_of_downforce_by_loads():
+    draft = CarDraft(CLASS_CAR)
+    draft.put("body", cg_to_front=None)
+    sure = identified(0.9, 1e-4, "loads")
+    put_loads(draft, LoadModel(
+        mass=identified(1000.0, 3.0, "loads"), front_share=identified(0.45, 0.01, "loads"),
+        height_over_base=identified(0.15, 0.01, "loads"), lift_front=sure, lift_rear=sure,
+        transfer_front=identified(180.0, 5.0, "loads"), transfer_rear=identified(120.0, 5.0, "loads"),
+    ))  # fmt: skip
+    half = 0.5 * draft.car.aero.air_density
+    pressed = half * draft.values["aero.lift_area_rear"].sigma * 50.0**2
+    assert pressed == pytest.approx(0.003 * 1000.0 * G, rel=0.02)

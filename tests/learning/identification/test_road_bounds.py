@@ -1,0 +1,28 @@
+"""Rows beside a road: a straight of known width."""
+
+import numpy as np
+
+from trailbrake.learning.identification.road_bounds import HALF_CAR, RoadBounds, find_rows_on_road
+
+
+def straight(left=4.0, right=3.0):
+    x = np.arange(0.0, 100.0, 5.0)
+    zero = np.zeros_like(x)
+    return RoadBounds(np.column_stack([x, zero]), np.column_stack([x, zero + left]), np.column_stack([x, zero - right]))
+
+
+def test_a_car_is_on_the_road_while_its_outer_wheels_are():
+    y = np.array([0.0, 4.0 - HALF_CAR - 0.1, 4.0 - HALF_CAR + 0.1, -3.0 + HALF_CAR + 0.1, -3.0 + HALF_CAR - 0.1])
+    inside = find_rows_on_road(np.full(5, 42.0), y, straight())
+    assert inside.tolist() == [True, True, False, True, False]
+
+
+def test_many_places_are_looked_up_in_blocks():
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(5.0, 90.0, 5000), rng.uniform(-6.0, 6.0, 5000)
+    expected = (y < 4.0 - HALF_CAR) & (y > HALF_CAR - 3.0)
+    assert (find_rows_on_road(x, y, straight()) == expected).all()
+
+
+def test_a_place_that_is_not_known_counts_as_on_the_road():
+    assert find_rows_on_road(np.array([np.nan]), np.array([np.nan]), straight()).all()

@@ -1,0 +1,81 @@
+"""A map from a slow drive through the wire, and a quick drive by that map."""
+
+import math
+
+import numpy as np
+import pytest
+
+from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.errors import DataError, UsageError
+from trailbrake.learning import road_mapping as learn
+from trailbrake.learning.options import LearnOptions
+from trailbrake.learning.road_mapping import make_survey_goal, map_road
+from trailbrake.sims.registry import find
+from trailbrake.state import CarState
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
+
+
+def roll(metres, places, dt=0.1):
+    monitor, goal = RoadMonitor(None), make_survey_goal(metres)
+    for k, (x, y) in enumerate(places):
+        monitor.observe_state(CarState(time=k * dt, x=x, y=y, speed=1.0))
+        if goal.judge(monitor) is not None:
+            return k
+    return None
+
+
+def circle(count, radius=100.0):
+    return [(radius * math.sin(0.01 * k), radius * (1.0 - math.cos(0.01 * k))) for k in range(count)]
+
+
+def test_a_road_ends_where_it_began():
+    assert roll(0.0, circle(400)) is None  # never far enough away
+    assert roll(0.0, circle(1000, radius=200.0)) == pytest.approx(628, abs=5)
+
+
+def test_it_ends_after_so_many_metres_or_when_the_car_stands():
+    assert roll(50.0, circle(400)) == pytest.approx(51, abs=2)
+    assert roll(0.0, [(1.0, 1.0)] * 400) == pytest.approx(301, abs=2)
+
+
+@pytest.mark.slow
+def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path))
+    out = tmp_path / "map.csv"
+    result = map_road(find("forza"), LearnOptions(track="kartwerk", car="kart", out=out))
+    truth, road = load_track("kartwerk").road, load_track(out).road
+    assert result["closed"]
+    assert result["width_known"] > 0.95
+    offset = truth.locate_many(road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)[:, 1]
+    assert np.sqrt(np.mean(offset**2)) < 0.15
+    again = map_road(find("forza"), LearnOptions(source=result["recording"], out=tmp_path / "again.csv"))
+    assert again["length_m"] == result["length_m"]
+    summary = drive(DriveFlags(sim="forza", track=str(out), car="kart", laps=1, report=False, out=tmp_path).make_spec())
+    assert summary["ended"] == "done"
+
+
+def test_what_cannot_be_mapped_is_said(tmp_path):
+    with pytest.raises(UsageError, match="the wire of assetto does not supply where the road is, expected --left-edge"):
+        map_road(find("assetto"), LearnOptions(sim="assetto"))
+    with pytest.raises(UsageError, match="one edge of a road, expected recordings along both"):
+        map_road(find("beamng"), LearnOptions(sim="beamng", left_edge=tmp_path / "left.mcap"))
+    with pytest.raises(UsageError, match="no width of a road, expected above 0 m, got 0"):
+        map_road(find("forza"), LearnOptions(width=0.0))
+    with pytest.raises(UsageError, match="cannot read the recording"):
+        map_road(find("forza"), LearnOptions(source=tmp_path / "none.mcap"))
+    other = tmp_path / "other.mcap"
+    other.write_text("no recording")
+    with pytest.raises(DataError, match="not a recording"):
+        map_road(find("forza"), LearnOptions(source=other))
+
+
+def test_a_live_survey_names_no_road_and_no_car():
+    """Its recording was once called serpent_pass by hatchback, whatever the game had loaded."""
+    assert LearnOptions(live=True).with_defaults() == LearnOptions(live=True)
+    embedded = LearnOptions().with_defaults()
+    assert (embedded.track, embedded.car) == ("serpent_pass", "hatchback")
+    assert learn._road_name(LearnOptions(live=True, sim="forza")) == "forza"
+    assert learn._road_name(LearnOptions(live=True, track="my/road.csv")) == "road"
