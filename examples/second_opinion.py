@@ -2,8 +2,8 @@
 
 import sys
 
-from trailbrake.record import Recording
 from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
+from trailbrake.record import Recording
 
 
 def main(drive: str, driver: str) -> None:

@@ -7,9 +7,9 @@ What is not there has the value of the defaults below. Names of tracks, cars and
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -54,7 +54,7 @@ class EmbeddedSite(msgspec.Struct, frozen=True, kw_only=True, tag="embedded", ta
     car: str = ""
     seed: int = 0
     speed: Speed = "max"
-    options: dict[str, Any] = {}
+    options: JsonObject = {}
     host: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     camera: str = ""
@@ -73,7 +73,7 @@ class LiveSite(msgspec.Struct, frozen=True, kw_only=True, tag="live", tag_field=
     """
 
     sim: str = "assetto"
-    options: dict[str, Any] = {}
+    options: JsonObject = {}
     camera: str = ""
     pace: Pace = "simulator"
 
@@ -191,7 +191,7 @@ class DriveSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             return self
         return msgspec.structs.replace(self, site=msgspec.structs.replace(self.site, speed="real"))
 
-    def with_cars(self, **changes: Any) -> "DriveSpec":
+    def with_cars(self, **changes: object) -> "DriveSpec":
         """Return the drive with other values of `CarSpec` for all cars."""
         cars = tuple(msgspec.structs.replace(car, **changes) for car in self.cars)
         return msgspec.structs.replace(self, cars=cars)
@@ -205,7 +205,7 @@ def place_drive(
     live: bool = False,
     host: tuple[str, ...] = (),
     world: tuple[str, ...] = (),
-    options: Mapping[str, Any] | None = None,
+    options: JsonObject | None = None,
 ) -> tuple[AnySite, CarSpec]:
     """Return the site of a drive, and the road and the car that its drivers get, of names as the command line has them.
 
@@ -236,16 +236,15 @@ def place_drive(
     return site, believed
 
 
-def list_changes(options: object) -> dict[str, Any]:
+def list_changes(options: object) -> JsonObject:
     """Return the values of a dataclass of options that differ from its defaults, as plain values."""
     assert is_dataclass(options)
     assert not isinstance(options, type)
-    changed = {item.name: getattr(options, item.name) for item in fields(options)}
-    default = type(options)()
+    defaults = asdict(type(options)())
     return {
         name: str(value) if isinstance(value, Path) else value
-        for name, value in changed.items()
-        if value != getattr(default, name)
+        for name, value in asdict(options).items()
+        if value != defaults[name]
     }
 
 

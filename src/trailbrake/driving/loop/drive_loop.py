@@ -148,7 +148,8 @@ class CarLoop:
         self._last_sequence = -1
         self._state_check = StateCheck(link.SUPPLIES, self._count_rejection)
         # A driver that needs pictures is braked for while it cannot see.
-        self._camera_check = CameraCheck(self._say) if "image" in getattr(driver, "NEEDS", ()) else None
+        sees = isinstance(driver, Driver) and "image" in driver.NEEDS
+        self._camera_check = CameraCheck(self._say) if sees else None
         self._now = 0.0
         self._accepted_at, self._rejected_at = -math.inf, -math.inf  # s, as `now`
 

@@ -1,7 +1,7 @@
 """The drive behind a recording: what stands in it since there are specs, else what older recordings tell."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -54,7 +54,7 @@ def _rebuild_spec(about: JsonObject, where: str) -> DriveSpec:
     if known.get("live"):
         known.pop("world", None)
 
-    def pick(*names: str) -> dict[str, Any]:
+    def pick(*names: str) -> JsonObject:
         return {name: known[name] for name in names if name in known}
 
     site, car = place_drive(**pick("sim", "track", "car", "live", "world"))
