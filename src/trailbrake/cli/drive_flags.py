@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import replace as replace_values
 
-from trailbrake.driving.goals import Laps, make_drive_goal
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, Pace, list_changes, place_drive
+from trailbrake.driving.goals import Laps
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, Pace, list_changes, make_spec
 from trailbrake.simulator import Speed
 
 
@@ -100,21 +100,7 @@ class DriveFlags:
         Raises:
             UsageError: a live drive with properties of a world.
         """
-        site, car = place_drive(
-            self.sim, track=self.track, car=self.car, live=self.live, host=self.host, world=self.world,
-            options={} if live is None else list_changes(live),
-        )  # fmt: skip
-        site = replace_values(site, camera=self.camera, pace=self.pace)
-        if isinstance(site, EmbeddedSite):
-            site = replace_values(site, seed=self.seed, speed=self.speed)
-        car = replace_values(car, driver=self.driver, config=_text(self.config), gain=self.gain, memory=self.memory,
-                             line=_text(self.line), cached_line=self.cached_line)  # fmt: skip
-        keep = KeepSpec(
-            out=_text(self.out), report=self.report, pictures=self.pictures, part_minutes=self.part_minutes,
-            part_megabytes=self.part_megabytes, keep_parts=self.keep_parts, log=_text(self.log), signals=self.signals,
-        )  # fmt: skip
-        goal = make_drive_goal(self.laps, self.seconds)
-        return DriveSpec(site=site, cars=(car,) * self.cars, goal=goal, keep=keep)
+        return make_spec(**vars(self), options=None if live is None else list_changes(live))
 
 
 def find_given(tokens: Sequence[str]) -> frozenset[str]:
@@ -164,7 +150,3 @@ def override_spec(spec: DriveSpec, flags: DriveFlags, given: frozenset[str], liv
     )
     spec = spec.with_cars(**first) if first else spec
     return replace_values(spec, cars=(spec.first,) * flags.cars) if "cars" in given else spec
-
-
-def _text(path: Path | None) -> str:
-    return "" if path is None else str(path)

@@ -16,7 +16,7 @@ from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import PadCheckOptions
 from trailbrake.driving.run import INTERRUPTED, CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.spec import DriveSpec, place_drive
+from trailbrake.driving.spec import make_spec
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.roles import Link
@@ -79,8 +79,8 @@ def check_pad(
     live = simulator.live_options()
     if options.live:
         live = simulator.pad_options(live, options.pad, options.listen)
-    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live)
-    setup = make_setup(simulator, DriveSpec(site=site, cars=(car,)), live)
+    spec = make_spec(sim=options.sim, track=options.track, car=options.car, live=options.live)
+    setup = make_setup(simulator, spec, live)
     probe, supervisor, breakable = PadProbe(say), Supervisor(), BreakableCall()
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
         drive_cars(

@@ -9,12 +9,12 @@ What is not there has the value of the defaults below. Names of tracks, cars and
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from trailbrake.driving.goals import AnyGoal, Laps
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, UsageError, suggest_names
 from trailbrake.json_types import JsonObject
 from trailbrake.simulator import Speed, WorldKind
 from trailbrake.user_files import parse_json, parse_toml, read_user_text
@@ -197,43 +197,64 @@ class DriveSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return msgspec.structs.replace(self, cars=cars)
 
 
-def place_drive(
-    sim: str,
-    *,
-    track: str = "",
-    car: str = "",
-    live: bool = False,
-    host: tuple[str, ...] = (),
-    world: tuple[str, ...] = (),
-    options: JsonObject | None = None,
-) -> tuple[AnySite, CarSpec]:
-    """Return the site of a drive, and the road and the car that its drivers get, of names as the command line has them.
+def make_spec(**names: object) -> DriveSpec:
+    """Return the drive of flat names, those of the flags of `trailbrake drive`.
 
     Args:
-        sim: whose wire.
-        track: what the drivers get; embedded, the world has it too, where `world` names no other.
-        car: the same.
-        live: whether a game is driven.
-        host: options of the embedded simulator, KEY=VALUE.
-        world: properties of the embedded world, KEY=VALUE; `track` and `car` are what it has.
-        options: of the wire's client end that differ from the simulator's defaults.
+        names: `track`, `car`, `laps`, `seconds`, `driver`, `sim`, `live`, `world`, and the fields of `EmbeddedSite`,
+            `CarSpec` and `KeepSpec`. Texts of a list may be one text, and KEY=VALUE a dict. `world`: properties of the
+            embedded world, KEY=VALUE; `car` and `track` in it are what it has where the drivers get others. `cars`: how
+            many. `laps`: 0 = no limit.
 
     Raises:
-        UsageError: a live drive with properties of a world.
+        UsageError: no such name, or one that contradicts another.
+        DataError: a value of another type.
     """
+    values = {name: _make_plain(name, value) for name, value in names.items() if value is not None}
+    for name in values:
+        if name not in _FLAT_NAMES:
+            raise UsageError("no such property of a drive", where=name, hint=suggest_names(name, sorted(_FLAT_NAMES)))
+    track, car, world = values.pop("track", ""), values.pop("car", ""), values.pop("world", ())
+    cars, laps, seconds = values.pop("cars", 1), values.pop("laps", 2), values.pop("seconds", 0.0)
+    live = values.pop("live", False)
+    if not isinstance(cars, int) or cars < 1:
+        raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got=str(cars))
+    first = {name: values.pop(name) for name in CarSpec.__struct_fields__ if name in values}
+    keep = {name: values.pop(name) for name in KeepSpec.__struct_fields__ if name in values}
     if live:
         if world:
             raise UsageError("a live simulator has a world of its own", where=f"--world {world[0]}",
                              hint="leave --world or --live out")  # fmt: skip
-        return LiveSite(sim=sim, options=dict(options or {})), CarSpec(track=track, car=car)
-    pairs = [pair.partition("=") for pair in world]
-    places = {name: value for name, equals, value in pairs if equals and name in ("track", "car") and value}
-    conditions = tuple(pair for pair in world if not pair.startswith(("track=", "car=")))
-    site = EmbeddedSite(sim=sim, track=places.get("track", track), car=places.get("car", car), host=host,
-                        options=dict(options or {}), conditions=conditions)  # fmt: skip
-    believed = CarSpec(track=track if "track" in places else "",
-                       car=car if "car" in places or car == UNKNOWN_CAR else "")  # fmt: skip
-    return site, believed
+        site = {"kind": "live", **{name: values[name] for name in LiveSite.__struct_fields__ if name in values}}
+        first |= {"track": track, "car": car}
+    else:
+        pairs = [pair.partition("=") for pair in world]
+        places = {name: value for name, equals, value in pairs if equals and name in ("track", "car") and value}
+        conditions = [pair for pair in world if not pair.startswith(("track=", "car="))]
+        site = {"kind": "embedded", "track": track, "car": car, "conditions": conditions, **values, **places}
+        first["track"] = track if "track" in places else ""
+        first["car"] = car if "car" in places or car == UNKNOWN_CAR else ""
+    goal: JsonObject = {"kind": "laps", "count": laps}
+    if seconds:
+        goal["or_when"] = [{"kind": "seconds", "seconds": seconds}]
+    return parse_spec({"site": site, "cars": [first] * cars, "goal": goal, "keep": keep}, "drive")
+
+
+_FLAT_NAMES = frozenset({
+    "track", "car", "world", "cars", "laps", "seconds", "live", *EmbeddedSite.__struct_fields__,
+    *CarSpec.__struct_fields__, *KeepSpec.__struct_fields__,
+}) - {"conditions"}  # fmt: skip
+_LISTS = ("gain", "host", "world", "signals")
+
+
+def _make_plain(name: str, value: object) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if name not in _LISTS:
+        return value
+    if isinstance(value, Mapping):
+        return [f"{key}={each}" for key, each in value.items()]
+    return [value] if isinstance(value, str) else value
 
 
 def list_changes(options: object) -> JsonObject:

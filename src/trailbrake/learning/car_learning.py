@@ -16,7 +16,7 @@ from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
 from trailbrake.driving.session.session_detection import detect_track_and_car
-from trailbrake.driving.spec import DriveSpec, place_drive
+from trailbrake.driving.spec import make_spec
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.drive_sources import read_drive
@@ -95,9 +95,8 @@ def _drive_programme(
     """Drive the test programme, laps at rising grip, and laps that verify the file; return all recordings and it."""
     driver = CarTest(min(options.programme, options.seconds))
     check_driver_needs(driver, PROGRAMME, simulator, live)
-    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live, host=options.host,
-                            world=options.world)  # fmt: skip
-    spec = DriveSpec(site=site, cars=(car,)).with_cars(driver=PROGRAMME)
+    spec = make_spec(sim=options.sim, driver=PROGRAMME, track=options.track, car=options.car, live=options.live,
+                     host=options.host, world=options.world)  # fmt: skip
     target, track = _find_road(DriveTarget(simulator, spec, live), options.map, listener)
     progress = LearningProgress([], [], listener, _open_journal(options, track, listener))
     progress.notes = describe_road_limits(track.road)

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from trailbrake.driving.goals import Laps
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
-from trailbrake.driving.spec import DriveSpec, KeepSpec, list_changes, place_drive
+from trailbrake.driving.spec import list_changes, make_spec
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.car_learning import learn_car_file
@@ -83,12 +82,11 @@ def drive_learned_car(
     road = str(options.map or options.track)
     world = options.world if options.live else (*options.world, f"car={options.car}", f"track={options.track}")
     laps = FAST_LAPS if load_track(road).road.closed else 1
-    site, car = place_drive(options.sim, track=road, car=car_file, live=options.live, host=options.host, world=world,
-                            options={} if live is None else list_changes(live))  # fmt: skip
     memory = str(Path(car_file).with_suffix(".memory.json"))
-    spec = DriveSpec(site=site, cars=(car,), goal=Laps(laps), keep=KeepSpec(report=False)).with_cars(
-        driver=LAPS_BY, memory=memory
-    )
+    spec = make_spec(
+        sim=options.sim, driver=LAPS_BY, track=road, car=car_file, live=options.live, host=options.host, world=world,
+        laps=laps, memory=memory, report=False, options=None if live is None else list_changes(live),
+    )  # fmt: skip
     try:
         summary = drive(spec, listener=listener)
     except TrailbrakeError as error:

@@ -14,7 +14,7 @@ from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
-from trailbrake.driving.spec import DriveSpec, place_drive
+from trailbrake.driving.spec import make_spec
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
@@ -141,8 +141,8 @@ def _drive_survey(
         )  # fmt: skip
     if not simulator.list_supplied(live) >= NEEDS:
         raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
-    site, car = place_drive(options.sim, track=options.track, car=options.car, live=options.live, host=options.host)
-    spec = DriveSpec(site=site, cars=(car,)).with_cars(driver=options.driver)
+    spec = make_spec(sim=options.sim, driver=options.driver, track=options.track, car=options.car, live=options.live,
+                     host=options.host)  # fmt: skip
     course = UnmappedCourse(load_car(options.car) if options.car else None, cause="the road is yet to be mapped")
     check_course_needs(driver, options.driver, simulator, course)
     driver.reset(course)

@@ -15,6 +15,7 @@ from trailbrake.cars.params import Uncertainty
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session import drive_session
 from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.driver_choice import choose_default_driver
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DriverError, UsageError
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -86,7 +87,7 @@ def learned_car(laps=0):
     ],
 )
 def test_the_driver_that_nobody_names(sim, course, expected):
-    assert drive_session.choose_default_driver(find(sim), course()) == expected
+    assert choose_default_driver(find(sim), course()) == expected
 
 
 def test_the_summary_has_what_was_promised(lap):

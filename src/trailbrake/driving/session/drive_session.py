@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.drivers.loading.probe_states import weaving_state
 from trailbrake.drivers.loading.rehearsal import RehearsableDriver
 from trailbrake.driving.goals import Laps
@@ -20,7 +19,9 @@ from trailbrake.driving.run import INTERRUPTED, CarWatch, DriveOutcome, NamedDri
 from trailbrake.driving.session.car_session import CarSession, SessionPlan, has_plan
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs
+from trailbrake.driving.session.drive_result import DriveResult
 from trailbrake.driving.session.drive_setup import choose_spec_camera, make_setup
+from trailbrake.driving.session.driver_choice import choose_default_driver, make_drivers, name_driver
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.driver_needs import (
     check_course_needs,
@@ -31,7 +32,7 @@ from trailbrake.driving.session.driver_needs import (
 from trailbrake.driving.session.line_choice import ChosenLine, choose_line
 from trailbrake.driving.session.progress import DriveView, ProgressListener, SilentListener
 from trailbrake.driving.session.session_detection import detect_track_and_car, report_game_session
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, make_spec, write_spec
 from trailbrake.errors import DriverError, TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
@@ -40,7 +41,7 @@ from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.roles import Driver, HandDriven, Tap, UsesKerbs
 from trailbrake.sims import registry
-from trailbrake.simulator import BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator, load_part
+from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall, StopInsisted
 from trailbrake.system.signals import handle_stop_signals
@@ -48,38 +49,48 @@ from trailbrake.version import __version__
 
 
 def drive(
-    spec: DriveSpec,
+    spec: DriveSpec | None = None,
     *,
+    driver: Driver | type[Driver] | str | None = None,
     contents: DriveContents | None = None,
     listener: ProgressListener | None = None,
     view: DriveView | None = None,
-) -> JsonObject:
-    """Drive, and return the summary that `trailbrake drive --json` prints.
+    **names: object,
+) -> DriveResult:
+    """Drive, and return the summary that `drive --json` prints: `drive(driver=Mine(), track="pinegrove", laps=2)`.
 
     Args:
-        spec: the drive.
+        spec: the drive. None: `driver` and `names` say it.
+        driver: a driver, its class, or a name or file as the command line takes them.
         contents: what the drive had at its start and the machine may not have any more: of a recording that is driven
             again. None: files and caches are read.
         listener: receives messages and progress.
         view: receives every tick, and supplies the hands of a HandDriven driver.
+        names: as of `driving.spec.make_spec`: track, car, laps, sim, gain and others.
 
     Raises:
         TrailbrakeError: before the drive, when something is wrong or missing. Once the car moves nothing is
             raised: the summary's `ended` says why a drive stopped early.
     """
+    own = None if isinstance(driver, str) else driver
+    if spec is None:
+        spec = make_spec(driver=driver if own is None else name_driver(own), **names)
+    elif driver is not None or names:
+        raise UsageError("a spec and names beside it", where="drive", got=", ".join(names) or "driver",
+                         hint="spec.with_cars(driver=...) changes a spec")  # fmt: skip
     listener = listener or SilentListener()
     simulator = registry.find(spec.site.sim)
     supervisor = Supervisor()
     # A request: an exception inside of the compiler would be lost, and leave half-made kernels behind.
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED)):
-        prepared = _prepare_drive(simulator, spec, contents, supervisor, listener)
+        prepared = _prepare_drive(simulator, spec, contents, supervisor, listener, own=own)
     if isinstance(prepared.drivers[0], HandDriven) and (view is None or not view.has_hands):
         raise UsageError(f"{prepared.spec.first.driver} is driven from the live page", where="--driver",
                          hint="add --watch")  # fmt: skip
     breakable = BreakableCall()
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
         driven = _drive_cars(prepared, supervisor, listener, view, breakable)
-        return _finish_summary(prepared, driven, listener)
+        return DriveResult(_finish_summary(prepared, driven, listener))
 
 
 class _PreparedDrive(NamedTuple):
@@ -111,6 +122,8 @@ def _prepare_drive(
     contents: DriveContents | None,
     supervisor: Supervisor,
     listener: ProgressListener,
+    *,
+    own: Driver | type[Driver] | None,
 ) -> _PreparedDrive:
     """Check the options, find or load the track and the car, and load and reset the drivers."""
 
@@ -130,7 +143,8 @@ def _prepare_drive(
         spec, live, course = _find_course(simulator, spec, stopped, listener)
         if not spec.first.driver:
             spec = spec.with_cars(driver=choose_default_driver(simulator, course))
-        drivers, course, line = _prepare_drivers(simulator, spec, live, course, contents, listener=listener)
+        drivers = make_drivers(spec, own)
+        course, line = _prepare_drivers(simulator, spec, live, course, drivers, contents=contents, listener=listener)
         if contents is not None:
             check_inputs(contents, spec, course, drivers[0])
         memory = _recall_memory(spec, course, drivers, contents, listener)
@@ -142,16 +156,6 @@ def _prepare_drive(
         raise KeyboardInterrupt
     inputs = describe_inputs(spec, course, drivers, line, memory)
     return _PreparedDrive(simulator, spec, live, course, line, drivers, memory, inputs)
-
-
-def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
-    """Return the name of the driver that drives where the user names none."""
-    if isinstance(course, UnmappedCourse) and simulator.unmapped_driver:
-        return simulator.unmapped_driver
-    doubt = None if course.car is None else course.car.uncertainty
-    if doubt is not None and not doubt.is_verified and simulator.default_driver == BEST_DRIVER:
-        return ESTIMATE_DRIVER
-    return simulator.default_driver
 
 
 def _find_course(
@@ -271,14 +275,13 @@ def _prepare_drivers(
     spec: DriveSpec,
     live: object,
     course: Course,
-    contents: DriveContents | None,
+    drivers: Sequence[Driver],
     *,
+    contents: DriveContents | None,
     listener: ProgressListener,
-) -> tuple[list[Driver], Course, ChosenLine]:
-    """Load the drivers, one per car, check that they fit, and plan; return them and the course with their line."""
+) -> tuple[Course, ChosenLine]:
+    """Check that the drivers fit, plan, and reset them; return the course with their line, and the line."""
     first = spec.first
-    config = Path(first.config) if first.config else None
-    drivers = [load_driver(first.driver, config, first.gain) for _ in spec.cars]
     check_driver_needs(drivers[0], first.driver, simulator, live, spec.site.camera)
     check_course_needs(drivers[0], first.driver, simulator, course)
     course, line = choose_line(course, drivers[0], first, listener.show_message, contents and contents.line)
@@ -300,7 +303,7 @@ def _prepare_drivers(
     except BaseException as error:
         where = raised_at(error) or first.driver
         raise DriverError(f"reset() raised {type(error).__name__}: {describe_value(error)}", where=where) from error
-    return drivers, course, line
+    return course, line
 
 
 def _recall_memory(

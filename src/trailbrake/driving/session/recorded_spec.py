@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from trailbrake.driving.goals import Laps
 from trailbrake.driving.session.drive_inputs import DriveContents, read_contents
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, LiveSite, parse_spec, place_drive
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, LiveSite, make_spec, parse_spec
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
 from trailbrake.record.recording_reader import Recording
@@ -53,13 +52,7 @@ def _rebuild_spec(about: JsonObject, where: str) -> DriveSpec:
     known |= {name: tuple(map(str, known[name])) for name in ("gain", "world") if name in known}
     if known.get("live"):
         known.pop("world", None)
-
-    def pick(*names: str) -> JsonObject:
-        return {name: known[name] for name in names if name in known}
-
-    site, car = place_drive(**pick("sim", "track", "car", "live", "world"))
-    site = replace(site, **pick("camera", *(["seed", "speed"] if isinstance(site, EmbeddedSite) else [])))
-    return DriveSpec(site=site, cars=(replace(car, **pick("driver", "gain")),), goal=Laps(known.get("laps", 2)))
+    return make_spec(**known)
 
 
 def make_like(drive: DriveOfRecording, *, live: bool) -> DriveSpec:
