@@ -6,7 +6,6 @@ was learned: `basis` is a hash of both.
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,7 @@ from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, KeepsMemory
 from trailbrake.system import steady_clock
-from trailbrake.user_files import check_texts, parse_json, read_user_text
+from trailbrake.user_files import check_texts, make_folder, parse_json, read_user_text, write_whole
 
 FORMAT, VERSION = "trailbrake driver memory", 1
 MOST_BYTES = 20_000_000
@@ -78,12 +77,10 @@ def parse_entry(values: object, where: str) -> MemoryEntry:
 
 
 def write_memory(path: Path, entries: list[MemoryEntry]) -> None:
-    """Write the file, whole or not at all; OSError where it cannot be written."""
+    """Write the file, whole or not at all; UsageError where it cannot be written."""
     content = msgspec.to_builtins(_MemoryContent(FORMAT, VERSION, entries))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text(json.dumps(content) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    make_folder(path.parent)
+    write_whole(path, (json.dumps(content) + "\n").encode(), "a driver's memory")
 
 
 class DriverMemory:
@@ -147,7 +144,7 @@ class DriverMemory:
         try:
             others = [other for other in read_memory(self.path) if other.key != self._key]
             write_memory(self.path, [*others, entry])
-        except (OSError, UsageError, DataError) as error:
+        except (UsageError, DataError) as error:
             return f"what was learned is not kept: {error}"
         return ""
 
