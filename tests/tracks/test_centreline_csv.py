@@ -54,6 +54,56 @@ def test_named_columns_may_come_in_any_order():
     assert found.left == pytest.approx(np.full(40, 6.0))
 
 
+def written(header, *columns):
+    return "\n".join([header, *(",".join(map(str, row)) for row in zip(*columns, strict=True))])
+
+
+X, Y, RIGHT, LEFT = np.array(loop()).T
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        written("x,y,width_left,width_right", X, Y, LEFT, RIGHT),
+        written("index,East (m),North (m),Left Width [m],Right Width [m]", range(40), X, Y, LEFT, RIGHT),
+        written(",x_m,y_m,right,left,z_m,", range(40), X, Y, RIGHT, LEFT, 0.0 * X, [""] * 40),
+        written("# x_ft, y_ft, w_right_ft, w_left_ft", *(values / 0.3048 for values in (X, Y, RIGHT, LEFT))),
+        written("x_km,y_km,wr,wl", X / 1000, Y / 1000, RIGHT, LEFT),
+        written('"x_m","y_m","w_tr_right_m","w_tr_left_m"', *([f'"{v:.9f}"'.replace(".", ",") for v in values]
+                                                              for values in (X, Y, RIGHT, LEFT))),
+        written("# a circuit, by somebody\n# s_m,x_m,y_m,w_tr_right_m,w_tr_left_m", X, X, Y, RIGHT, LEFT),
+        written("# x_m,y_m,w_tr_right_m,w_tr_left_m", X + 512_000.0 - X[0], Y + 5_412_345.0, RIGHT, LEFT),
+        written("lon_deg,lat_deg,dist_right,dist_left", 8.0 + np.degrees(X / 6_371_008.8) / 0.6427876096865394,
+                50.0 + np.degrees(Y / 6_371_008.8), RIGHT, LEFT),
+    ],
+)  # fmt: skip
+def test_columns_are_taken_by_their_names_and_units(text):
+    found = parse(text)
+    place = np.column_stack([found.x - found.x[0], found.y - found.y[0]])
+    assert place == pytest.approx(np.column_stack([X - X[0], Y - Y[0]]), abs=1e-3)
+    assert np.column_stack([found.right, found.left]) == pytest.approx(np.column_stack([RIGHT, LEFT]), abs=1e-6)
+
+
+@pytest.mark.parametrize(("header", "half"), [("x,y,track_width", 4.0), ("x_m,y_m,half_width_m", 8.0)])
+def test_one_width_is_of_both_sides(header, half):
+    found = parse(written(header, X, Y, 8.0 + 0.0 * X))
+    assert (found.right, found.left) == (pytest.approx(half), pytest.approx(half))
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("a,b,c,d", "t.csv:1: columns that are not understood, expected x and y .*, got a, b, c, d"),
+        ("x_m,y_m,right,z_m", "columns that are not understood"),
+        ("x_m,x_m,right,left", "two columns for x, got x_m and x_m"),
+        ("x_m,easting,right,left", "two columns for x, got x_m and easting"),
+    ],
+)
+def test_a_header_that_is_not_understood_is_refused(header, said):
+    with pytest.raises(DataError, match=said):
+        parse(written(header, X, Y, RIGHT, LEFT))
+
+
 def changed(k, column, cell):
     lines = csv(loop()).splitlines()
     cells = lines[k].split(",")
@@ -78,12 +128,12 @@ def there_and_back():
         ("", "t.csv: no points"),
         ("\n\n# nothing\n", "no points"),
         (csv(loop()[:3]), "too few points, expected 8 or more, got 3"),
-        (changed(7, 0, "abc"), r"t.csv:8: x_m is no usable number.*'abc'"),
-        (changed(7, 1, "nan"), "t.csv:8: y_m is no usable number"),
-        (changed(7, 2, "inf"), "t.csv:8: w_tr_right_m is no usable number"),
-        (changed(7, 0, "1e30"), "t.csv:8: x_m is no usable number"),
-        (changed(7, 3, "1e5"), "t.csv:8: w_tr_left_m is no usable number"),
-        (changed(7, 0, ""), "t.csv:8: x_m is no usable number"),
+        (changed(7, 0, "abc"), r"t.csv:8: x is no usable number.*'abc'"),
+        (changed(7, 1, "nan"), "t.csv:8: y is no usable number"),
+        (changed(7, 2, "inf"), "t.csv:8: right is no usable number"),
+        (changed(7, 0, "1e30"), "t.csv:8: x is no usable number"),
+        (changed(7, 3, "1e5"), "t.csv:8: left is no usable number"),
+        (changed(7, 0, ""), "t.csv:8: x is no usable number"),
         (changed(7, 2, "-1"), "t.csv:8: negative width"),
         (changed(7, 2, "1,7"), r"t.csv:8: wrong number of columns, expected 4 .*got 5"),
         (csv([row[:2] for row in loop()], header=""), "t.csv:2: wrong number of columns"),

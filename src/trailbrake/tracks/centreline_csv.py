@@ -1,14 +1,19 @@
-"""Files of centreline points (`x_m,y_m,w_tr_right_m,w_tr_left_m`): text in, checked points out.
+"""Files of centreline points: text in, checked points out. Every fault is one DataError that names file and line.
 
-Every fault is one DataError that names file and line.
+Columns that have names are taken by their names and units (`column_names.py`); without a header they are
+`x_m,y_m,w_tr_right_m,w_tr_left_m`. Latitude and longitude become m east and north of the first point, and places
+beyond MAX_COORDINATE (UTM) m from the first point's whole 100 km.
 """
 
+import csv
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from trailbrake.errors import DataError
+from trailbrake.tracks.column_names import Column, find_columns
 from trailbrake.tracks.geometry import Array, first_crossing
 from trailbrake.user_files import decode_user_text
 
@@ -22,6 +27,11 @@ MIN_WIDTH = 2.5  # m, a car and some 0.1 m on either side
 MAX_WIDTH = 250.0  # m on either side
 MAX_GAP = 120.0  # m between neighbouring points
 MAX_COORDINATE = 1e6  # m
+EARTH_RADIUS = 6_371_008.8  # m, mean of WGS 84
+_UTM_STEP = 1e5  # m
+_MAX_UTM = 1e7  # m: northings of the southern half
+_LIMITS = {"x": (_MAX_UTM, "m"), "y": (_MAX_UTM, "m"), "longitude": (180.0, "degrees"), "latitude": (90.0, "degrees")}
+_BY_PLACE = {name: Column(index, 1.0) for index, name in enumerate(("x", "y", "right", "left"))}
 _SAME = 0.01  # m, points nearer than this are one point
 _REVERSAL = math.radians(150.0)  # a turn from one chord to the next that no road makes
 
@@ -64,6 +74,9 @@ def parse_points(data: bytes, where: str) -> CentrelinePoints:
 
 
 def _split_cells(line: str) -> list[str]:
+    if '"' in line:
+        cells = next(csv.reader([line], delimiter=";" if ";" in line else ",", skipinitialspace=True))
+        return [cell.strip().replace(",", ".") for cell in cells]  # a comma that is left is a decimal one
     if ";" in line:  # the CSV of countries with a decimal comma
         return [cell.strip().replace(",", ".") for cell in line.split(";")]
     return [cell.strip() for cell in line.split("," if "," in line else None)]
@@ -79,48 +92,65 @@ def _parse_number(cell: str) -> float | None:
 def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int]]:
     rows: list[list[float]] = []
     lines: list[int] = []
-    order: list[int] | None = None
-    width = len(COLUMNS)
+    columns, width = dict(_BY_PLACE), len(COLUMNS)
+    is_named = False
     for number, raw in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         line = raw.strip()
-        header = line.startswith("#") or (not rows and order is None and not any(c in "0123456789" for c in line[:1]))
         if not line:
             continue
-        if header:
-            names = [name.lower() for name in _split_cells(line.lstrip("# "))]
-            if set(COLUMNS) <= set(names):
-                order, width = [names.index(name) for name in COLUMNS], len(names)
-                continue
-            if line.startswith("#") or all(_parse_number(name) is None for name in names):
-                continue
+        is_comment, cells = line.startswith("#"), _split_cells(line.lstrip("# "))
+        if is_comment or not (rows or is_named or any(_parse_number(cell) is not None for cell in cells)):
+            while cells and not cells[-1]:  # trailing separators
+                cells.pop()
+            named = None if is_named or rows else find_columns(cells, f"{where}:{number}", is_comment=is_comment)
+            if named is not None:
+                columns, width, is_named = named, len(cells), True
+            continue
         if len(rows) >= MAX_POINTS:
             raise DataError("too many points", where=f"{where}:{number}", expected=f"{MAX_POINTS} at most")
-        rows.append(_parse_row(_split_cells(line), order, width, f"{where}:{number}"))
+        rows.append(_parse_row(cells, columns, width, f"{where}:{number}"))
         lines.append(number)
     if not rows:
         raise DataError("no points", where=where, expected=f"lines of {','.join(COLUMNS)}", got="an empty track")
-    return rows, lines
+    return _place_rows(rows, "latitude" in columns), lines
 
 
-def _parse_row(cells: list[str], order: list[int] | None, width: int, where: str) -> list[float]:
+def _parse_row(cells: list[str], columns: Mapping[str, Column], width: int, where: str) -> list[float]:
     while len(cells) > width and not cells[-1]:  # trailing separators
         cells.pop()
     if len(cells) != width:
-        columns = ",".join(COLUMNS)
-        raise DataError("wrong number of columns", where=where, expected=f"{width} ({columns})", got=str(len(cells)))
+        raise DataError("wrong number of columns", where=where, expected=f"{width} ({','.join(COLUMNS)})",
+                        got=str(len(cells)), hint="a header line names other columns")  # fmt: skip
     values: list[float] = []
-    for name, cell in zip(COLUMNS, (cells[i] for i in order) if order else cells, strict=True):
-        value = _parse_number(cell)
-        limit = MAX_COORDINATE if name in ("x_m", "y_m") else MAX_WIDTH
-        if value is None or not abs(value) <= limit:  # NaN fails the comparison too
-            raise DataError(f"{name} is no usable number", where=where, expected=f"m, within {limit:g}", got=repr(cell))
-        values.append(value)
+    for name, column in columns.items():
+        value = _parse_number(cells[column.number])
+        limit, unit = _LIMITS.get(name, (MAX_WIDTH, "m"))
+        if value is None or not abs(value * column.factor) <= limit:  # NaN fails the comparison too
+            raise DataError(f"{name} is no usable number", where=where, expected=f"{unit}, within {limit:g}",
+                            got=repr(cells[column.number]))  # fmt: skip
+        values.append(value * column.factor)
+    if "width" in columns:
+        values[2] *= 0.5
+    if len(values) == 3:
+        values.append(values[2])
     if values[2] < 0.0 or values[3] < 0.0:
         raise DataError("negative width", where=where, expected="distances to the edges", got=f"{min(values[2:])} m")
     if values[2] + values[3] < MIN_WIDTH:
         got = f"{values[2] + values[3]:.2f} m"
         raise DataError("road narrower than a car", where=where, expected=f"{MIN_WIDTH} m or more", got=got)
     return values
+
+
+def _place_rows(rows: list[list[float]], in_degrees: bool) -> list[list[float]]:
+    """Return rows with places in m, near enough to zero."""
+    x, y = rows[0][:2]
+    if in_degrees:
+        east = EARTH_RADIUS * math.cos(math.radians(y))
+        return [[math.radians(row[0] - x) * east, math.radians(row[1] - y) * EARTH_RADIUS, *row[2:]] for row in rows]
+    if max(abs(x), abs(y)) <= MAX_COORDINATE:
+        return rows
+    x, y = (math.floor(value / _UTM_STEP) * _UTM_STEP for value in (x, y))
+    return [[row[0] - x, row[1] - y, *row[2:]] for row in rows]
 
 
 def _check_shape(points: CentrelinePoints, where: str) -> None:
