@@ -6,6 +6,7 @@ first used, so that importing the package costs nothing.
 
 from typing import TYPE_CHECKING, Any
 
+from trailbrake.env.names import register_when_imported
 from trailbrake.version import __version__
 
 __all__ = [
@@ -67,3 +68,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+register_when_imported()

@@ -6,7 +6,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import trailbrake.env.gym  # noqa: F401 - registers
-from trailbrake.env.camera_gym import NAME, CameraEnv, CameraVectorEnv
+from trailbrake.env.camera_gym import CameraEnv, CameraVectorEnv
+from trailbrake.env.names import CAMERA as NAME
 from trailbrake.errors import UsageError
 
 

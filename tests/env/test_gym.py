@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import warnings
 
 import gymnasium
 import numpy as np
@@ -19,7 +20,9 @@ from trailbrake.observe.features import Feature
 @pytest.mark.parametrize("name", [name for name, entry in ENVIRONMENTS.items() if not entry.link])
 def test_gymnasium_finds_nothing_wrong(name):
     env = gymnasium.make(name, disable_env_checker=True)
-    check_env(env.unwrapped)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="no window")
+        check_env(env.unwrapped)
     env.close()
 
 
@@ -33,8 +36,11 @@ def test_options_may_be_changed_by_name():
     assert info["why"] == "limit"
     with pytest.raises(UsageError, match="did you mean track"):
         change_options(RaceOptions(), {"tracks": "hartmoor"})
-    with pytest.raises(UsageError, match="no pictures"):
-        RaceEnv(render_mode="human")
+    with pytest.raises(UsageError, match="no such pictures, expected None, rgb_array, human"):
+        RaceEnv(render_mode="ansi")
+    with pytest.raises(UsageError, match="no such option of a reset"):
+        env.reset(options={"track": "oval"})
+    env.reset(options={})
 
 
 def test_the_single_environment_is_the_batch_of_one():
@@ -131,3 +137,31 @@ def test_a_live_environment_needs_the_road_of_the_game(track):
     for name in names:
         with pytest.raises(UsageError, match="needs the road that the game has loaded"):
             make_named(name, live=True, **track)
+
+
+HABIT = """
+import sys
+{first}
+{second}
+assert "numba" not in sys.modules and "trailbrake.env.gym" not in sys.modules
+env = gymnasium.make("trailbrake/Race-v0", render_mode="rgb_array", limit=0.05)
+env.reset(seed=1)
+print(env.render().shape, env.metadata["render_fps"])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "order", [("import trailbrake", "import gymnasium"), ("import gymnasium", "import trailbrake")]
+)
+def test_the_names_are_known_after_either_import(order):
+    code = HABIT.format(first=order[0], second=order[1])
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.strip() == "(480, 720, 3) 100", ran.stderr
+
+
+@pytest.mark.slow
+def test_a_process_that_imports_gymnasium_alone_finds_it_by_the_package():
+    code = "import gymnasium; print(gymnasium.make('trailbrake:trailbrake/Race-v0').reset(seed=1)[0].shape)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.strip() == "(21,)", ran.stderr

@@ -1,3 +1,5 @@
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
@@ -106,7 +108,9 @@ def test_a_live_episode_begins_on_the_road_where_no_command_can_put_the_car_ther
 @pytest.mark.slow
 def test_gymnasium_finds_nothing_wrong_with_the_wire():
     env = gymnasium.make("trailbrake/Link-v0", disable_env_checker=True)
-    check_env(env.unwrapped)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="no window")
+        check_env(env.unwrapped)
     env.close()
 
 

@@ -1,6 +1,7 @@
-"""`MapFrames`: a car on its way as pictures: the road around it, heading up, and the whole road with its path."""
+"""`MapFrames`: cars on a road as pictures: the road around the first, heading up, and the whole road with its path."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,44 +15,43 @@ AHEAD = 0.68  # place of the car in it, share of its height from the top
 CAR = ((2.3, 0.95), (2.3, -0.95), (-2.3, -0.95), (-2.3, 0.95))  # m, corners from the car's middle
 _SCALE = 2  # pictures are drawn larger and reduced: smooth edges
 _GROUND, _ASPHALT, _EDGE, _TEXT, _QUIET = (38, 50, 42), (84, 86, 92), (232, 232, 226), (240, 240, 236), (150, 156, 150)
-_CAR, _SLOW, _FAST = (255, 196, 0), (222, 73, 60), (70, 190, 120)
+_CAR, _OTHER, _SLOW, _FAST = (255, 196, 0), (120, 170, 255), (222, 73, 60), (70, 190, 120)
+_FASTEST = 70.0  # m/s that the colour of speed ends at
+TRAIL_S, MOST_TRAIL = 3.0, 1000  # s, and pictures, of the path behind the car
 _MARGIN, _TOP = 16, 118  # pixels around the map of the whole road, and of the text above it
 
 Array = NDArray[np.float64]
 
 
-class DrivenPath(NamedTuple):
-    """Where a car was: arrays of equal length.
+class CarPlace(NamedTuple):
+    """Where a car is.
 
     Attributes:
-        time: s.
         x, y: m, world.
         yaw: rad, world.
         speed: m/s.
     """
 
-    time: Array
-    x: Array
-    y: Array
-    yaw: Array
-    speed: Array
+    x: float
+    y: float
+    yaw: float
+    speed: float
 
 
 class MapFrames:
-    """Draws a path on a road.
+    """Draws cars on a road, one picture after the other.
 
     Args:
         left, right: (n, 2 or more) x, y of the road's edges, m, world.
         closed: whether the last row is followed by the first.
-        path: what is driven.
         title: shown in every picture.
     """
 
-    def __init__(self, left: Array, right: Array, closed: bool, path: DrivenPath, title: str) -> None:
+    def __init__(self, left: Array, right: Array, closed: bool, title: str) -> None:
         rows = np.arange(len(left) + closed) % len(left)
         self._left, self._right = left[rows, :2], right[rows, :2]
-        self._path, self._title = path, title
-        self._fastest = max(float(np.nanmax(path.speed)), 1.0)
+        self._title = title
+        self._path: list[tuple[float, CarPlace]] = []
         self._large, self._small = ImageFont.load_default(26 * _SCALE), ImageFont.load_default(15 * _SCALE)
         points = np.concatenate([self._left, self._right])
         self._low, extent = points.min(axis=0), np.ptp(points, axis=0)
@@ -60,25 +60,31 @@ class MapFrames:
         self._corner = np.array([VIEW + _MARGIN, _TOP]) + 0.5 * (room - extent * self._per_metre)
         self._height = float(extent[1])
         self._overview = self._draw_overview()
-        self._drawn = 0  # rows of the path that the overview has
 
-    def draw_frame(self, row: int) -> NDArray[np.uint8]:
-        """Return the picture (HEIGHT, WIDTH, 3) uint8 at a row of the path; rows must not decrease between calls."""
-        path, overview = self._path, ImageDraw.Draw(self._overview)
-        for k in range(max(self._drawn, 1), row + 1):
-            ends = self._place_on_overview(np.array([path.x[k - 1 : k + 1], path.y[k - 1 : k + 1]]).T)
-            overview.line(ends, _mix_colour(path.speed[k] / self._fastest), 3 * _SCALE)
-        self._drawn = max(self._drawn, row + 1)
+    def draw_frame(self, time: float, cars: Sequence[CarPlace]) -> NDArray[np.uint8]:
+        """Return the picture (HEIGHT, WIDTH, 3) uint8 of a moment.
+
+        Args:
+            time: s; it does not decrease from one picture to the next.
+            cars: the first is the one that is followed, and leaves its path.
+        """
+        car = cars[0]
+        if self._path:
+            before = self._path[-1][1]
+            ends = self._place_on_overview(np.array([before[:2], car[:2]]))
+            ImageDraw.Draw(self._overview).line(ends, _mix_colour(car.speed / _FASTEST), 3 * _SCALE)
+        self._path.append((time, car))
         picture = self._overview.copy()
         draw = ImageDraw.Draw(picture)
-        ((x, y),) = self._place_on_overview(np.array([[path.x[row], path.y[row]]]))
         radius = 5 * _SCALE
-        draw.ellipse((x - radius, y - radius, x + radius, y + radius), _CAR)
+        for other, colour in ((each, _CAR if each is car else _OTHER) for each in reversed(cars)):
+            ((x, y),) = self._place_on_overview(np.array([other[:2]]))
+            draw.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
         left = (VIEW + _MARGIN) * _SCALE
         draw.text((left, 12 * _SCALE), self._title, _QUIET, self._small)
-        draw.text((left, 36 * _SCALE), f"{3.6 * path.speed[row]:.0f} km/h", _TEXT, self._large)
-        draw.text((left, 74 * _SCALE), f"{path.time[row] - path.time[0]:.2f} s", _TEXT, self._large)
-        picture.paste(self._draw_surroundings(row), (0, 0))
+        draw.text((left, 36 * _SCALE), f"{3.6 * car.speed:.0f} km/h", _TEXT, self._large)
+        draw.text((left, 74 * _SCALE), f"{time:.2f} s", _TEXT, self._large)
+        picture.paste(self._draw_surroundings(cars), (0, 0))
         return np.asarray(picture.reduce(_SCALE))
 
     def _draw_overview(self) -> Image.Image:
@@ -93,9 +99,9 @@ class MapFrames:
         pixels = np.stack([self._corner[0] + x, self._corner[1] + self._height * self._per_metre - y], axis=1) * _SCALE
         return [(float(x), float(y)) for x, y in pixels]
 
-    def _draw_surroundings(self, row: int) -> Image.Image:
-        path, size = self._path, VIEW * _SCALE
-        centre, yaw = np.array([path.x[row], path.y[row]]), float(path.yaw[row])
+    def _draw_surroundings(self, cars: Sequence[CarPlace]) -> Image.Image:
+        car, size = cars[0], VIEW * _SCALE
+        centre, yaw = np.array(car[:2]), car.yaw
         ahead, side = np.array([math.cos(yaw), math.sin(yaw)]), np.array([-math.sin(yaw), math.cos(yaw)])
         per_metre = size / SHOWN
 
@@ -111,11 +117,14 @@ class MapFrames:
             draw.polygon(_list_points(np.concatenate([left, right[::-1]])), _ASPHALT)
             for edge in (left, right):
                 draw.line(_list_points(edge), _EDGE, 2 * _SCALE)
-        begin = max(int(np.searchsorted(path.time, path.time[row] - 3.0)), 0)
-        trail = place(np.stack([path.x[begin : row + 1], path.y[begin : row + 1]], axis=1))
+        now = self._path[-1][0]
+        trail = place(np.array([each[:2] for time, each in self._path[-MOST_TRAIL:] if time > now - TRAIL_S]))
         if len(trail) > 1:
-            draw.line(_list_points(trail), _mix_colour(path.speed[row] / self._fastest), 2 * _SCALE)
-        draw.polygon(_list_points(place(centre + np.array(CAR) @ np.stack([ahead, side]))), _CAR)
+            draw.line(_list_points(trail), _mix_colour(car.speed / _FASTEST), 2 * _SCALE)
+        for other in reversed(cars):
+            turn = np.array([[math.cos(other.yaw), math.sin(other.yaw)], [-math.sin(other.yaw), math.cos(other.yaw)]])
+            corners = np.array(other[:2]) + np.array(CAR) @ turn
+            draw.polygon(_list_points(place(corners)), _CAR if other is car else _OTHER)
         return picture
 
 

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.analysis.map_frames import CarPlace
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.env.options import RANDOM, RaceOptions
+from trailbrake.env.race_pictures import RaceView
 from trailbrake.env.road_worlds import RoadWorlds
 from trailbrake.errors import UsageError
 from trailbrake.kernels.thread_team import Team
@@ -155,6 +157,13 @@ class RaceBatch:
         rows = [worlds.features[feature, : worlds.n : worlds.stride] for worlds, _, _ in self._road_worlds]
         values: Array = np.concatenate(rows)
         return values
+
+    def view_race(self) -> RaceView:
+        """Return the road, the time and the cars of the first learner, for pictures."""
+        worlds, features = self._road_worlds[0][0], self._road_worlds[0][0].features
+        rows = features[[Feature.X, Feature.Y, Feature.YAW, Feature.VELOCITY_X], : worlds.group_size]
+        cars = [CarPlace(*map(float, column)) for column in rows.T]
+        return RaceView(worlds.track, float(features[Feature.TIME, 0]), cars)
 
     def end_name(self, code: int) -> str:
         """Return the name of an end by its code from `step`; "" for 0, "limit" for -1."""

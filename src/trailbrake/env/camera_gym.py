@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.env.camera import CameraBatch, CameraOptions
-from trailbrake.env.learner_batch import restart_ended
+from trailbrake.env.learner_batch import refuse_reset_options, restart_ended
 from trailbrake.errors import UsageError, suggest_names
 
 try:
@@ -19,7 +19,6 @@ except ImportError as error:
         "gymnasium is missing", where="trailbrake.env.camera_gym", hint='pip install "trailbrake[rl]"'
     ) from error
 
-NAME = "trailbrake/Trend96-v0"
 Info: TypeAlias = dict[str, Any]
 
 
@@ -41,7 +40,7 @@ def _camera_spaces(core: CameraBatch) -> tuple[gymnasium.spaces.Box, gymnasium.s
 class CameraEnv(gymnasium.Env[Any, Any]):
     """One learner of a `CameraBatch`; `changes` are options of `CameraOptions` by name."""
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012 - Gymnasium's own declaration
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - Gymnasium's own declaration
 
     def __init__(self, *, render_mode: str | None = None, **changes: Any) -> None:
         if render_mode not in (None, "rgb_array"):
@@ -53,6 +52,7 @@ class CameraEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[NDArray[np.uint8], Info]:
         """Start an episode. No `options` exist."""
+        refuse_reset_options(options)
         super().reset(seed=seed)
         return self.core.reset(seed)[0], {}
 
@@ -83,6 +83,7 @@ class CameraVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self, *, seed: int | Sequence[int] | None = None, options: Info | None = None
     ) -> tuple[NDArray[np.uint8], Info]:
         """Start all episodes. No `options` exist."""
+        refuse_reset_options(options)
         super().reset(seed=seed if isinstance(seed, int) else None)
         return self.core.reset(seed), {}
 
@@ -90,11 +91,3 @@ class CameraVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Make one step; `learner_batch.restart_ended` describes the info."""
         out, rewards, ends = self.core.step(actions)
         return out, rewards, ends > 0, ends < 0, restart_ended(self.core, out, ends, {}) if ends.any() else {}
-
-
-if NAME not in gymnasium.registry:
-    gymnasium.register(
-        NAME,
-        entry_point="trailbrake.env.camera_gym:CameraEnv",
-        vector_entry_point="trailbrake.env.camera_gym:CameraVectorEnv",
-    )

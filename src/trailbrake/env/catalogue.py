@@ -81,12 +81,16 @@ Generated from the declarations in `src/trailbrake/observe/` and `src/trailbrake
 
 ```python
 import gymnasium
-import trailbrake.env.gym  # registers the names below; needs `pip install "trailbrake[rl]"`
+import trailbrake  # Gymnasium knows the names below then; needs `pip install "trailbrake[rl]"`
 
 env = gymnasium.make("trailbrake/Race-v0", track="hartmoor", rewards=("progress", "off_track"))
 envs = gymnasium.make_vec("trailbrake/Race-v0", num_envs=4096, vectorization_mode="vector_entry_point", threads=2)
 ```
 
+* A process that does not import trailbrake, as a spawned worker, finds an environment as
+  `trailbrake:trailbrake/Race-v0`.
+* `render_mode="rgb_array"` gives pictures of the road around the car and of the whole road, for `RecordVideo` and
+  others; `"human"` shows them in a window, and warns once where there is none.
 * `trailbrake.env.batch.RaceBatch` is the same without Gymnasium: it takes and returns NumPy arrays.
 * The vector environment restarts a car in the step in which its episode ends (`metadata["autoreset_mode"]` is
   `AutoresetMode.SAME_STEP`). It returns the first observation of the next episode; `infos["final_obs"]` has the last

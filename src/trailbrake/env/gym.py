@@ -7,12 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import trailbrake.env.camera_gym  # noqa: F401 - registers its own
 from trailbrake.env.batch import RaceBatch
 from trailbrake.env.catalogue import ENVIRONMENTS
-from trailbrake.env.learner_batch import restart_ended
+from trailbrake.env.learner_batch import refuse_reset_options, restart_ended
 from trailbrake.env.link import LinkRace
+from trailbrake.env.names import register_names
 from trailbrake.env.options import RANDOM, RaceOptions
+from trailbrake.env.race_pictures import MODES, RacePictures
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import TaskSpec
@@ -53,26 +54,29 @@ class RaceEnv(gymnasium.Env[Any, Any]):
 
     Args:
         options: the environment; None for the defaults.
-        render_mode: None; there are no pictures.
+        render_mode: "rgb_array": `render` returns a picture of the road; "human": each step is shown in a window.
         core: a `LinkRace` to drive instead of an own world.
         changes: options to change, by name.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own declaration
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 100}  # noqa: RUF012 - Gymnasium's own
 
     def __init__(
         self,
         options: RaceOptions | None = None,
         *,
-        render_mode: None = None,
+        render_mode: str | None = None,
         core: LinkRace | None = None,
         **changes: Any,
     ) -> None:
-        if render_mode is not None:
-            raise UsageError("no pictures", where="render_mode", expected="None", got=repr(render_mode))
-        self.render_mode = None
+        if render_mode not in (None, *MODES):
+            raise UsageError("no such pictures", where="render_mode", expected=f"None, {', '.join(MODES)}",
+                             got=repr(render_mode))  # fmt: skip
+        self.render_mode = render_mode
         self.core: RaceBatch | LinkRace = core or RaceBatch(change_options(options or RaceOptions(), changes), 1)
         program = self.core.task
+        self.metadata = {**self.metadata, "render_fps": round(1.0 / self.core.options.period)}
+        self._pictures = None if render_mode is None else RacePictures(self.core.view_race)
         self.observation_space, self.action_space = spaces_of(program)
         # A step allocates nothing but the observation that it returns.
         self._action_shape, self._size = (program.action.width,), (1, program.width)
@@ -82,8 +86,21 @@ class RaceEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Rows, Info]:
         """Start an episode, as `RaceBatch.reset` does. No `options` exist."""
+        refuse_reset_options(options)
         super().reset(seed=seed)
-        return self.core.reset(seed)[0], self._signal_info()
+        out = self.core.reset(seed)[0]
+        if self.render_mode == "human":
+            self.render()
+        return out, self._signal_info()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return the road around the car and the whole road (480, 720, 3) uint8; "human": show it, and return None."""
+        if self._pictures is None:
+            return None
+        if self.render_mode == "human":
+            self._pictures.show_picture()
+            return None
+        return self._pictures.draw_picture()
 
     def _signal_info(self) -> Info:
         """Return the selected signals of a wire as `signals` of an info; nothing where none are selected."""
@@ -104,10 +121,14 @@ class RaceEnv(gymnasium.Env[Any, Any]):
         info = self._signal_info() if self._has_signals else {}
         if code:
             info["why"] = self.core.end_name(code)
+        if self.render_mode == "human":
+            self.render()
         return out[0], self._reward.item(), code > 0, code < 0, info
 
     def close(self) -> None:
-        """End the threads, or close the link."""
+        """End the threads, or close the link and the window."""
+        if self._pictures is not None:
+            self._pictures.close()
         self.core.close()
 
 
@@ -134,6 +155,7 @@ class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Rows, Info]:
         """Start all episodes, as `RaceBatch.reset` does. No `options` exist."""
+        refuse_reset_options(options)
         super().reset(seed=seed if isinstance(seed, int) else None)
         return self.core.reset(seed), {}
 
@@ -159,17 +181,17 @@ class RaceVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.core.close()
 
 
-def make_named(name: str, **changes: Any) -> RaceEnv:
+def make_named(name: str, *, render_mode: str | None = None, **changes: Any) -> RaceEnv:
     """Return the environment called `name` in `ENVIRONMENTS`, with options changed."""
     entry = _find_environment(name)
     if not entry.link:
-        return RaceEnv(change_options(entry.options, changes))
+        return RaceEnv(change_options(entry.options, changes), render_mode=render_mode)
     if changes.get("live") and changes.get("track", RANDOM) == RANDOM:
         raise UsageError("a live environment needs the road that the game has loaded", where=f"{name}, track",
                          expected='its name or file, as track="road.csv"',
                          hint="`trailbrake learn --live` maps it")  # fmt: skip
     link = {key: changes.pop(key) for key in _LINK_OPTIONS if key in changes}
-    return RaceEnv(core=LinkRace(change_options(entry.options, changes), **link))
+    return RaceEnv(core=LinkRace(change_options(entry.options, changes), **link), render_mode=render_mode)
 
 
 def make_named_vector(num_envs: int = 1, *, name: str, threads: int = 1, **changes: Any) -> RaceVectorEnv:
@@ -183,11 +205,4 @@ def _find_environment(name: str) -> Any:
     return ENVIRONMENTS[name]
 
 
-for _name, _environment in ENVIRONMENTS.items():
-    if _name not in gymnasium.registry:
-        gymnasium.register(
-            _name,
-            entry_point="trailbrake.env.gym:make_named",
-            vector_entry_point=None if _environment.link else "trailbrake.env.gym:make_named_vector",
-            kwargs={"name": _name},
-        )
+register_names(gymnasium)

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.errors import UsageError
+
 Ints = NDArray[np.int64]
 
 
@@ -61,3 +63,10 @@ def restart_ended(
         info |= {name: values * mask, f"_{name}": mask}
     batch.restart(ended, out)
     return {"final_obs": final, "_final_obs": mask, "final_info": info, "_final_info": mask}
+
+
+def refuse_reset_options(options: object) -> None:
+    """Raise UsageError for options of a `reset` that has none."""
+    if options:
+        raise UsageError("no such option of a reset", where="options", expected="none", got=str(options),
+                         hint="options of an environment go to `make`")  # fmt: skip

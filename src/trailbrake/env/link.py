@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.analysis.map_frames import CarPlace
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
@@ -19,6 +20,7 @@ from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
 from trailbrake.driving.supervised.supervised_car import open_car
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
+from trailbrake.env.race_pictures import RaceView
 from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
 from trailbrake.observe.state_observer import StateObserver
@@ -124,6 +126,12 @@ class LinkRace:
         """The selected signals of the newest sample, by name."""
         values = self._state.signals
         return {name: values[name] for name in values}
+
+    def view_race(self) -> RaceView:
+        """Return the road, the time and the car, for pictures."""
+        state = self._state
+        car = CarPlace(state.x, state.y, state.yaw, state.speed)
+        return RaceView(self.tracks[0], state.time, [car])
 
     @property
     def state(self) -> CarState:
