@@ -51,3 +51,18 @@ def test_training_beats_driving_at_random():
         policy = example.train(steps=200_000)
     # 64 drives at random go 10 to 30 m; a policy that stays on the road goes some hundred in 20 s.
     assert example.distance(policy) > at_random + 100.0
+
+
+def test_the_first_line_of_habit():
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import SubprocVecEnv, VecNormalize
+
+    made = make_vec_env("trailbrake/Race-v0", n_envs=2, seed=1)
+    PPO("MlpPolicy", VecNormalize(made), n_steps=32, batch_size=32).learn(64)
+    assert made.render().shape[2] == 3
+    made.close()
+    apart = make_vec_env("trailbrake:trailbrake/Race-v0", n_envs=2, seed=1, vec_env_cls=SubprocVecEnv,
+                         vec_env_kwargs={"start_method": "spawn"})  # fmt: skip
+    assert apart.reset().shape == (2, 21)
+    apart.close()
