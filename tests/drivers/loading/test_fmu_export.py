@@ -8,11 +8,11 @@ import pytest
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers import speed_hold
 from trailbrake.drivers.loading import fmu_export as fmi
-from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.drivers.loading.driver_registry import driver_names, load_driver
 from trailbrake.drivers.loading.fmu_export import DriverModel, export_fmu
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.stepping import connect
-from trailbrake.errors import DataError, UsageError
+from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.state import CarState
 
@@ -284,3 +284,22 @@ def test_a_file_that_reads_torques_and_sends_free_values_does_so_in_drives_loops
             assert answer.custom[0] == state.speed
             sim.step(answer)
         assert sim.state.signals["beamng.wheel_rr.braking_torque"] == sim.state.wheels[3].brake_torque
+
+
+NO_NUMBERS = "an FMU's inputs are numbers"
+
+
+@pytest.mark.fmi
+@pytest.mark.slow
+@pytest.mark.parametrize("name", driver_names())
+def test_every_driver_is_a_valid_fmu_or_is_refused_in_one_line(name, tmp_path):
+    needs = load_driver(name).NEEDS
+    if needs & {"image", "line_ahead"} or name == "convoy":  # the other cars
+        with pytest.raises(TrailbrakeError, match=NO_NUMBERS):
+            export_fmu(name, tmp_path, "proving_ground", "hatchback")
+        return
+    made = export_fmu(name, tmp_path, "proving_ground", "hatchback")  # FMPy's validator judges it
+    driver = load_driver(str(made.path))
+    driver.reset(None)
+    at_rest = dict.fromkeys(("x", "y", "z", "yaw", "speed", "velocity_x", "velocity_y", "yaw_rate"), 0.0)
+    assert math.isfinite(driver.act(CarState(**at_rest, acceleration_y=0.0, driving_line=0.0, gear=1), 0.0).throttle)

@@ -11,7 +11,9 @@ The FMU holds Python code and runs it in the interpreter that loads it, which mu
 
 import inspect
 import math
+import re
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -28,7 +30,7 @@ from trailbrake.drivers.loading.driver_registry import (
 )
 from trailbrake.drivers.loading.field_reads import CLOCK_FIELDS, find_read_fields
 from trailbrake.drivers.loading.fmu import OPTIONAL, UNUSED
-from trailbrake.errors import UsageError
+from trailbrake.errors import DataError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
@@ -38,6 +40,7 @@ from trailbrake.state.fields import Quantity, declared_quantities
 from trailbrake.state.signals import SignalValues, is_signal_name
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, RecordColumn, controls_row, state_from_row
 from trailbrake.tracks.track_library import load_track
+from trailbrake.user_files import write_whole
 
 _CONTROLS_BY_NAME = {f"controls.{column.name}": column for column in CONTROL_COLUMNS}
 _NOT_COLUMNS = frozenset({"others", "image", "line_ahead"})
@@ -278,13 +281,14 @@ def export_fmu(driver: str, out: Path, track: str, car: str) -> ExportedFmu:
         car: what `--car` takes; as `track`.
 
     Raises:
-        UsageError: PythonFMU3 is missing, or there is no such driver, track or car.
+        UsageError: PythonFMU3 or FMPy is missing, or there is no such driver, track or car.
         TrailbrakeError: one of them cannot be used.
     """
     try:
+        import fmpy  # noqa: F401 - judges what was built
         from pythonfmu3 import FmuBuilder
     except ImportError as error:
-        raise UsageError("exporting FMUs needs PythonFMU3", where="export-fmu",
+        raise UsageError("exporting FMUs needs PythonFMU3 and FMPy", where="export-fmu",
                          hint='pip install "trailbrake[fmi]"') from error  # fmt: skip
     # Errors of the driver are one line here and many in the builder.
     used = DriverModel(driver, track, car).find_optional_fields()
@@ -301,12 +305,42 @@ def export_fmu(driver: str, out: Path, track: str, car: str) -> ExportedFmu:
         built = FmuBuilder.build_FMU(
             script, dest=Path(folder) / "built", project_files=[file for _, file in packed if file]
         )
+        _mend_description(Path(built))
+        _validate_fmu(Path(built))
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(Path(built).read_bytes())
+        write_whole(target, Path(built).read_bytes(), "the FMU")
     needed = (*(name for name in model.inputs if name not in model.optional),
               *(f"signals.{name}" for name in model.signals))  # fmt: skip
     optional = tuple(name for name in model.inputs if name in model.optional)
     return ExportedFmu(target, needed, optional, tuple(sorted(used & _NOT_COLUMNS)))
+
+
+def _mend_description(path: Path) -> None:
+    """Write a model description as the standard has it.
+
+    Gains that are NaN are `NaN` of XML Schema, not Python's `nan`; names with a part that begins with a digit
+    (`signals.beamng.custom.1`) are not of the structured naming convention.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = {info: archive.read(info) for info in archive.infolist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in members.items():
+            if info.filename == "modelDescription.xml":
+                data = data.replace(b'start="nan"', b'start="NaN"').replace(b'start="inf"', b'start="INF"')
+                if re.search(rb' name="[^"]*[.][0-9]', data):
+                    data = data.replace(b'NamingConvention="structured"', b'NamingConvention="flat"')
+            archive.writestr(info, data)
+
+
+def _validate_fmu(path: Path) -> None:
+    """Have FMPy judge a built file against the standard; DataError where it finds something."""
+    from fmpy.validation import validate_fmu
+
+    problems = validate_fmu(str(path))
+    if problems:
+        more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+        raise DataError("the FMU that was built is not valid FMI 3.0", where=path.name,
+                        got=" ".join(problems[0].split()) + more)  # fmt: skip
 
 
 def _packed_name(spec: str) -> tuple[str, Path | None]:
