@@ -7,7 +7,8 @@ import pytest
 from trailbrake.errors import DataError
 from trailbrake.roles import Link
 from trailbrake.sims.registry import find
-from trailbrake.simulator import Deferred, load_part, missing_members, part_place, with_listen
+from trailbrake.simulator import Deferred, Simulator, Tools, load_part, missing_members, part_place
+from trailbrake.simulator_tools import TOOL_TYPES
 
 
 def test_a_deferred_part_is_imported_when_it_is_loaded():
@@ -53,11 +54,17 @@ def test_a_type_error_inside_of_a_part_is_not_its_signature_s():
         replace(find("trend"), link=link).make_link(None)
 
 
-def test_the_address_of_options_that_have_one():
-    trend, beamng = find("trend").live_options(), find("assetto").live_options()
-    assert with_listen(trend, "", "0.0.0.0:9").listen == "0.0.0.0:9"
-    assert with_listen(trend, "", "") is trend
-    assert with_listen(beamng, "auto", "0.0.0.0:9") is beamng
+def test_a_member_of_before_says_where_it_is_now():
+    with pytest.raises(TypeError, match=r"no member describe any more; it is now `description` of the host \(roles\."):
+        replace(find("trend"), describe=str)
+    with pytest.raises(TypeError, match=r"no member recorder any more; it is now tools=\{'recorder': \.\.\.\}"):
+        Simulator(name="mine", recorder=None)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        replace(find("trend"), colour="red")
+
+
+def test_every_tool_has_a_type():
+    assert list(Tools.__annotations__) == list(TOOL_TYPES)
 
 
 def test_what_a_link_lacks():

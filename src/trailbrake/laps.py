@@ -15,6 +15,7 @@ from trailbrake.json_types import JsonObject
 START_WINDOW = 60.0  # m off the line within which a first lap is a whole one
 MAX_WHEELS_OFF = 2  # wheels that may leave the road at once
 END_MARGIN = 15.0  # m before the end of an open road where it counts as driven, untimed: there is no ground beyond it
+MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
 _MAX_SPEED = 150.0  # m/s along the road; more is a jump
 _MIN_JUMP = 5.0  # m that a jump is at least
 _ROLL_BACK = 1.0  # m behind the line (or the place of the start) that a car at rest may roll

@@ -8,6 +8,7 @@ An optional ability is a protocol of its own: code that can use it tests `isinst
 loop. Time is an argument (`now`, s, any steady clock); nothing here reads a clock.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -241,6 +242,27 @@ class SignalSource(Protocol):
 
 
 @runtime_checkable
+class DrawsPlan(Protocol):
+    """A Link that can draw in its simulator."""
+
+    def make_drawing(self, course: Course) -> "Tap | None":
+        """Return a tap that draws the course's plan while the car drives; None where the live options want none."""
+
+
+@runtime_checkable
+class ObservesSession(Protocol):
+    """A Link that takes no car and knows more of the session than its samples have.
+
+    Attributes:
+        session_events: what has happened, as lines for the user; the reader removes them.
+        completed_lap: the lap that ended at the newest sample, None without one.
+    """
+
+    session_events: deque[str]
+    completed_lap: LapRecord | None
+
+
+@runtime_checkable
 class PacedLink(Protocol):
     """A Link that can change how much wall time a step of its simulator takes."""
 
@@ -373,8 +395,41 @@ class ClientPaced(Protocol):
 
 
 @runtime_checkable
+class AnswersLate(Protocol):
+    """A Host's class whose protocol puts an answer in force later than with the next tick."""
+
+    @staticmethod
+    def answer_delay(options: Any) -> float:
+        """Return the s of simulator time from a sample until its answer is in force, with these serve options."""
+
+
+@runtime_checkable
+class TakesStick(Protocol):
+    """A Host's class whose steer can be the position of a pad's stick instead of a share of the lock."""
+
+    @staticmethod
+    def stick_options(options: Any) -> Any:
+        """Return the serve options with which it is."""
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A Host of which `serve` prints more than track and car."""
+
+    @property
+    def description(self) -> str:
+        """What its options mean, for the user."""
+
+
+@runtime_checkable
 class TrafficHost(Protocol):
-    """A Host that can drive the cars which have no client."""
+    """A Host that can drive the cars which have no client.
+
+    Attributes:
+        traffic_driver: name or FILE.py of their driver; "" = they hold the brake.
+    """
+
+    traffic_driver: str
 
     def set_traffic(self, drivers: Sequence[Callable[[CarState, float], Controls]]) -> None:
         """Drive cars without a client by `drivers`, one per car: each computes controls from a state and dt (s)."""

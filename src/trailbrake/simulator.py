@@ -8,15 +8,16 @@ part is first used, so that `trailbrake --help` imports none of them.
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
     Generic,
     Literal,
-    NamedTuple,
     Protocol,
+    Self,
     TypeAlias,
+    TypedDict,
     TypeVar,
     get_args,
     get_type_hints,
@@ -27,9 +28,8 @@ from trailbrake.errors import DataError, TrailbrakeError, UsageError, raised_at,
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
     import os
 
-    from trailbrake import simulator_tools as tools
-    from trailbrake.planning.course import Course
-    from trailbrake.roles import Host, Link, Plant, RoadPlant, Tap
+    from trailbrake import simulator_tools as kinds
+    from trailbrake.roles import Host, Link, Plant, RoadPlant
     from trailbrake.state.signals import Signal
 
 _ALWAYS_SUPPLIED = frozenset({"time", "sequence", "age", "phase"})
@@ -108,50 +108,35 @@ class Deferred(Generic[T]):
         return part
 
 
-def one_car(options: object) -> int:
-    """Return 1: the wire shows one car."""
-    return 1
+class Tools(TypedDict, total=False):
+    """The tools that a simulator may bring, by their names: the verbs `NAME`, `sim`, `record` and `replay`.
 
-
-def real_time(options: object) -> Speed:
-    """Return "real": `serve` runs in real time."""
-    return "real"
-
-
-def no_text(options: object) -> str:
-    """Return ""."""
-    return ""
-
-
-def no_delay(options: object) -> float:
-    """Return 0."""
-    return 0.0
-
-
-def never(options: object) -> bool:
-    """Return False."""
-    return False
-
-
-def with_listen(options: Live, pad: str, listen: str) -> Live:
-    """Return the options with the address `listen`, where they have one and it is not ""; `pad` is ignored."""
-    values: Any = options
-    if not listen or all(item.name != "listen" for item in fields(values)):
-        return options
-    changed: Live = replace(values, listen=listen)
-    return changed
-
-
-class SurfaceSignals(NamedTuple):
-    """The names of signals that tell what the wheels stand on, four each: FL, FR, RL, RR.
-
-    Attributes:
-        value: a value of its own for each surface.
-        kerb: not 0 on a kerb, which counts as the road.
+    `session` finds the track and the car of a live session. `simulator_tools` has the types.
     """
 
-    value: tuple[str, ...]
-    kerb: tuple[str, ...]
+    doctor: "kinds.DoctorTool[Any] | Deferred[kinds.DoctorTool[Any]]"
+    setup: "kinds.SetupTool[Any] | Deferred[kinds.SetupTool[Any]]"
+    sniff: "kinds.SniffTool[Any] | Deferred[kinds.SniffTool[Any]]"
+    probe: "kinds.ProbeTool[Any] | Deferred[kinds.ProbeTool[Any]]"
+    control: "kinds.ControlTool[Any] | Deferred[kinds.ControlTool[Any]]"
+    recorder: "kinds.AnyRecorder | Deferred[kinds.AnyRecorder]"
+    replay: "kinds.ReplayTool | Deferred[kinds.ReplayTool]"
+    session: "kinds.SessionTool[Any] | Deferred[kinds.SessionTool[Any]]"
+
+
+_PLACES = {  # of what were members before 0.3.0
+    **{name: f"tools={{{name!r}: ...}}" for name in Tools.__annotations__},
+    "record_options": "`options` of the tool 'recorder'",
+    "engine_power_signal": "a Signal whose `role` is 'engine_power'",
+    "surface_signals": "Signals whose `role` is 'surface' or 'kerb'",
+    "drawing": "`make_drawing` of the link (roles.DrawsPlan)",
+    "wants_drawing": "`make_drawing` of the link (roles.DrawsPlan)",
+    "answer_delay": "`answer_delay` of the host's class (roles.AnswersLate)",
+    "stick_options": "`stick_options` of the host's class (roles.TakesStick)",
+    "traffic_driver": "`traffic_driver` of the host (roles.TrafficHost)",
+    "describe": "`description` of the host (roles.Described)",
+    "pad_options": "the live options `pad` and `listen`",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # help waits for this class to be made
@@ -173,7 +158,7 @@ class Simulator(Generic[Live, Serve]):
         link: makes the driver's end of the wire.
         host: makes the simulator's end of the wire.
         period: s of simulator time that one tick of the host advances.
-        cars: number of cars that the host needs on the track.
+        cars: number of cars that the host needs on the track; None: 1.
         world: kind of embedded world behind the host.
         camera: of a "road" world: fields of `world.pinhole_camera.PinholeCamera`.
         default_driver: drives where the user names no driver; in place of BEST_DRIVER drives ESTIMATE_DRIVER with a car
@@ -183,27 +168,12 @@ class Simulator(Generic[Live, Serve]):
         embedded_options: options of a world that exists for one drive, from the links' live options and the number of
             cars. None: the defaults.
         options_for_car: the live options of car `number` of a drive, from those of car 0. None: one car only.
-        pace: speed of `serve` where the user names none.
-        describe: what `serve` prints about its options.
-        answer_delay: s of simulator time from a sample until the answer to it is in force at the host, as its protocol
-            has it; 0: with the next tick of the host.
-        engine_power_signal: name of the signal of the engine's power (W, negative while it brakes), by which a car's
-            mass is learned; "" where there is none.
-        surface_signals: those that tell what the wheels stand on: a car is learned on one surface; None where there are
-            none.
-        traffic_driver: driver of the cars that no client drives; "" = they hold the brake. The host is a TrafficHost.
-        stick_options: serve options under which the steer is that of a pad's stick; None where there are none.
-        watch_options: live options under which the link sends no controls; None where it always takes the car.
+        pace: speed of `serve` where the user names none; None: "real".
+        watch_options: live options under which the link sends no controls, for `watch` and a LinkRecorder; None where
+            it always takes the car.
         program_options: serve options under which the host connects to a program at HOST:PORT and waits so many s for
             its answer; None where programs connect to the host.
-        pad_options: live options with the `--pad` and `--listen` of `pad-check`.
-        drawing: makes the tap that draws the plan in the simulator.
-        wants_drawing: whether the live options ask for it.
-        record_options: class of the options of `record`, where there is a `recorder`.
-        doctor: `doctor NAME`; so are setup, sniff, probe and control (`sim NAME`).
-        recorder: `record --sim NAME`.
-        replay: `replay FILE`.
-        session: finds the track and the car of a live session.
+        tools: what else it brings, by name.
     """
 
     name: str
@@ -218,44 +188,30 @@ class Simulator(Generic[Live, Serve]):
     supplied: "Callable[[Live], frozenset[str]] | Deferred[Callable[[Live], frozenset[str]]] | None" = None
     signals: "Callable[[Live], Sequence[Signal]] | Deferred[Callable[[Live], Sequence[Signal]]] | None" = None
     paced_by: Literal["none", "link", "answers"] = "none"
-    cars: Callable[[Serve], int] = one_car
+    cars: Callable[[Serve], int] | None = None
     world: WorldKind = "car"
     camera: Mapping[str, float] | None = None
     default_driver: str = BEST_DRIVER
     unmapped_driver: str = ""
     embedded_options: Callable[[Live, int], Serve] | None = None
     options_for_car: Callable[[Live, int], Live] | None = None
-    pace: Callable[[Serve], Speed] = real_time
-    describe: Callable[[Serve], str] = no_text
-    answer_delay: Callable[[Serve], float] = no_delay
-    engine_power_signal: str = ""
-    surface_signals: SurfaceSignals | None = None
-    traffic_driver: Callable[[Serve], str] = no_text
-    stick_options: Callable[[Serve], Serve] | None = None
+    pace: Callable[[Serve], Speed] | None = None
     watch_options: Callable[[Live], Live] | None = None
     program_options: Callable[[Serve, str, float], Serve] | None = None
-    pad_options: Callable[[Live, str, str], Live] = with_listen
-    drawing: "Callable[[Course], Tap] | Deferred[Callable[[Course], Tap]] | None" = None
-    wants_drawing: Callable[[Live], bool] = never
-    record_options: type[Any] | None = None
-    doctor: "tools.DoctorTool[Any] | Deferred[tools.DoctorTool[Any]] | None" = None
-    setup: "tools.SetupTool[Any] | Deferred[tools.SetupTool[Any]] | None" = None
-    sniff: "tools.SniffTool[Any] | Deferred[tools.SniffTool[Any]] | None" = None
-    probe: "tools.ProbeTool[Any] | Deferred[tools.ProbeTool[Any]] | None" = None
-    control: "tools.ControlTool[Any] | Deferred[tools.ControlTool[Any]] | None" = None
-    recorder: "tools.RecorderTool[Any, Any] | Deferred[tools.RecorderTool[Any, Any]] | None" = None
-    replay: "tools.ReplayTool | Deferred[tools.ReplayTool] | None" = None
-    session: "tools.SessionTool[Live] | Deferred[tools.SessionTool[Live]] | None" = None
+    tools: Tools = field(default_factory=Tools)
+
+    def __new__(cls, **members: object) -> Self:
+        """Return an object without values.
+
+        Raises:
+            TypeError: a member that a Simulator had before 0.3.0; the message says where it is now.
+        """
+        for name in sorted(members.keys() & _PLACES.keys()):
+            raise TypeError(f"a Simulator has no member {name} any more; it is now {_PLACES[name]}")
+        return super().__new__(cls)
 
     def __repr__(self) -> str:
         return f"Simulator({self.name!r})"
-
-    @property
-    def learning_signals(self) -> tuple[str, ...]:
-        """The names of the signals by which a car is learned."""
-        power = (self.engine_power_signal,) if self.engine_power_signal else ()
-        surfaces = self.surface_signals
-        return power if surfaces is None else (*power, *surfaces.value, *surfaces.kerb)
 
     def make_link(
         self,
@@ -319,6 +275,19 @@ class Simulator(Generic[Live, Serve]):
     def list_signals(self, live: Live) -> "tuple[Signal, ...]":
         """Return the signals that a wire with the live options `live` carries."""
         return () if self.signals is None else tuple(load_part(self.signals)(live))
+
+    def count_cars(self, options: Serve) -> int:
+        """Return the number of cars that the host needs on the track."""
+        return 1 if self.cars is None else self.cars(options)
+
+    def choose_speed(self, options: Serve) -> Speed:
+        """Return the speed of `serve` where the user names none."""
+        return "real" if self.pace is None else self.pace(options)
+
+    def load_recorder(self) -> "kinds.AnyRecorder | None":
+        """Import and return the tool for `record`; None where there is none."""
+        part = self.tools.get("recorder")
+        return part.load() if isinstance(part, Deferred) else part
 
     def make_embedded_options(self, live: Live, cars: int) -> Serve:
         """Return the options of a world that exists for one drive of `cars` cars through links with `live`."""
@@ -397,8 +366,13 @@ def check_declaration(value: object, where: str) -> AnySimulator:
         _check_options(options, f"{where}, {name}")
     for name in ("link", "host", "period", "cars"):
         part = vars(value)[name]
-        if not (callable(part) or isinstance(part, Deferred)):
+        if not (callable(part) or isinstance(part, Deferred) or (name == "cars" and part is None)):
             raise DataError("cannot be called", where=f"{where}, {name}", got=repr(part))
+    if not isinstance(value.tools, Mapping):
+        raise DataError("no mapping of tools", where=f"{where}, tools", got=type(value.tools).__name__)
+    for name in value.tools.keys() - Tools.__annotations__.keys():
+        raise DataError("no such tool", where=f"{where}, tools", got=repr(name),
+                        hint=suggest_names(str(name), list(Tools.__annotations__)))  # fmt: skip
     if value.world not in get_args(WorldKind):
         raise DataError("no kind of world", where=f"{where}, world", expected=", ".join(get_args(WorldKind)),
                         got=repr(value.world))  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from trailbrake.findings import Finding, WireField
@@ -67,15 +67,25 @@ class ControlTool(Generic[Options]):
 
 
 class RecordOptions(Protocol):
+    """What `record` reads of all options.
+
+    Attributes:
+        verbose: whether events are printed too.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    verbose: bool
+
+
+@runtime_checkable
+class RawRecordOptions(RecordOptions, Protocol):
     """What `record` reads of a recorder's options.
 
     Attributes:
         raw: file for every message as it came; `record` chooses one where it is None.
-        verbose: whether events are printed too.
     """
 
     raw: Path | None
-    verbose: bool
 
 
 class TableSettings(Protocol):
@@ -122,10 +132,17 @@ class TextEventStream:
 
 
 class RecordingSession(Protocol):
-    """A recording under way; a context manager. It writes the simulator's own files."""
+    """A recording under way; a context manager. It writes the simulator's own files.
+
+    Attributes:
+        ended: whether there is nothing more to come.
+        warnings: lines for the user; the reader removes them.
+        signals: those that every state carries.
+    """
 
     ended: bool
     warnings: deque[str]
+    signals: "tuple[Signal, ...]"
 
     @property
     def stream(self) -> RecordedStream: ...  # noqa: D102
@@ -144,31 +161,40 @@ class RecordingSession(Protocol):
         """Return counts and the names of the files."""
 
 
-@runtime_checkable
-class RecordsSignals(Protocol):
-    """A recording session whose states carry signals."""
-
-    signals: "tuple[Signal, ...]"
-
-
-Recorder = TypeVar("Recorder", bound=RecordOptions)
+Recorder = TypeVar("Recorder", bound=RawRecordOptions)
 Settings = TypeVar("Settings", bound=TableSettings)
 
 
 @dataclass(frozen=True)
 class RecorderTool(Generic[Recorder, Settings]):
-    """`record --sim NAME`: records what the simulator sends while another program or a person drives.
+    """`record --sim NAME` where the wire has files of its own: tables, or messages as they came.
 
     Attributes:
+        options: class of the options.
         suffix: of the files that keep every message as it came; "" where there are none.
         build_settings: returns the table's settings from the options, the port (None: as the options say) and the
             table's file (None: none).
         open_session: starts a recording; the path is a recorded session to read instead of the wire.
     """
 
+    options: type[Recorder]
     suffix: str
     build_settings: Callable[[Recorder, int | None, Path | None], Settings]
     open_session: Callable[[Recorder, Settings, Path | None], RecordingSession]
+
+
+@dataclass(frozen=True)
+class LinkRecorder:
+    """`record --sim NAME` through the link of `Simulator.watch_options`.
+
+    Attributes:
+        options: class of the options: `verbose`, `signals` where the link has any, and live options, by their names.
+    """
+
+    options: type[RecordOptions]
+
+
+AnyRecorder: TypeAlias = RecorderTool[Any, Any] | LinkRecorder
 
 
 @dataclass(slots=True)
@@ -224,3 +250,10 @@ class SessionTool(Generic[LiveIn]):
 
     detect: SessionDetector[LiveIn]
     report: Callable[[], dict[str, Any]]
+
+
+TOOL_TYPES: dict[str, tuple[type, ...]] = {  # by the names in `Simulator.tools`
+    "doctor": (DoctorTool,), "setup": (SetupTool,), "sniff": (SniffTool,), "probe": (ProbeTool,),
+    "control": (ControlTool,), "recorder": (RecorderTool, LinkRecorder), "replay": (ReplayTool,),
+    "session": (SessionTool,),
+}  # fmt: skip

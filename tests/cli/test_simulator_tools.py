@@ -108,7 +108,7 @@ def test_a_simulator_with_the_tool_has_the_verb(monkeypatch):
 
     seen = []
     tool = DoctorTool(Options, lambda options: iter(seen.append(options) or ()))
-    other = replace(find("trend"), name="other", doctor=tool)
+    other = replace(find("trend"), name="other", tools={"doctor": tool})
     listing = registry.Listing([find("beamng"), other], [])
     monkeypatch.setattr(registry, "list_simulators", lambda: listing)
     app = {app.name[0]: app for app in simulator_tools.build_tool_apps("doctor", "")}["doctor"]

@@ -1,13 +1,14 @@
 """Whether commands arrive: through the real wire, and by simulators that take them in wrong ways."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from trailbrake.driving.loop.drive_loop import CarLoop, run_loop
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.options import PadCheckOptions
-from trailbrake.driving.pad_check import LEVELS, PadProbe, check_pad
+from trailbrake.driving.pad_check import LEVELS, PadProbe, check_pad, choose_pad
 from trailbrake.errors import UsageError
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.registry import find
@@ -89,3 +90,13 @@ def test_a_menu_is_no_drive():
 def test_a_simulator_without_an_echo():
     with pytest.raises(UsageError, match="assetto does not tell what it took: steer"):
         check_pad(find("assetto"), PadCheckOptions(sim="assetto"))
+
+
+def test_pad_and_address_go_to_the_options_that_have_them():
+    forza, trend, assetto = find("forza"), find("trend"), find("assetto")
+    there = PadCheckOptions(live=True, pad="none", listen="127.0.0.1:9")
+    assert choose_pad(forza, there) == forza.live_options(pad="none", listen="127.0.0.1:9")
+    assert choose_pad(forza, PadCheckOptions(live=True, pad="none")) == forza.live_options(pad="none")
+    assert choose_pad(forza, replace(there, live=False)) == forza.live_options()
+    assert choose_pad(trend, there) == trend.live_options(listen="127.0.0.1:9")
+    assert choose_pad(assetto, there) == assetto.live_options()

@@ -18,8 +18,10 @@ def free_port():
 def test_nobody_calls_and_then_somebody_does(sim, tmp_path):
     simulator, port = registry.find(sim), free_port()
     clock = iter(range(1000))
-    options = simulator.doctor.options(listen=f"127.0.0.1:{port}", seconds=3.0)
-    said = {f.name: f for f in simulator.doctor.examine(options, lambda: float(next(clock)), {"DISPLAY": ":0"})}
+    options = simulator.tools["doctor"].options(listen=f"127.0.0.1:{port}", seconds=3.0)
+    said = {
+        f.name: f for f in simulator.tools["doctor"].examine(options, lambda: float(next(clock)), {"DISPLAY": ":0"})
+    }
     assert (said["port"].verdict, said["call"].verdict) == ("ok", "problem")
     assert f"trailbrake serve {sim} --connect 127.0.0.1:{port}" in said["call"].advice
     ends = Ends(sim, tmp_path)
@@ -33,7 +35,7 @@ def test_nobody_calls_and_then_somebody_does(sim, tmp_path):
             host.tick(ends.now)
             return ends.now
 
-        found = list(simulator.doctor.examine(options, idle, {"DISPLAY": ":0"}))
+        found = list(simulator.tools["doctor"].examine(options, idle, {"DISPLAY": ":0"}))
     finally:
         host.close()
         ends.close()

@@ -15,9 +15,9 @@ def test_a_world_for_one_drive_waits_for_each_answer(name):
     check_declaration(simulator, name)
     options = simulator.make_embedded_options(simulator.live_options(), 1)
     assert options.pace == "lockstep"
-    assert (simulator.period(options), simulator.pace(options)) == (STEP_S, "max")
+    assert (simulator.period(options), simulator.choose_speed(options)) == (STEP_S, "max")
     options.pace = "real"
-    assert (simulator.period(options), simulator.pace(options)) == (STEP_S, "real")
+    assert (simulator.period(options), simulator.choose_speed(options)) == (STEP_S, "real")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,7 +28,7 @@ def test_the_host_can_call_a_program(name):
 
 
 def test_each_doctor_names_its_simulator():
-    texts = {name: find(name).doctor.options.__doc__ for name in NAMES}
+    texts = {name: find(name).tools["doctor"].options.__doc__ for name in NAMES}
     assert texts["trend"].startswith("Say why no Formula Trend simulator calls, and what to do.")
     assert texts["udacity_pid"].startswith("Say why no simulator of the PID project calls")
     assert len({text.splitlines()[0] for text in texts.values()}) == len(NAMES)

@@ -11,8 +11,7 @@ from trailbrake.record.csv_export import export_csv
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
-from trailbrake.sims.forza.signals import SIGNALS
-from trailbrake.sims.forza.spec import LEARNING_SIGNALS
+from trailbrake.sims.forza.signals import LEARNING_SIGNALS, SIGNALS
 from trailbrake.state import CarState, Controls, SignalValues
 from trailbrake.state.signals import match_signals
 

@@ -16,8 +16,8 @@ from trailbrake.simulator import AnySimulator
 def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callable[..., int]:
     """Return the verb; where it is `requested`, with the flags of the recorder of `simulator`, or of another one."""
     able = [simulator]
-    if simulator.recorder is None and requested:
-        able = [other for other in registry.list_simulators().simulators if other.recorder is not None]
+    if "recorder" not in simulator.tools and requested:
+        able = [other for other in registry.list_simulators().simulators if "recorder" in other.tools]
 
     def record(
         port: int | None = None,
@@ -37,7 +37,7 @@ def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callabl
             raise UsageError("nothing to record", where="record", hint="--live listens to a game, --from reads a file")
         if live and source is not None:
             raise UsageError("either --live or --from", where="record")
-        if simulator.recorder is None:
+        if "recorder" not in simulator.tools:
             raise UsageError("no recorder for this simulator", where="--sim", got=sim,
                              hint=suggest_names(sim, [other.name for other in able]))  # fmt: skip
         if not 0.0 <= seconds < math.inf:
@@ -55,14 +55,14 @@ def build_record_command(simulator: AnySimulator, *, requested: bool) -> Callabl
         if result["recording_error"]:
             print_notice(f"trailbrake: {result['recording_error']}")
         if result["link"]["received"] == 0:
-            hint = f"; trailbrake doctor {sim} says why" if live and simulator.doctor is not None else ""
+            hint = f"; trailbrake doctor {sim} says why" if live and "doctor" in simulator.tools else ""
             print_notice(f"trailbrake: nothing was recorded{hint}")
             return 1
         return 0
 
-    record_options = able[0].record_options
-    if record_options is not None:
-        record.__annotations__["options"] = Annotated[record_options | None, Parameter(name="*")]
+    tool = able[0].load_recorder() if requested else None
+    if tool is not None:
+        record.__annotations__["options"] = Annotated[tool.options | None, Parameter(name="*")]
     record.__doc__ = """Record a session that another program or a person drives.
 
     With an output or a YAML file it is a table; without, a recording with a report, and every datagram as it came.

@@ -136,12 +136,12 @@ def _send_session(file: Path, to: str, session: SessionPace, json: bool) -> int:
     if not file.is_file():
         raise UsageError("no such file", where=str(file))
     simulator = find_session_simulator(file)
-    if simulator is None or simulator.replay is None:
+    if simulator is None:
         raise UsageError(
             "no session of a simulator that sends datagrams", where=str(file),
             expected="a raw recording, or a table of packets",
         )  # fmt: skip
-    tool = load_part(simulator.replay)
+    tool = load_part(simulator.tools["replay"])
     target, factor = parse_address(to, where="--to"), tool.parse_pace(pace)
     stopped = False
 

@@ -26,6 +26,7 @@ def command_name(simulator: AnySimulator, name: str) -> str:
 def find_session_simulator(file: Path) -> AnySimulator | None:
     """Return the simulator whose messages are recorded in `file`; None for any other file."""
     for simulator in choose_simulators(""):
-        if simulator.replay is not None and load_part(simulator.replay).is_recorded_session(file):
+        part = simulator.tools.get("replay")
+        if part is not None and load_part(part).is_recorded_session(file):
             return simulator
     return None

@@ -51,8 +51,7 @@ def _send_command(simulator: AnySimulator, command: SimCommand, options: Any, js
 
 
 def _control_tool(simulator: AnySimulator) -> "ControlTool[Any]":
-    assert simulator.control is not None
-    return load_part(simulator.control)
+    return load_part(simulator.tools["control"])
 
 
 def _build_actions(simulator: AnySimulator, command: str) -> App:
@@ -151,6 +150,6 @@ def build_control_app(requested: str, name: str) -> App:
     """Return the verb; where it is `requested`, with a sub-command per simulator that can be controlled."""
     verb = App(name="sim", help="Pause a running simulator, restart it, put a car somewhere.")
     for simulator in choose_simulators(name) if requested == "sim" else ():
-        if simulator.control is not None:
+        if "control" in simulator.tools:
             verb.command(_build_actions(simulator, command_name(simulator, name)))
     return verb

@@ -4,8 +4,8 @@ import dataclasses
 import math
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
@@ -13,7 +13,7 @@ from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.cli.simulator_choice import choose_simulators, command_name
 from trailbrake.errors import UsageError
 from trailbrake.findings import WireField
-from trailbrake.simulator import AnySimulator, Deferred, load_part
+from trailbrake.simulator import AnySimulator, load_part
 
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
     from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool
@@ -139,45 +139,38 @@ def layout_wire_fields(
     return Columns(tables.values(), padding=(0, 3))
 
 
-Tool: TypeAlias = "DoctorTool[Any] | SetupTool[Any] | SniffTool[Any] | ProbeTool[Any]"
 Command = Callable[..., int]
 SecondsFlag = Annotated[float, Parameter(help="how long to watch; 0 = until stopped, once where there is no terminal")]
 
 
 class _ToolVerb(NamedTuple):
-    """A verb: what it does, for help; the tool of a simulator; and the tool's options and command."""
+    """The verb of a tool: what it does, for help, and how it is run."""
 
     text: str
-    find: "Callable[[AnySimulator], Tool | Deferred[Any] | None]"
     run: Callable[[AnySimulator, Any, Any, bool], int]  # simulator, tool, options, json
 
 
 _TOOL_VERBS = {
     "doctor": _ToolVerb(
         "Say why there is no data from a game, and what to do.",
-        lambda simulator: simulator.doctor,
         lambda simulator, tool, options, json: print_diagnosis(tool, options, json=json),
     ),
     "setup": _ToolVerb(
         "Make a game ready.",
-        lambda simulator: simulator.setup,
         lambda simulator, tool, options, json: print_setup(tool, options, json=json),
     ),
     "sniff": _ToolVerb(
         "Show a live wire as named fields.",
-        lambda simulator: simulator.sniff,
         lambda simulator, tool, options, json: print_wire(simulator, tool, options, json=json),
     ),
     "probe": _ToolVerb(
         "Measure a live wire's timing.",
-        lambda simulator: simulator.probe,
         lambda simulator, tool, options, json: print_probe(simulator, tool, options, json=json),
     ),
 }
 
 
-def _build_command(verb: _ToolVerb, simulator: AnySimulator, part: "Tool | Deferred[Any]") -> Command:
-    tool: Any = load_part(part)
+def _build_command(verb: _ToolVerb, simulator: AnySimulator, tool: Any) -> Command:
 
     def run_tool(*, options: Any = None, json: JsonFlag = False) -> int:
         return verb.run(simulator, tool, options or tool.options(), json)
@@ -202,8 +195,10 @@ def build_tool_apps(requested: str, name: str) -> list[App]:
     for verb_name, verb in _TOOL_VERBS.items():
         app = App(name=verb_name, help=verb.text)
         for simulator in choose_simulators(name) if verb_name == requested else ():
-            part = verb.find(simulator)
-            if part is not None:
-                app.command(_build_command(verb, simulator, part), name=command_name(simulator, name))
+            given: Mapping[str, object] = simulator.tools
+            if verb_name in given:
+                app.command(
+                    _build_command(verb, simulator, load_part(given[verb_name])), name=command_name(simulator, name)
+                )
         apps.append(app)
     return apps

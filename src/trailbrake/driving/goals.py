@@ -1,6 +1,6 @@
 """Goals of a drive as values: `Laps(2).or_when(OffRoad(), Standstill())`. Plain data; they judge a `RoadMonitor`.
 
-The limits of all verbs stand here, once; that of the end of an open road, `laps.END_MARGIN`, is the environments' too.
+The limits of all verbs stand here, once; those of `laps` (END_MARGIN, MOVING_SPEED) are read by the monitor too.
 """
 
 from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, get_args
@@ -9,6 +9,7 @@ import msgspec
 
 from trailbrake.errors import DataError
 from trailbrake.json_types import JsonObject
+from trailbrake.laps import MOVING_SPEED
 
 if TYPE_CHECKING:  # help imports the options of a drive: they must stay cheap
     from trailbrake.driving.road_monitor import RoadMonitor
@@ -19,7 +20,6 @@ OFF_ROAD_LIMIT_S = 0.1
 STANDSTILL_LIMIT_S = 30.0
 # s without headway: more than the 90 s after which a recovery gives up and says where the car is.
 HEADWAY_LIMIT_S = 120.0
-MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
 _MOST = 1e9  # of any number here: finite
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]

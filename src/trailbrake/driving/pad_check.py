@@ -7,7 +7,7 @@ forza-data-out, 3.3).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -76,9 +76,7 @@ def check_pad(
     missing = sorted(set(LEVELS) - simulator.supplies)
     if missing:
         raise UsageError(f"{simulator.name} does not tell what it took: {', '.join(missing)}", where="--sim")
-    live = simulator.live_options()
-    if options.live:
-        live = simulator.pad_options(live, options.pad, options.listen)
+    live = choose_pad(simulator, options)
     spec = make_spec(sim=options.sim, track=options.track, car=options.car, live=options.live)
     setup = make_setup(simulator, spec, live)
     probe, supervisor, breakable = PadProbe(say), Supervisor(), BreakableCall()
@@ -90,6 +88,13 @@ def check_pad(
     if supervisor.stop_reason == INTERRUPTED:
         raise KeyboardInterrupt
     return probe.conclude()
+
+
+def choose_pad(simulator: AnySimulator, options: PadCheckOptions) -> object:
+    """Return live options; those of a live check have its pad and its address, where there are such options."""
+    live = simulator.live_options()
+    given = {"pad": options.pad, "listen": options.listen} if options.live else {}
+    return replace(live, **{item.name: given[item.name] for item in fields(live) if given.get(item.name)})
 
 
 class _Echo(NamedTuple):

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
-from trailbrake.driving.goals import MOVING_SPEED
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, LapRecord, LapTimer, begin_later
+from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, MOVING_SPEED, LapRecord, LapTimer, begin_later
 from trailbrake.roles import Plant
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn

@@ -16,7 +16,7 @@ from trailbrake.histogram import DurationHistogram
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.laps import LapRecord, lap_summary
-from trailbrake.roles import ClientPaced, Host, Plant, RaceHost, RoadPlant, TrafficHost, Wakeable
+from trailbrake.roles import ClientPaced, Described, Host, Plant, RaceHost, RoadPlant, TrafficHost, Wakeable
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.interpreter_latency import low_latency_interpreter
@@ -38,11 +38,12 @@ def build_host(simulator: AnySimulator, plant: Plant, options: object, doors: st
         doors: folder of a private wire; None for the public addresses.
     """
     host = simulator.make_host(plant, options, doors=doors)
-    driver = simulator.traffic_driver(options)
-    if driver:
-        if not isinstance(host, TrafficHost) or not isinstance(plant, RoadPlant):
-            raise DataError("the host drives no traffic", where=f"{simulator.name}, host", expected="set_traffic()")
-        host.set_traffic(load_traffic_drivers(driver, simulator, plant))
+    if isinstance(host, TrafficHost) and host.traffic_driver:
+        if not isinstance(plant, RoadPlant):
+            raise DataError(
+                "the world has no road for traffic", where=f"{simulator.name}, host", expected="a RoadPlant"
+            )
+        host.set_traffic(load_traffic_drivers(host.traffic_driver, simulator, plant))
     return host
 
 
@@ -192,8 +193,8 @@ def serve_world(
     plant = plant or build_world(simulator, world, options)
     world, _ = settle_world(world, simulator.world)
     host = build_host(simulator, plant, options, doors or _private_folder())
-    period, cars = simulator.period(options), simulator.cars(options)
-    real = (world.speed or simulator.pace(options)) == "real"
+    period, cars = simulator.period(options), simulator.count_cars(options)
+    real = (world.speed or simulator.choose_speed(options)) == "real"
     archive = LapArchive(plant, cars)
     loop = _ServeLoop(host, archive, period, real)
     title = f"trailbrake {simulator.name}: {world.car} on {world.track}"
@@ -211,7 +212,7 @@ def serve_world(
         try:
             host.tick(steady_clock.now())  # compiles or loads the kernels before a client waits for an answer
             served = f"{simulator.name} track={world.track} car={world.car} cars={cars} rate_hz={1.0 / period:g}"
-            print(f"ready {served}{_describe_options(simulator, options)}", file=sys.stderr, flush=True)
+            print(f"ready {served}{_describe_host(host)}", file=sys.stderr, flush=True)
             began = steady_clock.now()
             loop.run(began, world.seconds)
         finally:
@@ -239,7 +240,6 @@ def _describe_end(host: Host, loop: _ServeLoop) -> str:
     return "stopped" if loop.stopped else "out of time"
 
 
-def _describe_options(simulator: AnySimulator, options: object) -> str:
-    """Return the simulator's description of its options in brackets, "" where there is none."""
-    text = simulator.describe(options)
-    return f" ({text})" if text else ""
+def _describe_host(host: Host) -> str:
+    """Return the host's description of its options in brackets, "" where there is none."""
+    return f" ({host.description})" if isinstance(host, Described) else ""

@@ -1,6 +1,6 @@
 """Records what a simulator sends while another program or a person drives, or converts a recorded session of its own.
 
-The simulator's `RecorderTool` writes its own files and yields each new sample with the lap that ended at it.
+The simulator's `RecorderTool`, or the link that only watches, yields each new sample with the lap that ended at it.
 """
 
 import math
@@ -9,10 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
+from trailbrake.driving.link_recording import LinkRecordingSession, check_files
 from trailbrake.driving.session.session_camera import choose_camera, open_camera
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
@@ -20,8 +22,8 @@ from trailbrake.record.parted_file import ONE_FILE, PartLimits
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.threaded_recorder import ThreadedRecorder
-from trailbrake.simulator import AnySimulator, load_part
-from trailbrake.simulator_tools import RecordOptions, RecordsSignals
+from trailbrake.simulator import AnySimulator
+from trailbrake.simulator_tools import LinkRecorder, RawRecordOptions, RecordingSession, RecordOptions
 from trailbrake.state import CarState, Signal, applied_controls
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
@@ -63,17 +65,22 @@ def record_session(
         DataError: `source` is not a recorded session.
         SimulatorError: the port is taken.
     """
-    if simulator.recorder is None or simulator.record_options is None:
+    tool = simulator.load_recorder()
+    if tool is None:
         raise UsageError(f"there is no recorder for {simulator.name}", where="--sim")
-    tool = load_part(simulator.recorder)
-    given: RecordOptions = options or simulator.record_options()
-    settings = tool.build_settings(given, port, output)
+    given = options or tool.options()
     folder = out or recordings_folder()
     name = f"{simulator.name}_{steady_clock.filename_timestamp()}"
-    ours = out is not None or settings.output_filename is None
-    if ours and tool.suffix and given.raw is None and source is None:
-        given.raw = folder / f"{name}{tool.suffix}"
-    stopped = False
+    ours, stopped = True, False
+    if isinstance(tool, LinkRecorder):
+        check_files(simulator, port, output, source)
+        open_session: Callable[[], RecordingSession] = partial(LinkRecordingSession, simulator, given, port)
+    else:
+        settings = tool.build_settings(given, port, output)
+        open_session = partial(tool.open_session, given, settings, source)
+        ours = out is not None or settings.output_filename is None
+        if ours and tool.suffix and isinstance(given, RawRecordOptions) and given.raw is None and source is None:
+            given.raw = folder / f"{name}{tool.suffix}"
 
     def stop() -> None:
         nonlocal stopped
@@ -88,11 +95,10 @@ def record_session(
     with (
         handle_stop_signals(stop),
         open_camera(option) as pictures,
-        tool.open_session(given, settings, source) as session,
+        open_session() as session,
     ):
         say(f"reading {source}" if source is not None else "listening; Ctrl-C ends the recording")
-        signals = session.signals if isinstance(session, RecordsSignals) else ()
-        with _open_recorder(folder / f"{name}.mcap", ours, simulator.name, source, signals) as recorder:
+        with _open_recorder(folder / f"{name}.mcap", ours, simulator.name, source, session.signals) as recorder:
             began = steady_clock.now()
             while not (stopped or session.ended or (seconds and steady_clock.now() - began >= seconds)):
                 session.wait(WAIT_S)
@@ -140,11 +146,11 @@ def report_session_file(
         UsageError: `source` cannot be read, `out` cannot be written, or the simulator's tables have no such rate.
         DataError: `source` is not a recorded session, or there is no sample in it.
     """
-    options = simulator.record_options() if simulator.record_options is not None else None
+    options, tool = None, simulator.load_recorder()
     if rate:
-        if options is None or "rate" not in {field.name for field in fields(options)}:
+        if tool is None or "rate" not in {field.name for field in fields(tool.options)}:
             raise UsageError(f"sessions of {simulator.name} have their own times", where="--rate")
-        options = replace(options, rate=rate)
+        options = replace(tool.options(), rate=rate)
     with tempfile.TemporaryDirectory() as folder:
         found = record_session(simulator, options, source=source, out=Path(folder), say=say)
         name = source.name.removesuffix(".gz")

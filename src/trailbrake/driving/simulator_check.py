@@ -18,7 +18,6 @@ from trailbrake.simulator import AnySimulator, Simulator, check_declaration, loa
 from trailbrake.state import Controls
 
 LONGEST_PERIOD = 0.05  # s
-_WITH_OPTIONS = (tools.DoctorTool, tools.SetupTool, tools.SniffTool, tools.ProbeTool, tools.ControlTool)
 SAMPLES = 20  # of the trial drive in the embedded world
 
 
@@ -45,13 +44,14 @@ def _check_options(simulator: AnySimulator) -> Iterator[str]:
     live, serve = simulator.live_options(), simulator.serve_options()
     for name, options in (("live_options", simulator.live_options), ("serve_options", simulator.serve_options)):
         yield from _undocumented(name, options)
-    period, cars = simulator.period(serve), simulator.cars(serve)
+    period, cars = simulator.period(serve), simulator.count_cars(serve)
     if not 0.0 < period <= LONGEST_PERIOD:
         yield f"period: expected above 0 s, {LONGEST_PERIOD:g} s at most, got {period!r}"
     if not (isinstance(cars, int) and cars >= 1):
         yield f"cars: expected 1 or more, got {cars!r}"
-    if simulator.pace(serve) not in ("real", "max"):
-        yield f"pace: expected real or max, got {simulator.pace(serve)!r}"
+    speed = simulator.choose_speed(serve)
+    if speed not in ("real", "max"):
+        yield f"pace: expected real or max, got {speed!r}"
     if simulator.paced_by not in ("none", "link", "answers"):
         yield f"paced_by: expected none, link or answers, got {simulator.paced_by!r}"
     try:
@@ -123,26 +123,19 @@ def _class_attributes(cls: type) -> dict[str, object]:
 
 def _check_tools(simulator: AnySimulator) -> Iterator[str]:
     """Yield what is wrong with the tools: import, type, options."""
-    declared = (
-        ("doctor", simulator.doctor, tools.DoctorTool), ("setup", simulator.setup, tools.SetupTool),
-        ("sniff", simulator.sniff, tools.SniffTool), ("probe", simulator.probe, tools.ProbeTool),
-        ("control", simulator.control, tools.ControlTool), ("recorder", simulator.recorder, tools.RecorderTool),
-        ("replay", simulator.replay, tools.ReplayTool), ("session", simulator.session, tools.SessionTool),
-    )  # fmt: skip
-    for name, part, kind in declared:
-        if part is None:
-            continue
+    for name, part in simulator.tools.items():
+        kinds = tools.TOOL_TYPES[name]
         try:
             tool: object = load_part(part)
         except TrailbrakeError as error:
             yield f"{name}: {error}"
             continue
-        if not isinstance(tool, kind):
-            yield f"{part_place(part)}, {name}: expected a {kind.__name__}, got {type(tool).__name__}"
-        elif isinstance(tool, _WITH_OPTIONS):
-            yield from _undocumented(name, tool.options)
-    if simulator.recorder is not None and simulator.record_options is None:
-        yield "record_options: a simulator with a recorder declares them"
+        if not isinstance(tool, kinds):
+            yield f"{part_place(part)}, {name}: expected a {kinds[0].__name__}, got {type(tool).__name__}"
+        elif "options" in vars(tool):
+            yield from _undocumented(name, vars(tool)["options"])
+        if isinstance(tool, tools.LinkRecorder) and simulator.watch_options is None:
+            yield f"{name}: a LinkRecorder needs the simulator's watch_options"
 
 
 def _check_driver(simulator: AnySimulator) -> Iterator[str]:

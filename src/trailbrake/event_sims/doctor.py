@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from trailbrake.errors import TrailbrakeError
 from trailbrake.event_sims.link import EventLink
-from trailbrake.event_sims.simulator import CallAdvice, EventDoctorOptions
+from trailbrake.event_sims.options import CallAdvice, EventDoctorOptions
 from trailbrake.findings import Finding
 from trailbrake.state import Controls, Phase
 from trailbrake.transport.udp import Address, parse_address

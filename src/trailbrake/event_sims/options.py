@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from trailbrake.errors import UsageError
 
@@ -103,6 +103,27 @@ class EventLiveOptions:
     listen: str = AGENT_ADDRESS
     wait: float = 60.0
     origin: str = ""
+
+
+@dataclass(slots=True)
+class EventDoctorOptions:
+    """Say why no simulator calls, and what to do.
+
+    Attributes:
+        listen: where the simulator is to call, HOST:PORT.
+        seconds: how long to wait for it.
+    """
+
+    listen: str = AGENT_ADDRESS
+    seconds: float = 5.0
+
+
+class CallAdvice(NamedTuple):
+    """The advice of `doctor` where no simulator calls."""
+
+    simulator: str  # completes "Say why no ... calls"
+    start: str  # how to make it call; {host} and {port} are filled in
+    manual: str  # what to do while a person drives it
 
 
 @dataclass(slots=True)

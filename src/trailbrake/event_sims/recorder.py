@@ -19,7 +19,7 @@ from trailbrake.event_sims.link import EventLink
 from trailbrake.event_sims.options import EventRecordOptions, parse_origins
 from trailbrake.laps import LapRecord
 from trailbrake.simulator_tools import TextEvent, TextEventStream
-from trailbrake.state import CarState
+from trailbrake.state import CarState, Signal
 from trailbrake.transport import plain_events, socketio
 from trailbrake.transport.pending_calls import PendingCalls
 from trailbrake.transport.tcp import TcpCaller, wait_readable
@@ -213,7 +213,10 @@ class EventRecordingSession:
         stream: what has been read.
         ended: whether the whole file is read.
         warnings: lines for the user; the reader removes them.
+        signals: none.
     """
+
+    signals: tuple[Signal, ...] = ()
 
     def __init__(
         self, link: EventLink[Any], options: EventRecordOptions, settings: RelaySettings, source: Path | None = None

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trailbrake.event_sims.options import (
-    AGENT_ADDRESS,
+    CallAdvice,
     CallOptions,
+    EventDoctorOptions,
     EventRecordOptions,
     ListenOptions,
     host_period,
@@ -24,27 +25,6 @@ if TYPE_CHECKING:
 
 Live = TypeVar("Live", bound=ListenOptions)
 Serve = TypeVar("Serve", bound=CallOptions)
-
-
-@dataclass(slots=True)
-class EventDoctorOptions:
-    """Say why no simulator calls, and what to do.
-
-    Attributes:
-        listen: where the simulator is to call, HOST:PORT.
-        seconds: how long to wait for it.
-    """
-
-    listen: str = AGENT_ADDRESS
-    seconds: float = 5.0
-
-
-class CallAdvice(NamedTuple):
-    """The advice of `doctor` where no simulator calls."""
-
-    simulator: str  # completes "Say why no ... calls"
-    start: str  # how to make it call; {host} and {port} are filled in
-    manual: str  # what to do while a person drives it
 
 
 class WorldSpec(NamedTuple):
@@ -101,9 +81,10 @@ def event_simulator(
         camera=world.camera,
         embedded_options=embedded_options,
         program_options=program_options,
-        doctor=_make_doctor(Deferred(f"{folder}.link:Link"), live_options, advice),
-        record_options=EventRecordOptions,
-        recorder=_make_recorder(Deferred(f"{folder}.link:Link"), live_options),
+        tools={
+            "doctor": _make_doctor(Deferred(f"{folder}.link:Link"), live_options, advice),
+            "recorder": _make_recorder(Deferred(f"{folder}.link:Link"), live_options),
+        },
     )
 
 
@@ -139,4 +120,4 @@ def _make_recorder(
 
         return EventRecordingSession(link.load()(live_options()), options, settings, source)
 
-    return RecorderTool(".events.jsonl", build_settings, open_session)
+    return RecorderTool(EventRecordOptions, ".events.jsonl", build_settings, open_session)

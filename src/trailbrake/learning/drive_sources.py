@@ -14,6 +14,7 @@ from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.state.signals import find_learning_signals
 
 Array = NDArray[np.float64]
 
@@ -59,17 +60,18 @@ def _read_wire_facts(recording: Recording) -> WireFacts:
     simulator = simulators.get(str(recording.about.get("sim", "")))
     if simulator is None:
         return WireFacts(recording.wire_delay)
-    signals, power, surfaces = recording.signals, simulator.engine_power_signal, simulator.surface_signals
+    signals, names = recording.signals, find_learning_signals(simulator.list_signals(simulator.live_options()))
+    found = {role: [np.asarray(signals[name]) for name in names[role] if name in signals] for role in names}
     surface = None
-    if surfaces is not None and all(name in signals for name in (*surfaces.value, *surfaces.kerb)):
-        value, kerb = (np.column_stack([signals[name] for name in names]) for names in surfaces)
-        surface = np.where(kerb > 0.0, np.nan, value)
-    return WireFacts(recording.wire_delay, np.asarray(signals[power]) if power in signals else None, surface)
+    if len(found["surface"]) == len(found["kerb"]) == 4:
+        surface = np.where(np.column_stack(found["kerb"]) > 0.0, np.nan, np.column_stack(found["surface"]))
+    return WireFacts(recording.wire_delay, next(iter(found["engine_power"]), None), surface)
 
 
 def _find_session_simulator(path: Path) -> AnySimulator | None:
     for simulator in registry.list_simulators().simulators:
-        if simulator.replay is not None and load_part(simulator.replay).is_recorded_session(path):
+        part = simulator.tools.get("replay")
+        if part is not None and load_part(part).is_recorded_session(path):
             return simulator
     return None
 

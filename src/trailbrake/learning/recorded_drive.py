@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Driver
 from trailbrake.simulator import AnySimulator
+from trailbrake.state.signals import find_learning_signals
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.signals import handle_stop_signals
@@ -100,7 +102,8 @@ def record_drive(
     """
     supervisor, breakable = Supervisor(), BreakableCall()
     simulator, spec, live, road = target
-    keep = replace(spec.keep, signals=(*spec.keep.signals, *simulator.learning_signals))
+    learning = find_learning_signals(simulator.list_signals(live))
+    keep = replace(spec.keep, signals=(*spec.keep.signals, *chain(*learning.values())))
     spec = replace(spec, keep=keep)
     setup = make_setup(simulator, spec, live, [driver])
     path = recordings_folder() / f"{name}_{steady_clock.filename_timestamp()}.mcap"

@@ -10,10 +10,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from trailbrake.errors import UsageError
 from trailbrake.state.fields import Quantity
 
+SignalRole = Literal["", "engine_power", "surface", "kerb"]
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 
 
@@ -24,10 +26,14 @@ class Signal:
     Attributes:
         name: SIMULATOR.NAME or SIMULATOR.PART.NAME, in lower case: `beamng.wheel_fl.braking_torque`.
         quantity: its unit, meaning and range; NaN while the wire does not supply it.
+        role: what a car is learned by. "engine_power": W, negative while it brakes. Of four each (FL, FR, RL, RR),
+            "surface": a value of its own for each surface that a wheel stands on; "kerb": not 0 on a kerb, which counts
+            as the road. "": none of these.
     """
 
     name: str
     quantity: Quantity
+    role: SignalRole = ""
 
     @property
     def column(self) -> str:
@@ -36,16 +42,28 @@ class Signal:
 
 
 def make_signal(
-    name: str, unit: str, meaning: str, *, lo: float = -math.inf, hi: float = math.inf, frame: str = ""
+    name: str,
+    unit: str,
+    meaning: str,
+    *,
+    lo: float = -math.inf,
+    hi: float = math.inf,
+    frame: str = "",
+    role: SignalRole = "",
 ) -> Signal:
-    """Return a signal; the arguments are those of `fields.quantity`.
+    """Return a signal; the arguments are those of `fields.quantity` and of `Signal`.
 
     Raises:
         ValueError: the name is not of the form that `Signal.name` describes.
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a signal, expected as beamng.wheel_fl.braking_torque")
-    return Signal(name, Quantity(unit, meaning, lo, hi, frame))
+    return Signal(name, Quantity(unit, meaning, lo, hi, frame), role)
+
+
+def find_learning_signals(declared: Sequence[Signal]) -> dict[SignalRole, list[str]]:
+    """Return the names of the signals by which a car is learned, by their roles."""
+    return {role: [signal.name for signal in declared if signal.role == role] for role in get_args(SignalRole)[1:]}
 
 
 class SignalValues:

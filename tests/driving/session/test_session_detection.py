@@ -27,7 +27,7 @@ def detecting():
         say("found")
         return DetectedSession(load_track("kartwerk") if track else None, load_car("kart") if car else None, "changed")
 
-    return replace(find("assetto"), session=SessionTool(detect, lambda: {"laps": 3})), seen
+    return replace(find("assetto"), tools={"session": SessionTool(detect, lambda: {"laps": 3})}), seen
 
 
 def detected(simulator, **options):

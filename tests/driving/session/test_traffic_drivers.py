@@ -63,9 +63,13 @@ def test_a_driver_that_the_wire_cannot_feed_is_refused(tmp_path):
 
 
 def test_which_cars_have_traffic_drivers():
-    assert spec.traffic_driver(spec.ServeOptions()) == ""  # a single car waits for its client
-    assert spec.traffic_driver(spec.ServeOptions(cars=4)) == "convoy"
-    assert spec.traffic_driver(spec.ServeOptions(cars=4, park=True)) == ""
-    assert spec.traffic_driver(spec.ServeOptions(cars=2, driver="line_follow")) == "line_follow"
     world = build_world(find("assetto"), WorldOptions(track="kartwerk", car="kart"), spec.ServeOptions(cars=3))
     assert len(world.cars) == 3
+
+    def choose(**options):
+        return find("assetto").make_host(world, spec.ServeOptions(**options)).traffic_driver
+
+    assert choose() == ""  # a single car waits for its client
+    assert choose(cars=4) == "convoy"
+    assert choose(cars=4, park=True) == ""
+    assert choose(cars=2, driver="line_follow") == "line_follow"

@@ -1,12 +1,24 @@
-"""A link that watches: it creates no page, and takes no car."""
+"""A link that watches: it creates no page, and takes no car; and recordings through it."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
 
 import pytest
+from helpers.assetto.client_pages import file_of, put
+from helpers.assetto.foreign_pages import let_go
 
 from trailbrake import roles
+from trailbrake.driving.link_recording import LinkRecordingSession
 from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.assetto import spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.observing_link import ObservingLink, make_link
+from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.sims.registry import find
 from trailbrake.state import Controls, Phase
 
 
@@ -14,7 +26,7 @@ def test_it_sees_the_player_and_leaves_no_trace(told_session):
     session = told_session
     made_by_clients = [spec.controls_name(0), spec.controls_name(1), spec.SIM_STATE_V0, spec.SIM_STATE_V1,
                        spec.DEBUG_LINES]  # fmt: skip
-    link = make_link(spec.watch_options(spec.LiveOptions(wait=1.0)), doors=session.folder, idle=session.tick)
+    link = make_link(find("assetto").watch_options(spec.LiveOptions(wait=1.0)), doors=session.folder, idle=session.tick)
     assert isinstance(link, ObservingLink)
     assert isinstance(link, roles.Link)
     link.open(session.now)
@@ -46,3 +58,86 @@ def test_the_pages_show_one_car_and_a_drive_takes_it():
     with pytest.raises(UsageError, match="show car 0 alone"):
         ObservingLink(spec.LiveOptions(car_index=2))
     assert isinstance(make_link(spec.LiveOptions()), Link)
+
+
+def test_samples_laps_and_changes_of_the_session_are_recorded(told_session):
+    session = told_session
+    with LinkRecordingSession(find("assetto"), spec.RecordOptions()) as recording:
+        assert list(recording.record_available(session.now)) == []
+        session.tick()
+        ((state, lap),) = recording.record_available(session.now)
+        assert lap is None
+        assert [event.text for event in recording.stream.events] == ["live, practice"]
+        graphics = session.folder / acpmf.GRAPHICS_NAME
+        session.tick(5)
+        page = acpmf.decode_graphics(graphics.read_bytes())._replace(completed_laps=1, i_last_time=61234)
+        graphics.write_bytes(acpmf.encode_graphics(page).ljust(4096, b"\0"))
+        sequence = state.sequence
+        ((later, lap),) = recording.record_available(session.now)
+        assert later.sequence == sequence + 5
+        assert (lap.number, lap.time_s) == (1, 61.234)
+        assert recording.summary()["link"]["lost"] == 4
+        physics = session.folder / acpmf.PHYSICS_NAME
+        page = acpmf.decode_physics(physics.read_bytes())._replace(packet_id=3)
+        physics.write_bytes(acpmf.encode_physics(page).ljust(4096, b"\0"))
+        ((_, lap),) = recording.record_available(session.now)
+        assert lap is None
+        assert recording.stream.events[-1].text == "the session began anew"
+
+
+def test_it_draws_the_plan_where_the_options_want_it(tmp_path):
+    for options, draws in ((spec.LiveOptions(draw=True), True), (spec.LiveOptions(), False)):
+        for link in (
+            make_link(options, doors=tmp_path),
+            make_link(find("assetto").watch_options(options), doors=tmp_path),
+        ):
+            assert isinstance(link, roles.DrawsPlan)
+            assert (link.make_drawing(None) is not None) is draws
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="pages are files")
+def test_a_drive_of_somebody_else_is_recorded_and_the_car_stays_his(tmp_path):
+    """`record --sim assetto --live` in a process of its own, beside a client made of plain files."""
+    from types import SimpleNamespace
+
+    shm, out = tmp_path / "shm", tmp_path / "out"
+    shm.mkdir()
+    environment = {**os.environ, "TRAILBRAKE_SHM": str(shm)}
+    command = [sys.executable, "-m", "trailbrake"]
+    served = subprocess.Popen([*command, "serve", "assetto", "--track=pinegrove"], env=environment, text=True,
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
+    stopped = threading.Event()
+    try:
+        for line in served.stderr:
+            if line.startswith("ready "):
+                break
+        assert f"pages in {shm}" in line
+        page = file_of(SimpleNamespace(folder=shm), spec.controls_name(0))
+
+        def drive():
+            while not stopped.is_set():
+                put(page, gas=0.5, clutch=1.0, autoshift_active=1)
+                time.sleep(0.01)
+
+        threading.Thread(target=drive, daemon=True).start()
+        done = subprocess.run([*command, "record", "--sim=assetto", "--live", "--seconds=4", f"--out={out}"],
+                              env=environment, capture_output=True, text=True, timeout=100)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "samples; lost" in done.stdout
+        (path,) = out.glob("*.mcap")
+        recording = Recording.open(path)
+        speed = recording.state["speed"]
+        assert len(speed) > 300
+        assert speed.max() > 5.0
+        assert (out / path.with_suffix(".html").name).exists()
+        watched = subprocess.run([*command, "watch", "--sim=assetto", "--seconds=2", "--port=0", "--json"],
+                                 env=environment, capture_output=True, text=True, timeout=100)  # fmt: skip
+        assert watched.returncode == 0, watched.stderr
+        assert '"samples": ' in watched.stdout
+    finally:
+        stopped.set()
+        served.terminate()
+        served.stderr.close()
+        served.wait(30)
+        let_go()

@@ -1,7 +1,8 @@
 import pytest
 
 from trailbrake.errors import UsageError
-from trailbrake.sims.beamng.spec import ServeOptions, answer_delay
+from trailbrake.sims.beamng.host import Host
+from trailbrake.sims.beamng.spec import ServeOptions
 
 
 @pytest.mark.parametrize(("options", "said"), [
@@ -16,6 +17,6 @@ def test_options_out_of_range_are_one_line(options, said):
 
 
 def test_an_answer_is_due_a_window_after_its_message():
-    assert answer_delay(ServeOptions()) == pytest.approx(0.005)
-    assert answer_delay(ServeOptions(simulink_time=0.002, ping_time=0.005)) == pytest.approx(0.006)
-    assert answer_delay(ServeOptions(window="beamng")) == 0.0
+    assert Host.answer_delay(ServeOptions()) == pytest.approx(0.005)
+    assert Host.answer_delay(ServeOptions(simulink_time=0.002, ping_time=0.005)) == pytest.approx(0.006)
+    assert Host.answer_delay(ServeOptions(window="beamng")) == 0.0

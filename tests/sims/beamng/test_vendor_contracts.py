@@ -10,6 +10,7 @@ from helpers.beamng.contracts import (
     make_sensor_contract,
     make_torques_contract,
 )
+from helpers.beamng.coupled_session import FakePlant
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.loading.driver_registry import load_driver
@@ -226,7 +227,7 @@ def test_a_client_of_the_default_contract_drives_our_host(session, write_contrac
 
 
 def test_serve_prints_which_signals_it_does_not_have(write_contract):
-    said = spec.describe_options(ServeOptions(contract=write_contract(make_sensor_contract())))
+    said = Host(FakePlant(), ServeOptions(contract=write_contract(make_sensor_contract()))).description
     assert "0 for oiltemp, turnsignal" in said.replace("imuAccelerationRawAxis1, ", "")
 
 

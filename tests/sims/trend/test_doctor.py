@@ -27,8 +27,9 @@ class Clock:
 
 
 def found(port, clock, display=":0", seconds=1.0):
-    options = SIMULATOR.doctor.options(listen=f"127.0.0.1:{port}", seconds=seconds)
-    return {f.name: f for f in SIMULATOR.doctor.examine(options, clock, {"DISPLAY": display} if display else {})}
+    doctor = SIMULATOR.tools["doctor"]
+    options = doctor.options(listen=f"127.0.0.1:{port}", seconds=seconds)
+    return {f.name: f for f in doctor.examine(options, clock, {"DISPLAY": display} if display else {})}
 
 
 def test_nobody_calls():
@@ -71,7 +72,7 @@ def test_without_a_display_unity_may_not_start(monkeypatch):
 
 @pytest.mark.parametrize(("host", "verdict"), [("127.0.0.1", "ok"), ("0.0.0.0", "unknown")])
 def test_a_firewall_is_named_where_one_may_stand_between(host, verdict):
-    options = SIMULATOR.doctor.options(listen=f"{host}:{free_port()}", seconds=0.1)
-    said = {f.name: f for f in SIMULATOR.doctor.examine(options, Clock(), {"DISPLAY": ":0"})}
+    options = SIMULATOR.tools["doctor"].options(listen=f"{host}:{free_port()}", seconds=0.1)
+    said = {f.name: f for f in SIMULATOR.tools["doctor"].examine(options, Clock(), {"DISPLAY": ":0"})}
     assert said["firewall"].verdict == verdict
     assert (options.listen.split(":")[1] in said["firewall"].advice) is (verdict == "unknown")

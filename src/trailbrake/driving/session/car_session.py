@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
-from trailbrake.driving.goals import MOVING_SPEED
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch
@@ -15,7 +14,7 @@ from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.session.wire_scoring import WireLapScorer
 from trailbrake.driving.spec import DriveSpec
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import LapRecord, lap_summary
+from trailbrake.laps import MOVING_SPEED, LapRecord, lap_summary
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.parted_file import make_part_limits

@@ -39,9 +39,9 @@ from trailbrake.kernels import CACHE_IS_COLD
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.parted_file import make_part_limits
-from trailbrake.roles import Driver, HandDriven, Tap, UsesKerbs
+from trailbrake.roles import DrawsPlan, Driver, HandDriven, Tap, UsesKerbs
 from trailbrake.sims import registry
-from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall, StopInsisted
 from trailbrake.system.signals import handle_stop_signals
@@ -196,8 +196,10 @@ def _drive_cars(
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:
         watchers: list[Tap] = []
-        if simulator.drawing is not None and simulator.wants_drawing(live) and has_plan(course):
-            watchers.append(load_part(simulator.drawing)(course))
+        link = connection.link
+        drawing = link.make_drawing(course) if isinstance(link, DrawsPlan) and has_plan(course) else None
+        if drawing is not None:
+            watchers.append(drawing)
         if view is not None:
             watchers.append(view.attach_drive(plan.about, connection.link, drivers[0], course))
         for number, link in enumerate(connection.links):

@@ -9,8 +9,8 @@ from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.session.session_camera import choose_camera
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import UsageError
-from trailbrake.roles import Driver, StickDriven
-from trailbrake.simulator import AnySimulator
+from trailbrake.roles import AnswersLate, Driver, StickDriven, TakesStick
+from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.state import Signal
 from trailbrake.transport.capture.camera_option import CameraOption
 
@@ -50,7 +50,8 @@ class DriveSetup:
     @property
     def wire_delay(self) -> float:
         """Simulator time (s) from a sample until its answer is in force, by the embedded host's protocol; live 0."""
-        return 0.0 if self.spec.is_live else self.simulator.answer_delay(self.serve)
+        host: object = None if self.spec.is_live else load_part(self.simulator.host)
+        return host.answer_delay(self.serve) if isinstance(host, AnswersLate) else 0.0
 
 
 def make_setup(
@@ -109,7 +110,8 @@ def embedded_options(
         UsageError: `host` names an option that this simulator does not have, or a value that it cannot have.
     """
     base = simulator.make_embedded_options(live, cars)
-    if stick and simulator.stick_options is not None:
-        base = simulator.stick_options(base)
+    host_class: object = load_part(simulator.host) if stick else None
+    if isinstance(host_class, TakesStick):
+        base = host_class.stick_options(base)
     changed: object = change_options(base, host, "--host", "the embedded simulator")
     return changed

@@ -27,7 +27,7 @@ def build_world(simulator: AnySimulator, world: WorldOptions, options: object) -
         DataError: a file that is no track or no car.
     """
     world, properties = settle_world(world, simulator.world)
-    cars = simulator.cars(options)
+    cars = simulator.count_cars(options)
     if cars < 1:
         raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(cars))
     return _WORLD_BUILDERS[simulator.world](simulator, world, options, properties)
@@ -36,7 +36,7 @@ def build_world(simulator: AnySimulator, world: WorldOptions, options: object) -
 def _build_car_world(
     simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
 ) -> Plant:
-    cars = [load_car(world.car)] * simulator.cars(options)
+    cars = [load_car(world.car)] * simulator.count_cars(options)
     period = simulator.period(options)
     return World(load_track(world.track), cars, seed=world.seed, period=period, conditions=conditions)
 
@@ -46,7 +46,7 @@ def _build_road_world(
 ) -> Plant:
     from trailbrake.world.camera_world import CameraWorld
 
-    cars = [load_car(world.car)] * simulator.cars(options)
+    cars = [load_car(world.car)] * simulator.count_cars(options)
     camera = None if simulator.camera is None else dict(simulator.camera)
     period = simulator.period(options)
     return CameraWorld(load_track(world.track), cars, world.seed, period, camera, conditions=conditions)

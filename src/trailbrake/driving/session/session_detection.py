@@ -52,8 +52,9 @@ def detect_track_and_car(
     """
     found = DetectedSession(None, None, live)
     track, car = not spec.track, not spec.car
-    if spec.is_live and (track or car) and simulator.session is not None:
-        tool = load_part(simulator.session)
+    part = simulator.tools.get("session")
+    if spec.is_live and (track or car) and part is not None:
+        tool = load_part(part)
         found = tool.detect(live, track=track, car=car, idle=make_idle_wait(stopped), say=say)
     if found.track is not None:
         spec = spec.with_cars(track=found.track.name)
@@ -72,6 +73,5 @@ def load_assumed_car(spec: DriveSpec) -> CarParams | None:
 
 def report_game_session(simulator: AnySimulator, spec: DriveSpec) -> JsonObject:
     """Return what the game of a live drive reports of its session; {} where it cannot."""
-    if not spec.is_live or simulator.session is None:
-        return {}
-    return load_part(simulator.session).report()
+    part = simulator.tools.get("session")
+    return load_part(part).report() if spec.is_live and part is not None else {}

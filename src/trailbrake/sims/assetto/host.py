@@ -42,6 +42,9 @@ class Host:
         doors: a private folder of pages, which are then mapped, see `trailbrake.transport.shm`. None = the public
             names.
         say: receives lines for the user, no flood of them.
+
+    Attributes:
+        traffic_driver: the driver of the cars without a client; "" = they hold the brake.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Host:
         self._shared = SharedPages(self._pages, old_patch=options.old_patch)
         self._classic = ClassicPages(self._pages) if options.classic else None
         self._root, self._refuse = options.ac_root, options.refuse
+        self.traffic_driver = options.driver if options.cars > 1 and not options.park else ""
         self._is_active = options.refuse not in ("disabled", "track")  # whether Custom AI works in this session
         self._spline: LaneProgress | None = None  # None: the spline is the road's centreline
         self._lock: SharedLock | None = None
@@ -83,6 +87,12 @@ class Host:
                 f"Host: expected no traffic, or a driver for each of {len(self._plant.cars)} cars, got {len(drivers)}"
             )
         self._traffic = drivers
+
+    @property
+    def description(self) -> str:
+        """The folder of the pages, and what the host refuses."""
+        pages = f"pages in {self._pages.memory.folder}"
+        return pages if self._refuse == "nothing" else f"{pages}; refuses cars: {spec.REFUSALS[self._refuse]}"
 
     @property
     def time_scale(self) -> float:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trailbrake.errors import SimulatorError
+from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import codec, spec
+from trailbrake.sims.assetto.draw import PlanDrawing
 from trailbrake.sims.assetto.install.ground_height import GroundHeight, find_ground_height
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.car_claim import CarClaim
@@ -87,6 +89,10 @@ class Link:
     def select_signals(self, signals: Sequence[Signal]) -> None:
         """Fill `signals` in every state from the next one on."""
         self._signals = PageSignalReader(signals, self._memory, self._mapped) if signals else None
+
+    def make_drawing(self, course: Course) -> PlanDrawing | None:
+        """Return what draws the plan in the game; None where the options want no drawing."""
+        return PlanDrawing(course) if self._options.draw else None
 
     def open(self, now: float) -> None:
         """Wait for the session, take the car with the brake on, and wait for packet_id to advance."""

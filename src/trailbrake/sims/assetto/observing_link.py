@@ -4,17 +4,23 @@ Source: protocol page assetto-custom-ai, section 6. It takes no car and needs no
 """
 
 import os
+from collections import deque
 from collections.abc import Callable
 
 from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.laps import LapRecord
+from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import spec
+from trailbrake.sims.assetto.draw import PlanDrawing
 from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire import acpmf
-from trailbrake.sims.assetto.wire.classic_reader import await_session
+from trailbrake.sims.assetto.wire.classic_reader import await_session, session_text, status_text
 from trailbrake.sims.assetto.wire.player_sampler import PLAYER, PlayerSampler
 from trailbrake.state import CarState, Controls, SimCommand
 from trailbrake.transport.shm import SharedMemory
+
+_MOST_EVENTS = 100  # kept
 
 
 class ObservingLink:
@@ -27,6 +33,8 @@ class ObservingLink:
 
     Attributes:
         counters: of samples.
+        session_events: changes of the session, as lines for the user; the reader removes them.
+        completed_lap: the lap that ended at the newest sample, None without one. Whether it counts is not on the pages.
     """
 
     SUPPLIES = spec.OBSERVED
@@ -48,6 +56,14 @@ class ObservingLink:
         memory = SharedMemory(doors)
         self._folder = memory.folder
         self._sampler = PlayerSampler(memory, self.counters)
+        self.session_events: deque[str] = deque(maxlen=_MOST_EVENTS)
+        self.completed_lap: LapRecord | None = None
+        self._status = self._session = -2  # none
+        self._completed_laps = -1
+
+    def make_drawing(self, course: Course) -> PlanDrawing | None:
+        """Return what draws the plan in the game; None where the options want no drawing."""
+        return PlanDrawing(course) if self._options.draw else None
 
     def open(self, now: float) -> None:
         """Wait for a session that runs."""
@@ -68,7 +84,23 @@ class ObservingLink:
 
     def read(self, now: float) -> CarState:
         """Return the newest sample."""
-        return self._sampler.read_state(now)
+        received, resyncs = self.counters.received, self.counters.resyncs
+        state = self._sampler.read_state(now)
+        self.completed_lap = None
+        if self.counters.resyncs != resyncs:
+            self.session_events.append("the session began anew")
+            self._completed_laps = -1
+        if self.counters.received != received and self._sampler.graphics is not None:
+            self._follow_session(self._sampler.graphics)
+        return state
+
+    def _follow_session(self, graphics: acpmf.Graphics) -> None:
+        if (graphics.status, graphics.session) != (self._status, self._session):
+            self._status, self._session = graphics.status, graphics.session
+            self.session_events.append(f"{status_text(graphics.status)}, {session_text(graphics.session)}")
+        before, self._completed_laps = self._completed_laps, graphics.completed_laps
+        if before >= 0 and graphics.completed_laps == before + 1 and graphics.i_last_time > 0:
+            self.completed_lap = LapRecord(graphics.completed_laps, graphics.i_last_time * 1e-3, True, (), "", 0.0, 0)
 
     def write(self, controls: Controls) -> None:
         """Send nothing."""

@@ -3,7 +3,7 @@
 Source: protocol page assetto-custom-ai, sections 1 and 2. Constants only; cheap to import.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -140,43 +140,11 @@ class RecordOptions:
 
     Attributes:
         verbose: print changes of the session.
-        raw: not used: there is no file of raw pages.
     """
 
     verbose: Annotated[bool, Parameter(alias="-v")] = False
-    raw: Annotated[Path | None, Parameter(parse=False)] = None
-
-
-def period(options: ServeOptions) -> float:
-    """Return the simulator time of one tick of the host, s."""
-    return 1.0 / RATE_HZ
-
-
-def cars(options: ServeOptions) -> int:
-    """Return the number of cars that the host needs on the track."""
-    return options.cars
-
-
-def traffic_driver(options: ServeOptions) -> str:
-    """Return the driver of the cars without a client; "" = they hold the brake."""
-    return options.driver if options.cars > 1 and not options.park else ""
 
 
 def embedded(live: LiveOptions, cars: int) -> ServeOptions:
     """Return the options of a world that exists for one drive of `cars` cars."""
     return ServeOptions(cars=cars, park=True, classic=False)
-
-
-def watch_options(options: LiveOptions) -> LiveOptions:
-    """Return the options of a link that takes no car."""
-    return replace(options, take=False)
-
-
-def options_for_car(options: LiveOptions, car: int) -> LiveOptions:
-    """Return the options for car `car` of a drive; `options` are those of car 0."""
-    return replace(options, car_index=options.car_index + car)
-
-
-def wants_drawing(options: LiveOptions) -> bool:
-    """Return whether the options request a drawing of the plan in the game."""
-    return options.draw

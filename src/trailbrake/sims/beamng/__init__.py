@@ -1,7 +1,11 @@
 """BeamNG's tight coupling over UDP: a controller in lockstep with the physics of the car."""
 
+from dataclasses import replace
+
 from trailbrake.sims.beamng import spec
+from trailbrake.sims.beamng.timing import PHYSICS_STEP
 from trailbrake.simulator import Deferred, Simulator
+from trailbrake.simulator_tools import LinkRecorder
 
 SIMULATOR = Simulator(
     name=spec.NAME,
@@ -14,19 +18,18 @@ SIMULATOR = Simulator(
     serve_options=spec.ServeOptions,
     link=Deferred("trailbrake.sims.beamng.passive_link:make_link"),
     host=Deferred("trailbrake.sims.beamng.host:Host"),
-    period=spec.host_period,
+    period=lambda options: PHYSICS_STEP,
     paced_by="answers",
-    cars=spec.car_count,
-    pace=spec.serve_pace,
-    describe=spec.describe_options,
-    answer_delay=spec.answer_delay,
+    cars=lambda options: options.vehicles,
+    pace=lambda options: "max",
     embedded_options=spec.embedded_options,
-    options_for_car=spec.options_for_car,
-    watch_options=spec.watch_options,
-    record_options=spec.RecordOptions,
-    recorder=Deferred("trailbrake.sims.beamng.recorder:RECORDER"),
-    doctor=Deferred("trailbrake.sims.beamng.doctor:DOCTOR"),
-    setup=Deferred("trailbrake.sims.beamng.setup:SETUP"),
-    sniff=Deferred("trailbrake.sims.beamng.sniff:SNIFF"),
-    probe=Deferred("trailbrake.sims.beamng.probe:PROBE"),
+    options_for_car=lambda live, car: replace(live, vehicle=car),
+    watch_options=lambda live: replace(live, take=False),
+    tools={
+        "doctor": Deferred("trailbrake.sims.beamng.doctor:DOCTOR"),
+        "setup": Deferred("trailbrake.sims.beamng.setup:SETUP"),
+        "sniff": Deferred("trailbrake.sims.beamng.sniff:SNIFF"),
+        "probe": Deferred("trailbrake.sims.beamng.probe:PROBE"),
+        "recorder": LinkRecorder(spec.RecordOptions),
+    },
 )

@@ -70,6 +70,24 @@ class Host:
         self._now = 0.0  # of the newest tick
         self._debug_logs: list[DebugLog] = []
 
+    @staticmethod
+    def answer_delay(options: spec.ServeOptions) -> float:
+        """Return the time from a message to the step at which its answer is due, s.
+
+        The strict window takes an answer no earlier; the game's own takes it as soon as it arrives.
+        """
+        timing = options.timing
+        return timing.unanswered * timing.message_period if options.window == "strict" else 0.0
+
+    @property
+    def description(self) -> str:
+        """The timing, whether the period was rounded up, and signals of the contract without a source."""
+        text, names = self._timing.describe_timing(), self._format.state_custom_names
+        if self._options.contract is None or self._options.custom is not None or not names:
+            return text
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        return f"{text}, 0 for {', '.join(names[:5])}{more}: --custom FILE.py can compute them"
+
     @property
     def waits(self) -> bool:
         """Whether the physics stands still until a controller answers or, before the first step, connects."""

@@ -4,7 +4,7 @@ Source: protocol page beamng-coupling.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -245,7 +245,6 @@ class RecordOptions:
         vehicle: number of the vehicle, from 0; vehicle k's ports are 2k higher than those in the options.
         signals: names of docs/signals.md to record too, or patterns as `beamng.wheel_*`; `all` for every signal.
         verbose: print what happens on the wire.
-        raw: not used: there is no file of raw messages.
     """
 
     listen: str = f"127.0.0.1:{SEND_PORT}"
@@ -255,56 +254,6 @@ class RecordOptions:
     vehicle: int = 0
     signals: tuple[str, ...] = ()
     verbose: Annotated[bool, Parameter(alias="-v")] = False
-    raw: Annotated[Path | None, Parameter(parse=False)] = None
-
-
-def host_period(options: ServeOptions) -> float:
-    """Return the simulator time of one tick of the host, s: a physics step."""
-    return PHYSICS_STEP
-
-
-def car_count(options: ServeOptions) -> int:
-    """Return the number of cars on the track."""
-    return options.vehicles
-
-
-def describe_options(options: ServeOptions) -> str:
-    """Return a sentence for the user: the timing, whether the period was rounded up, and signals without a source."""
-    text = options.timing.describe_timing()
-    if options.contract is None:
-        return text
-    from trailbrake.sims.beamng.signal_contract import load_contract  # help imports this module
-    from trailbrake.sims.beamng.signal_format import SignalListFormat
-
-    names = SignalListFormat(load_contract(options.contract)).state_custom_names
-    if options.custom is not None or not names:
-        return text
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{text}, 0 for {', '.join(names[:5])}{more}: --custom FILE.py can compute them"
-
-
-def serve_pace(options: ServeOptions) -> Literal["real", "max"]:
-    """Return the default pace of `serve`: as fast as the controller answers."""
-    return "max"
-
-
-def answer_delay(options: ServeOptions) -> float:
-    """Return the time from a message to the step at which its answer is due, s.
-
-    The strict window takes an answer no earlier; the game's own takes it as soon as it arrives.
-    """
-    timing = options.timing
-    return timing.unanswered * timing.message_period if options.window == "strict" else 0.0
-
-
-def watch_options(options: LiveOptions) -> LiveOptions:
-    """Return the options of a link that takes no car."""
-    return replace(options, take=False)
-
-
-def options_for_car(options: LiveOptions, car: int) -> LiveOptions:
-    """Return the options of the link for car number `car`."""
-    return replace(options, vehicle=car)
 
 
 def embedded_options(live: LiveOptions, cars: int) -> ServeOptions:

@@ -97,18 +97,3 @@ def pinhole_camera(place: CameraPlace) -> dict[str, Any]:
     return {"width": place.width, "height": place.height, "fov": horizontal, "forward": FORWARD + place.ahead,
             "left": -place.right, "above": ABOVE + place.up, "pitch": math.radians(place.down),
             "yaw": -math.radians(place.aside)}  # fmt: skip
-
-
-def embedded_options(live: LiveOptions, cars: int) -> ServeOptions:
-    """Return the options of a world that exists for one drive: it waits for each answer."""
-    return ServeOptions(pace="lockstep")
-
-
-def serve_pace(options: ServeOptions) -> Literal["real", "max"]:
-    """Return the default speed of `serve`: in lockstep, as fast as the client answers."""
-    return "max" if options.pace == "lockstep" else "real"
-
-
-def host_period(options: ServeOptions) -> float:
-    """Return the simulator time of one tick of the host, s."""
-    return PERIOD

@@ -1,5 +1,7 @@
 """Forza Motorsport and Forza Horizon: telemetry ("Data Out") by UDP, and a virtual pad that drives."""
 
+from dataclasses import replace
+
 from trailbrake.sims.forza import spec
 from trailbrake.simulator import Deferred, Simulator
 
@@ -14,16 +16,13 @@ SIMULATOR = Simulator(
     link=Deferred("trailbrake.sims.forza.link:Link"),
     host=Deferred("trailbrake.sims.forza.host:Host"),
     period=spec.host_period,
-    engine_power_signal=spec.ENGINE_POWER,
-    surface_signals=spec.SURFACES,
     unmapped_driver="lane_keep",
     embedded_options=spec.embedded_options,
-    stick_options=spec.stick_options,
-    watch_options=spec.watch_options,
-    pad_options=spec.pad_options,
-    record_options=spec.RecordOptions,
-    doctor=Deferred("trailbrake.sims.forza.doctor:DOCTOR"),
-    sniff=Deferred("trailbrake.sims.forza.sniff:SNIFF"),
-    recorder=Deferred("trailbrake.sims.forza.recorder:RECORDER"),
-    replay=Deferred("trailbrake.sims.forza.replay:REPLAY"),
+    watch_options=lambda live: replace(live, pad="none"),
+    tools={
+        "doctor": Deferred("trailbrake.sims.forza.doctor:DOCTOR"),
+        "sniff": Deferred("trailbrake.sims.forza.sniff:SNIFF"),
+        "recorder": Deferred("trailbrake.sims.forza.recorder:RECORDER"),
+        "replay": Deferred("trailbrake.sims.forza.replay:REPLAY"),
+    },
 )

@@ -7,6 +7,7 @@ pad without reports for a second counts as neutral.
 import math
 import os
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 from trailbrake.errors import SimulatorError, UsageError, WireError
@@ -112,6 +113,11 @@ class Host:
         self._rewind_buffer: deque[tuple[float, Pose, float]] = deque(
             maxlen=round(_REWIND_BUFFER_S / self._plant.period)
         )
+
+    @staticmethod
+    def stick_options(options: spec.ServeOptions) -> spec.ServeOptions:
+        """Return the options with the games' steering, for a driver whose steer is the position of a stick."""
+        return replace(options, steering="pad")
 
     @property
     def pad_port(self) -> int:

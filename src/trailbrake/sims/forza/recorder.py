@@ -20,8 +20,8 @@ from trailbrake.sims.forza.datagram_files import open_session
 from trailbrake.sims.forza.link import parse_forward
 from trailbrake.sims.forza.raw import RawWriter
 from trailbrake.sims.forza.recorder_settings import RecorderSettings
-from trailbrake.sims.forza.signals import SIGNALS, PacketSignalReader
-from trailbrake.sims.forza.spec import AUTO, LEARNING_SIGNALS, RecordOptions
+from trailbrake.sims.forza.signals import LEARNING_SIGNALS, SIGNALS, PacketSignalReader
+from trailbrake.sims.forza.spec import AUTO, RecordOptions
 from trailbrake.sims.forza.table_columns import DEFAULT_COLUMNS, make_row_builder
 from trailbrake.sims.forza.table_fields import UnknownField, clear_fields
 from trailbrake.sims.forza.tables import TableWriter
@@ -199,4 +199,4 @@ def _completed_lap(before: Packet | None, after: Packet) -> LapRecord | None:
     return LapRecord(new.lap_no, new.last_lap_time, True, (), "", 0.0, 0)
 
 
-RECORDER = RecorderTool(SUFFIX, build_settings, RecordingSession)
+RECORDER = RecorderTool(RecordOptions, SUFFIX, build_settings, RecordingSession)

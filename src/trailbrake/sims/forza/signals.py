@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trailbrake.sims.forza.blocks import WHEELS, Dash, HorizonBlock, MotorsportBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.state import Signal, SignalValues
-from trailbrake.state.signals import make_signal
+from trailbrake.state.signals import SignalRole, make_signal
 from trailbrake.units import PSI, RPM
 
 _BLOCKS: tuple[type, ...] = (Sled, HorizonBlock, Dash, MotorsportBlock)  # in the order of `Packet`
@@ -26,7 +26,15 @@ class _WireSource(NamedTuple):
 
 
 def _declare(
-    key: str, name: str, unit: str, meaning: str, *, lo: float = -math.inf, hi: float = math.inf, factor: float = 1.0
+    key: str,
+    name: str,
+    unit: str,
+    meaning: str,
+    *,
+    lo: float = -math.inf,
+    hi: float = math.inf,
+    factor: float = 1.0,
+    role: SignalRole = "",
 ) -> dict[Signal, _WireSource]:
     """Return the signal of the column `key`, or of its four columns if `name` has {wheel}, with their sources."""
     found = {}
@@ -34,7 +42,8 @@ def _declare(
         column = f"{key}_{wheel}" if wheel else key
         block = next(i for i, kind in enumerate(_BLOCKS) if column in kind._fields)  # type: ignore[attr-defined]
         place = _BLOCKS[block]._fields.index(column)  # type: ignore[attr-defined]
-        signal = make_signal(f"forza.{name.format(wheel=f'wheel_{wheel.lower()}')}", unit, meaning, lo=lo, hi=hi)
+        full_name = f"forza.{name.format(wheel=f'wheel_{wheel.lower()}')}"
+        signal = make_signal(full_name, unit, meaning, lo=lo, hi=hi, role=role)
         found[signal] = _WireSource(column, block, place, factor)
     return found
 
@@ -42,7 +51,7 @@ def _declare(
 _SOURCES: dict[Signal, _WireSource] = {
     **_declare("timestamp_ms", "timestamp", "s", "clock of the session; wraps after 49.7 days", lo=0.0, factor=1e-3),
     **_declare("engine_idle_rpm", "idle_engine_speed", "rad/s", "crankshaft speed at idle", lo=0.0, factor=RPM),
-    **_declare("power", "power", "W", "of the engine; negative while it brakes"),
+    **_declare("power", "power", "W", "of the engine; negative while it brakes", role="engine_power"),
     **_declare("torque", "torque", "N m", "of the engine; negative while it brakes"),
     **_declare("boost", "boost", "Pa", "pressure in the intake above the atmosphere", factor=PSI),
     **_declare("norm_suspension_travel", "{wheel}.suspension_share", "1", "0 at full droop, 1 at full compression",
@@ -51,9 +60,11 @@ _SOURCES: dict[Signal, _WireSource] = {
     **_declare("tire_slip_ratio", "{wheel}.normalised_slip_ratio", "1", "beyond 1 grip is lost; positive driving"),
     **_declare("tire_slip_angle", "{wheel}.normalised_slip_angle", "1",
                "beyond 1 grip is lost; sign opposite to that of the velocity to the right"),
-    **_declare("wheel_on_rumble_strip", "{wheel}.on_rumble_strip", "1", "1 on a rumble strip", lo=0.0, hi=1.0),
+    **_declare("wheel_on_rumble_strip", "{wheel}.on_rumble_strip", "1", "1 on a rumble strip", lo=0.0, hi=1.0,
+               role="kerb"),
     **_declare("wheel_in_puddle", "{wheel}.puddle_depth", "1", "depth of the puddle, 1 = deepest", lo=0.0, hi=1.0),
-    **_declare("surface_rumble", "{wheel}.rumble", "1", "strength of the pad's rumble by the surface", lo=0.0),
+    **_declare("surface_rumble", "{wheel}.rumble", "1", "strength of the pad's rumble by the surface", lo=0.0,
+               role="surface"),
     **_declare("tire_wear", "{wheel}.tyre_wear", "1", "0 new, 1 worn; Forza Motorsport (2023) only", lo=0.0, hi=1.0),
     **_declare("car_ordinal", "car_ordinal", "1", "number of make and model in its title"),
     **_declare("car_class", "car_class", "1", "0 slowest; codes differ between titles", lo=0.0, hi=8.0),
@@ -73,6 +84,7 @@ _SOURCES: dict[Signal, _WireSource] = {
     **_declare("track_ordinal", "track_ordinal", "1", "number of the track; Forza Motorsport (2023) only"),
 }  # fmt: skip
 SIGNALS = tuple(_SOURCES)
+LEARNING_SIGNALS = tuple(signal.name for signal in SIGNALS if signal.role)  # that recordings always have
 
 
 def list_signals(live: object) -> tuple[Signal, ...]:

@@ -3,24 +3,16 @@
 Source: protocol page forza-data-out.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from trailbrake.errors import UsageError
-from trailbrake.simulator import SurfaceSignals
 
 NAME = "forza"
 TITLE = "Forza Motorsport / Horizon (Data Out and a virtual pad)"
-ENGINE_POWER = "forza.power"  # signal
-_WHEELS = ("fl", "fr", "rl", "rr")
-SURFACES = SurfaceSignals(
-    value=tuple(f"forza.wheel_{wheel}.rumble" for wheel in _WHEELS),
-    kerb=tuple(f"forza.wheel_{wheel}.on_rumble_strip" for wheel in _WHEELS),
-)
-LEARNING_SIGNALS = (ENGINE_POWER, *SURFACES.value, *SURFACES.kerb)  # that recordings always have
 
 PORT = 2560  # for telemetry; outside 5200 to 5300, where FH6 binds its own socket
 PAD_PORT = 2561  # on which our host receives pad reports
@@ -151,18 +143,3 @@ def embedded_options(live: LiveOptions, cars: int) -> ServeOptions:
     if cars != 1:
         raise UsageError("this wire shows one car", where="--cars", expected="1", got=str(cars))
     return ServeOptions(steering="linear")
-
-
-def stick_options(options: ServeOptions) -> ServeOptions:
-    """Return the options with the games' steering, for a driver whose steer is the position of a stick."""
-    return replace(options, steering="pad")
-
-
-def watch_options(options: LiveOptions) -> LiveOptions:
-    """Return the options of a link that sends no controls."""
-    return replace(options, pad="none")
-
-
-def pad_options(options: LiveOptions, pad: str, listen: str) -> LiveOptions:
-    """Return the options with another pad and another address to listen on; "" keeps the present one."""
-    return replace(options, pad=pad or options.pad, listen=listen or options.listen)

@@ -1,7 +1,7 @@
 """Trend Micro's Formula Trend: a camera, a small car, and Socket.IO."""
 
-from trailbrake.event_sims.options import EventLiveOptions
-from trailbrake.event_sims.simulator import CallAdvice, WorldSpec, event_simulator
+from trailbrake.event_sims.options import CallAdvice, EventLiveOptions
+from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.trend import spec
 
 SIMULATOR = event_simulator(

@@ -1,7 +1,7 @@
 """Udacity's self-driving car simulator, term 1: a camera and two numbers, Socket.IO."""
 
-from trailbrake.event_sims.options import EventLiveOptions, EventServeOptions
-from trailbrake.event_sims.simulator import CallAdvice, WorldSpec, event_simulator
+from trailbrake.event_sims.options import CallAdvice, EventLiveOptions, EventServeOptions
+from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.udacity import spec
 
 SIMULATOR = event_simulator(

@@ -1,7 +1,7 @@
 """Udacity's self-driving car simulator, the build of the MPC project: pose and waypoints, no camera."""
 
-from trailbrake.event_sims.options import BrowserServeOptions, EventLiveOptions
-from trailbrake.event_sims.simulator import CallAdvice, WorldSpec, event_simulator
+from trailbrake.event_sims.options import BrowserServeOptions, CallAdvice, EventLiveOptions
+from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.udacity_mpc import spec
 
 SIMULATOR = event_simulator(

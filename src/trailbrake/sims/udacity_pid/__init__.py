@@ -1,7 +1,7 @@
 """Udacity's self-driving car simulator, the build of the PID project: the distance to the line, no camera."""
 
-from trailbrake.event_sims.options import BrowserServeOptions
-from trailbrake.event_sims.simulator import CallAdvice, WorldSpec, event_simulator
+from trailbrake.event_sims.options import BrowserServeOptions, CallAdvice
+from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.udacity_pid import spec
 
 SIMULATOR = event_simulator(
