@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from trailbrake.errors import DataError, UsageError
+from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapRecord
 from trailbrake.roles import ObservesSession, SignalSource, Wakeable
 from trailbrake.simulator import AnySimulator
