@@ -7,6 +7,7 @@ import time
 import pytest
 from helpers.beamng.contracts import THROTTLE
 from helpers.processes import command
+from helpers.waiting import let_pass
 
 from trailbrake import connect
 from trailbrake import drive as drive_laps
@@ -147,7 +148,7 @@ def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch
                 state = sim.step(Controls(brake=1.0))
             assert math.hypot(state.x - target.x, state.y - target.y) < 3.0
             sim.send_command(SimCommand(pause=True))  # at once, without a step
-            time.sleep(0.5)
+            let_pass(0.5)
             sim.send_command(SimCommand(pause=False))
             paused_at = sim.state.time
             assert 0.0 < sim.step(Controls()).time - paused_at < 0.4
@@ -171,7 +172,7 @@ def test_free_values_and_the_pace_of_a_live_simulator_that_waits(tmp_path):
                 sim.step(Controls(throttle=0.5, custom=(1.0, 2.0)), custom=[3.0])
             assert len(sim.custom) == 50
             assert sim.state.time - before == pytest.approx(0.25, abs=0.05)  # not one state is lost
-            time.sleep(0.7)
+            let_pass(0.7)
             assert sim.step(Controls(steer=math.nan)).time - before == pytest.approx(0.255, abs=0.05)
 
 
@@ -182,7 +183,7 @@ def test_a_live_pace_is_that_of_the_program(tmp_path, monkeypatch):
         host.until("ready ")
         with connect("assetto", live=True, pace="driver") as sim:
             for _ in range(60):
-                time.sleep(0.01)
+                let_pass(0.01)
                 sim.step(Controls(throttle=0.5))
             assert 0.01 <= sim.timing()["pace"]["step_time_s"] < 0.3
             assert sim.timing()["pace"]["answer_mean_s"] > 0.01
@@ -192,7 +193,7 @@ def test_a_live_pace_is_that_of_the_program(tmp_path, monkeypatch):
 def test_a_world_in_real_time_goes_on_by_itself():
     with connect("assetto", track="plain", car="hatchback", speed="real") as sim:
         first = sim.state.time
-        time.sleep(0.2)
+        let_pass(0.2)
         assert sim.step(Controls(throttle=1.0)).time > first + 0.1
 
 

@@ -9,6 +9,8 @@ import socket
 import threading
 import time
 
+from helpers.waiting import let_pass
+
 from faults.stream_faults import Undisturbed
 from faults.trace import Trace
 
@@ -140,7 +142,7 @@ class UdpDoor(Door):
             while time.monotonic() < end:
                 for data in (self.view.set_values(self.last_state, 0.0), self.view.set_values(self.last_state, 1e30)):
                     second.sendto(data, ("127.0.0.1", self._client_port))
-                time.sleep(0.004)
+                let_pass(0.004)
 
     def close(self):
         super().close()

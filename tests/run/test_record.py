@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 import threading
-import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.waiting import let_pass, wait_for
 
 from trailbrake.analysis.lap_table import compare_laps
 from trailbrake.analysis.lap_traces import trace_laps
@@ -16,6 +17,7 @@ from trailbrake.analysis.report import chart_data
 from trailbrake.cli.main import run_command_line
 from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording
+from trailbrake.run import record
 from trailbrake.run.record import record_session
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet, encode_packet
@@ -44,10 +46,15 @@ def shown(path):
 
 
 @pytest.mark.slow
-def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path):
+def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path, monkeypatch):
     from trailbrake.sims.forza.replay import replay
 
+    rows, stops = [], []
+    applied = record.applied_controls
+    monkeypatch.setattr(record, "applied_controls", lambda state: rows.append(1) or applied(state))
+    monkeypatch.setattr(record, "handle_stop_signals", lambda stop: stops.append(stop) or nullcontext())
     from_file = record_session(find("forza"), source=session, out=tmp_path / "file")
+    once = len(rows)
     port, heard = free_port(), {}
     lines = []
     thread = threading.Thread(
@@ -56,19 +63,18 @@ def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path):
                 find("forza"),
                 RecordOptions(listen=f"127.0.0.1:{port}"),
                 out=tmp_path / "live",
-                seconds=8.0,
                 say=lines.append,
             )
         )
     )
     thread.start()
-    for _ in range(500):
-        if lines:
-            break
-        time.sleep(0.01)
-    time.sleep(0.1)
+    wait_for(lambda: lines)
     sent = replay(session, ("127.0.0.1", port), 40.0)
-    thread.join()
+    try:
+        wait_for(lambda: len(rows) >= 2 * once)
+    finally:
+        stops[-1]()
+        thread.join()
     assert sent.datagrams == from_file["link"]["received"] == heard["link"]["received"] == 2785
     file, file_recording = shown(from_file["recording"])
     live, live_recording = shown(heard["recording"])
@@ -165,7 +171,7 @@ def test_a_process_records_until_it_is_told_to_stop(tmp_path):
             ("127.0.0.1", port),
         )
     sender.close()
-    time.sleep(0.5)
+    let_pass(0.5)
     process.terminate()
     out, err = process.communicate(timeout=30)
     result = json.loads(out)

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -67,12 +66,11 @@ def test_a_drive_of_somebody_else_is_recorded_and_the_car_stays_his(tmp_path):
         page = file_of(SimpleNamespace(folder=shm), spec.controls_name(0))
 
         def drive():
-            while not stopped.is_set():
+            while not stopped.wait(0.01):
                 put(page, gas=0.5, clutch=1.0, autoshift_active=1)
-                time.sleep(0.01)
 
         threading.Thread(target=drive, daemon=True).start()
-        done = subprocess.run([*command, "record", "--sim=assetto", "--live", "--seconds=4", f"--out={out}"],
+        done = subprocess.run([*command, "record", "--sim=assetto", "--live", "--seconds=2", f"--out={out}"],
                               env=environment, capture_output=True, text=True, timeout=100)  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert "samples; lost" in done.stdout
@@ -80,9 +78,9 @@ def test_a_drive_of_somebody_else_is_recorded_and_the_car_stays_his(tmp_path):
         recording = Recording.open(path)
         speed = recording.state["speed"]
         assert len(speed) > 300
-        assert speed.max() > 5.0
+        assert speed.max() > 2.0
         assert (out / path.with_suffix(".html").name).exists()
-        watched = subprocess.run([*command, "watch", "--sim=assetto", "--seconds=2", "--port=0", "--json"],
+        watched = subprocess.run([*command, "watch", "--sim=assetto", "--seconds=0.5", "--port=0", "--json"],
                                  env=environment, capture_output=True, text=True, timeout=100)  # fmt: skip
         assert watched.returncode == 0, watched.stderr
         assert '"samples": ' in watched.stdout
