@@ -29,14 +29,14 @@ def test_forza_without_a_track_keeps_the_lane_and_nothing_is_called_by_another_n
                  shm=tmp_path) as serve:  # fmt: skip
         serve.until("ready ")
         with command("drive", "--sim=forza", "--live", "--json", f"--listen={telemetry}", f"--pad=udp:127.0.0.1:{pad}",
-                     "--seconds=8", f"--out={tmp_path}", shm=tmp_path) as drive:  # fmt: skip
+                     "--seconds=5", f"--out={tmp_path}", shm=tmp_path) as drive:  # fmt: skip
             assert "nothing is planned or scored" in drive.until("the road is not known")
             assert drive.end() == 0, drive.said
         serve.process.send_signal(signal.SIGINT)
         assert serve.end() == 0, serve.said
     summary = drive.summary
     assert (summary["driver"], summary["track"], summary["car"], summary["ended"]) == ("lane_keep", "", "", "done")
-    assert summary["mean_speed_mps"] > 5.0
+    assert summary["mean_speed_mps"] > 3.0
     assert [summary[name] for name in ("predicted_s", "max_abs_lateral_error_m", "off_track_s")] == [None, None, None]
     recording = Recording.open(summary["recording"])
     assert abs(recording.state["driving_line"][len(recording) // 2 :]).max() < 0.8  # it is on the road

@@ -218,9 +218,9 @@ class SimState:
         self.path.unlink()
 
 
-def steps_per_second(client, seconds=0.6):
+def steps_per_second(client, seconds=0.3):
     """Steps of the simulation in a second of wall time, after the host has had time to find what was written."""
-    client.hold(0.15, brake=1.0)
+    client.hold(0.1, brake=1.0)
     began, first = time.monotonic(), number(client.read(), "i", 0)
     client.hold(seconds, brake=1.0)
     return (number(client.read(), "i", 0) - first) / (time.monotonic() - began)
