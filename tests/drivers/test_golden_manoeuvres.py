@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.goldens import find_differences
 from helpers.manoeuvres import manoeuvre
 
 from trailbrake.cars.car_library import load_car
@@ -113,28 +114,19 @@ GAINS = [
 ]
 
 
-def differences(now, kept):
-    """Return what is beyond the tolerance, in words."""
-    return [
-        f"{key}: {now.get(key)} instead of {kept.get(key)}"
-        for key in sorted(now.keys() | kept.keys())
-        if key not in now or key not in kept or not abs(now[key] - kept[key]) <= TOLERANCE
-    ]
-
-
 def golden(name):
     return json.loads(GOLDEN.read_text())["manoeuvres"][name]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_drives_as_it_did(name):
-    assert differences(CASES[name](name), golden(name)) == []
+    assert find_differences(CASES[name](name), golden(name), TOLERANCE) == []
 
 
 @pytest.mark.parametrize(("name", "module", "gain"), GAINS, ids=[f"{name}-{gain}" for name, _, gain in GAINS])
 def test_five_per_cent_of_a_gain_would_be_noticed(name, module, gain, monkeypatch):
     monkeypatch.setattr(module, gain, 1.05 * getattr(module, gain))
-    assert differences(CASES[name](name), golden(name))
+    assert find_differences(CASES[name](name), golden(name), TOLERANCE)
 
 
 def test_goldens_are_there_for_every_case():

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.goldens import find_differences
 from helpers.manoeuvres import course_of, fill_line, manoeuvre
 
 from trailbrake.control.vehicle import following_distance, manual_input
@@ -175,33 +176,24 @@ CONSTANTS = [
 ]
 
 
-def differences(now, kept):
-    """Return what is beyond the tolerance, in words."""
-    return [
-        f"{key}: {now.get(key)} instead of {kept.get(key)}"
-        for key in sorted(now.keys() | kept.keys())
-        if key not in now or key not in kept or not abs(now[key] - kept[key]) <= TOLERANCE
-    ]
-
-
 def golden(name):
     return json.loads(GOLDEN.read_text())["drivers"][name]
 
 
 @pytest.mark.parametrize("name", DRIVERS)
 def test_it_drives_as_it_did(name):
-    assert differences(measured(name), golden(name)) == []
+    assert find_differences(measured(name), golden(name), TOLERANCE) == []
 
 
 @pytest.mark.parametrize(("name", "gain"), DECLARED)
 def test_five_per_cent_of_a_declared_gain_would_be_noticed(name, gain):
-    assert differences(by_scenes(name, gain), golden(name))
+    assert find_differences(by_scenes(name, gain), golden(name), TOLERANCE)
 
 
 @pytest.mark.parametrize(("name", "module", "gain"), CONSTANTS, ids=[f"{name}-{gain}" for name, _, gain in CONSTANTS])
 def test_five_per_cent_of_a_constant_would_be_noticed(name, module, gain, monkeypatch):
     monkeypatch.setattr(module, gain, 1.05 * getattr(module, gain))
-    assert differences(measured(name), golden(name))
+    assert find_differences(measured(name), golden(name), TOLERANCE)
 
 
 @pytest.mark.parametrize("gain", ["STEER", "LOOK_AHEAD", "YAW_DAMPING", "STEER_LEAD", "SPEED_LEAD", "SPEED"])
@@ -209,7 +201,7 @@ def test_five_per_cent_of_a_gain_of_the_tracking_law_would_be_noticed(gain, monk
     gains = list(line_track.DEFAULT_GAINS)
     gains[TrackingGain[gain]] *= 1.05
     monkeypatch.setattr(line_track, "DEFAULT_GAINS", tuple(gains))
-    assert differences(measured("line_track"), golden("line_track"))
+    assert find_differences(measured("line_track"), golden("line_track"), TOLERANCE)
 
 
 def test_goldens_are_there_for_every_case():

@@ -1,11 +1,11 @@
 """`connect`: exact lockstep by hand."""
 
 import math
-import socket
 import time
 
 import pytest
 from helpers.beamng.contracts import THROTTLE
+from helpers.ports import free_udp_port
 from helpers.processes import command
 from helpers.waiting import let_pass
 
@@ -112,16 +112,6 @@ def test_a_camera_beside_the_wire(name):
     assert runs[0] == runs[1]
 
 
-def free_ports(count):
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 @pytest.mark.slow
 def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
@@ -160,7 +150,7 @@ def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch
 
 @pytest.mark.slow
 def test_free_values_and_the_pace_of_a_live_simulator_that_waits(tmp_path):
-    states, commands = free_ports(2)
+    states, commands = free_udp_port(), free_udp_port()
     words = ("serve", "beamng", "--track=plain", "--car=hatchback", f"--send=127.0.0.1:{states}",
              f"--receive-port={commands}", "--speed=real")  # fmt: skip
     with command(*words, shm=tmp_path) as host:

@@ -21,6 +21,7 @@ import urllib.request
 import pytest
 from helpers.gym_donkeycar_client import GymDonkeycarClient
 from helpers.hostile_clients import HostileAgent, HostileCrowd, ProcessWatch, print_report
+from helpers.ports import free_port
 from helpers.waiting import let_pass, wait_until
 
 SECONDS = float(os.environ.get("TRAILBRAKE_SOAK_S", "60"))
@@ -28,12 +29,6 @@ MOST_GROWTH_MB = 20.0  # from the first third of the time to its end
 MOST_DESCRIPTORS = 250
 MOST_LINES = 400  # on standard error: what a person would still look through
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(autouse=True)

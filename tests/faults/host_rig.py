@@ -6,9 +6,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from helpers.ports import free_port
 from helpers.waiting import wait_until
 
-from faults.doors import free_port
 from faults.programs import Program
 from faults.strangers import AgentStranger, CallStranger, PadStranger, PageStranger, ReplyStranger
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.ports import free_udp_port
 from helpers.waiting import let_pass, wait_for
 
 from trailbrake.analysis.lap_table import compare_laps
@@ -33,12 +34,6 @@ def session(shared):
     return shared / "data" / "forza_recorded.csv.gz"
 
 
-def free_port():
-    probe = UdpSocket()
-    probe.close()
-    return probe.port
-
-
 def shown(path):
     """Everything that a report shows of a recording."""
     recording = Recording.open(path)
@@ -55,7 +50,7 @@ def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path, mon
     monkeypatch.setattr(record, "handle_stop_signals", lambda stop: stops.append(stop) or nullcontext())
     from_file = record_session(find("forza"), source=session, out=tmp_path / "file")
     once = len(rows)
-    port, heard = free_port(), {}
+    port, heard = free_udp_port(), {}
     lines = []
     thread = threading.Thread(
         target=lambda: heard.update(
@@ -155,7 +150,7 @@ def test_replay_says_what_it_sent(session, capsys):
 
 @pytest.mark.slow
 def test_a_process_records_until_it_is_told_to_stop(tmp_path):
-    port = free_port()
+    port = free_udp_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "trailbrake", "record", "--sim=forza", "--live", f"--listen=127.0.0.1:{port}",
          f"--out={tmp_path}", "--json"],
@@ -203,7 +198,7 @@ def test_a_person_s_drive_is_recorded_with_the_picture_of_the_window(tmp_path, m
     """What `train clone` learns from where a wire has no camera: a person's controls, and what the person saw."""
     opened = []
     monkeypatch.setattr(live_camera, "open_window", lambda option: opened.append(option.title) or GreyWindow())
-    port = free_port()
+    port = free_udp_port()
 
     def send(line):
         if line.startswith("listening"):

@@ -12,6 +12,7 @@ import sys
 import time
 
 import pytest
+from helpers.ports import free_udp_port
 from helpers.processes import command
 from helpers.soak import Watch, hostile
 from helpers.waiting import let_pass, wait_for
@@ -22,12 +23,6 @@ from trailbrake.transport.shm import SharedMemory
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(sys.platform != "linux", reason="memory by /proc, pages as files")]
 
 ODD = (math.nan, math.inf, -math.inf, 1e30, -1e30, 1e-30, 3e38, 0.0, 1.0, -1.0)
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-        udp.bind(("127.0.0.1", 0))
-        return udp.getsockname()[1]
 
 
 def stop(serve):
@@ -101,7 +96,7 @@ def test_forza(tmp_path):
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind(("127.0.0.1", 0))
     udp.settimeout(60.0)  # a busy machine; the longest gap is printed
-    pad_port = free_port()
+    pad_port = free_udp_port()
     vandals = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3)]
 
     def send(vandal, data):
@@ -149,7 +144,7 @@ def test_beamng(tmp_path):
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind(("127.0.0.1", 0))
     udp.settimeout(0.5)
-    port = free_port()
+    port = free_udp_port()
     vandals = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
 
     def flood(rng):

@@ -4,6 +4,7 @@ from pathlib import Path
 from struct import pack, unpack
 
 import pytest
+from helpers.ports import free_udp_port
 
 from trailbrake.errors import UsageError
 from trailbrake.sims.beamng.recorder import RECORDER, ListenSettings, RecordingSession, build_settings
@@ -19,15 +20,8 @@ def test_there_is_no_table_and_no_file(tmp_path):
     assert RECORDER.suffix == ""
 
 
-def free_port():
-    probe = UdpSocket()
-    port = probe.port
-    probe.close()
-    return port
-
-
 def test_messages_become_samples_with_signals_and_are_answered():
-    simulator, port = UdpSocket(), free_port()
+    simulator, port = UdpSocket(), free_udp_port()
     options = RecordOptions(peer=f"127.0.0.1:{simulator.port}", signals=("beamng.throttle_input",))
     with RecordingSession(options, build_settings(options, port, None)) as recording:
         assert list(recording.record_available(0.0)) == []

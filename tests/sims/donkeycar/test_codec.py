@@ -6,6 +6,7 @@ import json
 import math
 
 import pytest
+from helpers.json_messages import json_values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,11 +88,6 @@ def test_scenes_are_names(names):
         codec.decode_scene_names({"scene_names": names})
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=5,
-)
 KEYS = st.sampled_from(
     ["steering_angle", "throttle", "speed", "image", "hit", "time", "pos_x", "pos_y", "pos_z", "cte", "vel_x", "yaw",
      "steering", "brake", "img_w", "img_enc", "scene_names"]

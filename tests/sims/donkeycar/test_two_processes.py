@@ -3,20 +3,14 @@
 import base64
 import json
 import signal
-import socket
 from io import BytesIO
 
 import pytest
 from helpers.donkeycar_client import Script
+from helpers.ports import free_port
 from helpers.processes import command
 from helpers.socketio_agents import ring
 from PIL import Image
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.mark.slow
