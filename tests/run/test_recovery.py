@@ -24,7 +24,7 @@ def test_the_host_is_killed(tmp_path):
         host.until("ready ")
         with command(*DRIVE, "--json", f"--out={tmp_path}", shm=tmp_path) as drive:
             drive.until("moving at ")
-            wait_for_speed(tmp_path, 15.0)
+            wait_for_speed(tmp_path, 10.0)
             host.process.kill()
             drive.until("the simulator has gone silent")
             with command(*SERVE, shm=tmp_path) as again:
@@ -44,7 +44,7 @@ def test_the_client_is_killed(tmp_path):
         host.until("ready ")
         with command(*DRIVE, f"--out={tmp_path}", shm=tmp_path) as drive:
             drive.until("moving at ")
-            wait_for_speed(tmp_path, 15.0)
+            wait_for_speed(tmp_path, 10.0)
             drive.process.kill()
             host.until("trailbrake: car 0: its client is gone")
         with command(*DRIVE, "--json", "--seconds=2", f"--out={tmp_path}", shm=tmp_path) as another:
