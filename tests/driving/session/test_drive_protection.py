@@ -12,13 +12,12 @@ from helpers.waiting import HANG, wait_for
 from trailbrake.record.recording_reader import Recording
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
-# s; 0.3 s on a quiet machine, the guard's 1 s and its start besides
-BRAKED, ENDED = 3.0, 60.0
+# s; 0.3 s on a quiet machine, the guard's 1 s and its start besides; a drive ends 10 s after its driver has hung
+BRAKED, ENDED = 8.0, 60.0
 DRIVER = """
 import re, time
 from trailbrake import Controls
 from trailbrake.driving.loop import driver_watchdog
-driver_watchdog.END_S = 3.0  # instead of 10: less to wait for
 class Driver:
     NEEDS = frozenset({"speed"})
     def reset(self, course): pass
@@ -28,6 +27,11 @@ class Driver:
             %s
         return Controls(throttle=1.0, gear=2)
 """
+
+
+# Ends after 3 s instead of 10: less to wait for.
+ENDLESS = """driver_watchdog.END_S = 3.0
+            while True: pass"""
 
 
 @contextmanager
@@ -99,7 +103,7 @@ def test_a_killed_client_leaves_the_simulation_at_its_own_pace(tmp_path, body, p
 
 
 def test_an_endless_loop_is_braked_for_and_ends_the_drive(tmp_path):
-    with hanging_drive(tmp_path, "while True: pass") as drive:
+    with hanging_drive(tmp_path, ENDLESS) as drive:
         wait_for_brake(tmp_path)
         drive.until("the driver has not answered for 0.3 s: braking")
         assert drive.end(ENDED) == 1
@@ -109,7 +113,7 @@ def test_an_endless_loop_is_braked_for_and_ends_the_drive(tmp_path):
 
 
 def test_a_driver_that_sleeps_is_braked_for_and_the_first_interrupt_ends_the_drive(tmp_path):
-    with hanging_drive(tmp_path, HANG) as drive:
+    with hanging_drive(tmp_path, f"driver_watchdog.END_S = 600.0; {HANG}") as drive:
         wait_for_brake(tmp_path)
         drive.process.send_signal(signal.SIGINT)
         assert drive.end(ENDED) == 0
