@@ -2,16 +2,17 @@
 
 import sys
 
+from helpers.waiting import HANG, wait_for
+
 from trailbrake.bench.beamng_process import find_free_port, run_host
 
-SAYS = "import sys, time; open(sys.argv[1], 'w').write(' '.join(sys.argv[2:])); time.sleep(60)"
+SAYS = f"import sys; open(sys.argv[1], 'w').write(' '.join(sys.argv[2:])); {HANG}"
 
 
 def test_it_is_told_both_ports_and_the_period_and_ends_with_the_block(tmp_path):
     said = tmp_path / "said"
     with run_host([sys.executable, "-c", SAYS, str(said)], 1111, 2222, 0.0005):
-        while not (said.exists() and said.read_text()):
-            pass
+        wait_for(lambda: said.exists() and said.read_text())
     assert said.read_text() == "--send=127.0.0.1:1111 --receive-port=2222 --simulink-time=0.0005"
 
 

@@ -7,7 +7,7 @@ from trailbrake.bench import page
 
 @pytest.mark.slow
 def test_rows_have_the_fixed_names(monkeypatch):
-    monkeypatch.setattr(page, "SECONDS", 2.0)
+    monkeypatch.setattr(page, "SECONDS", 1.0)
     monkeypatch.setattr(page, "TICKS", 1000)
     rows = page.measure_rows()
     assert [(row.name, row.unit, row.better) for row in rows] == [

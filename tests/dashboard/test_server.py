@@ -35,7 +35,7 @@ class Shown:
     """A board with a server and a tap; `tick` shows it one state."""
 
     def __init__(self, by_hand=True):
-        self.board = PageState(steady_clock.now)
+        self.board = PageState(lambda: 0.0)  # no lease ends because this machine is slow
         self.driver = Driver()
         self.tap = LiveTap(steady_clock.now, None, self.driver)
         self.by_hand = by_hand
@@ -190,16 +190,17 @@ def test_a_page_that_answers_drives_and_a_second_one_watches(shown):
     shown.tick(time=1.0)
     with Page(shown.server.url) as first, Page(shown.server.url) as second:
         first.answer(0.0, wants=1.0, steer=0.5, throttle=1.0)
-        assert first.text("seat") == "free"
-        assert first.text("seat") == "you"
+        for seat in iter(lambda: first.text("seat"), "you"):
+            assert seat == "free"
         assert shown.board.control_lease.newest_input() == ManualInput(steer=0.5, throttle=1.0)
         second.answer(0.0, wants=1.0, steer=-1.0)
         for seat in iter(lambda: second.text("seat"), "another"):
             assert seat == "free"
         first.answer(0.0, wants=0.0)  # lets go
+        assert first.text("seat") == "free"
         second.answer(0.0, wants=1.0, steer=-1.0)
         for seat in iter(lambda: second.text("seat"), "you"):
-            assert seat in ("free", "another")
+            assert seat == "free"
 
 
 def test_nobody_drives_by_hand_what_has_a_driver():

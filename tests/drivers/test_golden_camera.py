@@ -1,13 +1,14 @@
 """Closed-loop goldens of the camera drivers: where they are on the way through a fork, which 5 % of any gain moves.
 
 The world's own pictures, without JPEG: what another library makes of one is no business of a gain. After a change that
-is meant to change how they drive: `python tests/drivers/test_golden_camera.py`.
+is meant to change how they drive: `PYTHONPATH=tests python tests/drivers/test_golden_camera.py`.
 """
 
 import json
 from pathlib import Path
 
 import pytest
+from helpers.goldens import find_differences
 
 from trailbrake.control.minicar import gap_finder, sign_memory, wall_avoidance
 from trailbrake.drivers.loading.driver_registry import builtin_driver_class
@@ -68,24 +69,19 @@ def more(gain):
     return tuple(1.05 * part for part in gain) if isinstance(gain, tuple) else 1.05 * gain
 
 
-def differences(now, kept):
-    """Return what is beyond the tolerance, in words."""
-    return [f"{key}: {now[key]} instead of {kept[key]}" for key in kept if not abs(now[key] - kept[key]) <= TOLERANCE]
-
-
 def golden(name):
     return json.loads(GOLDEN.read_text())["drivers"][name]
 
 
 @pytest.mark.parametrize("name", DRIVERS)
 def test_it_drives_as_it_did(name):
-    assert differences(figures(name), golden(name)) == []
+    assert find_differences(figures(name), golden(name), TOLERANCE) == []
 
 
 @pytest.mark.parametrize(("name", "module", "gain"), GAINS, ids=[f"{name}-{gain}" for name, _, gain in GAINS])
 def test_five_per_cent_of_a_gain_would_be_noticed(name, module, gain, monkeypatch):
     monkeypatch.setattr(module, gain, more(getattr(module, gain)))
-    assert differences(figures(name), golden(name))
+    assert find_differences(figures(name), golden(name), TOLERANCE)
 
 
 if __name__ == "__main__":

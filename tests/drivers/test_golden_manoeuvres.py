@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.golden_numbers import list_differences
+from helpers.goldens import find_differences
 from helpers.manoeuvres import manoeuvre
 
 from trailbrake.cars.car_library import load_car
@@ -120,13 +120,13 @@ def golden(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_drives_as_it_did(name):
-    assert list_differences(CASES[name](name), golden(name), TOLERANCE) == []
+    assert find_differences(CASES[name](name), golden(name), TOLERANCE) == []
 
 
 @pytest.mark.parametrize(("name", "module", "gain"), GAINS, ids=[f"{name}-{gain}" for name, _, gain in GAINS])
 def test_five_per_cent_of_a_gain_would_be_noticed(name, module, gain, monkeypatch):
     monkeypatch.setattr(module, gain, 1.05 * getattr(module, gain))
-    assert list_differences(CASES[name](name), golden(name), TOLERANCE)
+    assert find_differences(CASES[name](name), golden(name), TOLERANCE)
 
 
 def test_goldens_are_there_for_every_case():

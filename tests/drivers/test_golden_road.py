@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.golden_numbers import list_differences
+from helpers.goldens import find_differences
 from helpers.manoeuvres import course_of, fill_line, manoeuvre
 
 from trailbrake.control.vehicle import following_distance, manual_input
@@ -182,18 +182,18 @@ def golden(name):
 
 @pytest.mark.parametrize("name", DRIVERS)
 def test_it_drives_as_it_did(name):
-    assert list_differences(measured(name), golden(name), TOLERANCE) == []
+    assert find_differences(measured(name), golden(name), TOLERANCE) == []
 
 
 @pytest.mark.parametrize(("name", "gain"), DECLARED)
 def test_five_per_cent_of_a_declared_gain_would_be_noticed(name, gain):
-    assert list_differences(by_scenes(name, gain), golden(name), TOLERANCE)
+    assert find_differences(by_scenes(name, gain), golden(name), TOLERANCE)
 
 
 @pytest.mark.parametrize(("name", "module", "gain"), CONSTANTS, ids=[f"{name}-{gain}" for name, _, gain in CONSTANTS])
 def test_five_per_cent_of_a_constant_would_be_noticed(name, module, gain, monkeypatch):
     monkeypatch.setattr(module, gain, 1.05 * getattr(module, gain))
-    assert list_differences(measured(name), golden(name), TOLERANCE)
+    assert find_differences(measured(name), golden(name), TOLERANCE)
 
 
 @pytest.mark.parametrize("gain", ["STEER", "LOOK_AHEAD", "YAW_DAMPING", "STEER_LEAD", "SPEED_LEAD", "SPEED"])
@@ -201,7 +201,7 @@ def test_five_per_cent_of_a_gain_of_the_tracking_law_would_be_noticed(gain, monk
     gains = list(line_track.DEFAULT_GAINS)
     gains[TrackingGain[gain]] *= 1.05
     monkeypatch.setattr(line_track, "DEFAULT_GAINS", tuple(gains))
-    assert list_differences(measured("line_track"), golden("line_track"), TOLERANCE)
+    assert find_differences(measured("line_track"), golden("line_track"), TOLERANCE)
 
 
 def test_goldens_are_there_for_every_case():

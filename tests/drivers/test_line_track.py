@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 import numpy as np
 import pytest
+from helpers.socketio_agents import ring
 from msgspec import structs
 
 from trailbrake.cars.car_library import load_car
@@ -290,7 +291,8 @@ def test_states_that_fail_in_a_bend_do_not_end_the_drive_nor_what_was_learned(ki
     monkeypatch.setattr(Link, "read", lambda link, now: reads(link, now))
     reset = Driver.reset
     monkeypatch.setattr(Driver, "reset", lambda self, course: (drivers.append(self), reset(self, course)))
-    options = DriveFlags(driver="line_track", track="pinegrove", car="gt3", laps=1, report=False, out=tmp_path)
+    track = str(ring(tmp_path, straight=150.0, radius=50.0))
+    options = DriveFlags(driver="line_track", track=track, car="gt3", laps=1, report=False, out=tmp_path)
     summary = drive(options.make_spec())
     assert (summary["ended"], summary["contacts"], len(summary["laps"])) == ("done", 0, 1)
     assert math.isfinite(reads.began)

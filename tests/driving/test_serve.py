@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import pytest
 from helpers.processes import command
+from helpers.waiting import wait_for
 
 from trailbrake.driving import serve as serving
 from trailbrake.driving.options import WorldOptions
@@ -188,15 +189,6 @@ def test_a_host_whose_lines_nobody_reads_serves_on(tmp_path):
         assert serve.end() == 0
         assert serve.summary["ignored"] == ["car 0: drs"]
         page.close(remove=True)
-
-
-def wait_for(find, patience=30.0):
-    """Return what `find` returns as soon as that is true."""
-    deadline = steady_clock.now() + patience
-    while not (found := find()):
-        assert steady_clock.now() < deadline
-        threading.Event().wait(0.01)
-    return found
 
 
 class SlowHost:

@@ -4,16 +4,19 @@ import json
 import subprocess
 import sys
 import threading
-import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.ports import free_udp_port
+from helpers.waiting import let_pass, wait_for
 
 from trailbrake.analysis.lap_table import compare_laps
 from trailbrake.analysis.lap_traces import trace_laps
 from trailbrake.analysis.report import chart_data
 from trailbrake.cli.main import run_command_line
+from trailbrake.driving import session_recording as record
 from trailbrake.driving.session_recording import record_session
 from trailbrake.errors import UsageError
 from trailbrake.record.recording_reader import Recording
@@ -31,12 +34,6 @@ def session(shared):
     return shared / "data" / "forza_recorded.csv.gz"
 
 
-def free_port():
-    probe = UdpSocket()
-    probe.close()
-    return probe.port
-
-
 def shown(path):
     """Everything that a report shows of a recording."""
     recording = Recording.open(path)
@@ -44,11 +41,16 @@ def shown(path):
 
 
 @pytest.mark.slow
-def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path):
+def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path, monkeypatch):
     from trailbrake.sims.forza.replay import replay
 
+    rows, stops = [], []
+    applied = record.applied_controls
+    monkeypatch.setattr(record, "applied_controls", lambda state: rows.append(1) or applied(state))
+    monkeypatch.setattr(record, "handle_stop_signals", lambda stop: stops.append(stop) or nullcontext())
     from_file = record_session(find("forza"), source=session, out=tmp_path / "file")
-    port, heard = free_port(), {}
+    once = len(rows)
+    port, heard = free_udp_port(), {}
     lines = []
     thread = threading.Thread(
         target=lambda: heard.update(
@@ -56,19 +58,18 @@ def test_replayed_over_udp_the_report_is_that_of_the_file(session, tmp_path):
                 find("forza"),
                 RecordOptions(listen=f"127.0.0.1:{port}"),
                 out=tmp_path / "live",
-                seconds=8.0,
                 say=lines.append,
             )
         )
     )
     thread.start()
-    for _ in range(500):
-        if lines:
-            break
-        time.sleep(0.01)
-    time.sleep(0.1)
+    wait_for(lambda: lines)
     sent = replay(session, ("127.0.0.1", port), 40.0)
-    thread.join()
+    try:
+        wait_for(lambda: len(rows) >= 2 * once)
+    finally:
+        stops[-1]()
+        thread.join()
     assert sent.datagrams == from_file["link"]["received"] == heard["link"]["received"] == 2785
     file, file_recording = shown(from_file["recording"])
     live, live_recording = shown(heard["recording"])
@@ -149,7 +150,7 @@ def test_replay_says_what_it_sent(session, capsys):
 
 @pytest.mark.slow
 def test_a_process_records_until_it_is_told_to_stop(tmp_path):
-    port = free_port()
+    port = free_udp_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "trailbrake", "record", "--sim=forza", "--live", f"--listen=127.0.0.1:{port}",
          f"--out={tmp_path}", "--json"],
@@ -165,7 +166,7 @@ def test_a_process_records_until_it_is_told_to_stop(tmp_path):
             ("127.0.0.1", port),
         )
     sender.close()
-    time.sleep(0.5)
+    let_pass(0.5)
     process.terminate()
     out, err = process.communicate(timeout=30)
     result = json.loads(out)
@@ -197,7 +198,7 @@ def test_a_person_s_drive_is_recorded_with_the_picture_of_the_window(tmp_path, m
     """What `train clone` learns from where a wire has no camera: a person's controls, and what the person saw."""
     opened = []
     monkeypatch.setattr(live_camera, "open_window", lambda option: opened.append(option.title) or GreyWindow())
-    port = free_port()
+    port = free_udp_port()
 
     def send(line):
         if line.startswith("listening"):

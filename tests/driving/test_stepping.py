@@ -1,12 +1,13 @@
 """`connect`: exact lockstep by hand."""
 
 import math
-import socket
 import time
 
 import pytest
 from helpers.beamng.contracts import THROTTLE
+from helpers.ports import free_udp_port
 from helpers.processes import command
+from helpers.waiting import let_pass
 
 from trailbrake import connect
 from trailbrake import drive as drive_laps
@@ -111,16 +112,6 @@ def test_a_camera_beside_the_wire(name):
     assert runs[0] == runs[1]
 
 
-def free_ports(count):
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 @pytest.mark.slow
 def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch):
     monkeypatch.setenv("TRAILBRAKE_SHM", str(tmp_path))
@@ -147,7 +138,7 @@ def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch
                 state = sim.step(Controls(brake=1.0))
             assert math.hypot(state.x - target.x, state.y - target.y) < 3.0
             sim.send_command(SimCommand(pause=True))  # at once, without a step
-            time.sleep(0.5)
+            let_pass(0.5)
             sim.send_command(SimCommand(pause=False))
             paused_at = sim.state.time
             assert 0.0 < sim.step(Controls()).time - paused_at < 0.4
@@ -159,7 +150,7 @@ def test_commands_signals_and_pictures_of_a_live_simulator(tmp_path, monkeypatch
 
 @pytest.mark.slow
 def test_free_values_and_the_pace_of_a_live_simulator_that_waits(tmp_path):
-    states, commands = free_ports(2)
+    states, commands = free_udp_port(), free_udp_port()
     words = ("serve", "beamng", "--track=plain", "--car=hatchback", f"--send=127.0.0.1:{states}",
              f"--receive-port={commands}", "--speed=real")  # fmt: skip
     with command(*words, shm=tmp_path) as host:
@@ -171,7 +162,7 @@ def test_free_values_and_the_pace_of_a_live_simulator_that_waits(tmp_path):
                 sim.step(Controls(throttle=0.5, custom=(1.0, 2.0)), custom=[3.0])
             assert len(sim.custom) == 50
             assert sim.state.time - before == pytest.approx(0.25, abs=0.05)  # not one state is lost
-            time.sleep(0.7)
+            let_pass(0.7)
             assert sim.step(Controls(steer=math.nan)).time - before == pytest.approx(0.255, abs=0.05)
 
 
@@ -182,7 +173,7 @@ def test_a_live_pace_is_that_of_the_program(tmp_path, monkeypatch):
         host.until("ready ")
         with connect("assetto", live=True, pace="driver") as sim:
             for _ in range(60):
-                time.sleep(0.01)
+                let_pass(0.01)
                 sim.step(Controls(throttle=0.5))
             assert 0.01 <= sim.timing()["pace"]["step_time_s"] < 0.3
             assert sim.timing()["pace"]["answer_mean_s"] > 0.01
@@ -192,7 +183,7 @@ def test_a_live_pace_is_that_of_the_program(tmp_path, monkeypatch):
 def test_a_world_in_real_time_goes_on_by_itself():
     with connect("assetto", track="plain", car="hatchback", speed="real") as sim:
         first = sim.state.time
-        time.sleep(0.2)
+        let_pass(0.2)
         assert sim.step(Controls(throttle=1.0)).time > first + 0.1
 
 

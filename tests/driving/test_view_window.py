@@ -2,12 +2,12 @@
 
 import io
 import math
-import socket
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.ports import free_udp_port
 from helpers.processes import command
 from helpers.virtual_display import virtual_display
 from PIL import Image
@@ -32,21 +32,10 @@ def display(tmp_path, monkeypatch):
         yield name
 
 
-def find_free_ports():
-    """Two UDP ports of this machine that nobody has."""
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 @pytest.fixture
 def game(tmp_path, display):
     """`serve forza --view window`, as a game that shows its window; yields the flags of a drive beside it."""
-    telemetry, pad = find_free_ports()
+    telemetry, pad = free_udp_port(), free_udp_port()
     words = ["serve", "forza", "--track=lakeside", "--car=hatchback", "--view=window", f"--send=127.0.0.1:{telemetry}",
              f"--pad-port={pad}", "--json"]  # fmt: skip
     with command(*words, shm=tmp_path) as host:

@@ -1,17 +1,10 @@
 """One doctor for all simulators of this kind; what it finds at Formula Trend is tested there."""
 
-import socket
-
 import pytest
 from helpers.event_pairs import Ends
+from helpers.ports import free_port
 
 from trailbrake.sims import registry
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.mark.parametrize("sim", ["udacity", "udacity_pid", "udacity_mpc"])

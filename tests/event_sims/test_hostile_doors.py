@@ -21,18 +21,14 @@ import urllib.request
 import pytest
 from helpers.gym_donkeycar_client import GymDonkeycarClient
 from helpers.hostile_clients import HostileAgent, HostileCrowd, ProcessWatch, print_report
+from helpers.ports import free_port
+from helpers.waiting import let_pass, wait_until
 
 SECONDS = float(os.environ.get("TRAILBRAKE_SOAK_S", "60"))
 MOST_GROWTH_MB = 20.0  # from the first third of the time to its end
 MOST_DESCRIPTORS = 250
 MOST_LINES = 400  # on standard error: what a person would still look through
 pytestmark = [pytest.mark.soak, pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(autouse=True)
@@ -64,11 +60,8 @@ class Served:
         return self.paths[1].read_text()
 
     def until(self, text, seconds=300.0):
-        deadline = time.monotonic() + seconds
-        while text not in self.said:
-            assert self.process.poll() is None, self.said
-            assert time.monotonic() < deadline, self.said
-            time.sleep(0.1)
+        wait_until(lambda: text in self.said or self.process.poll() is not None, seconds, 0.1)
+        assert text in self.said, self.said
 
     def end(self):
         """Stop it as Ctrl-C does; return its exit code."""
@@ -147,7 +140,7 @@ def _drive_for_a_while(port, seconds):
             if client is not None:
                 client.close()
             client = None
-        time.sleep(0.01)
+        let_pass(0.01)
     client.close()
     gaps = [after - before for before, after in itertools.pairwise(arrivals)]
     return arrivals[0] - began, max(gaps, default=0.0), len(arrivals)
@@ -171,10 +164,8 @@ def test_agent_of_trend_with_its_live_page(tmp_path):
         simulator = stack.enter_context(
             serving(tmp_path, "serve", "serve", "trend", f"--connect=127.0.0.1:{port}", "--pace=real", "--json")
         )
-        deadline = time.monotonic() + 300.0
-        while time.monotonic() < deadline and not _is_served(page):
-            assert drive.process.poll() is None, drive.said
-            time.sleep(0.2)
+        wait_until(lambda: _is_served(page) or drive.process.poll() is not None, 300.0, 0.2)
+        assert drive.process.poll() is None, drive.said
         drive.until("moving at", seconds=600.0)  # kernels may have to be compiled first, in both processes
         watch = ProcessWatch(drive.process.pid)
         stack.callback(watch.close)
@@ -186,7 +177,7 @@ def test_agent_of_trend_with_its_live_page(tmp_path):
             began = time.monotonic()
             answers.append(time.monotonic() - began if _is_served(page) else None)
             assert drive.process.poll() is None, drive.said  # now, not after an hour
-            time.sleep(1.0)
+            let_pass(1.0)
         assert drive.process.poll() is None, drive.said
         assert simulator.process.poll() is None, simulator.said
         figures = check_process(drive, watch)
@@ -222,12 +213,10 @@ def test_serve_trend_in_front_of_a_hostile_agent(tmp_path):
             serving(tmp_path, "serve", "serve", "trend", f"--connect=127.0.0.1:{agent.port}", "--patience=5",
                     "--pace=real", "--json")
         )  # fmt: skip
-        deadline = time.monotonic() + 300.0
-        while not agent.telemetries and time.monotonic() < deadline:
-            time.sleep(0.2)
+        wait_until(lambda: agent.telemetries, 300.0, 0.2)
         watch = ProcessWatch(served.process.pid)
         stack.callback(watch.close)
-        time.sleep(max(SECONDS, 45.0))
+        let_pass(max(SECONDS, 45.0))
         assert served.process.poll() is None, served.said
         figures = check_process(served, watch)
         agent.close()

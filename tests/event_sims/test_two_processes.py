@@ -1,9 +1,9 @@
 """Udacity's builds by two processes: our simulator and agents of others, and our agents with our simulator apart."""
 
 import signal
-import socket
 
 import pytest
+from helpers.ports import free_port
 from helpers.processes import command
 from helpers.socketio_agents import PidAgent, WaypointAgent, listening, ring
 
@@ -34,12 +34,6 @@ def test_an_agent_of_others_drives_a_lap_of_our_simulator(sim, dialect, tmp_path
         assert agent.paths == ["/socket.io/?EIO=4&transport=websocket"]
         assert agent.frames[0] == "2"  # the Unity client's ping, which nobody answers here
         assert agent.frames[1].startswith('42["telemetry",{')
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.mark.slow

@@ -6,9 +6,10 @@ import resource
 import signal
 import time
 
+from helpers.waiting import let_pass, wait_until
+
 from faults.checks import Findings, brakes_or_nothing
 from faults.outcomes import CAMERA_FAULTS, DRIVER_FAULTS, SHIM_FAULTS, SIGNALS, STREAM_FAULTS
-from faults.programs import wait_until
 from faults.stop_judge import STAYS_S, judge_stop
 from faults.stream_faults import Undisturbed, make_stream_fault
 from faults.trace import STANDS_MPS, is_braking, is_released, is_safe
@@ -128,7 +129,7 @@ def expect_stop(rig, cell, findings, began):
             stood is not None and trace.speed < 2.0 * STANDS_MPS, f"the car does not stand: {rig.describe()}"
         )
         findings.check(code == outcome.exit_code, f"exit code {code}, not {outcome.exit_code}: {rig.client.lines[-2:]}")
-        wait_until(lambda: False, STAYS_S, 0.05)
+        let_pass(STAYS_S)
         judge_stop(trace, rig.wire, findings, began, outcome.car_s)
     expect_recording(rig, outcome, findings, began)
 
@@ -138,10 +139,10 @@ def expect_abandoned(rig, outcome, findings, began):
     trace, door = rig.trace, rig.door
     before = trace.speed
     if outcome.car == "waits":
-        time.sleep(1.0)
+        let_pass(1.0)
         states = door.states
-        time.sleep(1.0)
-        findings.check(door.states - states < 20, f"the simulator goes on: {door.states - states} states in 1 s")
+        went_on = wait_until(lambda: door.states - states >= 20, 1.0)
+        findings.check(went_on is None, f"the simulator goes on: {door.states - states} states in {went_on} s")
         return
     limit = STANDS_MPS if outcome.car == "stands" else max(0.85 * before, STANDS_MPS)
     took = wait_until(lambda: door.read_speed() < limit, outcome.car_s + 4.0, 0.01)
@@ -192,7 +193,7 @@ def kill_peer(rig, cell, findings, _):
     rig.host.wait_for_exit(5.0)
     states = rig.door.states
     wait_until(lambda: rig.client.has_said("silent"), 5.0, 0.02)
-    time.sleep(0.3)
+    let_pass(0.3)
     expect_on_wire(rig, cell.outcome, findings, began, rig.door.states - states)
     end_by_signal(rig, cell, findings)
 
@@ -240,7 +241,7 @@ def suspend(rig, cell, findings, suspend_s):
     programs = (rig.client, rig.host)
     for program in programs:
         program.send_signal(signal.SIGSTOP)
-    time.sleep(suspend_s)
+    let_pass(suspend_s)
     for program in programs:
         program.send_signal(signal.SIGCONT)
     expect_drive(rig, cell.outcome, findings, time.monotonic())

@@ -9,16 +9,13 @@ import socket
 import threading
 import time
 
+from helpers.ports import free_port
+from helpers.waiting import let_pass
+
 from faults.stream_faults import Undisturbed
 from faults.trace import Trace
 
 _TICK_S = 0.002  # longest time for which a state that is due waits
-
-
-def free_port(kind=socket.SOCK_STREAM):
-    with socket.socket(socket.AF_INET, kind) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 class Door:
@@ -140,7 +137,7 @@ class UdpDoor(Door):
             while time.monotonic() < end:
                 for data in (self.view.set_values(self.last_state, 0.0), self.view.set_values(self.last_state, 1e30)):
                     second.sendto(data, ("127.0.0.1", self._client_port))
-                time.sleep(0.004)
+                let_pass(0.004)
 
     def close(self):
         super().close()

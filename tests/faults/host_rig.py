@@ -6,8 +6,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from faults.doors import free_port
-from faults.programs import Program, wait_until
+from helpers.ports import free_port
+from helpers.waiting import wait_until
+
+from faults.programs import Program
 from faults.strangers import AgentStranger, CallStranger, PadStranger, PageStranger, ReplyStranger
 
 SHIMS = Path(__file__).with_name("shims")

@@ -7,10 +7,11 @@ import socket
 import struct
 import time
 
+from helpers.waiting import let_pass, wait_until
+
 from faults.checks import Findings
 from faults.outcomes import SIGNALS
 from faults.page_door import CAR_PUBLIC
-from faults.programs import wait_until
 from faults.strangers import CallStranger
 from faults.stream_faults import SHARE
 from faults.trace import STANDS_MPS
@@ -124,9 +125,8 @@ def shift_ids(rig, cell, findings, _):
     rig.stranger.shift = 720_000 if forward else -720_000
     began = time.monotonic()
     if not forward:  # the game ignores lower ids, and so its physics waits, but for a message every two seconds
-        time.sleep(DAMAGE_S)
-        count = rig.trace.count_speeds_since(began + 0.3)
-        findings.check(count < 20, f"ids from before are taken: {count} states")
+        taken = wait_until(lambda: rig.trace.count_speeds_since(began + 0.3) >= 20, DAMAGE_S, 0.05)
+        findings.check(taken is None, f"ids from before are taken: 20 states in {taken} s")
         rig.stranger.shift = 0
     expect_driven(rig, cell, findings, time.monotonic())
 
@@ -141,7 +141,7 @@ def kill_client(rig, cell, findings, _):
         findings.note("car_s", took)
         findings.check(took is not None and took <= cell.outcome.car_s, f"the car goes on: {watch():.1f} m/s")
     elif cell.outcome.car == "waits":
-        time.sleep(1.5)
+        let_pass(1.5)
         if rig.wire.name not in ("donkeycar", "trend"):  # there a new client begins at rest
             rig.stranger = rig.make_stranger()
             wait_until(lambda: rig.trace.speeds, 10.0, 0.01)
@@ -174,7 +174,7 @@ WATCHERS = {"assetto": watch_public_page, "forza": watch_datagrams}
 
 def restart_client(rig, cell, findings, _):
     rig.stranger.die()
-    time.sleep(0.3)
+    let_pass(0.3)
     rig.stranger = rig.make_stranger()
     expect_driven(rig, cell, findings, time.monotonic())
 
@@ -182,8 +182,7 @@ def restart_client(rig, cell, findings, _):
 def add_client(rig, cell, findings, _):
     began = time.monotonic()
     second = CallStranger(rig.wire, rig.command_port)
-    time.sleep(1.0)
-    findings.check(not second.trace.speeds, "the second client is served too")
+    findings.check(wait_until(lambda: second.trace.speeds, 1.0) is None, "the second client is served too")
     second.die()
     expect_driven(rig, cell, findings, began)
 
@@ -202,14 +201,14 @@ def add_host(rig, cell, findings, _):
 
 def suspend(rig, cell, findings, suspend_s):
     rig.host.send_signal(signal.SIGSTOP)
-    time.sleep(suspend_s)
+    let_pass(suspend_s)
     rig.host.send_signal(signal.SIGCONT)
     expect_driven(rig, cell, findings, time.monotonic())
 
 
 def set_clock_back(rig, cell, findings, _):
     rig.host.send_signal(signal.SIGUSR1)
-    time.sleep(1.0)
+    let_pass(1.0)
     expect_driven(rig, cell, findings, time.monotonic())
 
 

@@ -55,7 +55,7 @@ class PageDoor(Door):
                 self._seen_controls = data
             if len(data) == CONTROLS_SIZE:
                 self.note_command(data)
-        time.sleep(0.001)
+        self._over.wait(0.001)
 
     def _write(self, state):
         if len(state) < CAR_SIZE:  # cut short: what a foreign program may do to the file

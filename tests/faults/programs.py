@@ -5,20 +5,9 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 from helpers.processes import hear_all_signals
-
-
-def wait_until(condition, timeout_s, poll_s=0.004):
-    """Return the seconds until `condition()` was true; None where it was not within `timeout_s`."""
-    began = time.monotonic()
-    while True:
-        if condition():
-            return time.monotonic() - began
-        if time.monotonic() - began > timeout_s:
-            return None
-        time.sleep(poll_s)
+from helpers.waiting import wait_until
 
 
 class Program:

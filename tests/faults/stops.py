@@ -16,6 +16,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from helpers.waiting import let_pass
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from faults.checks import Findings  # the path above comes first
@@ -57,7 +59,7 @@ def run_stop(rig, fault, draw):
     rig.wait_for_speed(60.0)
     spoilt = spoil_wire(rig, draw)
     rig.has_steady_clock = False
-    time.sleep(SETTLE_S + draw.uniform(0.0, 1.0))
+    let_pass(SETTLE_S + draw.uniform(0.0, 1.0))
     rig.wait_for_speed(60.0)
     began = time.monotonic()
     if fault in SIGNALS:

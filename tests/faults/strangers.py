@@ -123,7 +123,7 @@ class PageStranger(Stranger):
                     else:
                         os.ftruncate(controls, PAGE_SIZE)
                         os.pwrite(controls, data, 0)
-                time.sleep(0.005)
+                self._over.wait(0.005)
         finally:
             os.close(controls)
 
@@ -156,8 +156,8 @@ class AgentStranger(Stranger):
             for text in connection:
                 if not text.startswith("42") or self.note_state(text.encode()) is None:
                     continue
-                while self.frozen and not self._over.is_set():
-                    time.sleep(0.01)
+                while self.frozen and not self._over.wait(0.01):
+                    pass
                 if self.wire.name == "trend" and self._stands_at_a_wall():
                     connection.send('42["restart",{}]')
                 for data in self.outgoing(("42" + json.dumps(["steer", self.command()])).encode()):
@@ -204,7 +204,7 @@ class CallStranger(Stranger):
                     self.hear(line)
             if self.trace.speeds:
                 return
-            time.sleep(0.1)
+            self._over.wait(0.1)
             self._socket = self._call()
 
     def _call(self):

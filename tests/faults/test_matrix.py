@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -46,18 +47,23 @@ def list_parameters():
             yield pytest.param(cell, id=cell.name, marks=marks)
 
 
+_QUICK_CELLS = [cell for cell in list_cells() if (cell.wire, cell.end, cell.fault) in QUICK]
+NEXT_QUICK = {(one.wire, one.end, one.fault): after for one, after in pairwise(_QUICK_CELLS)}
+
+
 @pytest.fixture(scope="module")
 def pool():
     pool = RigPool()
     yield pool
-    pool.close()
+    pool.close_all()
 
 
 @pytest.mark.parametrize("cell", list(list_parameters()))
 def test_the_outcome_of_a_fault_is_the_declared_one(pool, cell):
     key = cell.wire, cell.end, cell.fault
     patience = QUICK_PATIENCE if key in QUICK else float(os.environ.get("TRAILBRAKE_FAULTS_PATIENCE", "1"))
-    assert not (found := pool.run(cell, SUSPEND_S, patience).failures), "\n".join(found)
+    following = NEXT_QUICK.get(key)
+    assert not (found := pool.run(cell, SUSPEND_S, patience, following).failures), "\n".join(found)
 
 
 def test_every_cell_is_declared():

@@ -4,11 +4,12 @@ import contextlib
 import threading
 import time
 
+from helpers.ports import free_port
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import connect
 from websockets.sync.server import serve
 
-from faults.doors import Door, free_port
+from faults.doors import Door
 
 _TICK_S = 0.002
 

@@ -6,10 +6,11 @@ import itertools
 import json
 import shutil
 import subprocess
-import time
 import urllib.request
 
 from websockets.sync.client import connect
+
+from helpers.waiting import wait_for, wait_until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CODES = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Space": 32, "Escape": 27}
@@ -47,12 +48,8 @@ class Browser:
             raise
 
     def _port(self):
-        file, deadline = self._folder / "DevToolsActivePort", time.monotonic() + 30
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError, IndexError):
-                return int(file.read_text().splitlines()[0])
-            time.sleep(0.05)
-        raise TimeoutError("the browser did not start")
+        file = self._folder / "DevToolsActivePort"
+        return int(wait_for(lambda: file.read_text().splitlines() if file.exists() else None, poll_s=0.05)[0])
 
     def call(self, method, **parameters):
         number = next(self._numbers)
@@ -82,10 +79,8 @@ class Browser:
 
     def wait(self, expression, seconds=30.0):
         """Wait until an expression is true in the page."""
-        deadline = time.monotonic() + seconds
-        while not self.evaluate(f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"):
-            assert time.monotonic() < deadline, f"still not: {expression}"
-            time.sleep(0.05)
+        look = f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"
+        assert wait_until(lambda: self.evaluate(look), seconds, 0.05) is not None, f"still not: {expression}"
 
     def key(self, code, down):
         self.call(

@@ -82,3 +82,22 @@ class FakeTap:
 
     def close(self):
         pass
+
+
+class PaperTime:
+    """Stands for the module `time`: only sleeping lets time pass, and each look `look_s`.
+
+    Attributes:
+        slept: each sleep, s.
+    """
+
+    def __init__(self, now=0.0, look_s=0.0):
+        self.now, self.look_s, self.slept = now, look_s, []
+
+    def perf_counter(self):
+        self.now += self.look_s
+        return self.now
+
+    def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now += seconds

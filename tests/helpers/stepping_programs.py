@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from faults.programs import Program, wait_until
+from faults.programs import Program
 from faults.wires import WIRES
+
+from helpers.waiting import let_pass, wait_until
 
 START_S = 240.0  # a busy machine that may have to compile the kernels first
 STALL_S = 2.0  # as in stepping_program.py
@@ -38,7 +39,7 @@ class SteppingProgram(Program):
 
     def resume_later(self):
         """Let a program that has stopped itself go on after STALL_S."""
-        time.sleep(STALL_S)
+        let_pass(STALL_S)
         self.send_signal(signal.SIGCONT)
 
     def wait_for_output(self, said, timeout_s=60.0):

@@ -2,10 +2,10 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from helpers.waiting import HANG, wait_for
 
 from trailbrake.errors import DataError
 from trailbrake.race import competitor_process, entry_confinement, heat_supervisor
@@ -61,13 +61,11 @@ def test_a_program_runs_in_a_home_of_its_own_and_leaves_no_child(tmp_path):
     text = (
         f"import os, time\nif os.fork() == 0:\n  os.setsid(); os.execlp('sleep', '{MARK}', '300')\n"
         "print(os.environ['HOME'], os.path.expanduser('~'), os.environ.get('TRAILBRAKE_CACHE'), flush=True)\n"
-        "open(os.environ['HOME'] + '/mine', 'w').close(); time.sleep(300)"
+        f"open(os.environ['HOME'] + '/mine', 'w').close(); {HANG}"
     )
     entry = RaceEntry(name="a", command=("{python}", "-c", text, "{port}"))
     with competitor_process.run_program(entry, 4321, tmp_path, out / "log") as process:
-        until = time.monotonic() + 60.0
-        while not (out / competitor_process.HOME / "mine").exists() and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_for((out / competitor_process.HOME / "mine").exists)
     assert process.returncode is not None
     home = out / competitor_process.HOME
     assert competitor_process.read_last_line(out / "log") == f"{home} {home} None"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from helpers.waiting import HANG
 
 from trailbrake.errors import UsageError
 from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
@@ -50,10 +51,10 @@ def handle(simulator):
                 os._exit(3)
 
 if sys.argv[2] == "never":
-    time.sleep(600)
+    HANG
 with serve(handle, "127.0.0.1", int(sys.argv[1]), max_size=None) as server:
     server.serve_forever()
-"""
+""".replace("HANG", HANG)
 
 
 def job(tmp_path, *drivers, retired=None, **change):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from helpers.waiting import HANG
 
 from trailbrake.race import heat_supervisor
 from trailbrake.race.entry_result import lost_result
@@ -86,7 +87,7 @@ def test_a_stop_ends_the_heat_and_its_program(tmp_path):
     threading.Timer(1.0, stop.set).start()
     with pytest.raises(KeyboardInterrupt):
         heat_supervisor.supervise_heat(
-            heat(tmp_path, "{python} -c 'import time; time.sleep(600)' {port}"),
+            heat(tmp_path, f'{{python}} -c "{HANG}" {{port}}'),
             tmp_path,
             tmp_path / "out",
             False,

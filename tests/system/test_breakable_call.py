@@ -10,6 +10,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from helpers.waiting import hang, wait_for
 
 from trailbrake.system import breakable_call
 from trailbrake.system.breakable_call import BreakableCall, CallBroken
@@ -19,10 +20,6 @@ from trailbrake.system.signals import handle_stop_signals
 def loop():
     while True:
         pass
-
-
-def sleep():
-    time.sleep(600.0)
 
 
 def wait_for_a_lock():
@@ -38,7 +35,7 @@ def catch_exceptions():
 def catch_everything_at_first():
     for _ in range(3):
         with contextlib.suppress(BaseException):
-            time.sleep(600.0)
+            hang()
     loop()
 
 
@@ -77,7 +74,7 @@ def break_until_over(call, breakable):
 
 
 @pytest.mark.parametrize(
-    "call", [loop, sleep, wait_for_a_lock, catch_exceptions, catch_everything_at_first, replace_the_handler]
+    "call", [loop, hang, wait_for_a_lock, catch_exceptions, catch_everything_at_first, replace_the_handler]
 )
 def test_a_call_in_the_main_thread_is_broken_off(call):
     requests = []
@@ -110,9 +107,7 @@ def test_a_signal_of_an_attempt_that_comes_too_late_does_nothing():
     breakable = BreakableCall()
     with handle_stop_signals(lambda: requests.append(1), breakable):
         breakable.break_off()
-        deadline = time.monotonic() + 60.0
-        while not breakable.handle_signal() and time.monotonic() < deadline:
-            pass
+        wait_for(breakable.handle_signal)
         time.sleep(0.0)
         breakable.clear_requests()
     assert requests == []

@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from helpers.waiting import HANG, wait_for, wait_until
 
 from trailbrake.system.confinement import Confinement, confined_command, kill_descendants, measure_tree
 from trailbrake.system.processes import end_process_group, process_group_options
@@ -56,17 +56,14 @@ def marked_processes():
 
 
 def all_have_ended():
-    until = time.monotonic() + 20.0
-    while marked_processes() and time.monotonic() < until:
-        time.sleep(0.05)
-    return not marked_processes()
+    return wait_until(lambda: not marked_processes(), 20.0, 0.05) is not None
 
 
 @each_way
 def test_a_program_ends_as_it_would_without_limits(tmp_path, isolate):
     assert run("print('words', flush=True); raise SystemExit(7)", tmp_path, isolate) == (7, "words\n")
     assert run("import os; os.kill(os.getpid(), 15)", tmp_path, isolate)[0] == -signal.SIGTERM
-    assert run("import os, time; os.kill(os.getppid(), 15); time.sleep(60)", tmp_path, isolate)[0] == -signal.SIGTERM
+    assert run(f"import os; os.kill(os.getppid(), 15); {HANG}", tmp_path, isolate)[0] == -signal.SIGTERM
     assert run("import os; os.abort()", tmp_path, isolate)[0] == -signal.SIGABRT
 
 
@@ -136,7 +133,7 @@ if os.fork() == 0:
     os.setsid()
     os.execlp("sleep", "{MARK}", "300")
 print("ready", flush=True)
-time.sleep(300)
+{HANG}
 """
     given = Confinement(isolate=isolate, writable=(str(tmp_path),))
     with subprocess.Popen(
@@ -238,9 +235,7 @@ def test_a_program_that_is_not_there_is_said(tmp_path):
 
 def test_a_tree_of_processes_is_measured_and_killed():
     with subprocess.Popen(["sh", "-c", f"sleep 300 {MARK} & sleep 300 & wait"], stderr=subprocess.DEVNULL) as process:
-        until = time.monotonic() + 20.0
-        while measure_tree(process.pid)[0] < 1 and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_for(lambda: measure_tree(process.pid)[0] >= 1)
         kill_descendants(process.pid)
         process.wait(20)
     assert measure_tree(os.getpid())[0] == 0

@@ -5,9 +5,9 @@ import struct
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
+from helpers.waiting import HANG, let_pass, wait_for
 
 from trailbrake.system.drive_guard import (
     BEATING_POLL_S,
@@ -73,17 +73,11 @@ GUARDED = """
 def run_guarded(tmp_path, body):
     page = tmp_path / "page"
     page.write_bytes(b"0123456789abcdef")
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(GUARDED).format(body=body), str(page)],
+    program = textwrap.dedent(GUARDED).format(body=body)
+    process = subprocess.Popen([sys.executable, "-c", program, str(page)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
     assert process.stdout.readline() == "ready\n"
     return process, page
-
-
-def wait_for(condition, limit=60.0):
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < limit
-        time.sleep(0.02)
 
 
 @POSIX
@@ -99,7 +93,7 @@ def test_a_process_that_keeps_its_interpreter_is_ended_and_its_car_braked(tmp_pa
 @POSIX
 @pytest.mark.slow
 def test_the_car_of_a_process_that_was_killed_is_braked(tmp_path):
-    process, page = run_guarded(tmp_path, "time.sleep(600)")
+    process, page = run_guarded(tmp_path, HANG)
     process.kill()
     process.communicate(timeout=60.0)
     wait_for(lambda: page.read_bytes() == b"0123BRAKE9abcdef")
@@ -147,11 +141,12 @@ def test_a_guard_that_rests_ends_nobody(tmp_path):
 @POSIX
 @pytest.mark.slow
 def test_a_process_that_was_stopped_goes_on_and_one_that_ends_in_order_leaves_its_page(tmp_path):
-    process, page = run_guarded(tmp_path, "time.sleep(4)")
+    process, page = run_guarded(tmp_path, "sys.stdin.readline()")
     process.send_signal(signal.SIGSTOP)
-    time.sleep(2.0 * MOVING_LIMIT_S)
+    let_pass(1.5 * MOVING_LIMIT_S)
     process.send_signal(signal.SIGCONT)
-    _, said = process.communicate(timeout=60.0)
+    let_pass(0.5)
+    _, said = process.communicate("go\n", timeout=60.0)
     assert (process.returncode, said) == (0, "")
     assert page.read_bytes() == b"0123456789abcdef"
 

@@ -2,6 +2,7 @@ import itertools
 import re
 
 import pytest
+from helpers.fakes import PaperTime
 
 from trailbrake.system import steady_clock
 
@@ -29,22 +30,8 @@ def test_wait_for_ends_with_the_sample_or_at_the_deadline():
     assert not steady_clock.wait_until_fresh(lambda: False, 0.0, 0.0)
 
 
-class Paper:
-    """Time that passes by being looked at and slept through."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def perf_counter(self):
-        self.now += 1e-5
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
-
-
 def test_it_looks_seldom_before_the_sample_is_likely_and_often_then(monkeypatch):
-    looks, paper = [], Paper()
+    looks, paper = [], PaperTime(look_s=1e-5)
     monkeypatch.setattr(steady_clock, "time", paper)
     assert not steady_clock.wait_until_fresh(lambda: looks.append(paper.now), 0.02, 0.0201)
     assert len([at for at in looks if at < 0.02 - 2 * steady_clock.SPIN_S]) == 1
@@ -53,7 +40,7 @@ def test_it_looks_seldom_before_the_sample_is_likely_and_often_then(monkeypatch)
 
 
 def test_it_rehearses_while_it_looks_without_sleep_and_never_far_ahead_or_late(monkeypatch):
-    rehearsals, paper = [], Paper()
+    rehearsals, paper = [], PaperTime(look_s=1e-5)
     monkeypatch.setattr(steady_clock, "time", paper)
     assert not steady_clock.wait_until_fresh(lambda: False, 0.02, 0.05, lambda: bool(rehearsals.append(paper.now)))
     assert 0.02 - steady_clock.SPIN_S - 1e-4 < rehearsals[0] < 0.02 - 0.5 * steady_clock.SPIN_S
@@ -62,7 +49,7 @@ def test_it_rehearses_while_it_looks_without_sleep_and_never_far_ahead_or_late(m
 
 
 def test_a_rehearsal_that_meets_the_sample_ends_the_wait(monkeypatch):
-    rehearsals, paper = [], Paper()
+    rehearsals, paper = [], PaperTime(look_s=1e-5)
     monkeypatch.setattr(steady_clock, "time", paper)
     assert steady_clock.wait_until_fresh(
         lambda: False, 0.02, 0.05, lambda: rehearsals.append(paper.now) or len(rehearsals) == 3

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.waiting import HANG
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.transport.shm import ENVIRONMENT, LockState, SharedMemory
@@ -87,8 +88,8 @@ def test_lock_is_exclusive_and_is_left_clean(memory, tmp_path):
 
 def test_a_killed_holders_lock_is_abandoned_and_free(memory, tmp_path):
     code = (
-        "import sys, time; from trailbrake.transport.shm import SharedMemory\n"
-        "lock = SharedMemory(sys.argv[1]).acquire_lock('page'); print('held', flush=True); time.sleep(60)"
+        "import sys; from trailbrake.transport.shm import SharedMemory\n"
+        f"lock = SharedMemory(sys.argv[1]).acquire_lock('page'); print('held', flush=True); {HANG}"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout.readline() == b"held\n"

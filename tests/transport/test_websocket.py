@@ -5,9 +5,9 @@ import errno
 import socket
 import sys
 import threading
-import time
 
 import pytest
+from helpers.waiting import wait_for
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.sync.server import serve
@@ -29,16 +29,6 @@ def listener():
         ANSWERED.pop().close()
 
 
-def until(look):
-    """Return the first true answer of `look`."""
-    deadline = time.monotonic() + SOON
-    while time.monotonic() < deadline:
-        if answer := look():
-            return answer
-        time.sleep(0.001)
-    raise AssertionError("it never came")
-
-
 def beside(work):
     """Run `work` in a thread; return a function that waits for its result."""
     result = []
@@ -46,7 +36,7 @@ def beside(work):
     thread.start()
 
     def finished(channel=None):
-        until(lambda: (channel is not None and channel.poll_texts() and False) or not thread.is_alive())
+        wait_for(lambda: (channel is not None and channel.poll_texts() and False) or not thread.is_alive())
         assert result, "the other end failed"
         return result[0]
 
@@ -61,9 +51,9 @@ def client(listener, path="/socket.io/?EIO=4&transport=websocket"):
 def answered(listener):
     """Return a channel whose handshake is done."""
     assert wait_readable([listener], SOON)
-    channel = until(listener.accept)
+    channel = wait_for(listener.accept)
     ANSWERED.append(channel)
-    until(lambda: channel.poll_texts() or channel.is_open or channel.is_closed)
+    wait_for(lambda: channel.poll_texts() or channel.is_open or channel.is_closed)
     return channel
 
 
@@ -78,13 +68,13 @@ def test_texts_go_both_ways(listener):
     channel = answered(listener)
     assert channel.path == "/socket.io/?EIO=4&transport=websocket"
     texts = []
-    until(lambda: texts.extend(channel.poll_texts()) or len(texts) == 2)
+    wait_for(lambda: texts.extend(channel.poll_texts()) or len(texts) == 2)
     assert texts == ["2", "grüße 追い越し " + "x" * 200_000]
     channel.send_text("3")
     channel.send_text("y" * 3_000_000)  # more than the system takes at once
-    until(lambda: channel.poll_texts() or channel.unsent_bytes == 0)
+    wait_for(lambda: channel.poll_texts() or channel.unsent_bytes == 0)
     assert done(channel) == ["3", "y" * 3_000_000]
-    until(lambda: channel.poll_texts() or channel.is_closed)
+    wait_for(lambda: channel.poll_texts() or channel.is_closed)
     assert channel.close_reason
 
 
@@ -96,7 +86,7 @@ def test_fragments_are_one_message(listener):
 
     done = beside(peer)
     channel = answered(listener)
-    assert until(channel.poll_texts) == ['42["steer",{}]']
+    assert wait_for(channel.poll_texts) == ['42["steer",{}]']
     channel.send_text("bye")
     assert done(channel) == "bye"
 
@@ -159,7 +149,7 @@ def test_noise_closes_only_its_own_channel(listener, noise):
     done = beside(peer)
     channel = answered(listener)
     done(channel)
-    until(lambda: channel.poll_texts() or channel.is_closed)
+    wait_for(lambda: channel.poll_texts() or channel.is_closed)
     assert channel.close_reason
 
     def second():
@@ -169,7 +159,7 @@ def test_noise_closes_only_its_own_channel(listener, noise):
 
     done = beside(second)
     channel = answered(listener)
-    assert until(channel.poll_texts) == ["still here?"]
+    assert wait_for(channel.poll_texts) == ["still here?"]
     done(channel)
 
 
@@ -184,11 +174,11 @@ def test_we_call_a_server():
     with serve(handler, "127.0.0.1", 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         caller = call_websocket(server.socket.getsockname(), "/socket.io/?EIO=4&transport=websocket")
-        channel = until(caller.poll_channel)
-        until(lambda: channel.poll_texts() or channel.is_open)
+        channel = wait_for(caller.poll_channel)
+        wait_for(lambda: channel.poll_texts() or channel.is_open)
         channel.send_text("hello")
         assert wait_readable([channel], SOON)
-        assert until(channel.poll_texts) == ["HELLO"]
+        assert wait_for(channel.poll_texts) == ["HELLO"]
         assert heard == ["/socket.io/?EIO=4&transport=websocket"]
         channel.close()
         channel.close()
@@ -202,8 +192,8 @@ def test_a_refused_handshake_tells_its_status():
 
     with serve(lambda other: None, "127.0.0.1", 0, process_request=refuse) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        channel = until(call_websocket(server.socket.getsockname(), "/").poll_channel)
-        until(lambda: channel.poll_texts() or channel.is_closed)
+        channel = wait_for(call_websocket(server.socket.getsockname(), "/").poll_channel)
+        wait_for(lambda: channel.poll_texts() or channel.is_closed)
         assert (channel.http_status, channel.is_open) == (400, False)
         assert "400" in channel.close_reason
         server.shutdown()
@@ -231,7 +221,7 @@ def test_a_peer_that_has_gone_before_the_end_of_our_output_has_hung_up(listener)
         channel._socket = Gone(channel._socket)
         peer.sendall(b"\x88\x82\0\0\0\0\x03\xe9")  # a close frame, code 1001
         channel.poll_texts()
-    until(lambda: channel.poll_texts() or channel.is_closed)
+    wait_for(lambda: channel.poll_texts() or channel.is_closed)
     assert channel.close_reason == "the other end hung up"
 
 
@@ -267,7 +257,7 @@ def test_a_page_that_is_named_is_served():
 
         done = beside(peer)
         channel = answered(listener)
-        assert until(channel.poll_texts) == ["I am it"]
+        assert wait_for(channel.poll_texts) == ["I am it"]
         done(channel)
 
 
@@ -279,7 +269,7 @@ def test_empty_fragments_without_end_take_no_memory(listener):
         )
         channel = answered(listener)
         peer.sendall(b"\x01\x80\0\0\0\0" + b"\0\x80\0\0\0\0" * 2000)
-        until(lambda: channel.poll_texts() or channel._frames_received > 2000)
+        wait_for(lambda: channel.poll_texts() or channel._frames_received > 2000)
         assert sys.getsizeof(channel._fragments) < 200
 
 
@@ -300,7 +290,7 @@ def test_pings_of_a_peer_that_does_not_read_end_the_channel(listener, monkeypatc
                 assert channel.unsent_bytes < 3 << 20
                 if channel.is_closed:
                     break
-        until(lambda: channel.poll_texts() or channel.is_closed)
+        wait_for(lambda: channel.poll_texts() or channel.is_closed)
         assert channel.close_reason.startswith("the other end does not read")
 
 
@@ -310,13 +300,13 @@ def test_a_request_with_more_behind_it_is_no_simulator_and_harms_nothing(listene
     # A browser or a scanner that writes on: the library had ended its output when its answer was to be sent.
     with socket.create_connection(listener.address) as other:
         other.sendall(request_line + b"\r\nHost: x\r\n\r\n" + rest)
-        channel = until(listener.accept)
+        channel = wait_for(listener.accept)
         ANSWERED.append(channel)
         other.settimeout(SOON)
         received = beside(lambda: [other.recv(100)])
         assert received(channel) is not None
         assert not channel.is_open
-    until(lambda: channel.poll_texts() or channel.is_closed)
+    wait_for(lambda: channel.poll_texts() or channel.is_closed)
 
 
 @pytest.mark.parametrize(
@@ -332,12 +322,12 @@ def test_bytes_behind_a_request_end_that_connection_only(listener, upgrade, orig
         key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" if upgrade else b""
         peer.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + upgrade + key + origin + b"\r\n" + rest)
         assert wait_readable([listener], SOON)
-        channel = until(listener.accept)
+        channel = wait_for(listener.accept)
         ANSWERED.append(channel)
         assert wait_readable([channel], SOON)
         for _ in range(3):
             channel.poll_texts()
             channel.send_text("x")
         peer.shutdown(socket.SHUT_WR)
-        until(lambda: channel.poll_texts() or channel.is_closed)
+        wait_for(lambda: channel.poll_texts() or channel.is_closed)
         assert channel.close_reason

@@ -3,20 +3,21 @@
 import signal
 import struct
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
 from helpers.processes import command
+from helpers.waiting import HANG, wait_for
 
 from trailbrake.record.recording_reader import Recording
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
-# s; 0.3 s on a quiet machine, the guard's 1 s and its start besides
-BRAKED, ENDED = 3.0, 60.0
+# s; 0.3 s on a quiet machine, the guard's 1 s and its start besides; a drive ends 10 s after its driver has hung
+BRAKED, ENDED = 8.0, 60.0
 DRIVER = """
 import re, time
 from trailbrake import Controls
+from trailbrake.driving.loop import driver_watchdog
 class Driver:
     NEEDS = frozenset({"speed"})
     def reset(self, course): pass
@@ -26,6 +27,11 @@ class Driver:
             %s
         return Controls(throttle=1.0, gear=2)
 """
+
+
+# Ends after 3 s instead of 10: less to wait for.
+ENDLESS = """driver_watchdog.END_S = 3.0
+            while True: pass"""
 
 
 @contextmanager
@@ -53,12 +59,8 @@ def read_pedals(folder):
 
 
 def wait_for_brake(folder, limit=BRAKED):
-    """Wait until the page says no throttle and brake; return for how long, s."""
-    began = time.monotonic()
-    while (pedals := read_pedals(folder)) is None or pedals[0] > 0.0 or pedals[1] < 0.5:
-        assert time.monotonic() - began < limit, pedals
-        time.sleep(0.01)
-    return time.monotonic() - began
+    """Wait until the page says no throttle and brake."""
+    wait_for(lambda: (pedals := read_pedals(folder)) is not None and pedals[0] <= 0.0 and pedals[1] >= 0.5, limit)
 
 
 def read_sim_state(folder):
@@ -100,25 +102,18 @@ def test_a_killed_client_leaves_the_simulation_at_its_own_pace(tmp_path, body, p
         wait_for_brake(tmp_path)
 
 
-def wait_for(condition):
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < ENDED
-        time.sleep(0.02)
-
-
 def test_an_endless_loop_is_braked_for_and_ends_the_drive(tmp_path):
-    with hanging_drive(tmp_path, "while True: pass") as drive:
+    with hanging_drive(tmp_path, ENDLESS) as drive:
         wait_for_brake(tmp_path)
         drive.until("the driver has not answered for 0.3 s: braking")
         assert drive.end(ENDED) == 1
-        assert drive.summary["ended"] == f"the driver has not answered for 10 s, at {tmp_path}/own.py:10"
+        assert drive.summary["ended"] == f"the driver has not answered for 3 s, at {tmp_path}/own.py:12"
         assert drive.summary["supervisor"]["hung"] == 1
         assert drive.summary["recording_error"] == ""
 
 
 def test_a_driver_that_sleeps_is_braked_for_and_the_first_interrupt_ends_the_drive(tmp_path):
-    with hanging_drive(tmp_path, "time.sleep(1000)") as drive:
+    with hanging_drive(tmp_path, f"driver_watchdog.END_S = 600.0; {HANG}") as drive:
         wait_for_brake(tmp_path)
         drive.process.send_signal(signal.SIGINT)
         assert drive.end(ENDED) == 0

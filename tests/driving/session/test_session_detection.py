@@ -97,7 +97,7 @@ def test_a_live_drive_names_no_track_and_no_car(tmp_path):
             "--no-report",
             "--draw",
             "--laps=0",
-            "--seconds=5",
+            "--seconds=2",
             f"--root={root}",
             f"--out={out}",
         ]
@@ -109,7 +109,7 @@ def test_a_live_drive_names_no_track_and_no_car(tmp_path):
             summary = drive.summary
         assert (summary["track"], summary["car"], summary["ended"]) == ("kartwerk", "kart", "done")
         assert summary["off_track_s"] == 0.0
-        assert summary["mean_speed_mps"] > 5.0
+        assert summary["mean_speed_mps"] > 1.0
         assert summary["game"]["session"] == "practice"
         # Given back standing: the car's last page says so, and its controls and lines are gone.
         car = codec.decode_car((tmp_path / spec.car_name(0)).read_bytes())

@@ -6,11 +6,11 @@ import sys
 import time
 
 import pytest
-from faults.programs import wait_until
 from faults.stream_faults import Frozen, Undisturbed
 from faults.trace import is_braking, is_released, is_safe
 from helpers.processes import children
 from helpers.stepping_programs import stepped_world
+from helpers.waiting import wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -116,7 +116,7 @@ def test_a_game_that_goes_silent_is_braked_for(world):
     wait_for_drive(world)
     began = time.monotonic()
     world.door.stream = Frozen(False)
-    time.sleep(1.5)
+    wait_until(lambda: world.program.count_lines("silent") and world.trace.first_time(began, is_safe) is not None, 10.0)
     braked = world.trace.first_time(began, is_safe)
     world.door.stream = Undisturbed()
     assert braked is not None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.beamng.state_bytes import encode_state
+from helpers.ports import free_udp_port
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.beamng.codec import StateMessage as Message
@@ -23,19 +24,13 @@ def simulator():
     udp.close()
 
 
-def free_port():
-    udp = UdpSocket()
-    udp.close()
-    return udp.port
-
-
 def answer(simulator):
     assert simulator.wait_readable(PATIENCE)
     return decode_command(simulator.receive_data())
 
 
 def test_every_slot_by_its_name_and_every_message_answered_without_a_touch(simulator):
-    port = free_port()
+    port = free_udp_port()
     options = SniffOptions(listen=f"127.0.0.1:{port}", peer=f"127.0.0.1:{simulator.port}", wait=0.0)
     with watch(options) as look:
         assert {f.name: f.value for f in look()} == {
@@ -68,7 +63,7 @@ def test_every_slot_by_its_name_and_every_message_answered_without_a_touch(simul
 
 
 def test_zeros_in_the_free_values_are_not_shown(simulator):
-    port = free_port()
+    port = free_udp_port()
     options = SniffOptions(listen=f"127.0.0.1:{port}", peer=f"127.0.0.1:{simulator.port}", wait=PATIENCE)
     with watch(options) as look:
         simulator.send(encode_state(Message(7.0, custom=(0.0, 2.5) + (0.0,) * 48)), ("127.0.0.1", port))

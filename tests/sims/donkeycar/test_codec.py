@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from helpers.json_values import JSON_VALUES
+from helpers.json_messages import json_values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,7 +94,7 @@ KEYS = st.sampled_from(
 )  # fmt: skip
 
 
-@given(st.dictionaries(KEYS, JSON_VALUES))
+@given(st.dictionaries(KEYS, json_values))
 def test_any_data_is_a_message_or_a_wire_error(data):
     for decode in (codec.decode_telemetry, codec.decode_control, codec.decode_cam_config, codec.decode_scene_names):
         try:

@@ -1,18 +1,11 @@
 """What the doctor of donkeycar finds."""
 
-import socket
-
 from helpers.event_pairs import Ends
+from helpers.ports import free_port
 
 from trailbrake.sims.donkeycar import spec
 from trailbrake.sims.donkeycar.doctor import DoctorOptions, examine
 from trailbrake.sims.donkeycar.host import Host
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_the_doctor(tmp_path):

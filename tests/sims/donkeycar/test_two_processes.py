@@ -3,20 +3,14 @@
 import base64
 import json
 import signal
-import socket
 from io import BytesIO
 
 import pytest
 from helpers.donkeycar_client import Script
+from helpers.ports import free_port
 from helpers.processes import command
 from helpers.socketio_agents import ring
 from PIL import Image
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.mark.slow
@@ -46,7 +40,7 @@ def test_our_link_drives_a_simulator_in_another_process(tmp_path):
     with (
         command("serve", "donkeycar", "--json", f"--listen=127.0.0.1:{port}", f"--track={track}", "--seconds=80",
                 shm=tmp_path) as served,
-        command("drive", "--live", "--sim=donkeycar", "--driver=lane_pid", f"--connect=127.0.0.1:{port}", "--seconds=6",
+        command("drive", "--live", "--sim=donkeycar", "--driver=lane_pid", f"--connect=127.0.0.1:{port}", "--seconds=3",
                 f"--track={track}", "--car=hatchback", "--no-report", "--json", f"--out={tmp_path}",
                 shm=tmp_path) as drive,
     ):  # fmt: skip
@@ -55,4 +49,4 @@ def test_our_link_drives_a_simulator_in_another_process(tmp_path):
         assert served.end(20.0) == 0, served.said
     assert json.loads(drive.out)["ended"] == "done"
     assert drive.summary["off_track_s"] == 0.0
-    assert drive.summary["mean_speed_mps"] > 2.0
+    assert drive.summary["mean_speed_mps"] > 1.0

@@ -1,9 +1,9 @@
 """The link: in lockstep with our host, and against a game made of a plain socket."""
 
 import math
-import time
 
 import pytest
+from helpers.waiting import wait_for
 
 from trailbrake import roles
 from trailbrake.errors import SimulatorError, UsageError
@@ -154,12 +154,9 @@ def test_a_program_that_hangs_brakes_too(game, paused):
     if paused:
         game.send(race_on=0)
         game.link.read(0.1)
-    deadline = time.monotonic() + 20.0
-    while not game.link._pad.dead_man_releases and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(lambda: game.link._pad.dead_man_releases)
     seen = []
-    while len(seen) < (1 if paused else 3) and time.monotonic() < deadline:
-        seen += game.reports()
+    wait_for(lambda: seen.extend(game.reports()) or len(seen) >= (1 if paused else 3))
     assert (seen[-1] == NEUTRAL) if paused else (seen[-1] == (0, 153, 0, -16384, 0, 0, 0))
 
 

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import pytest
+from helpers.fakes import PaperTime
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.sims.forza import replay as module
@@ -25,23 +26,9 @@ def raw(tmp_path):
     return write
 
 
-class Time:
-    """Stands for the clock: sleeping is what lets time pass."""
-
-    def __init__(self):
-        self.now, self.slept = 100.0, []
-
-    def perf_counter(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.slept.append(seconds)
-        self.now += seconds
-
-
 @pytest.fixture
 def clock(monkeypatch):
-    made = Time()
+    made = PaperTime(100.0)
     monkeypatch.setattr(module, "time", made)
     return made
 

@@ -1,16 +1,11 @@
 import socket
 
 import pytest
+from helpers.ports import free_port
 
 from sims.trend.toy import Toy
 from trailbrake.sims.trend import SIMULATOR, spec
 from trailbrake.sims.trend.host import Host
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Clock:

@@ -11,6 +11,7 @@ import time
 import pytest
 import socketio
 import uvicorn
+from helpers.waiting import wait_for
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve
 
@@ -320,9 +321,7 @@ def test_python_socketio_is_a_modern_bot():
     app = Quiet(uvicorn.Config(socketio.ASGIApp(server), port=0, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=lambda: asyncio.run(app.serve()), daemon=True)
     thread.start()
-    deadline = time.monotonic() + SOON
-    while not app.started and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_for(lambda: app.started)
     port = app.servers[0].sockets[0].getsockname()[1]
     with simulator(port, plant) as host:
         run(host, lambda: plant.steps >= 40)

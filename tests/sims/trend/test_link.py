@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import socketio
 from helpers.picture_bombs import claim_size
+from helpers.waiting import let_pass, wait_until
 from PIL import Image as Picture
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -151,17 +152,14 @@ class Agent:
         self._thread.start()
 
     def _run(self):
-        while not self._stop.is_set():
+        while not self._stop.wait(0.001):
             state = self.link.read(time.monotonic())
             if state.sequence != (self.states[-1].sequence if self.states else -1):
                 self.states.append(state)
                 self.link.write(Controls(steer=0.5, throttle=0.5))
-            time.sleep(0.001)
 
     def seen(self, count):
-        deadline = time.monotonic() + SOON
-        while len(self.states) < count and time.monotonic() < deadline:
-            time.sleep(0.001)
+        wait_until(lambda: len(self.states) >= count, SOON)
         return self.states
 
     def close(self):
@@ -381,7 +379,7 @@ def test_a_silent_connection_first_does_not_keep_the_simulator_out():
         port = probe.getsockname()[1]
 
     def idle():
-        time.sleep(0.001)
+        let_pass(0.001)
         return time.monotonic()
 
     link = Link(EventLiveOptions(listen=f"127.0.0.1:{port}", wait=60.0), idle=idle)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from helpers.assetto import in_prefix
 from helpers.assetto.small_world import FakePlant
+from helpers.waiting import let_pass, wait_for, wait_until
 
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.assetto import codec, spec
@@ -175,12 +176,12 @@ class Bridge:
         self.said.extend(iter(self._steps))
 
     def until(self, text, idle=lambda: None, seconds=90.0):
-        until = time.monotonic() + seconds
-        while not any(text in line for line in self.said):
-            assert time.monotonic() < until, self.said
-            assert self._thread.is_alive(), self.said
+        def has_said():
             idle()
-            time.sleep(0.002)
+            return any(text in line for line in self.said) or not self._thread.is_alive()
+
+        wait_until(has_said, seconds)
+        assert any(text in line for line in self.said), self.said
         self.said[:] = []
 
     def close(self):
@@ -196,10 +197,7 @@ def prefix(tmp_path, monkeypatch):
     runs = bridge_process.find_prefix_runner(None, Path(os.environ["WINEPREFIX"]), None)
     yield runs, python
     # One whose Linux side was killed holds its sections until it has seen that it is alone: no other may find them.
-    until = time.monotonic() + windows_bridge.WATCHER_TIMEOUT_S + 10.0
-    while any(bridges(tmp_path)):
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    wait_for(lambda: not any(bridges(tmp_path)), windows_bridge.WATCHER_TIMEOUT_S + 10.0, 0.1)
 
 
 def bridges(folder):
@@ -220,7 +218,7 @@ class Clock:
         self.began = time.monotonic()
 
     def __call__(self):
-        time.sleep(0.002)
+        let_pass(0.002)
         return time.monotonic() - self.began
 
 
@@ -252,18 +250,14 @@ def test_a_game_in_the_prefix_and_our_link(prefix, tmp_path):
         assert link.read(clock()).phase is Phase.DRIVING
         between.until("the bridge runs", lambda: link.read(clock()))
         sequence = link.read(clock()).sequence
-        time.sleep(0.1)
-        assert link.read(clock()).sequence > sequence
+        wait_for(lambda: link.read(clock()).sequence > sequence)
         # The game dies: its last frame reads fine, and stands.
         game.kill()
-        time.sleep(0.4)
-        link.read(clock())
-        assert link.read(clock()).phase is Phase.LOST
+        wait_for(lambda: link.read(clock()).phase is Phase.LOST)
         # A game that comes again is found.
         game = Lines(*prefix, "game", golden.hex())
         game.wait("taken")
-        time.sleep(0.1)
-        assert link.read(clock()).phase is Phase.DRIVING
+        wait_for(lambda: link.read(clock()).phase is Phase.DRIVING)
     finally:
         if link is not None:
             link.close()
@@ -288,11 +282,6 @@ def test_a_client_in_the_prefix_and_our_host(prefix, tmp_path):
         serving.tick(clock())
         return serving.cars_with_client[0]
 
-    def until(condition, seconds=20.0):
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end
-
     client = None
     try:
         between.until("ready")
@@ -301,10 +290,10 @@ def test_a_client_in_the_prefix_and_our_host(prefix, tmp_path):
             assert not taken()
         client = Lines(*prefix, "client", controls.hex())
         (seen,) = client.wait("car", lambda: serving.tick(clock()))
-        until(taken)
+        wait_for(taken)
         assert (tmp_path / spec.controls_name(0)).read_bytes()[:72] == controls
         assert codec.decode_car(bytes.fromhex(seen)).wheels_valid_surface == 15
-        until(lambda: (serving.tick(clock()), serving._plant.bodies[0].controls.throttle == 0.5)[1])
+        wait_for(lambda: (serving.tick(clock()), serving._plant.bodies[0].controls.throttle == 0.5)[1])
         # The host dies: noticed by the client; a new one has the car again.
         dead = serving
         (packet,) = client.wait("stale")
@@ -312,7 +301,7 @@ def test_a_client_in_the_prefix_and_our_host(prefix, tmp_path):
         dead._lock.close()  # what the system does for the dead; its pages stay as they are
         serving = host()
         client.wait("car", lambda: serving.tick(clock()))
-        until(taken)
+        wait_for(taken)
         # The bridge dies: the car is still driven, and the client's end is seen afterwards.
         os.kill(next(bridges(tmp_path)), 9)
         between.until("the bridge runs", lambda: serving.tick(clock()))
@@ -320,10 +309,10 @@ def test_a_client_in_the_prefix_and_our_host(prefix, tmp_path):
         # The client dies: noticed, said, and the car is given back.
         client.kill()
         between.until("CarControls0.v0: the program in the prefix that had it is gone", lambda: serving.tick(clock()))
-        until(lambda: not taken())
+        wait_for(lambda: not taken())
         # Another one comes.
         client = Lines(*prefix, "client", controls.hex())
-        until(taken, 60.0)
+        wait_for(taken)
         serving.close()
     finally:
         if client is not None:
@@ -405,7 +394,7 @@ def test_there_and_back_through_a_served_world(prefix, tmp_path, capsys):
         )
         assert any(line.startswith(b"ready") for line in serving.stderr)
         client = Lines(*prefix, "echo", "1000", "16:20")
-        took = client.wait("round", lambda: time.sleep(0.2))
+        took = client.wait("round", lambda: let_pass(0.2))
         tell(capsys, "through the bridge, a served world and back", took)
     finally:
         if client is not None:
@@ -426,10 +415,7 @@ def test_there_and_back(prefix, tmp_path, capsys):
         between.until("ready")
         client = Lines(*prefix, "echo", "20000", "0:0")
         page = tmp_path / spec.controls_name(0)
-        until = time.monotonic() + 60.0
-        while not page.exists():
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        wait_for(page.exists)
         with page.open("r+b") as one, (tmp_path / spec.car_name(0)).open("r+b") as other:
             import mmap
 
@@ -444,7 +430,7 @@ def test_there_and_back(prefix, tmp_path, capsys):
         thread = threading.Thread(target=reply)
         thread.start()
         try:
-            took = client.wait("round", lambda: time.sleep(0.2))
+            took = client.wait("round", lambda: let_pass(0.2))
         finally:
             done.set()
             thread.join()

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from helpers.assetto.client_pages import file_of, published, put
+from helpers.waiting import HANG
 
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.state import Controls
@@ -152,15 +153,15 @@ def test_teleport_is_a_level(session):
     assert session.host.read_counters()["rejected"] == 1
 
 
-CLIENT = """
-import sys, time
+CLIENT = f"""
+import sys
 from trailbrake.sims.assetto.link import Link
 from trailbrake.state import Controls
 link = Link(doors=sys.argv[1])
 link.open(0.0)
 link.write(Controls(throttle=0.75))
 print("driving", flush=True)
-time.sleep(60)
+{HANG}
 """
 
 
@@ -189,15 +190,15 @@ def test_a_killed_client_of_ours_hands_the_car_back(session):
     assert session.plant.bodies[0].controls.throttle == 0.5
 
 
-STRANGER = """
-import mmap, sys, time
+STRANGER = f"""
+import mmap, sys
 with open(sys.argv[1], "w+b") as file:
     file.truncate(72)
     page = mmap.mmap(file.fileno(), 72)
 page[0:4] = bytes.fromhex("0000003f")  # gas 0.5
 page[8:12] = bytes.fromhex("0000803f")  # clutch released
 print("driving", flush=True)
-time.sleep(60)
+{HANG}
 """
 
 
