@@ -69,13 +69,12 @@ class GaussianActor:
 
     def sample_outputs(self, observations: Any, noise: Any) -> tuple[Any, Any]:
         """Return outputs (n, 2) and their log probabilities (n,); arguments as `rollout.RolloutActor`."""
-        torch, is_array = self._torch, isinstance(observations, np.ndarray)
-        if is_array:
-            observations, noise = torch.from_numpy(observations), torch.from_numpy(noise)
-        with torch.no_grad():
-            outputs = self._network(observations) + self._deviation * noise
-            log_probs = (-0.5 * noise**2 - self._log_std - _LOG_ROOT_TWO_PI).sum(dim=1)
-        return (outputs.numpy(), log_probs.numpy()) if is_array else (outputs, log_probs)
+        is_array = isinstance(observations, np.ndarray)
+        with self._torch.no_grad():
+            means = self._network(self._torch.from_numpy(observations) if is_array else observations)
+        numbers = means, self._log_std, self._deviation
+        means, log_std, deviation = (each.numpy() for each in numbers) if is_array else numbers
+        return means + deviation * noise, (-0.5 * noise**2 - log_std - _LOG_ROOT_TWO_PI).sum(axis=1)
 
 
 class PpoLearner:
