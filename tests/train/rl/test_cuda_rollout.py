@@ -7,7 +7,7 @@ import torch
 from helpers.host_card import HostCardBatch
 
 from trailbrake.observe.command_limits import CommandLimits
-from trailbrake.train.rl import cuda_rollout, training
+from trailbrake.train.rl import cuda_graph, cuda_rollout, training
 from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler, change_commands
 from trailbrake.train.rl.curves import read_curves
 from trailbrake.train.rl.options import RlOptions
@@ -91,7 +91,7 @@ def test_commands_of_a_new_episode_begin_with_zero(sampler):
 def test_a_training_on_a_card_leaves_what_one_on_the_processor_leaves(tmp_path, monkeypatch):
     monkeypatch.setattr(cuda_rollout, "CudaRaceBatch", HostCardBatch)
     monkeypatch.setattr(
-        training, "_build_sampler", lambda options, learner: CudaRolloutSampler(options, learner.actor, "cpu")
+        training, "_build_sampler", lambda made, learner, say: CudaRolloutSampler(made, learner.actor, "cpu")
     )
     options = RlOptions(**vars(OPTIONS) | {"out": tmp_path / "run", "iterations": 4, "evaluate_every": 4})
     result = train_policy(options)
@@ -99,3 +99,21 @@ def test_a_training_on_a_card_leaves_what_one_on_the_processor_leaves(tmp_path, 
     assert len(read_curves(options.out / "progress.jsonl")) == 4
     assert {"policy.npz", "checkpoint.npz", "curves.html"} <= {path.name for path in options.out.iterdir()}
     train_policy(RlOptions(**vars(options) | {"iterations": 5, "resume": True}))
+
+
+@pytest.mark.filterwarnings("ignore")  # of small batches, and of optimisers whose calls are not recorded
+def test_recorded_rollouts_and_minibatches_do_what_single_calls_do_on_a_real_card(monkeypatch):
+    if not (torch.cuda.is_available() and pytest.importorskip("numba.cuda").is_available()):
+        pytest.skip("no graphics card here")
+    options = RlOptions(**vars(OPTIONS) | {"cars": 512, "device": "cuda"})
+    speeds = []
+    for records in (False, True):
+        monkeypatch.setattr(cuda_graph, "RECORDS", records)
+        learner = build_learner(options)
+        sampler = CudaRolloutSampler(options, learner.actor)
+        for k in range(1, 6):
+            rollout = sampler.sample(learner.export_weights(), [0, k])
+            assert np.isfinite(list(learner.update(rollout, k).values())).all()
+        assert int(sampler._cars[0]._batch._clock.copy_to_host()[0]) == 5 * options.steps
+        speeds.append(float(rollout.speeds.mean()))
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.02)

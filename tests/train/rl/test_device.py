@@ -20,7 +20,10 @@ def test_the_processor_is_asked_nothing(monkeypatch):
 
 def test_without_a_card_one_line_says_what_is_missing(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert choose_device("auto") == "cpu"
+    said = []
+    assert choose_device("auto", said.append) == "cpu"
+    assert len(said) == 1
+    assert "no graphics card" in said[0]
     for version, words in ((None, "built for processors"), ("13.0", "finds no card")):
         monkeypatch.setattr(torch.version, "cuda", version)
         with pytest.raises(UsageError, match=words) as caught:

@@ -4,6 +4,7 @@ A launch costs the host 5 to 50 microseconds, which for small networks and a few
 needs for the work.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +51,8 @@ class RecordedCall:
         torch = import_torch()
         self._stream = self._stream or torch.cuda.Stream()
         self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream), launch_on(self._stream.cuda_stream):
+        with warnings.catch_warnings(), torch.cuda.stream(self._stream), launch_on(self._stream.cuda_stream):
+            warnings.simplefilter("ignore")  # optimisers that can be recorded warn of calls that are not
             result = self._function()
         torch.cuda.current_stream().wait_stream(self._stream)
         return result

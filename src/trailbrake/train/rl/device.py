@@ -1,16 +1,19 @@
 """Chooses what a training computes on: the processor, or a graphics card."""
 
+from collections.abc import Callable
+
 from trailbrake.errors import UsageError
 from trailbrake.train.pytorch import import_torch
 
 _HINT = 'a card of NVIDIA, its driver, PyTorch for CUDA, and pip install "trailbrake[gpu]"; or --device cpu'
 
 
-def choose_device(wanted: str) -> str:
+def choose_device(wanted: str, say: Callable[[str], None] = lambda text: None) -> str:
     """Return "cpu" or "cuda", as PyTorch calls them.
 
     Args:
         wanted: one of `options.DEVICES`.
+        say: takes a line for the user: why "auto" is the processor.
 
     Raises:
         UsageError: a card is wanted and cannot be used; says what is missing.
@@ -19,8 +22,9 @@ def choose_device(wanted: str) -> str:
         return wanted
     try:
         _require_card()
-    except UsageError:
+    except UsageError as error:
         if wanted == "auto":
+            say(f"on the processor: {error}")
             return "cpu"
         raise
     return "cuda"

@@ -34,9 +34,9 @@ CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
 WORKER_PATIENCE_S = 900.0  # of wall time for an iteration of several workers
 
 
-def _choose_device(options: RlOptions) -> str:
+def _choose_device(options: RlOptions, say: Callable[[str], None] = lambda text: None) -> str:
     is_able = options.method == "ppo" and options.workers == 1
-    return choose_device(options.device) if is_able else "cpu"
+    return choose_device(options.device, say) if is_able else "cpu"
 
 
 def build_learner(options: RlOptions) -> ReinforcementLearner:
@@ -143,8 +143,10 @@ class _Run:
         self.saved_at = steady_clock.now()
 
 
-def _build_sampler(options: RlOptions, learner: ReinforcementLearner) -> "RolloutSampler | CudaRolloutSampler":
-    if _choose_device(options) == "cpu":
+def _build_sampler(
+    options: RlOptions, learner: ReinforcementLearner, say: Callable[[str], None]
+) -> "RolloutSampler | CudaRolloutSampler":
+    if _choose_device(options, say) == "cpu":
         return RolloutSampler(options, learner.actor)
     from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler  # loads numba's compiler for cards
 
@@ -161,7 +163,7 @@ def _open_workers(
         ))  # fmt: skip
         crew = WorkerCrew(options, team, say)
         return lambda iteration: crew.run_iteration(learner, iteration)
-    sampler = _build_sampler(options, learner)
+    sampler = _build_sampler(options, learner, say)
     stack.callback(sampler.close)
     return lambda iteration: run_iteration(learner, sampler, [options.seed, iteration], iteration)
 
