@@ -12,8 +12,8 @@ $PY -c 'import numba.cuda, trailbrake.env.batch, pytest' 2> "$out/import.txt" ||
 [ -d build/card-site ] && PYTHONPATH="$PYTHONPATH:build/card-site"
 began=$(date +%s)
 # Processes side by side: each compiles its kernels, most of a minute on one core.
-timeout 150 $PY -m pytest -n 8 -q -rA -p no:cacheprovider -p no:benchmark tests/world/test_cuda.py tests/env/test_cuda.py \
-    -k 'real_card' > "$out/tests.txt" 2>&1
+timeout 150 $PY -m pytest -n 8 -q -rA -p no:cacheprovider -p no:benchmark -m 'slow or train' \
+    tests/world/test_cuda.py tests/env/test_cuda.py tests/train/rl/test_cuda_rollout.py -k 'real_card' > "$out/tests.txt" 2>&1
 echo "tests: exit code $?, $(($(date +%s) - began)) s" | tee "$out/summary.txt"
 grep -E '^(double|single) \{|passed|failed|PASSED|FAILED|SKIPPED|Error' "$out/tests.txt" | cut -c 1-600 | tee -a "$out/summary.txt"
 timeout 110 $PY -W ignore -m trailbrake bench cuda --json > "$out/bench.json" 2> "$out/bench.txt"

@@ -140,3 +140,18 @@ def test_old_drivers_and_mixed_cards_are_named_in_one_line(monkeypatch, driver, 
     with pytest.raises(UsageError) as refused:
         cuda_compiler.require_cuda()
     assert words in str(refused.value)
+
+
+def test_kernels_are_launched_on_the_stream_that_is_wanted(monkeypatch):
+    cuda_kernels, launched = pytest.importorskip("trailbrake.world.cuda_kernels"), []
+
+    class Kernel:
+        def __getitem__(self, configuration):
+            return lambda *arguments: launched.append((configuration[-1], arguments))
+
+    monkeypatch.setattr(cuda_kernels, "cuda", SimpleNamespace(external_stream=lambda handle: f"stream {handle}"))
+    cuda_kernels.launch(Kernel(), 70, "a")
+    with cuda_kernels.launch_on(12):
+        cuda_kernels.launch(Kernel(), 70, "b")
+    cuda_kernels.launch(Kernel(), 70, "c")
+    assert launched == [(0, ("a",)), ("stream 12", ("b",)), (0, ("c",))]

@@ -149,6 +149,11 @@ class CudaRaceBatch:
         self._restart(whole=self._stride > 1)
         return self._step
 
+    def restart_ended(self) -> Any:
+        """Restart the episodes whose end is not 0 in `CudaStep.ends`, where a caller may write; return observations."""
+        self._restart(whole=self._stride > 1)
+        return self._step.observations
+
     def check_actions(self) -> None:
         """Wait for the card; raise UsageError if an action since the last call was NaN or out of its range."""
         bad = int(self._clock.copy_to_host()[1])

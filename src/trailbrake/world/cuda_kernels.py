@@ -6,6 +6,8 @@ takes two measures. Every index into its rows is a constant. And rows are loaded
 they are used: from constant memory where all cars have the same, otherwise from a table.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -302,9 +304,28 @@ def select_road(roads: Any, car: Any) -> Any:
     return RoadTable(tables[starts[k] : starts[k + 1]], values[k, 0], values[k, 1] > 0.0)
 
 
+_stream: Any = 0  # on which kernels are launched: CUDA's default stream
+
+
 def launch(kernel: Any, threads: int, *arguments: Any) -> None:
-    """Run a kernel in `threads` threads of the card or a few more; returns before it has ended."""
-    kernel[-(-threads // THREADS), THREADS](*arguments)
+    """Run a kernel in `threads` threads of the card or a few more; returns before it has ended.
+
+    It runs on CUDA's default stream, the legacy one, unless within `launch_on`. numba launches there if no stream is
+    given (NUMBA_CUDA_PER_THREAD_DEFAULT_STREAM=0, its default), and so does PyTorch ("CUDA semantics", CUDA streams);
+    work on one stream is done in the order in which it was given (CUDA Programming Guide, Streams).
+    """
+    kernel[-(-threads // THREADS), THREADS, _stream](*arguments)
+
+
+@contextmanager
+def launch_on(stream: int) -> Iterator[None]:
+    """Within it, `launch` uses another stream: its handle, as that of a `torch.cuda.Stream`."""
+    global _stream
+    before, _stream = _stream, cuda.external_stream(stream)
+    try:
+        yield
+    finally:
+        _stream = before
 
 
 @cache

@@ -5,26 +5,24 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+import torch
 from helpers.bandits import drive_bandit
 
 from trailbrake.train.rl import ppo
 from trailbrake.train.rl.ppo import PpoLearner, estimate_advantages
-from trailbrake.train.rl.rollout import Rollout
 
 pytestmark = pytest.mark.train
 
 
 def test_advantages_are_the_discounted_errors_and_stop_at_an_end():
-    rewards = np.array([[1.0], [2.0], [3.0]], np.float32)
-    values = np.array([[0.5], [0.25], [0.125], [4.0]], np.float32)
-    seen = np.zeros((4, 1, 1), np.float32)
-    ended = np.array([[False], [True], [False]])
-    steps = Rollout(seen, rewards, rewards, rewards, ended, rewards)
+    rewards = torch.tensor([[1.0], [2.0], [3.0]])
+    values = torch.tensor([[0.5], [0.25], [0.125], [4.0]])
+    ended = torch.tensor([[False], [True], [False]])
     d, k = ppo.DISCOUNT, ppo.DISCOUNT * ppo.TRACE
     last = 3.0 + d * 4.0 - 0.125
     second = 2.0 - 0.25
     first = 1.0 + d * 0.25 - 0.5 + k * second
-    assert estimate_advantages(steps, values)[:, 0] == pytest.approx([first, second, last], rel=1e-5)
+    assert estimate_advantages(rewards, ended, values)[:, 0].tolist() == pytest.approx([first, second, last], rel=1e-5)
 
 
 def test_log_probabilities_are_those_of_a_normal_distribution():

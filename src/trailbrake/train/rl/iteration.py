@@ -1,11 +1,12 @@
 """One iteration of a training: cars drive, the learner learns from it, and figures say how it went."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from trailbrake.system import steady_clock
-from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout, RolloutSampler
+from trailbrake.train.rl.rollout import ReinforcementLearner, Rollout
 
 
 class IterationOutcome(msgspec.Struct, frozen=True):
@@ -24,14 +25,12 @@ class IterationOutcome(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
-def run_iteration(
-    learner: ReinforcementLearner, sampler: RolloutSampler, seed: Sequence[int], iteration: int
-) -> IterationOutcome:
+def run_iteration(learner: ReinforcementLearner, sampler: Any, seed: Sequence[int], iteration: int) -> IterationOutcome:
     """Sample with the learner's present weights and learn from it.
 
     Args:
         learner: that learns.
-        sampler: of cars.
+        sampler: of cars, `RolloutSampler` or `CudaRolloutSampler`.
         seed: of the rollout.
         iteration: 1 for the first.
 
@@ -62,7 +61,7 @@ def join_outcomes(outcomes: Sequence[IterationOutcome]) -> IterationOutcome:
 
 def describe_rollout(rollout: Rollout, period: float) -> dict[str, float]:
     """Return figures of a rollout for the curves: mean reward of a step, m/s, crashes for each km."""
-    distance = float(rollout.speeds.sum(dtype="f8")) * period
+    distance = float(rollout.speeds.mean()) * rollout.count * period
     return {
         "reward": float(rollout.rewards.mean()), "speed": float(rollout.speeds.mean()),
         "crashes_per_km": 1000.0 * float(rollout.ended.sum()) / max(distance, 1.0),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import NetworkLayer
+from trailbrake.drivers.race_policy_file import MAX_NORMALISED
 from trailbrake.train.pytorch import import_torch
 
 Weights = dict[str, NDArray[Any]]
@@ -35,7 +36,7 @@ def build_network(sizes: Sequence[int], generator: Any, output_gain: float = 1.0
 
 def export_arrays(state: Mapping[str, Any], prefix: str) -> Weights:
     """Return the tensors of a module's `state_dict` as arrays of their own, their names behind `prefix`."""
-    return {f"{prefix}{name}": tensor.detach().numpy().copy() for name, tensor in state.items()}
+    return {f"{prefix}{name}": tensor.detach().cpu().numpy().copy() for name, tensor in state.items()}
 
 
 def import_arrays(module: Any, weights: Weights, prefix: str) -> None:
@@ -48,7 +49,7 @@ def export_adam(optimiser: Any, prefix: str) -> Weights:
     """Return the state of an Adam optimiser as arrays."""
     state = optimiser.state_dict()["state"]
     return {
-        f"{prefix}{place}.{name}": np.array(value.numpy())
+        f"{prefix}{place}.{name}": np.array(value.cpu().numpy())
         for place, values in state.items()
         for name, value in values.items()
     }
@@ -69,7 +70,30 @@ def export_layers(network: Any) -> list[NetworkLayer]:
     """Return the dense layers of a network for NumPy."""
     nn = import_torch().nn
     return [
-        NetworkLayer(module.weight.detach().numpy().copy(), module.bias.detach().numpy().copy())
+        NetworkLayer(*(part.detach().cpu().numpy().copy() for part in (module.weight, module.bias)))
         for module in network
         if isinstance(module, nn.Linear)
     ]
+
+
+def normalise_tensor(observations: Any, mean: Any, scale: Any) -> Any:
+    """Return observations (..., width) as `race_policy_file.normalise` does; all are tensors."""
+    return ((observations - mean) / scale).clamp(-MAX_NORMALISED, MAX_NORMALISED)
+
+
+def measure_power(values: Any) -> tuple[float, float]:
+    """Return the mean of a tensor's numbers, and that of their squares; waits for the card."""
+    if values.is_cuda:
+        both = import_torch().stack([values.double().mean(), (values.double() ** 2).mean()])
+        return tuple(both.tolist())
+    array = values.numpy()
+    return array.mean(dtype="f8"), (array.astype("f8") ** 2).mean()
+
+
+def measure_moments(values: Any) -> tuple[Any, Any]:
+    """Return mean and variance over the first axis of a tensor as NumPy numbers or arrays; waits for the card."""
+    if values.is_cuda:
+        variance, mean = import_torch().var_mean(values.double(), dim=0, correction=0)
+        return mean.cpu().numpy(), variance.cpu().numpy()
+    array = values.numpy().astype(np.float64)
+    return array.mean(axis=0), array.var(axis=0)

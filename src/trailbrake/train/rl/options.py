@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads 
 
 Range = tuple[float, float]
 METHODS = ("ppo", "sac")
+DEVICES = ("cpu", "cuda", "auto")
 TARGET_DIVERGENCE = 0.012  # of a policy from the one before, in an update
 PROGRESS_WEIGHT = 0.02  # reward for a metre along the centreline
 # For each wheel beside the road, kerbs included, in a step: a warning before the third ends the episode. Two wheels
@@ -41,6 +42,8 @@ class RlOptions:
         iterations: at most, counted from the first start; 0 for no limit.
         cars: that drive at once.
         horizon: s that each drives in an iteration.
+        episode: s after which a car on a graphics card starts again elsewhere; on the processor all do so in each
+            iteration.
         period: s from one command to the next.
         observe: parts of the observation, with commas between.
         kerbs: whether the planned line that is observed uses the kerbs.
@@ -62,6 +65,7 @@ class RlOptions:
         workers: processes that share the cars and average what they learn; what is learned depends on their number.
         on: with --workers above 1, where they run: left out, on this machine; ray = on the Ray cluster of this machine
             or a new one; ray://HOST:PORT = on another; see docs/scale.md.
+        device: cpu; cuda = world and learning on a graphics card; auto = on one if there is one that can be used.
         resume: whether to go on from the checkpoint in the folder.
     """
 
@@ -76,6 +80,7 @@ class RlOptions:
     iterations: int = 0
     cars: int = 256
     horizon: float = 12.0
+    episode: float = 12.0
     period: float = 0.048
     observe: str = "motion,lane,asked,plan"
     kerbs: bool = True
@@ -95,6 +100,7 @@ class RlOptions:
     threads: int = 1
     workers: int = 1
     on: str = ""
+    device: str = "cpu"
     resume: bool = False
 
     @property
@@ -147,6 +153,9 @@ def check_options(options: RlOptions) -> None:
     if options.method not in METHODS:
         raise UsageError("no such method", where="--method", expected=" or ".join(METHODS), got=options.method,
                          hint=suggest_names(options.method, list(METHODS)))  # fmt: skip
+    if options.device not in DEVICES:
+        raise UsageError("no such device", where="--device", expected=" or ".join(DEVICES), got=options.device,
+                         hint=suggest_names(options.device, list(DEVICES)))  # fmt: skip
     roads = len(options.road_groups[0])
     _ = options.command_limits  # checks period and rates
     for name, good, expected in (
@@ -162,7 +171,13 @@ def check_options(options: RlOptions) -> None:
         ("cars", options.cars % options.workers == 0, f"as many for each of {options.workers} workers"),
         ("method", options.workers == 1 or options.method == "ppo", "ppo, with several workers"),
         ("on", options.workers > 1 or not options.on, "--workers above 1 with it"),
+        (
+            "device",
+            options.device != "cuda" or (options.method, options.workers) == ("ppo", 1),
+            "cpu with --method sac or several --workers",
+        ),
         ("horizon", math.isfinite(options.horizon) and options.horizon >= options.period, "a period or more"),
+        ("episode", math.isfinite(options.episode) and options.episode > 0.0, "more than 0"),
         ("divergence", 0.0 < options.divergence <= 1.0, "more than 0, 1 at most"),
         ("hidden", 1 <= options.hidden <= 1024, "1 .. 1024"),
         ("crash-penalty", 0.0 <= options.crash_penalty <= 1000.0, "0 .. 1000"),

@@ -7,16 +7,16 @@ massively parallel deep reinforcement learning" (2022).
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.loading.race_policy_file import normalise
 from trailbrake.observe.command_limits import OUTPUTS
 from trailbrake.train.pytorch import import_torch
+from trailbrake.train.rl.cuda_graph import RecordedCall
 from trailbrake.train.rl.networks import (
     Weights,
     build_network,
@@ -25,6 +25,9 @@ from trailbrake.train.rl.networks import (
     export_layers,
     import_adam,
     import_arrays,
+    measure_moments,
+    measure_power,
+    normalise_tensor,
 )
 from trailbrake.train.rl.normaliser import Normaliser
 from trailbrake.train.rl.options import TARGET_DIVERGENCE
@@ -50,25 +53,28 @@ class GaussianActor:
     Args:
         width: numbers in an observation.
         hidden: units of each hidden layer.
+        device: of PyTorch, that computes.
     """
 
-    def __init__(self, width: int, hidden: int) -> None:
+    def __init__(self, width: int, hidden: int, device: str = "cpu") -> None:
         torch = self._torch = import_torch()
-        self._network = build_network([width, hidden, hidden, OUTPUTS], torch.Generator().manual_seed(0))
-        self._log_std: Floats = np.zeros(OUTPUTS, np.float32)
+        self._network = build_network([width, hidden, hidden, OUTPUTS], torch.Generator().manual_seed(0)).to(device)
+        self._log_std, self._deviation = (torch.zeros(OUTPUTS, device=device) for _ in range(2))
 
     def load_weights(self, weights: Weights) -> None:
         """Take over the weights that a learner exported."""
         import_arrays(self._network, weights, "actor.")
-        self._log_std = weights["log_std"]
+        self._log_std.copy_(self._torch.from_numpy(weights["log_std"]))
+        self._deviation.copy_(self._torch.from_numpy(np.exp(weights["log_std"])))
 
-    def sample_outputs(self, observations: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    def sample_outputs(self, observations: Any, noise: Any) -> tuple[Any, Any]:
         """Return outputs (n, 2) and their log probabilities (n,); arguments as `rollout.RolloutActor`."""
+        is_array = isinstance(observations, np.ndarray)
         with self._torch.no_grad():
-            means = self._network(self._torch.from_numpy(observations)).numpy()
-        outputs: Floats = means + np.exp(self._log_std) * noise
-        log_probs: Floats = (-0.5 * noise**2 - self._log_std - _LOG_ROOT_TWO_PI).sum(axis=1)
-        return outputs, log_probs
+            means = self._network(self._torch.from_numpy(observations) if is_array else observations)
+        numbers = means, self._log_std, self._deviation
+        means, log_std, deviation = (each.numpy() for each in numbers) if is_array else numbers
+        return means + deviation * noise, (-0.5 * noise**2 - log_std - _LOG_ROOT_TWO_PI).sum(axis=1)
 
 
 class PpoLearner:
@@ -83,6 +89,7 @@ class PpoLearner:
         seed: of the first weights and of the order of samples.
         average: replaces a float64 array in place by its mean over all learners; None where there is one.
         target_divergence: of a minibatch; the learning rate keeps it within half and twice that.
+        device: of PyTorch, that computes: "cpu", or "cuda" for a graphics card, which takes no `average`.
 
     Attributes:
         actor: samples with exported weights; apart from the network that learns.
@@ -93,26 +100,31 @@ class PpoLearner:
 
     def __init__(
         self, width: int, hidden: int, seed: int, average: Callable[[Array], None] | None = None,
-        target_divergence: float = TARGET_DIVERGENCE,
+        target_divergence: float = TARGET_DIVERGENCE, *, device: str = "cpu",
     ) -> None:  # fmt: skip
         torch = self._torch = import_torch()
-        self._average, self._target_divergence = average, target_divergence
-        self.actor = GaussianActor(width, hidden)
+        self._average, self._target_divergence, self._device = average, target_divergence, torch.device(device)
+        is_card = self._device.type == "cuda"
+        self.actor = GaussianActor(width, hidden, device)
         self._seed = seed
         generator = torch.Generator().manual_seed(seed)
-        self._policy = build_network([width, hidden, hidden, OUTPUTS], generator, 0.01)
+        self._policy = build_network([width, hidden, hidden, OUTPUTS], generator, 0.01).to(device)
         self._smooth_policy = copy.deepcopy(self._policy).requires_grad_(False)
-        self._critic = build_network([width, hidden, hidden, 1], generator)
-        self._log_std = torch.full((OUTPUTS,), FIRST_LOG_STD, requires_grad=True)
-        self._rate = FIRST_RATE
+        self._critic = build_network([width, hidden, hidden, 1], generator).to(device)
+        self._log_std = torch.full((OUTPUTS,), FIRST_LOG_STD, device=device, requires_grad=True)
+        self._old_log_std = torch.zeros(OUTPUTS, device=device)
+        # Tensors, so that a minibatch needs no answer of the card; its fused Adam takes a rate of single precision.
+        self._rate = torch.tensor(FIRST_RATE, dtype=torch.float32 if is_card else torch.float64, device=device)
         self._parameters = [*self._policy.parameters(), self._log_std, *self._critic.parameters()]
-        self._optimiser = torch.optim.Adam(self._parameters, lr=FIRST_RATE, eps=1e-5)
+        kind = {"fused": True, "capturable": True} if is_card else {}
+        self._optimiser = torch.optim.Adam(self._parameters, lr=self._rate, eps=1e-5, **kind)
         self._normaliser = Normaliser(width)
+        self._minibatches: dict[int, tuple[list[Any], RecordedCall]] = {}  # by size
 
     def export_weights(self) -> Weights:
         """Return what `RolloutSampler.sample` takes."""
         return {
-            **export_arrays(self._policy.state_dict(), "actor."), "log_std": self._log_std.detach().numpy().copy(),
+            **export_arrays(self._policy.state_dict(), "actor."), **export_arrays({"log_std": self._log_std}, ""),
             "mean": self._normaliser.offset, "scale": self._normaliser.scale,
         }  # fmt: skip
 
@@ -121,110 +133,136 @@ class PpoLearner:
 
         With `average`, all learners call this with rollouts of the same size. They average the moments of advantages
         and observations, and the gradient and the divergence of each minibatch: 2 + EPOCHS * MINIBATCHES calls.
+        A card is waited for a few times in all, whatever the number of minibatches.
 
         Raises:
             FloatingPointError: a number that is not finite.
         """
         torch = self._torch
-        seen = normalise(rollout.observations, self._normaliser.offset, self._normaliser.scale)
+        observations, outputs, log_probs, rewards, ended = (
+            torch.as_tensor(part, device=self._device)
+            for part in (rollout.observations, rollout.outputs, rollout.log_probs, rollout.rewards, rollout.ended)
+        )
+        offset, scale = (torch.from_numpy(part).to(self._device) for part in (
+            self._normaliser.offset, self._normaliser.scale))  # fmt: skip
+        seen = normalise_tensor(observations, offset, scale)
+        rows = seen[:-1].reshape(-1, seen.shape[-1])
         with torch.no_grad():
-            values = self._critic(torch.from_numpy(seen))[..., 0].numpy()
-        advantages = estimate_advantages(rollout, values)
+            values = self._critic(seen)[..., 0]
+            means = self._policy(rows)
+            self._old_log_std.copy_(self._log_std)
+        advantages = estimate_advantages(rewards, ended, values)
         targets = advantages + values[:-1]
-        moments = np.array([advantages.mean(dtype="f8"), (advantages.astype("f8") ** 2).mean()])
+        moments = np.array(measure_power(advantages))
         self._average_over_learners(moments)
         deviation = math.sqrt(max(moments[1] - moments[0] ** 2, 0.0))
-        scaled = ((advantages - moments[0]) / (deviation + 1e-8)).astype(np.float32)
-        with torch.no_grad():
-            means = self._policy(torch.from_numpy(seen[:-1].reshape(-1, seen.shape[-1])))
-        data = [torch.from_numpy(np.ascontiguousarray(part)) for part in (
-            seen[:-1].reshape(-1, seen.shape[-1]), rollout.outputs.reshape(-1, OUTPUTS), rollout.log_probs.reshape(-1),
-            scaled.reshape(-1), targets.reshape(-1),
-        )]  # fmt: skip
-        old = (means, self._log_std.detach().clone())
-        rng = np.random.default_rng([self._seed, iteration, 2])
-        sums: dict[str, float] = {}
-        for _ in range(EPOCHS):
-            order = torch.from_numpy(rng.permutation(rollout.count))
-            for chosen in torch.chunk(order, MINIBATCHES):
-                figures = self._learn_minibatch([part[chosen] for part in data], (old[0][chosen], old[1]))
-                for name, value in figures.items():
-                    sums[name] = sums.get(name, 0.0) + value / (EPOCHS * MINIBATCHES)
+        scaled = ((advantages.double() - moments[0]) / (deviation + 1e-8)).float()
+        data = [rows, outputs.reshape(-1, OUTPUTS), log_probs.reshape(-1), scaled.reshape(-1), targets.reshape(-1),
+                means]  # fmt: skip
+        figures = torch.stack([
+            self._learn_rows(data, chosen) for order in self._draw_orders(rollout.count, iteration)
+            for chosen in torch.chunk(order, MINIBATCHES)
+        ]).tolist()  # fmt: skip
+        for _, _, _, loss, norm in figures:
+            if not (math.isfinite(loss) and math.isfinite(norm)):
+                raise FloatingPointError(f"loss {loss}, gradient {norm}")
         with torch.no_grad():
             for smooth, newest in zip(self._smooth_policy.parameters(), self._policy.parameters(), strict=True):
                 smooth.lerp_(newest, AVERAGING)
-        self._add_to_normaliser(rollout.observations[:-1].reshape(-1, seen.shape[-1]))
-        spread = float(np.var(targets))
-        explained = 1.0 - float(np.var(targets - values[:-1])) / spread if spread > 0.0 else math.nan
-        return {**sums, "rate": self._rate, "deviation": float(self._log_std.detach().exp().mean()),
-                "explained": explained}  # fmt: skip
+        self._add_to_normaliser(observations[:-1].reshape(rows.shape))
+        spread = measure_moments(targets.reshape(-1))[1]
+        missed = measure_moments((targets - values[:-1]).reshape(-1))[1]
+        return {
+            **dict(zip(("gain", "value_loss", "divergence"), np.mean(figures, axis=0).tolist(), strict=False)),
+            "rate": float(self._rate), "deviation": float(self._log_std.detach().exp().mean()),
+            "explained": 1.0 - float(missed / spread) if spread > 0.0 else math.nan,
+        }  # fmt: skip
 
-    def _learn_minibatch(self, data: list[Any], old: tuple[Any, Any]) -> dict[str, float]:
+    def _draw_orders(self, count: int, iteration: int) -> Iterator[Any]:
+        # Orders of `count` rows, one for each epoch.
+        rng, torch = np.random.default_rng([self._seed, iteration, 2]), self._torch
+        for _ in range(EPOCHS):
+            if self._device.type == "cuda":  # the processor would need longer than the card for the whole epoch
+                generator = torch.Generator(self._device).manual_seed(int(rng.integers(2**62)))
+                yield torch.randperm(count, device=self._device, generator=generator)
+            else:
+                yield torch.from_numpy(rng.permutation(count))
+
+    def _learn_rows(self, data: list[Any], chosen: Any) -> Any:
+        # Learn from the chosen rows of the data; a recorded call reads and writes the same memory each time.
+        size = len(chosen)
+        if size not in self._minibatches:
+            kept = [part.new_empty((size, *part.shape[1:])) for part in data]
+            learn = RecordedCall(lambda: self._learn_minibatch(kept), records=self._device.type == "cuda")
+            self._minibatches[size] = kept, learn
+        batch, learn = self._minibatches[size]
+        for part, rows in zip(batch, data, strict=True):
+            self._torch.index_select(rows, 0, chosen, out=part)
+        return learn().clone()
+
+    def _learn_minibatch(self, batch: list[Any]) -> Any:
+        # Returns gain, loss of values, divergence, loss, norm of the gradient: (5,), without waiting for the card.
         torch = self._torch
-        seen, outputs, old_log_probs, advantages, targets = data
-        means, log_std = self._policy(seen), self._log_std
+        seen, outputs, old_log_probs, advantages, targets, old_means = batch
+        means, log_std, old_log_std = self._policy(seen), self._log_std, self._old_log_std
         deviations = (outputs - means) / log_std.exp()
         log_probs = (-0.5 * deviations**2 - log_std - _LOG_ROOT_TWO_PI).sum(dim=1)
         with torch.no_grad():  # divergence of the old distribution from the new one, exactly
             variance = (2.0 * log_std).exp()
-            apart = (2.0 * old[1]).exp() + (old[0] - means) ** 2
-            divergence = float((log_std - old[1] + 0.5 * apart / variance - 0.5).sum(dim=1).mean())
+            apart = (2.0 * old_log_std).exp() + (old_means - means) ** 2
+            divergence = (log_std - old_log_std + 0.5 * apart / variance - 0.5).sum(dim=1).mean()
         ratio = (log_probs - old_log_probs).exp()
         gain = torch.minimum(ratio * advantages, ratio.clamp(1.0 - CLIP, 1.0 + CLIP) * advantages).mean()
         value_loss = ((self._critic(seen)[:, 0] - targets) ** 2).mean()
         loss = -gain + 0.5 * value_loss - ENTROPY_WEIGHT * log_std.sum()
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        divergence = self._average_gradients(divergence)
+        divergence = self._average_gradients(divergence.double())
         self._adapt_rate(divergence)
-        norm = float(torch.nn.utils.clip_grad_norm_(self._parameters, MAX_GRADIENT))
-        size = float(loss.detach())
-        if not (math.isfinite(size) and math.isfinite(norm)):
-            raise FloatingPointError(f"loss {size}, gradient {norm}")
+        norm = torch.nn.utils.clip_grad_norm_(self._parameters, MAX_GRADIENT)
         self._optimiser.step()
         with torch.no_grad():
             log_std.clamp_(*LOG_STD_RANGE)
-        return {"gain": float(gain.detach()), "value_loss": float(value_loss.detach()), "divergence": divergence}
+            return torch.stack([gain, value_loss, divergence.float(), loss, norm])
 
     def _average_over_learners(self, values: Array) -> None:
         if self._average is not None:
             self._average(values)
 
-    def _average_gradients(self, divergence: float) -> float:
+    def _average_gradients(self, divergence: Any) -> Any:
         # Means over all learners of the gradients, in place, and of the divergence, which is returned.
         if self._average is None:
             return divergence
         torch, parameters = self._torch, self._parameters
-        values = np.concatenate([*(p.grad.reshape(-1).numpy() for p in parameters), [divergence]]).astype(np.float64)
+        parts = [*(p.grad.reshape(-1) for p in parameters), divergence.reshape(1)]
+        values = torch.cat([part.double() for part in parts]).numpy()
         self._average(values)
         mean = torch.from_numpy(values[:-1]).float()
         for parameter, part in zip(parameters, mean.split([p.numel() for p in parameters]), strict=True):
             parameter.grad.copy_(part.view_as(parameter))
-        return float(values[-1])
+        return torch.tensor(values[-1])
 
-    def _add_to_normaliser(self, observations: Floats) -> None:
+    def _add_to_normaliser(self, observations: Any) -> None:
         if self._average is None:
-            self._normaliser.add(observations)
+            self._normaliser.merge(len(observations), *measure_moments(observations))
             return
-        values = observations.astype(np.float64)
+        values = observations.numpy().astype(np.float64)
         moments = np.array([values.mean(axis=0), (values**2).mean(axis=0)])
         self._average(moments)
         self._normaliser.merge(len(observations), moments[0], np.maximum(moments[1] - moments[0] ** 2, 0.0))
 
-    def _adapt_rate(self, divergence: float) -> None:
-        if divergence > 2.0 * self._target_divergence:
-            self._rate = max(self._rate / RATE_STEP, RATE_RANGE[0])
-        elif divergence < 0.5 * self._target_divergence:
-            self._rate = min(self._rate * RATE_STEP, RATE_RANGE[1])
-        for group in self._optimiser.param_groups:
-            group["lr"] = self._rate
+    def _adapt_rate(self, divergence: Any) -> None:
+        rate, target, where = self._rate, self._target_divergence, self._torch.where
+        slower, faster = (rate / RATE_STEP).clamp(min=RATE_RANGE[0]), (rate * RATE_STEP).clamp(max=RATE_RANGE[1])
+        adapted = where(divergence > 2.0 * target, slower, where(divergence < 0.5 * target, faster, rate))
+        rate.copy_(adapted)  # in place: the optimiser has it
 
     def export_state(self) -> Weights:
         """Return everything that `import_state` needs to go on to the bit."""
         return {
             **self.export_weights(), **export_arrays(self._critic.state_dict(), "critic."),
             **export_arrays(self._smooth_policy.state_dict(), "smooth."),
-            **export_adam(self._optimiser, "adam."), "rate": np.array(self._rate),
+            **export_adam(self._optimiser, "adam."), "rate": self._rate.cpu().double().numpy().copy(),
             "moments": np.array([self._normaliser.mean, self._normaliser.variance]),
             "count": np.array(self._normaliser.count),
         }  # fmt: skip
@@ -236,8 +274,11 @@ class PpoLearner:
         import_arrays(self._smooth_policy, arrays, "smooth.")
         with self._torch.no_grad():
             self._log_std.copy_(self._torch.from_numpy(arrays["log_std"]))
+            self._rate.fill_(float(arrays["rate"]))
         import_adam(self._optimiser, arrays, "adam.")
-        self._rate = float(arrays["rate"])
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._rate  # loading has put a copy there
+        self._minibatches.clear()  # recorded with the optimiser's old memory
         self._normaliser.mean, self._normaliser.variance = arrays["moments"].copy()
         self._normaliser.count = float(arrays["count"])
 
@@ -249,18 +290,17 @@ class PpoLearner:
         return export_layers(self._smooth_policy), self._normaliser.offset, self._normaliser.scale
 
 
-def estimate_advantages(rollout: Rollout, values: Floats) -> Floats:
-    """Return the generalised advantage estimates (T, n).
+def estimate_advantages(rewards: Any, ended: Any, values: Any) -> Any:
+    """Return the generalised advantage estimates (T, n), a tensor.
 
     Args:
-        rollout: T steps of n cars.
-        values: (T + 1, n) estimated returns of its observations.
+        rewards: (T, n) of T steps of n cars.
+        ended: (T, n) bool: the episode ended with the step.
+        values: (T + 1, n) estimated returns of the observations.
     """
-    going = (1.0 - rollout.ended).astype(np.float32)
-    errors = rollout.rewards + DISCOUNT * going * values[1:] - values[:-1]
-    advantages: Floats = np.empty_like(rollout.rewards)
-    last: Floats = np.zeros(rollout.rewards.shape[1], np.float32)
-    for t in range(len(errors) - 1, -1, -1):
-        last = errors[t] + DISCOUNT * TRACE * going[t] * last
-        advantages[t] = last
+    going = (~ended).float()
+    errors = rewards + DISCOUNT * going * values[1:] - values[:-1]
+    advantages = errors.clone()
+    for t in range(len(errors) - 2, -1, -1):
+        advantages[t] += DISCOUNT * TRACE * going[t] * advantages[t + 1]
     return advantages

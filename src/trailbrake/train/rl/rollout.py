@@ -1,5 +1,6 @@
 """`RolloutSampler`: drives cars with given weights and a seed, and returns what they saw, did and got."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
@@ -25,8 +26,8 @@ class RolloutActor(Protocol):
     def load_weights(self, weights: Weights) -> None:
         """Take over the weights that a learner exported."""
 
-    def sample_outputs(self, observations: Floats, noise: Floats) -> tuple[Floats, Floats]:
-        """Return outputs (n, 2) and their log probabilities (n,).
+    def sample_outputs(self, observations: Any, noise: Any) -> tuple[Any, Any]:
+        """Return outputs (n, 2) and their log probabilities (n,), of the kind of the arguments: arrays or tensors.
 
         Args:
             observations: (n, width), normalised.
@@ -36,7 +37,7 @@ class RolloutActor(Protocol):
 
 @dataclass(frozen=True)
 class Rollout:
-    """T steps of n cars. Episodes that end begin again in the same step.
+    """T steps of n cars, NumPy arrays or tensors on a card. Episodes that end begin again in the same step.
 
     Attributes:
         observations: (T + 1, n, width) float32, not normalised; the first of a new episode where one ended.
@@ -47,17 +48,17 @@ class Rollout:
         speeds: (T, n) float32, m/s along the road.
     """
 
-    observations: Floats
-    outputs: Floats
-    log_probs: Floats
-    rewards: Floats
-    ended: NDArray[np.bool_]
-    speeds: Floats
+    observations: Any
+    outputs: Any
+    log_probs: Any
+    rewards: Any
+    ended: Any
+    speeds: Any
 
     @property
     def count(self) -> int:
         """Number of steps of all cars."""
-        return self.rewards.size
+        return math.prod(self.rewards.shape)
 
 
 def join_rollouts(rollouts: Sequence[Rollout]) -> Rollout:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trailbrake.drivers.loading.race_policy_file import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
@@ -16,6 +16,7 @@ from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import CurveWriter
 from trailbrake.train.rl.curves_page import PAGE_FILE, write_curves_page
+from trailbrake.train.rl.device import choose_device
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
@@ -25,9 +26,17 @@ from trailbrake.train.rl.sac import SacLearner
 from trailbrake.train.rl.worker_crew import WorkerCrew
 from trailbrake.version import __version__
 
+if TYPE_CHECKING:
+    from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler
+
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
 WORKER_PATIENCE_S = 900.0  # of wall time for an iteration of several workers
+
+
+def _choose_device(options: RlOptions, say: Callable[[str], None] = lambda text: None) -> str:
+    is_able = options.method == "ppo" and options.workers == 1
+    return choose_device(options.device, say) if is_able else "cpu"
 
 
 def build_learner(options: RlOptions) -> ReinforcementLearner:
@@ -37,7 +46,9 @@ def build_learner(options: RlOptions) -> ReinforcementLearner:
     width = race_options(options).build_task().width
     if options.method == "sac":
         return SacLearner(width, options.hidden, options.seed)
-    return PpoLearner(width, options.hidden, options.seed, target_divergence=options.divergence)
+    return PpoLearner(
+        width, options.hidden, options.seed, target_divergence=options.divergence, device=_choose_device(options)
+    )
 
 
 def export_policy(learner: ReinforcementLearner, options: RlOptions, about: dict[str, Any]) -> RacePolicy:
@@ -132,6 +143,16 @@ class _Run:
         self.saved_at = steady_clock.now()
 
 
+def _build_sampler(
+    options: RlOptions, learner: ReinforcementLearner, say: Callable[[str], None]
+) -> "RolloutSampler | CudaRolloutSampler":
+    if _choose_device(options, say) == "cpu":
+        return RolloutSampler(options, learner.actor)
+    from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler  # loads numba's compiler for cards
+
+    return CudaRolloutSampler(options, learner.actor)
+
+
 def _open_workers(
     options: RlOptions, learner: ReinforcementLearner, say: Callable[[str], None], stack: ExitStack
 ) -> Callable[[int], IterationOutcome]:
@@ -142,7 +163,7 @@ def _open_workers(
         ))  # fmt: skip
         crew = WorkerCrew(options, team, say)
         return lambda iteration: crew.run_iteration(learner, iteration)
-    sampler = RolloutSampler(options, learner.actor)
+    sampler = _build_sampler(options, learner, say)
     stack.callback(sampler.close)
     return lambda iteration: run_iteration(learner, sampler, [options.seed, iteration], iteration)
 
