@@ -41,6 +41,7 @@ WITHOUT_TARGET = {
     "bench/external_clients_rows.py": "pages of a host that the benchmark started",
     "bench/coupling_cases.py": "messages of the benchmark's own host",
     "bench/miniature_rows.py": "a picture that the benchmark made",
+    "drivers/loading/fmu_export.py": "the archive that it has built itself",
     "train/clone_sweep.py": "policies of our own sweep, as bytes",
     "train/clone_task.py": "trainings that the sweep wrote for its own workers",
     "evaluate/cell_task.py": "cells that the evaluation wrote for its own workers",
