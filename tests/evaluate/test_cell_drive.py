@@ -38,6 +38,7 @@ def test_a_drive_of_a_cell_agrees_to_the_millisecond(tmp_path):
     """Finding E1. The first lap begins for both when the driver gets its first state."""
     track = str(ring(tmp_path, straight=40.0, radius=20.0))
     result = drive_cell(make_cell(track=track, car="kart", laps=2), None, print)
-    options = DriveFlags(track=track, car="kart", driver="line_follow", laps=2, report=False)
+    options = DriveFlags(track=track, car="kart", driver="line_follow", laps=2, report=False,
+                         out=tmp_path)  # fmt: skip
     driven = [lap["time_s"] for lap in drive(options.make_spec())["laps"]]
     assert [lap.time_s for lap in result.laps] == pytest.approx(driven, abs=1e-3)

@@ -34,15 +34,15 @@ def print_notice(text: str) -> None:
     print(replace_controls(text), file=sys.stderr, flush=True)
 
 
-def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table on stdout."""
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, has_ids: bool = False) -> None:
+    """Print a table on stdout; where the first column `has_ids`, which people copy, these are never broken."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold cyan")
     for name in header:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=has_ids and name == header[0])
     for row in rows:
         table.add_row(*(Text(replace_controls(cell)) for cell in row))  # names may hold what would be markup
     # Into a pipe there is no width to respect; 200 keeps one row on one line.

@@ -1,5 +1,7 @@
 """`runs`: the catalogue of recordings."""
 
+import shutil
+import sys
 from contextlib import closing, suppress
 from dataclasses import asdict
 from json import dumps
@@ -11,6 +13,8 @@ from trailbrake.errors import TrailbrakeError, UsageError
 
 if TYPE_CHECKING:
     from trailbrake.record.run_index import RunEntry, RunIndex
+
+WIDE = 120  # columns of a terminal that shows all of a run
 
 
 def runs(
@@ -106,10 +110,23 @@ def _read_drive(path: Path) -> Any:
     return None
 
 
+def _shorten_file(name: str) -> str:
+    """Return the last part of a file's path; other names as they are."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
 def _print_runs(folder: Path, rows: list[dict[str, Any]]) -> None:
-    print_table(
-        f"Runs in {folder}",
-        ["run", "sim", "track", "car", "driver", "laps", "best", "tags"],
-        [[row["id"], row["sim"], row["track"], row["car"], row["driver"], str(row["laps"]),
-          format_lap_time(row["best_s"]), row["problem"] or ", ".join(row["tags"])] for row in rows],
-    )  # fmt: skip
+    columns = {
+        "run": [row["id"] for row in rows],
+        "sim": [row["sim"] for row in rows],
+        "track": [_shorten_file(row["track"]) for row in rows],
+        "car": [_shorten_file(row["car"]) for row in rows],
+        "driver": [row["driver"] for row in rows],
+        "laps": [str(row["laps"]) for row in rows],
+        "best": [format_lap_time(row["best_s"]) for row in rows],
+        "tags": [row["problem"] or ", ".join(row["tags"]) for row in rows],
+    }
+    if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE:
+        for name in ("track", "car", "driver"):  # an id has them too
+            del columns[name]
+    print_table(f"Runs in {folder}", list(columns), zip(*columns.values(), strict=True), has_ids=True)
