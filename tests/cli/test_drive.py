@@ -109,6 +109,12 @@ def test_a_recording_that_ended_early_is_said_on_stderr(cli, fake):
         assert said.err[-1].endswith("No space left on device")
 
 
+def test_a_recording_that_is_gone_is_a_failure(cli, fake):
+    fake(recording_error="a.mcap: the file is gone")
+    said = cli("drive")
+    assert (said.code, said.err[-1]) == (1, "trailbrake: the recording ended early: a.mcap: the file is gone")
+
+
 def test_an_unknown_simulator_is_refused(cli):
     assert "no such simulator" in cli("drive", "--sim", "nowhere").error
 

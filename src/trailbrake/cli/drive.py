@@ -81,6 +81,7 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
 def report_drive(summary: dict[str, Any], *, is_endless: bool, json: bool) -> int:
     """Print what a drive was, and return the exit code; an endless one is ended by an interrupt."""
     from trailbrake.driving.run import INTERRUPTED
+    from trailbrake.driving.session.car_session import GONE
 
     if json:
         print_json(summary)
@@ -89,7 +90,7 @@ def report_drive(summary: dict[str, Any], *, is_endless: bool, json: bool) -> in
     if summary["recording_error"]:
         print_notice(f"trailbrake: the recording ended early: {summary['recording_error']}")
     if summary["ended"] == "done":
-        return 0
+        return int(summary["recording_error"].endswith(GONE))
     print_notice(f"trailbrake: {summary['ended']}")
     if summary["ended"] == INTERRUPTED:
         return 0 if is_endless else 130

@@ -3,6 +3,8 @@
 import errno
 import json
 import math
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -270,6 +272,16 @@ def test_a_disk_that_fills_up_ends_the_recording_and_not_the_drive(tmp_path, mon
     assert 0 < len(recording) == summary["loop"]["ticks"] - summary["dropped"]
     assert recording.truncated
     assert summary["report"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
+def test_a_recording_whose_folder_vanishes_is_said(tmp_path):
+    folder = tmp_path / "out"
+    vanish = Listener()
+    vanish.show_message = lambda text: shutil.rmtree(folder, ignore_errors=True) if text.startswith("moving") else None
+    summary = drive(replace(SHORT, out=folder).make_spec(), listener=vanish)
+    assert summary["ended"] == "done"
+    assert summary["recording_error"] == f"{summary['recording']}: the file is gone"
 
 
 def test_a_report_that_cannot_be_written_does_not_cost_the_summary(tmp_path, monkeypatch):

@@ -25,6 +25,8 @@ from trailbrake.state import CarState, Controls, Signal
 from trailbrake.system import steady_clock
 from trailbrake.tracks.road import Road, RoadColumn
 
+GONE = "the file is gone"  # of a recording, behind its path
+
 
 class _ProgressTap:
     """A tap that passes progress on, a few times a second of wall time, and the moment the car first moves."""
@@ -160,9 +162,14 @@ class CarSession:
             "link": asdict(self.link.counters),
             "recording": str(self.recorder.path),
             "recording_parts": [str(path) for path in self.recorder.paths],
-            "recording_error": self.recorder.error,
+            "recording_error": self.recorder.error or self._find_lost_file(),
             "dropped": self.recorder.dropped_ticks,
         }
+
+    def _find_lost_file(self) -> str:
+        """Return that a file which was written is not there, as where somebody has removed its folder; else ""."""
+        lost = next((path for path in self.recorder.paths if not path.is_file()), None)
+        return f"{lost}: {GONE}" if lost is not None else ""
 
 
 def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorder:
