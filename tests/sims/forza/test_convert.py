@@ -146,6 +146,7 @@ def test_a_sled_packet_tells_no_place_no_gear_and_its_speed_by_the_velocity():
 
 def test_no_best_lap_is_nan_and_not_0():
     assert math.isnan(read(packet()).best_lap_time)
+    assert math.isnan(read(packet({}, {"best_lap_time": -11.02})).best_lap_time)
 
 
 # ---- To the wire ----

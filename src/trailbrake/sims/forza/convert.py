@@ -93,7 +93,7 @@ def state_from_wire(subset: StateSubset, time: float = NAN, sequence: int = -1) 
         fuel=fuel,
         lap=laps + 1.0,
         lap_time=lap_time,
-        best_lap_time=best or NAN,
+        best_lap_time=best if best > 0.0 else NAN,  # 0 and less before the first
         driving_line=line / LINE_MAX if line > -LINE_MAX else -1.0,
         wheels=[
             WheelState(

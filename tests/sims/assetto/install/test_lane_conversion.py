@@ -79,6 +79,11 @@ def test_points_without_widths_make_a_narrow_road():
     assert track.road.column(RoadColumn.WIDTH_LEFT) == pytest.approx(lane_conversion.UNKNOWN_EDGE_DISTANCE, abs=0.1)
 
 
+def test_a_line_without_edges_is_no_road():
+    with pytest.raises(DataError, match=r"a line without edges, .* got 0 in all at most"):
+        lane_conversion.track_from_lane(circle(left=0.0, right=0.0), "x", "x.ai")
+
+
 def test_doubled_points_do_no_harm():
     lane = circle()
     twice = np.sort(np.r_[np.arange(400), [0, 5, 5, 399]])

@@ -49,6 +49,11 @@ def track_from_lane(lane: FastLane, name: str, where: str) -> Track:
     """
     x, y, z = iso_points_from_assetto(lane.points["place"].astype(np.float64)).T
     left, right = (_edge_distances(lane, side) for side in ("side_left", "side_right"))
+    if lane.extras is not None:
+        widest = float(np.max(lane.extras["side_left"] + lane.extras["side_right"]))
+        if not widest >= checked.MIN_WIDTH:
+            raise DataError("a line without edges", where=where, expected="distances to the edges of the road, m",
+                            got=f"{widest:g} in all at most", hint="name the road by --track FILE.csv")  # fmt: skip
     keep = np.concatenate([[True], np.hypot(np.diff(x), np.diff(y)) >= _SAME_POINT])
     away = np.flatnonzero(keep & (np.hypot(x - x[0], y - y[0]) >= _SAME_POINT))
     keep[away[-1] + 1 if len(away) else 1 :] = False  # the line ends where it began, perhaps with several points
