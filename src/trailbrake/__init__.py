@@ -6,7 +6,7 @@ first used, so that importing the package costs nothing.
 
 from typing import TYPE_CHECKING, Any
 
-from trailbrake.env.names import register_when_imported
+from trailbrake.env.registration import register_when_imported
 from trailbrake.version import __version__
 
 __all__ = [

@@ -7,7 +7,7 @@ from gymnasium.utils.env_checker import check_env
 
 import trailbrake.env.gym  # noqa: F401 - registers
 from trailbrake.env.camera_gym import CameraEnv, CameraVectorEnv
-from trailbrake.env.names import CAMERA as NAME
+from trailbrake.env.registration import CAMERA as NAME
 from trailbrake.errors import UsageError
 
 

@@ -11,9 +11,9 @@ from trailbrake.env.batch import RaceBatch
 from trailbrake.env.catalogue import ENVIRONMENTS
 from trailbrake.env.learner_batch import refuse_reset_options, restart_ended
 from trailbrake.env.link import LinkRace
-from trailbrake.env.names import register_names
 from trailbrake.env.options import RANDOM, RaceOptions
 from trailbrake.env.race_pictures import MODES, RacePictures
+from trailbrake.env.registration import register_names
 from trailbrake.errors import UsageError, suggest_names
 from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import TaskSpec

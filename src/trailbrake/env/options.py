@@ -36,7 +36,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Vary:
-    """What varies from episode to episode; every number is uniformly distributed and drawn for each car.
+    """Domain randomisation: what varies from episode to episode, each number uniform and drawn for each car.
 
     Attributes:
         mass: least and greatest factor on the mass of the car.

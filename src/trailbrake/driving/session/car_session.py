@@ -167,7 +167,7 @@ class CarSession:
         }
 
     def _find_lost_file(self) -> str:
-        """Return that a file which was written is not there, as where somebody has removed its folder; else ""."""
+        """Return that a file which was written is not there, as where its folder has been removed; else ""."""
         lost = next((path for path in self.recorder.paths if not path.is_file()), None)
         return f"{lost}: {GONE}" if lost is not None else ""
 

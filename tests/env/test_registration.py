@@ -4,9 +4,9 @@ from types import ModuleType
 
 import gymnasium
 
-from trailbrake.env import names
+from trailbrake.env import registration
 from trailbrake.env.catalogue import ENVIRONMENTS
-from trailbrake.env.names import CAMERA, LINK, NAMES, register_names
+from trailbrake.env.registration import CAMERA, LINK, NAMES, register_names
 
 
 def test_every_environment_has_its_name():
@@ -26,9 +26,9 @@ def test_names_that_are_there_are_left_alone():
 def test_gymnasium_is_loaded_by_its_own_loader(monkeypatch):
     monkeypatch.delitem(sys.modules, "gymnasium")
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    names.register_when_imported()
-    assert isinstance(sys.meta_path[0], names._GymnasiumFinder)
+    registration.register_when_imported()
+    assert isinstance(sys.meta_path[0], registration._GymnasiumFinder)
     spec = importlib.util.find_spec("gymnasium")
-    assert not any(isinstance(finder, names._GymnasiumFinder) for finder in sys.meta_path)
-    assert isinstance(spec.loader, names._RegisteringLoader)
-    assert importlib.util.find_spec("gymnasium").loader.__class__ is not names._RegisteringLoader
+    assert not any(isinstance(finder, registration._GymnasiumFinder) for finder in sys.meta_path)
+    assert isinstance(spec.loader, registration._RegisteringLoader)
+    assert importlib.util.find_spec("gymnasium").loader.__class__ is not registration._RegisteringLoader
