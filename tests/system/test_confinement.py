@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers.waiting import HANG, wait_for, wait_until
+from helpers.waiting import HANG, wait_until
 
 from trailbrake.system.confinement import Confinement, confined_command, kill_descendants, measure_tree
 from trailbrake.system.processes import end_process_group, process_group_options
@@ -234,8 +234,10 @@ def test_a_program_that_is_not_there_is_said(tmp_path):
 
 
 def test_a_tree_of_processes_is_measured_and_killed():
-    with subprocess.Popen(["sh", "-c", f"sleep 300 {MARK} & sleep 300 & wait"], stderr=subprocess.DEVNULL) as process:
-        wait_for(lambda: measure_tree(process.pid)[0] >= 1)
+    command = ["sh", "-c", "sleep 300 & sleep 300 & echo both; wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"both\n"
+        assert measure_tree(process.pid)[0] >= 2
         kill_descendants(process.pid)
         process.wait(20)
     assert measure_tree(os.getpid())[0] == 0
