@@ -17,10 +17,8 @@ from trailbrake.driving.goals import (
     Seconds,
     Standstill,
     TimeUp,
-    make_drive_goal,
-    read_goal,
-    write_goal,
 )
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, parse_spec, write_spec
 from trailbrake.errors import DataError
 
 EVERY_GOAL = Laps(2).or_when(
@@ -73,23 +71,23 @@ def test_a_goal_without_laps_never_ends_and_the_goal_comes_before_other_ends():
 
 def test_a_drive_goes_on_without_laps_and_seconds():
     far = measured(laps=[1, 2, 3], elapsed=1e6, standing_s=1e6, off_road_s=1e6)
-    assert make_drive_goal(0, 0.0).judge(far) is None
-    assert (make_drive_goal(2, 0.0).judge(far), make_drive_goal(0, 60.0).judge(far)) == ("", "")
+    assert Laps(0).judge(far) is None
+    assert (Laps(2).judge(far), Laps(0).or_when(Seconds(60.0)).judge(far)) == ("", "")
 
 
 def test_a_goal_is_plain_data_and_back():
-    data = write_goal(EVERY_GOAL)
+    spec = DriveSpec(site=EmbeddedSite(), goal=EVERY_GOAL)
+    data = write_spec(spec)["goal"]
     assert data["kind"] == "laps"
     assert data["or_when"][5] == {"kind": "off_road"}
     assert json.loads(json.dumps(data)) == data
-    assert read_goal(data) == EVERY_GOAL
-    assert hash(read_goal(data)) == hash(EVERY_GOAL)
+    assert parse_spec(write_spec(spec), "there").goal == EVERY_GOAL
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"kind": "laps", "count": 2, "seconds": 3}, "unknown field `seconds`, expected a kind with its keys: laps"),
+        ({"kind": "laps", "count": 2, "seconds": 3}, "unknown field `seconds`"),
         ({"kind": "laps"}, "missing required field `count`"),
         ({"kind": "lap", "count": 2}, "Invalid value 'lap'"),
         ({"count": 2}, "missing required field `kind`"),
@@ -104,8 +102,6 @@ def test_a_goal_is_plain_data_and_back():
     ],
 )  # fmt: skip
 def test_what_is_no_goal_is_said_in_one_line(data, said):
-    with pytest.raises(
-        DataError, match=f"^the drive, goal: not a goal: .*{said}.*standstill \\(seconds, or_when\\)"
-    ) as caught:
-        read_goal(data, "the drive, goal")
+    with pytest.raises(DataError, match=f"^mine.toml: no drive: .*{said}.*goal") as caught:
+        parse_spec({"site": {"kind": "embedded"}, "goal": data}, "mine.toml")
     assert "\n" not in str(caught.value)

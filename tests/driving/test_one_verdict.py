@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from trailbrake.driving.goals import Goal, make_drive_goal, read_goal, write_goal
+from trailbrake.driving.goals import Goal, Laps
 from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, parse_spec, write_spec
 from trailbrake.evaluate.cell_drive import make_cell_goal
 from trailbrake.laps import LapTimer
 from trailbrake.learning.fault_monitor import make_stage_goal
@@ -30,7 +31,7 @@ class Judging(NamedTuple):
 
 
 VERBS = {
-    "drive": Judging(make_drive_goal(1, 0.0), by_world=False),
+    "drive": Judging(Laps(1), by_world=False),
     "evaluate": Judging(make_cell_goal(1, SECONDS), by_world=True),
     "race": Judging(RaceRules(seconds=SECONDS).make_goal(1), by_world=True),
     "tune": Judging(TRIAL_GOAL, by_world=False),
@@ -137,4 +138,5 @@ def test_a_car_off_the_road_has_a_tenth_of_a_second(seconds, ends):
 
 def test_what_a_verb_drives_for_is_plain_data():
     for goal, _ in VERBS.values():
-        assert read_goal(write_goal(goal)) == goal
+        spec = DriveSpec(site=EmbeddedSite(), goal=goal)
+        assert parse_spec(write_spec(spec), "there") == spec

@@ -20,11 +20,9 @@ from trailbrake.bench import external_clients_rows
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
-from trailbrake.driving.goals import make_drive_goal
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.serve import serve_world
 from trailbrake.driving.session import drive_session
-from trailbrake.driving.spec import CarSpec, DriveSpec, KeepSpec, LiveSite
 from trailbrake.histogram import DurationHistogram
 from trailbrake.planning.course import Course
 from trailbrake.sims.assetto import SIMULATOR, codec, spec
@@ -161,11 +159,10 @@ def measure_rows() -> list[BenchRow]:
                 target=_serve_timed_world, args=(theirs,), daemon=True
             )
             process.start()
-            spec = DriveSpec(
-                site=LiveSite(), cars=(CarSpec(driver=f"{__file__}:PidDriver", track=TRACK, car=CAR),),
-                goal=make_drive_goal(0, EXCHANGES * PERIOD), keep=KeepSpec(report=False, out=out),
+            drive = drive_session.drive(
+                live=True, driver=f"{__file__}:PidDriver", track=TRACK, car=CAR, laps=0, seconds=EXCHANGES * PERIOD,
+                report=False, out=out,
             )  # fmt: skip
-            drive = drive_session.drive(spec)
             ours.send("stop")
             count, p50, p99, p999, host = ours.recv()
             process.join(10.0)

@@ -8,9 +8,7 @@ import tempfile
 from pathlib import Path
 
 from trailbrake.bench.rows import BenchRow, measure_median
-from trailbrake.driving.goals import make_drive_goal
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec
 from trailbrake.system import steady_clock
 
 COMMAND = [sys.executable, "-m", "trailbrake"]
@@ -21,13 +19,12 @@ def measure_rows() -> list[BenchRow]:
     """Measure all rows of this bench (about three minutes)."""
     with tempfile.TemporaryDirectory(prefix="trailbrake-bench-") as folder:
         out = Path(folder)
-        keep = KeepSpec(out=folder, report=False)
         cold, cold_note = measure_median(3, lambda: _time_until_moving(out, cold=True))
         _time_until_moving(out, cold=False)  # fills the user's cache, if it was empty
         warm, warm_note = measure_median(5, lambda: _time_until_moving(out, cold=False))
         help_s, help_note = measure_median(9, _time_help)
-        factor, factor_note = measure_median(3, lambda: _measure_lockstep_factor(keep))
-        loop = drive(DriveSpec(site=EmbeddedSite(speed="real"), goal=make_drive_goal(0, 60.0), keep=keep))
+        factor, factor_note = measure_median(3, lambda: _measure_lockstep_factor(out))
+        loop = drive(speed="real", laps=0, seconds=60.0, out=out, report=False)
     figures = loop["loop"]
     return [
         BenchRow("cold_start_s", cold, "s", "lower", f"Enter to a moving car, empty kernel cache; {cold_note}"),
@@ -52,8 +49,8 @@ def _time_help() -> float:
     return steady_clock.now() - began
 
 
-def _measure_lockstep_factor(keep: KeepSpec) -> float:
-    return float(drive(DriveSpec(site=EmbeddedSite(), keep=keep))["realtime_factor"])
+def _measure_lockstep_factor(out: Path) -> float:
+    return float(drive(out=out, report=False)["realtime_factor"])
 
 
 def _time_until_moving(out: Path, *, cold: bool) -> float:

@@ -16,10 +16,8 @@ from trailbrake.bench.rows import BenchRow
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.live_view import LiveView
-from trailbrake.driving.goals import make_drive_goal
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.progress import SilentListener
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec
 from trailbrake.state import CarState, Controls
 from trailbrake.system import steady_clock
 
@@ -39,9 +37,7 @@ def measure_rows() -> list[BenchRow]:
             if not ours.poll(PATIENCE):
                 raise RuntimeError("the client did not reach the page")
             ours.recv()
-            spec = DriveSpec(site=EmbeddedSite(speed="real"), goal=make_drive_goal(0, SECONDS),
-                             keep=KeepSpec(out=folder, report=False))  # fmt: skip
-            summary = drive(spec, listener=page, view=page)
+            summary = drive(speed="real", laps=0, seconds=SECONDS, out=folder, report=False, listener=page, view=page)
         if not ours.poll(PATIENCE):
             raise RuntimeError("the client did not report")
         late = ours.recv()

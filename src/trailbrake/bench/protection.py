@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from trailbrake.bench.rows import BenchRow
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import load_driver
-from trailbrake.driving.goals import Laps, make_drive_goal
+from trailbrake.driving.goals import Laps
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.loop.driver_watchdog import DriverWatchdog
 from trailbrake.driving.loop.state_check import StateCheck
@@ -27,7 +27,7 @@ from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.open_connection import open_connection
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.planning.course import Course
 from trailbrake.record.recorder import MAX_TIME, Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
@@ -230,6 +230,5 @@ def _find_process_clock(pid: int) -> int:
 def measure_drive(name: str, out: Path) -> float:
     """Return s of processor time per second of the default drive in real time, its world in a process of its own."""
     began, before = steady_clock.now(), steady_clock.processor_time()
-    drive(DriveSpec(site=EmbeddedSite(sim=name, track=TRACK, car=CAR, speed="real"), goal=make_drive_goal(0, DRIVE_S),
-                    keep=KeepSpec(out=str(out), report=False)))  # fmt: skip
+    drive(sim=name, track=TRACK, car=CAR, speed="real", laps=0, seconds=DRIVE_S, out=out, report=False)
     return (steady_clock.processor_time() - before) / (steady_clock.now() - began)

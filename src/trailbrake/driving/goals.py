@@ -3,12 +3,10 @@
 The limits of all verbs stand here, once; those of `laps` (END_MARGIN, MOVING_SPEED) are read by the monitor too.
 """
 
-from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Self, TypeAlias
 
 import msgspec
 
-from trailbrake.errors import DataError
-from trailbrake.json_types import JsonObject
 from trailbrake.laps import MOVING_SPEED
 
 if TYPE_CHECKING:  # help imports the options of a drive: they must stay cheap
@@ -174,27 +172,3 @@ AnyGoal: TypeAlias = (
 
 def _describe_place(monitor: "RoadMonitor") -> str:
     return f"in lap {len(monitor.laps) + 1}, {monitor.place:.0f} m after the line"
-
-
-def make_drive_goal(laps: int, seconds: float) -> Laps:
-    """Return the goal of `trailbrake drive`: so many laps or so many s of simulator time, 0 = no limit."""
-    return Laps(laps).or_when(Seconds(seconds)) if seconds else Laps(laps)
-
-
-def write_goal(goal: AnyGoal) -> JsonObject:
-    """Return a goal as a dict of plain values, for TOML or JSON."""
-    data: JsonObject = msgspec.json.decode(msgspec.json.encode(goal))
-    return data
-
-
-def read_goal(data: object, where: str = "goal") -> AnyGoal:
-    """Return the goal that `write_goal` has written; DataError, which names `where`, if it is none."""
-    try:
-        goal: AnyGoal = msgspec.convert(data, AnyGoal)
-    except msgspec.ValidationError as error:
-        kinds = (
-            f"{kind.__struct_config__.tag} ({', '.join(kind.__struct_encode_fields__)})" for kind in get_args(AnyGoal)
-        )
-        expected = f"a kind with its keys: {', '.join(kinds)}"
-        raise DataError(f"not a goal: {error}", where=where, expected=expected) from error
-    return goal

@@ -1,5 +1,6 @@
 """A cell as a task: `drive_cell` from bytes to bytes, with the files that it names for another machine."""
 
+import functools
 import math
 import sys
 import tempfile
@@ -51,9 +52,10 @@ def make_cell_task(recordings: Path | None) -> CaseTask[Cell, CellResult]:
     Args:
         recordings: the folder of the recordings; None for none.
     """
+    fingerprint = functools.cache(fingerprint_cell)  # reads the files that a cell names
 
     def find_recording(cell: Cell) -> Path | None:
-        return None if recordings is None else recordings / f"{fingerprint_cell(cell)[:_DIGITS]}.mcap"
+        return None if recordings is None else recordings / f"{fingerprint(cell)[:_DIGITS]}.mcap"
 
     def encode(cell: Cell, is_remote: bool) -> bytes:
         recording = find_recording(cell)
@@ -75,7 +77,7 @@ def make_cell_task(recordings: Path | None) -> CaseTask[Cell, CellResult]:
     if recordings is not None:
         make_folder(recordings)
     return CaseTask(
-        CELL_TASK, "cells", fingerprint_cell, encode, decode, describe_result,
+        CELL_TASK, "cells", fingerprint, encode, decode, describe_result,
         lambda result: result.outcome == "error",  # it may be one of the machine
     )  # fmt: skip
 

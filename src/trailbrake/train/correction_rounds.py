@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.drivers.loading.policy import PREFIX
-from trailbrake.driving.goals import make_drive_goal
 from trailbrake.driving.session.drive_session import drive
-from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.record.recording_reader import Recording
@@ -73,11 +71,10 @@ def run_correction_round(
     results: list[dict[str, Any]] = []
     for i in range(min(DRIVES_PER_ROUND, len(practice))):
         task = practice[(number * DRIVES_PER_ROUND + i) % len(practice)]
-        summary = drive(DriveSpec(
-            site=EmbeddedSite(sim=options.sim, track=task.track, host=task.host),
-            cars=(CarSpec(driver=f"{PREFIX}{policy}"),), goal=make_drive_goal(1, options.seconds),
-            keep=KeepSpec(report=False, out=str(options.out.parent / f"{options.out.stem}_rounds")),
-        ))  # fmt: skip
+        summary = drive(
+            sim=options.sim, driver=f"{PREFIX}{policy}", track=task.track, host=task.host, laps=1,
+            seconds=options.seconds, report=False, out=options.out.parent / f"{options.out.stem}_rounds",
+        )  # fmt: skip
         result = {"round": number + 1, "track": task.track, "host": list(task.host), "contacts": summary["contacts"],
                   "laps": len(summary["laps"]), "recording": summary["recording"]}  # fmt: skip
         say(f"round {number + 1}: {task.track} {' '.join(task.host)}: {result['laps']} laps, {result['contacts']:g} "
