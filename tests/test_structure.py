@@ -70,7 +70,6 @@ TESTED_ELSEWHERE = {
     "cli/train.py": "train/test_clone.py",
     "train/clone_task.py": "train/test_clone_sweep.py",
     "world/wall_rays.py": "world/test_range_scanner.py",  # kernels of the scanner
-    "world/state_builder.py": "world/test_plant.py",
 }
 
 

@@ -27,9 +27,8 @@ from trailbrake.sims.udacity import spec as udacity
 from trailbrake.state import Controls, Image, OtherCar, Pose, SimCommand
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, controls_row, state_from_row, state_row
 from trailbrake.tracks.miniature.track_library import load_miniature_track
-from trailbrake.world.camera_world import CameraWorld
 from trailbrake.world.miniature.world import MiniatureWorld
-from trailbrake.world.plant import World
+from trailbrake.world.plant import CameraWorld, World
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "open_loop"
 REFERENCE = FOLDER / "controls.json"

@@ -5,7 +5,7 @@ from functools import cache
 from trailbrake.cars.car_library import load_car
 from trailbrake.sims import registry
 from trailbrake.tracks.track_library import load_track
-from trailbrake.world.camera_world import CameraWorld
+from trailbrake.world.plant import CameraWorld
 
 
 @cache

@@ -10,8 +10,7 @@ from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track_library import load_track
-from trailbrake.world.camera_world import CameraWorld
-from trailbrake.world.plant import World
+from trailbrake.world.plant import CameraWorld, World
 
 PERIOD = 0.005  # s, BeamNG's default
 WAYPOINT_GAP = 15.0  # m between the points of a simulator's line

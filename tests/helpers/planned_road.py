@@ -4,7 +4,7 @@ import numpy as np
 
 from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
-from trailbrake.tracks.road_plan import RoadPlan
+from trailbrake.tracks.road import RoadPlan
 from trailbrake.tracks.track_library import load_track
 
 ROAD = load_track("pinegrove").road

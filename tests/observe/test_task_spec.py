@@ -10,8 +10,7 @@ from trailbrake.observe.parts import MAX_SCALED, PARTS, CurvaturePart, FeaturePa
 from trailbrake.observe.rewards import End, Reward
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
 from trailbrake.state.tables import STATE_FIELDS
-from trailbrake.tracks.road import RoadColumn
-from trailbrake.tracks.road_plan import RoadPlan
+from trailbrake.tracks.road import RoadColumn, RoadPlan
 from trailbrake.tracks.track_library import load_track
 
 ROAD = load_track("pinegrove").road

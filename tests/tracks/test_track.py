@@ -2,10 +2,20 @@ import math
 
 import numpy as np
 import pytest
+from helpers.roads import circle
 
-from trailbrake.tracks.road import RoadColumn
-from trailbrake.tracks.track import SURFACES
-from trailbrake.tracks.track_library import load_track
+from trailbrake.errors import DataError
+from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.track import (
+    NEAR_TRACK,
+    SIDE_MARGIN,
+    SURFACES,
+    Track,
+    TrackBounds,
+    check_car_fits,
+    narrowest_width,
+)
+from trailbrake.tracks.track_library import load_track, track_names
 
 
 def test_a_wet_track_is_the_same_track_with_less_grip():
@@ -25,3 +35,58 @@ def test_surfaces_are_physical():
         assert 0.0 < surface.grip <= 1.0
         assert 0.0 <= surface.rolling < 1.0
         assert math.isfinite(surface.grip)
+
+
+def narrowing(width):
+    s = np.arange(0.0, 300.0, 1.5)
+    half = np.full(len(s), 4.0)
+    half[60:64] = 0.5 * width
+    return Track(
+        "alley", "Alley", (Road.from_columns(1.5, False, s, 0 * s, 0 * s, 0 * s, width_left=half, width_right=half),)
+    )
+
+
+def test_the_narrowest_place_is_found():
+    assert narrowest_width(narrowing(2.4)) == (90.0, 2.4)
+
+
+def test_a_car_that_fits_is_let_through():
+    check_car_fits(narrowing(2.4), 2.4 - 2.0 * SIDE_MARGIN - 1e-9, "car gt3")
+
+
+def test_a_car_that_does_not_fit_is_told_where_and_what_to_do():
+    with pytest.raises(DataError) as found:
+        check_car_fits(narrowing(2.0), 1.95, "car gt3, track alley")
+    said = str(found.value)
+    assert said.startswith("car gt3, track alley: track alley is too narrow for the car")
+    assert "2.00 m at s = 90 m" in said
+    assert "the car is 1.95 m wide" in said
+    assert "narrower car" in said
+
+
+def test_a_width_that_is_no_number_does_not_pass():
+    with pytest.raises(DataError):
+        check_car_fits(narrowing(np.nan), 1.0, "car")
+
+
+def test_every_track_of_the_library_takes_every_usual_car():
+    for name in track_names():
+        check_car_fits(load_track(name), 2.1, name)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_box_of_the_roads_and_a_kilometre_around_it(axis):
+    track = circle(30.0)
+    bounds, places = TrackBounds(track), track.road.table[:, axis]
+    for edge, outward in ((places.min() - NEAR_TRACK, -1.0), (places.max() + NEAR_TRACK, 1.0)):
+        for beyond in (-0.01, 0.01):
+            place = [0.0, 0.0]
+            place[axis] = edge + outward * beyond
+            assert bounds.contain(*place) == (beyond < 0.0)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e30])
+def test_what_is_no_place_is_outside(value):
+    bounds = TrackBounds(circle(30.0))
+    assert not bounds.contain(value, 0.0)
+    assert not bounds.contain(0.0, value)

@@ -7,9 +7,15 @@ from trailbrake.kernels.row_usage import find_row_usage
 from trailbrake.world.contact import collide_with_walls
 from trailbrake.world.gearbox import begin_shift
 from trailbrake.world.ground import project_search
-from trailbrake.world.outer_step import apply_inputs, integrate_poses, prepare_substeps, project_cars, update_surfaces
+from trailbrake.world.integration import (
+    advance_substep,
+    apply_inputs,
+    integrate_poses,
+    prepare_substeps,
+    project_cars,
+    update_surfaces,
+)
 from trailbrake.world.row_layout import ControlRow, StateRow
-from trailbrake.world.substep import advance_substep
 
 pytest.importorskip("numba.cuda")
 pytestmark = pytest.mark.skipif(BACKEND != "numba", reason="plain Python kernels")

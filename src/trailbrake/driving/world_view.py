@@ -53,7 +53,7 @@ class WorldView:
     def __init__(self, plant: Plant, doors: str | None) -> None:
         if not isinstance(plant, RoadPlant):
             raise UsageError("this world has no road to show", where="--view", hint="its wire has a camera of its own")
-        from trailbrake.world.dash_camera import DashCamera
+        from trailbrake.world.road_renderer import DashCamera
 
         self._plant, self._pose = plant, (0.0, 0.0, 0.0, 0.0)
         self._camera = DashCamera(plant.track.road, WIDTH, HEIGHT)

@@ -18,7 +18,7 @@ from trailbrake.observe.observation_kernels import NearestCars, TaskTables, writ
 from trailbrake.observe.plan_preview import PlanPreview, write_line_preview, write_plan_preview
 from trailbrake.observe.road_preview import EdgesPreview, write_edges
 from trailbrake.tracks.ray_grid import CellLists, SegmentGrid, cast_ray
-from trailbrake.tracks.road_plan import RoadPlan
+from trailbrake.tracks.road import RoadPlan
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.car_scaling import ScalingLaws
 from trailbrake.world.cuda_kernels import select_road

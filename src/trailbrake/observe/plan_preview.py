@@ -10,8 +10,8 @@ from trailbrake.kernels import internal_jit, jit
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import NUMBERS_AHEAD
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, centreline_point, column_at
+from trailbrake.tracks.road import RoadPlan
 from trailbrake.tracks.road_columns import RoadColumn
-from trailbrake.tracks.road_plan import RoadPlan
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]

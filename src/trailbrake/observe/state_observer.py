@@ -12,9 +12,8 @@ from trailbrake.observe.features import Feature
 from trailbrake.observe.observation_kernels import compute_rewards
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
 from trailbrake.state import CarState, Controls
-from trailbrake.tracks.road import Road
+from trailbrake.tracks.road import Road, RoadPlan
 from trailbrake.tracks.road_columns import RoadColumn
-from trailbrake.tracks.road_plan import RoadPlan
 from trailbrake.units import RPM, G
 
 Array = NDArray[np.float64]

@@ -33,8 +33,7 @@ from trailbrake.observe.plan_preview import PlanPreview, write_line_preview, wri
 from trailbrake.observe.rewards import PAST_END, End, Reward, find_end, find_reward
 from trailbrake.observe.road_preview import EdgesPreview, write_edges
 from trailbrake.state.car_state import WHEEL_NAMES
-from trailbrake.tracks.road import Road
-from trailbrake.tracks.road_plan import RoadPlan
+from trailbrake.tracks.road import Road, RoadPlan
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.float32]

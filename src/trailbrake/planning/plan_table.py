@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.planning.course import Course
+from trailbrake.tracks.road import RoadPlan
 from trailbrake.tracks.road_columns import RoadColumn
-from trailbrake.tracks.road_plan import RoadPlan
 
 Array = NDArray[np.float64]
 

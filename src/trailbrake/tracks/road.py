@@ -1,9 +1,12 @@
-"""`Road`: one road as a table of rows at equal steps, with the Python side of the kernels in `frenet.py`."""
+"""`Road`: one road as a table of rows at equal steps, with the Python side of the kernels in `frenet.py`.
+
+`RoadPlan`: a racing line and its speeds, tabulated at the rows of a road.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,3 +157,19 @@ class Road:
         left = self.column(RoadColumn.WIDTH_LEFT) + self.column(RoadColumn.RUNOFF_LEFT)
         right = self.column(RoadColumn.WIDTH_RIGHT) + self.column(RoadColumn.RUNOFF_RIGHT)
         return self.points(s, left)[:, :3], self.points(s, -right)[:, :3]
+
+
+class RoadPlan(NamedTuple):
+    """A planned line and its speeds at the rows of a road's table.
+
+    Attributes:
+        offset: (n,) m, the line left of the centreline.
+        heading: (n,) rad, direction of the line minus direction of the road.
+        curvature: (n,) 1/m of the line, positive left.
+        speed: (n,) m/s, planned.
+    """
+
+    offset: NDArray[np.float64]
+    heading: NDArray[np.float64]
+    curvature: NDArray[np.float64]
+    speed: NDArray[np.float64]

@@ -1,11 +1,19 @@
-"""`Track`: roads with a name, their surfaces, and a report of how they were made."""
+"""`Track`: roads with a name, their surfaces, and a report of how they were made.
+
+Whether a car fits on it, and the region around it in which a car may be placed.
+"""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from trailbrake.errors import UsageError
+import numpy as np
+
+from trailbrake.errors import DataError, UsageError
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
+
+SIDE_MARGIN = 0.2  # m, the least room on either side of the car
+NEAR_TRACK = 1000.0  # m around the box of all roads
 
 
 @dataclass(frozen=True)
@@ -130,3 +138,46 @@ class Track:
         off = SurfaceProperties(self.off_road.grip * grip, self.off_road.rolling)
         mark = "@wet" if grip == SURFACES["wet"].grip else f"@wet={grip:g}"
         return replace(self, name=self.name + mark, title=f"{self.title}, wet", roads=tuple(roads), off_road=off)
+
+
+def narrowest_width(track: Track) -> tuple[float, float]:
+    """Return s (m) and the width (m, edge to edge) of the narrowest place of the track's road."""
+    road = track.road
+    width = road.column(RoadColumn.WIDTH_LEFT) + road.column(RoadColumn.WIDTH_RIGHT)
+    row = int(width.argmin())
+    return row * road.spacing, float(width[row])
+
+
+def check_car_fits(track: Track, width: float, where: str) -> None:
+    """Raise DataError for a road that is somewhere narrower than a car and `SIDE_MARGIN` on either side.
+
+    Args:
+        track: to drive on.
+        width: m, of the widest car.
+        where: names the car and the track in the error.
+
+    Raises:
+        DataError: naming the narrowest place and what to try.
+    """
+    s, found = narrowest_width(track)
+    if not found >= width + 2.0 * SIDE_MARGIN:
+        raise DataError(
+            f"track {track.name} is too narrow for the car",
+            where=where,
+            expected=f"{width + 2.0 * SIDE_MARGIN:.2f} m or more (the car is {width:.2f} m wide)",
+            got=f"{found:.2f} m at s = {s:.0f} m",
+            hint="take a narrower car, or mend the widths of the track there",
+        )
+
+
+class TrackBounds:
+    """The box around all roads of a track, widened by NEAR_TRACK on all sides."""
+
+    def __init__(self, track: Track) -> None:
+        places = np.concatenate([road.table[:, [RoadColumn.X, RoadColumn.Y]] for road in track.roads])
+        self._left, self._bottom = (places.min(axis=0) - NEAR_TRACK).tolist()
+        self._right, self._top = (places.max(axis=0) + NEAR_TRACK).tolist()
+
+    def contain(self, x: float, y: float) -> bool:
+        """Return whether a place (m, world) is inside; False for NaN."""
+        return bool(self._left <= x <= self._right and self._bottom <= y <= self._top)

@@ -15,8 +15,7 @@ from trailbrake.kernels.lane_blocks import CACHE_LINE_BYTES, lanes_per_block
 from trailbrake.kernels.thread_team import Team
 from trailbrake.state import Controls
 from trailbrake.tracks.frenet import RoadTable
-from trailbrake.tracks.track import Track
-from trailbrake.tracks.width_check import check_car_fits
+from trailbrake.tracks.track import Track, check_car_fits
 from trailbrake.world.car_placement import reset_cars, tabulate_poses
 from trailbrake.world.integration import advance_blocks, advance_shared_blocks
 from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables, StepPlan

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.kernels.cuda_memory import check_memory, stack_tables
-from trailbrake.tracks.track import Track
-from trailbrake.tracks.width_check import check_car_fits
+from trailbrake.tracks.track import Track, check_car_fits
 from trailbrake.world.batch import measure_corner_distance
 from trailbrake.world.car_placement import tabulate_poses
 from trailbrake.world.cuda_kernels import get_kernels

@@ -28,12 +28,21 @@ from trailbrake.world.car_placement import StartPose, reset_car
 from trailbrake.world.contact import collide_cars, collide_with_walls
 from trailbrake.world.gearbox import begin_shift
 from trailbrake.world.ground import project_search
-from trailbrake.world.integration import advance_blocks, load_block, load_params, store_block
+from trailbrake.world.integration import (
+    advance_blocks,
+    advance_substep,
+    apply_inputs,
+    integrate_poses,
+    load_block,
+    load_params,
+    prepare_substeps,
+    project_cars,
+    store_block,
+    update_surfaces,
+)
 from trailbrake.world.kernel_arguments import CarBlocks, RoadTables, StepPlan
-from trailbrake.world.outer_step import apply_inputs, integrate_poses, prepare_substeps, project_cars, update_surfaces
 from trailbrake.world.row_layout import Array, AxleRow, ControlRow, StateRow, WorkRow
 from trailbrake.world.segment_table import SegmentColumn
-from trailbrake.world.substep import advance_substep
 
 cuda: Any = numba.cuda
 THREADS = 64  # of a block of the card

@@ -1,22 +1,124 @@
-"""Kernels that advance blocks of cars: controls, substeps, outer step, contacts."""
+"""Kernels that advance blocks of cars: controls, substeps, outer step, contacts.
 
+A substep: 14 degrees of freedom, four tyres with relaxation, the drivetrain. Semi-implicit Euler: velocities first,
+positions with the new velocities; stiff couplings implicit or as impulses. The length of the phases was found by trial:
+a processor looks ahead over about 250 instructions, so a long phase is one chain of operations that wait for each
+other, and a short one stores what it could have kept in registers.
+
+The outer step is what a call does once instead of in every substep. It updates what changes little within a few
+milliseconds (the ground, gears, the tangent of the engine map, camber, tyre heat and wear, fuel); the substeps hold
+these constant. A call must not advance the cars by more than 10 ms.
+"""
+
+from trailbrake.cars.tyre_params import MIN_THERMAL_GRIP
 from trailbrake.kernels import inline_jit, lane_jit
 from trailbrake.kernels.atomics import COUNTER_STRIDE, fetch_add
-from trailbrake.kernels.lane_blocks import LANES, get
-from trailbrake.world.contact import collide_cars, collide_with_walls
-from trailbrake.world.gearbox import begin_shift
-from trailbrake.world.ground import project_search
-from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables, StepPlan
-from trailbrake.world.outer_step import (
-    apply_inputs,
-    integrate_poses,
-    prepare_gains,
-    prepare_substeps,
-    project_cars,
-    update_surfaces,
+from trailbrake.kernels.lane_blocks import LANES, get, put
+from trailbrake.kernels.simd import vectorize
+from trailbrake.world.body import integrate_body
+from trailbrake.world.contact import age_contact, collide_cars, collide_with_walls
+from trailbrake.world.gearbox import begin_shift, set_ratios_and_clutch, update_engine_and_motor, update_shift
+from trailbrake.world.ground import (
+    compute_road_plane,
+    compute_wheel_ground,
+    integrate_pose,
+    project_fast,
+    project_search,
 )
-from trailbrake.world.row_layout import Array, ControlRow, Ints, StateRow, WorkRow
-from trailbrake.world.substep import advance_substep
+from trailbrake.world.kernel_arguments import BlockShare, CarBlocks, RoadTables, StepPlan
+from trailbrake.world.powertrain import advance_engine, brake_wheel, drive_wheels
+from trailbrake.world.row_layout import Array, AxleRow, ControlRow, Ints, StateRow, WorkRow
+from trailbrake.world.substep_inputs import (
+    apply_controls,
+    prepare_axle_gains,
+    prepare_differential,
+    prepare_drivetrain,
+    prepare_engine_gains,
+    prepare_wheel,
+)
+from trailbrake.world.suspension import compute_spring_forces, distribute_axle_forces, move_rack, update_axle
+from trailbrake.world.tyres import advance_deflection, compute_tyre_forces
+
+# Constants of a phase: axle (0 front), wheel or left and right wheel, and side (1 left, -1 right).
+advance_substep = vectorize(
+    [
+        move_rack,
+        (update_axle, 0, 0, 1),
+        (compute_spring_forces, 0, 0, 1.0),
+        (compute_spring_forces, 0, 1, -1.0),
+    ],
+    [
+        (update_axle, 1, 2, 3),
+        (compute_spring_forces, 1, 2, 1.0),
+        (compute_spring_forces, 1, 3, -1.0),
+    ],
+    [(advance_deflection, 0, 0, 1.0), (advance_deflection, 0, 1, -1.0)],
+    [(advance_deflection, 1, 2, 1.0), (advance_deflection, 1, 3, -1.0)],
+    (compute_tyre_forces, 0, 0),
+    (compute_tyre_forces, 0, 1),
+    (compute_tyre_forces, 1, 2),
+    (compute_tyre_forces, 1, 3),
+    (distribute_axle_forces, 0, 0, 1),
+    (distribute_axle_forces, 1, 2, 3),
+    integrate_body,
+    advance_engine,
+    [drive_wheels, *((brake_wheel, wheel) for wheel in range(4))],
+    inputs=("dt",),
+    scratch=range(WorkRow.SIN_STEER, WorkRow.COS_HEADING),
+)
+AIR_TEMPERATURE = 25.0  # degC, what cools a tyre
+
+
+@inline_jit
+def heat_and_wear_tyre(block: Array, axle: int, wheel: int, lane: int, period: float) -> None:
+    """Heat and wear a tyre by its sliding work over `period` (s); multiply its GRIP by the thermal and wear factors.
+
+    Sliding power is force times slip speed, along and across. The model is that of `cars.tyre_params.Thermal`.
+    """
+    along = abs(get(block, StateRow.FX + wheel, lane) * get(block, StateRow.SLIP_X + wheel, lane)) * get(
+        block, AxleRow.PEAK_SLIP_X + axle, lane
+    )
+    across = abs(get(block, StateRow.FY + wheel, lane) * get(block, StateRow.SLIP_Y + wheel, lane)) * get(
+        block, AxleRow.PEAK_SLIP_Y + axle, lane
+    )
+    speed = abs(get(block, StateRow.VX, lane))
+    work = (along + across) * speed * period
+    temperature = get(block, StateRow.TEMPERATURE + wheel, lane)
+    cooling = get(block, AxleRow.COOLING + axle, lane) + get(block, AxleRow.COOLING_SPEED + axle, lane) * speed
+    temperature += work * get(block, AxleRow.INVERSE_HEAT_CAPACITY + axle, lane) - cooling * period * (
+        temperature - AIR_TEMPERATURE
+    )
+    put(block, StateRow.TEMPERATURE + wheel, lane, temperature)
+    wear = min(get(block, StateRow.WEAR + wheel, lane) + work * get(block, AxleRow.WEAR + axle, lane), 1.0)
+    put(block, StateRow.WEAR + wheel, lane, wear)
+    deviation = temperature - get(block, AxleRow.OPTIMAL_TEMPERATURE + axle, lane)
+    warm = max(1.0 - get(block, AxleRow.GRIP_LOSS + axle, lane) * (deviation * deviation), MIN_THERMAL_GRIP)
+    worn_factor = 1.0 - get(block, AxleRow.WEAR_LOSS + axle, lane) * wear
+    put(block, StateRow.GRIP + wheel, lane, get(block, StateRow.GRIP + wheel, lane) * warm * worn_factor)
+
+
+# Constants of a phase: axle (0 front), wheel or left and right wheel, and side (1 left, -1 right).
+apply_inputs = vectorize(apply_controls, update_shift, inputs=("dt", "period"))
+prepare_substeps = vectorize(
+    [set_ratios_and_clutch, update_engine_and_motor],
+    (prepare_wheel, 0, 0, 1.0),
+    (prepare_wheel, 0, 1, -1.0),
+    (prepare_wheel, 1, 2, 1.0),
+    (prepare_wheel, 1, 3, -1.0),
+    [(prepare_differential, 0, 0, 1), (prepare_differential, 1, 2, 3), prepare_drivetrain],
+    inputs=("maps", "dt", "period"),
+)
+prepare_gains = vectorize([(prepare_axle_gains, 0), (prepare_axle_gains, 1), prepare_engine_gains], inputs=("dt",))
+integrate_poses = vectorize(integrate_pose, inputs=("period",))
+project_cars = vectorize(project_fast, inputs=("segments", "spacing", "rows", "closed"))
+update_surfaces = vectorize(
+    [compute_road_plane, age_contact],
+    [(compute_wheel_ground, 0, 0, 1.0), (heat_and_wear_tyre, 0, 0)],
+    [(compute_wheel_ground, 0, 1, -1.0), (heat_and_wear_tyre, 0, 1)],
+    [(compute_wheel_ground, 1, 2, 1.0), (heat_and_wear_tyre, 1, 2)],
+    [(compute_wheel_ground, 1, 3, -1.0), (heat_and_wear_tyre, 1, 3)],
+    inputs=("off_grip", "off_rolling", "period", "per_period"),
+)
 
 
 @inline_jit

@@ -1,7 +1,14 @@
-"""`World`: the embedded simulator as a Plant: cars on a track, laps and contacts counted, one period per step."""
+"""`World`: the embedded simulator as a Plant: cars on a track, laps and contacts counted, one period per step.
+
+`ControlDelay`: the time from a control at the simulator's end of the wire until it acts.
+
+`CameraWorld`: the embedded world with a camera on its first car.
+"""
 
 import math
+from collections import deque
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from msgspec.structs import replace
@@ -9,12 +16,13 @@ from msgspec.structs import replace
 from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord, LapTimer
 from trailbrake.roles import RoadOutline
-from trailbrake.state import CarState, Controls, Pose, SimCommand, settings_of
+from trailbrake.state import CarState, Controls, Image, Pose, SimCommand, settings_of
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch, count_substeps, write_controls
 from trailbrake.world.conditions import GripSchedule, WorldConditions
-from trailbrake.world.control_delay import ControlDelay
+from trailbrake.world.pinhole_camera import PinholeCamera
+from trailbrake.world.road_renderer import RoadRenderer
 from trailbrake.world.row_layout import StateRow
 from trailbrake.world.state_builder import StateBuilder
 
@@ -28,6 +36,70 @@ GRID_STAGGER = 0.25  # share of the road's half width by which the grid is stagg
 UNCHANGED = WorldConditions()
 DEFAULT_SETTINGS = settings_of(Controls())
 _MIN_LEVEL = 1e-3  # of a setting: below it nothing is left of the thing
+MAX_PART = 0.0036  # s: a delay is rounded to parts of a period that are no longer
+
+
+def divide_period(period: float, substeps: int) -> int:
+    """Return the number of equal parts of whole substeps, none longer than MAX_PART unless a substep is.
+
+    Parts of different lengths would not do: the outer step extrapolates the ground by the length of its last call.
+
+    Args:
+        period: s.
+        substeps: of a period.
+    """
+    return next(
+        parts for parts in range(1, substeps + 1)
+        if parts == substeps or (substeps % parts == 0 and period <= parts * MAX_PART)
+    )  # fmt: skip
+
+
+class ControlDelay:
+    """Holds back the controls of each car by its own delay.
+
+    Args:
+        delays: s, one per car; rounded to parts.
+        period: s, of the world.
+        substeps: of a period.
+
+    Attributes:
+        parts: number of equal parts into which a period is divided.
+    """
+
+    def __init__(self, delays: Sequence[float], period: float, substeps: int) -> None:
+        self.parts = divide_period(period, substeps)
+        late = [round(delay / period * self.parts) for delay in delays]
+        self._periods = [count // self.parts for count in late]  # whole periods by which a car's controls are late
+        self._begins = [count % self.parts for count in late]  # part of a period in which they change
+        self._waiting: list[deque[Controls]] = [deque() for _ in late]
+        self.clear_all()
+
+    def clear_all(self) -> None:
+        """Discard the controls of all cars that have not acted yet: neutral ones take their place."""
+        for car in range(len(self._waiting)):
+            self.clear_car(car)
+
+    def clear_car(self, car: int) -> None:
+        """Discard the controls of a car that have not acted yet: neutral ones take their place."""
+        waiting = self._waiting[car]
+        waiting.clear()
+        waiting.extend(Controls() for _ in range(self._periods[car] + 1))
+
+    def delay_controls(self, controls: Sequence[Controls]) -> list[list[tuple[int, Controls]]]:
+        """Return what changes in each part of the next period: (car, controls that act from then on).
+
+        Args:
+            controls: what arrives now, one per car.
+        """
+        parts: list[list[tuple[int, Controls]]] = [[] for _ in range(self.parts)]
+        for car, wanted in enumerate(controls):
+            waiting = self._waiting[car]
+            waiting.append(copy(wanted))  # the sender may use the object again
+            before = waiting.popleft()
+            if self._begins[car]:  # after a restart this is not what acted last
+                parts[0].append((car, before))
+            parts[self._begins[car]].append((car, waiting[0]))
+        return parts
 
 
 def apply_settings(car: CarParams, controls: Controls) -> CarParams:
@@ -243,3 +315,50 @@ def _scale_consumption(car: CarParams, rate: float) -> CarParams:
         return car
     burnt = max(car.fuel.specific_consumption * rate, 1e-9)  # the file's own range begins above 0
     return replace(car, fuel=replace(car.fuel, specific_consumption=burnt))
+
+
+class CameraWorld(World):
+    """A World whose first car carries a camera. A picture is rendered when its pixels are read.
+
+    Args:
+        track: the track.
+        cars: as in World.
+        seed: as in World.
+        period: as in World.
+        camera: as in `set_camera`.
+        conditions: as in World.
+    """
+
+    def __init__(
+        self,
+        track: Track,
+        cars: Sequence[CarParams],
+        seed: int = 0,
+        period: float = PERIOD,
+        camera: dict[str, Any] | None = None,
+        *,
+        conditions: WorldConditions = UNCHANGED,
+    ) -> None:
+        self._renderer = RoadRenderer(track.road, PinholeCamera(**(camera or {})))
+        super().__init__(track, cars, seed, period, conditions=conditions)
+
+    def set_camera(self, camera: dict[str, Any]) -> None:
+        """Replace the camera.
+
+        Args:
+            camera: fields of `pinhole_camera.PinholeCamera` by name; the others take the defaults
+                of that class, which are the miniature car's: 5 cm above the ground.
+
+        Raises:
+            UsageError: a value out of its range.
+        """
+        self._renderer.camera = PinholeCamera(**camera)
+
+    def car_state(self, car: int) -> CarState:
+        """Return a fresh CarState; the first car's has a picture."""
+        state = super().car_state(car)
+        if car == 0:
+            renderer, x, y, yaw = self._renderer, state.x, state.y, state.yaw
+            # No encoded bytes: the picture is rendered when its pixels are first read.
+            state.image = Image(b"", lambda _: renderer.render_frame(x, y, yaw))
+        return state

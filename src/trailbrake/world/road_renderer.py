@@ -2,6 +2,8 @@
 
 Heights and banks are left out: the ground is the plane under the car. The kernel looks up every pixel of the ground by
 itself, in a grid of the road's nearest rows, and smooths edges over a pixel's width across the road.
+
+`DashCamera`: the view over the bonnet of a full-size car, for simulators whose wire has no camera.
 """
 
 import math
@@ -44,6 +46,9 @@ COLOURS = np.array(
     [[92, 92, 96], [235, 235, 230], [225, 185, 40], [96, 132, 62], [84, 118, 54], [206, 222, 236], [108, 152, 208]],
     np.float64,
 )
+# Behind the windscreen at a driver's eye, level, with the view that games show by default. All estimates.
+VERTICAL_FOV = math.radians(50.0)
+FORWARD, ABOVE = 0.4, 1.2  # m, from the car's middle on the ground
 
 
 class RoadRaster(NamedTuple):
@@ -162,3 +167,21 @@ class RoadRenderer:
         out = np.empty((camera.height, camera.width, 3), np.uint8)
         _draw_road(out, self._raster, COLOURS, camera.view_from(x, y, yaw), float(camera.pitch))
         return out
+
+
+class DashCamera:
+    """Draws a road as a driver sees it: asphalt, lines, grass and sky on one level; no other cars, no walls.
+
+    Args:
+        road: the road.
+        width, height: of the picture, pixels.
+    """
+
+    def __init__(self, road: Road, width: int, height: int) -> None:
+        fov = 2.0 * math.atan(width / height * math.tan(0.5 * VERTICAL_FOV))
+        camera = PinholeCamera(width=width, height=height, fov=fov, forward=FORWARD, above=ABOVE)
+        self._renderer = RoadRenderer(road, camera)
+
+    def render_frame(self, x: float, y: float, yaw: float) -> Any:
+        """Return the picture (height, width, 3) uint8 RGB from a car at `x`, `y` (m) with heading `yaw` (rad)."""
+        return self._renderer.render_frame(x, y, yaw)

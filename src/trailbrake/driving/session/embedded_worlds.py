@@ -44,7 +44,7 @@ def _build_car_world(
 def _build_road_world(
     simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
 ) -> Plant:
-    from trailbrake.world.camera_world import CameraWorld
+    from trailbrake.world.plant import CameraWorld
 
     cars = [load_car(world.car)] * simulator.count_cars(options)
     camera = None if simulator.camera is None else dict(simulator.camera)

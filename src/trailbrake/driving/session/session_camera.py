@@ -58,7 +58,7 @@ class RenderedCamera:
     """
 
     def __init__(self, plant: Plant, option: CameraOption) -> None:
-        from trailbrake.world.dash_camera import DashCamera
+        from trailbrake.world.road_renderer import DashCamera
 
         if not isinstance(plant, RoadPlant):
             raise UsageError("this world has no road to show", where="--camera world")

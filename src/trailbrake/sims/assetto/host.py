@@ -19,7 +19,7 @@ from trailbrake.sims.assetto.wire.host_pages import HostPages
 from trailbrake.sims.assetto.wire.shared_pages import SharedPages
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE
-from trailbrake.tracks.track_bounds import TrackBounds
+from trailbrake.tracks.track import TrackBounds
 from trailbrake.transport.client_notices import LineBudget
 from trailbrake.transport.shm import SharedLock
 

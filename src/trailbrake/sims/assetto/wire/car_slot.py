@@ -16,7 +16,7 @@ from trailbrake.sims.assetto.wire.car_condition import CarCondition
 from trailbrake.sims.assetto.wire.host_pages import HostPages
 from trailbrake.sims.assetto.wire.trip_log import TripLog
 from trailbrake.state import CarState, Controls, Pose, SimCommand
-from trailbrake.tracks.track_bounds import NEAR_TRACK
+from trailbrake.tracks.track import NEAR_TRACK
 from trailbrake.transport.shm import LockState, SharedPage
 
 _READ_TRIES = 3
