@@ -20,7 +20,6 @@ TEXTS = sorted(
 MOST_LINES = 500
 # Modules without a test file of their own, and the test file that covers each.
 TESTED_ELSEWHERE = {
-    "bench/race_steps.py": "bench/test_world.py",
     "bench/external_clients_rows.py": "bench/test_assetto.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/learn.py": "learning/test_road_mapping.py",
@@ -30,22 +29,19 @@ TESTED_ELSEWHERE = {
     "cli/line.py": "optimal/test_line_session.py",
     "cli/reference.py": "reference/test_reference_session.py",
     "cli/listings.py": "cli/test_main.py",
-    "evaluate/page_tables.py": "evaluate/test_evaluation_page.py",
     "tasks/task_worker.py": "tasks/test_worker_process.py",
     "tasks/pool_choice.py": "tasks/test_task_pool.py",
     "tasks/source_digest.py": "campaign/test_case_store.py",
-    "optimal/initial_guess.py": "optimal/test_transcription.py",
+    "optimal/mesh.py": "optimal/test_transcription.py",
     "optimal/interior_point.py": "optimal/test_minimum_time.py",
     "optimal/line_report.py": "optimal/test_line_session.py",
-    "optimal/mesh.py": "optimal/test_transcription.py",
     "optimal/options.py": "optimal/test_line_session.py",
     "optimal/stage.py": "optimal/test_minimum_time.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
     "env/road_worlds.py": "env/test_batch.py",
     "env/options.py": "env/test_batch.py",
     "env/step_kernels.py": "env/test_batch.py",
-    "env/start_kernels.py": "env/test_start_sampler.py",
-    "env/restart_kernels.py": "env/test_cuda.py",
+    "env/restart_kernels.py": "env/test_start_sampler.py",
     "env/cuda_kernels.py": "env/test_cuda.py",
     "world/car_placement.py": "world/test_batch.py",
     "kernels/cuda_compiler.py": "world/test_cuda.py",
@@ -68,7 +64,6 @@ TESTED_ELSEWHERE = {
     "world/miniature/camera/upright_kernels.py": "world/miniature/camera/test_renderer.py",  # kernels
     "world/miniature/camera/ground_kernels.py": "world/miniature/camera/test_renderer.py",
     "cli/train.py": "train/test_clone.py",
-    "train/clone_task.py": "train/test_clone_sweep.py",
     "world/wall_rays.py": "world/test_range_scanner.py",  # kernels of the scanner
 }
 
@@ -131,8 +126,8 @@ def test_links_in_the_documents_lead_somewhere():
 def test_files_of_users_are_opened_in_one_place():
     # Our own assets, files that we have written ourselves, and pages that both ends share are no files of users.
     own = {
-        "user_files.py", "bench/external_clients_rows.py", "bench/rows.py", "pages/rendering.py", "race/heartbeat.py",
-        "race/competitor_process.py", "race/heat.py", "race/heat_supervisor.py", "drivers/loading/fmu_export.py",
+        "user_files.py", "bench/external_clients_rows.py", "bench/rows.py", "pages/rendering.py", "race/heat.py",
+        "race/competitor_process.py", "race/heat_supervisor.py", "drivers/loading/fmu_export.py",
         "transport/rendezvous.py", "race/entry_confinement.py",
         "system/confinement.py",  # the table of processes
         "system/drive_guard.py",

@@ -3,11 +3,15 @@
 import itertools
 import socket
 import struct
+import sys
 
 import pytest
+from helpers.waiting import HANG, wait_for
 
 from trailbrake.bench import coupling_cases
-from trailbrake.bench.coupling_cases import CASES, CouplingCase, answer_messages
+from trailbrake.bench.coupling_cases import CASES, CouplingCase, answer_messages, find_free_port, run_host
+
+SAYS = f"import sys; open(sys.argv[1], 'w').write(' '.join(sys.argv[2:])); {HANG}"
 
 
 @pytest.fixture
@@ -68,3 +72,15 @@ def test_the_cases_are_those_of_the_page():
         (0.0005, 0.002, 1.0), (0.0005, 0.002, 0.75), (0.0005, 0.00001, 0.25), (0.001, 0.002, 1.0), (0.001, 0.002, 0.5),
         (0.001, 0.00001, 1.0), (0.0005, 0.00001, 0.5), (0.005, 0.00001, 1.0),
     ]  # fmt: skip
+
+
+def test_it_is_told_both_ports_and_the_period_and_ends_with_the_block(tmp_path):
+    said = tmp_path / "said"
+    with run_host([sys.executable, "-c", SAYS, str(said)], 1111, 2222, 0.0005):
+        wait_for(lambda: said.exists() and said.read_text())
+    assert said.read_text() == "--send=127.0.0.1:1111 --receive-port=2222 --simulink-time=0.0005"
+
+
+def test_a_free_port_can_be_had():
+    ports = {find_free_port() for _ in range(5)}
+    assert all(1024 <= port < 65536 for port in ports)

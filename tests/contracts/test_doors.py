@@ -7,7 +7,7 @@ import pytest
 
 from trailbrake.dashboard import server
 from trailbrake.sims import registry
-from trailbrake.transport.request_guard import is_loopback
+from trailbrake.transport.websocket import is_loopback
 
 # Receives telemetry of consoles and of games that send from the network card's address; nothing drives through it.
 OPEN = {("forza", "listen")}

@@ -26,8 +26,7 @@ from trailbrake.learning.car_learning import learn_car_file
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.learning.road_mapping import map_road
 from trailbrake.race import heat
-from trailbrake.race.heartbeat import Heartbeat
-from trailbrake.race.heat import HeatJob, run_heat
+from trailbrake.race.heat import Heartbeat, HeatJob, run_heat
 from trailbrake.race.plan import RaceEntry, RaceRules
 from trailbrake.race.schedule import Heat
 from trailbrake.record.recording_reader import Recording

@@ -5,7 +5,7 @@ import pytest
 from helpers.environments import gentle, made
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.env.batch import RaceBatch
+from trailbrake.env.batch import RaceBatch, restart_ended
 from trailbrake.env.options import RaceOptions, Start, Vary
 from trailbrake.errors import UsageError
 from trailbrake.observe.features import Feature
@@ -311,3 +311,31 @@ def test_several_cars_are_spread_over_the_tracks():
         RaceBatch(RaceOptions(car=("gt3", "kart")), 1)
     with pytest.raises(UsageError, match="no such cars"):
         RaceBatch(RaceOptions(car=()), 1)
+
+
+class Batch:
+    """Learners that start at zero."""
+
+    n = 4
+
+    def restart(self, learners, out):
+        out[learners] = 0.0
+
+    def end_name(self, code):
+        return {0: "", -1: "limit", 2: "contact"}[code]
+
+
+def test_ended_episodes_restart_and_their_last_observations_are_kept():
+    out, ends = np.arange(8.0).reshape(4, 2), np.array([0, 2, 0, -1])
+    info = restart_ended(Batch(), out, ends, {"time": np.array([1.0, 2.0, 3.0, 4.0])})
+    assert out.tolist() == [[0.0, 1.0], [0.0, 0.0], [4.0, 5.0], [0.0, 0.0]]
+    assert [last if last is None else last.tolist() for last in info["final_obs"]] == [
+        None,
+        [2.0, 3.0],
+        None,
+        [6.0, 7.0],
+    ]
+    assert info["final_info"]["why"].tolist() == ["", "contact", "", "limit"]
+    assert info["final_info"]["time"].tolist() == [0.0, 2.0, 0.0, 4.0]
+    for mask in (info["_final_obs"], info["_final_info"], info["final_info"]["_why"], info["final_info"]["_time"]):
+        assert mask.tolist() == [False, True, False, True]

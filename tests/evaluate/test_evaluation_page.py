@@ -2,10 +2,11 @@ import math
 
 from trailbrake.evaluate.cell_result import CellLap, CellResult
 from trailbrake.evaluate.evaluation import GROUP_KEYS, build_rows
-from trailbrake.evaluate.evaluation_page import write_page
+from trailbrake.evaluate.evaluation_page import build_lap_table, write_page, write_suite_page
 from trailbrake.evaluate.options import EvaluationOptions
 from trailbrake.evaluate.plan import list_cells
 from trailbrake.evaluate.statistics import summarize_rows
+from trailbrake.evaluate.suite import list_suite_cells, load_suite, score_drivers
 
 ERRORS = {"file": "<i>.toml", "car": "random:1", "lateral_grip": 0.031, "braking": -0.02, "drive_force": 0.01,
           "downforce": 0.0, "steer_angle": 0.0, "delay_s": 0.004, "within": {"braking": False}}  # fmt: skip
@@ -27,3 +28,39 @@ def test_a_page_shows_every_cell_and_escapes_names(tmp_path):
     assert "-2.0 %*" in text  # outside of the file's interval
     assert "55.500" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+def test_a_page_has_scores_and_cells_and_escapes_names(tmp_path):
+    suite = load_suite("race-v1")
+    planned = list_suite_cells(suite, ["<b>.py", "line_follow"])
+    laps = (CellLap(1, 61.0, True), CellLap(2, 55.5, True))
+    results = {item.cell: CellResult(outcome="clean", laps=laps, steps=12345) for item in planned}
+    page = write_suite_page({
+        "folder": str(tmp_path), "suite": suite.name, "text": suite.text, "scores": score_drivers(suite, results),
+        "cells": build_rows(planned, results),
+    })  # fmt: skip
+    text = page.read_text()
+    assert "<b>.py" not in text
+    assert text.count("&lt;b&gt;.py") == 2 + len(suite.cells)  # scores, head of the best laps, cells
+    assert text.count("123450") == 2  # steps of each driver
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_the_fastest_lap_of_each_cell_is_marked_unless_its_driver_crashed():
+    suite = load_suite("race-v1")
+    drivers = ["quick", "slow", "reckless"]
+    planned = list_suite_cells(suite, drivers)
+    best = {"quick": 51.25, "slow": 52.5, "reckless": 50.0}
+    results = {
+        item.cell: CellResult(outcome="crash" if item.cell.driver == "reckless" else "clean",
+                              laps=(CellLap(1, 60.0, True), CellLap(2, best[item.cell.driver], True)))
+        for item in planned
+    }  # fmt: skip
+    rows = build_rows(planned, results)
+    missing = next(row for row in rows if row["driver"] == "slow")
+    text = build_lap_table([row for row in rows if row is not missing], drivers)
+    assert text.count("<tr>") == 1 + len(suite.cells)
+    assert text.count("<td class='best'>51.250<small>") == len(suite.cells)
+    assert text.count("<td class='out'>50.000<small>") == len(suite.cells)
+    assert text.count("52.500") == len(suite.cells) - 1
+    assert text.count("<td>-</td>") == 1

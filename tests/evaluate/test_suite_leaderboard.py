@@ -5,11 +5,10 @@ import pytest
 
 from trailbrake.cli.main import run_command_line
 from trailbrake.errors import DataError, UsageError
-from trailbrake.evaluate import suite_leaderboard
+from trailbrake.evaluate import suite_evaluation
 from trailbrake.evaluate.cell_result import CellLap, CellResult
 from trailbrake.evaluate.suite import Suite, SuiteCell, list_suite_cells, score_drivers
-from trailbrake.evaluate.suite_evaluation import StoredRun, SuiteRun, digest_suite
-from trailbrake.evaluate.suite_leaderboard import rank_suite_runs
+from trailbrake.evaluate.suite_evaluation import StoredRun, SuiteRun, digest_suite, rank_suite_runs
 
 SUITE = Suite(name="short", text="two seconds", sim="assetto", seed=0, laps=2, slowest_ratio=2.0,
               reference_command="none", cells=(SuiteCell(track="plain", car="gt3", reference_s=50.0),))  # fmt: skip
@@ -17,7 +16,7 @@ SUITE = Suite(name="short", text="two seconds", sim="assetto", seed=0, laps=2, s
 
 @pytest.fixture(autouse=True)
 def short_suite(monkeypatch):
-    monkeypatch.setattr(suite_leaderboard, "load_suite", lambda name: SUITE)
+    monkeypatch.setattr(suite_evaluation, "load_suite", lambda name: SUITE)
 
 
 def write_run(folder, **best_laps):

@@ -42,8 +42,7 @@ from trailbrake.planning.course import Course
 from trailbrake.planning.lap_learning import read_plan_memory
 from trailbrake.planning.line_file import read_line
 from trailbrake.race.leaderboard_page import build_page
-from trailbrake.race.plan import read_plan
-from trailbrake.race.plan_files import read_named_file
+from trailbrake.race.plan import read_named_file, read_plan
 from trailbrake.race.result_store import ResultStore
 from trailbrake.race.standings import build_leaderboard
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns

@@ -29,7 +29,7 @@ PRIMITIVES = {
 }  # fmt: skip
 WITHOUT_TARGET = {
     # Our own files and processes: what they hold is written by this package, in folders of this user.
-    "race/heat.py": "the job that the race day wrote for its own heat",
+    "race/heat.py": "the job that the race day wrote for its own heat, and the mark of a heat of ours",
     "race/heat_supervisor.py": "the results that a heat of ours wrote",
     "world/miniature/camera/track_look.py": "the package's own data",
     "driving/session/open_connection.py": "the last report of our own host process",
@@ -42,8 +42,7 @@ WITHOUT_TARGET = {
     "bench/coupling_cases.py": "messages of the benchmark's own host",
     "bench/miniature_rows.py": "a picture that the benchmark made",
     "drivers/loading/fmu_export.py": "the archive that it has built itself",
-    "train/clone_sweep.py": "policies of our own sweep, as bytes",
-    "train/clone_task.py": "trainings that the sweep wrote for its own workers",
+    "train/clone_sweep.py": "policies of our own sweep, and trainings that it wrote for its own workers",
     "evaluate/cell_task.py": "cells that the evaluation wrote for its own workers",
     "evaluate/suite.py": "the package's own data",
     "race/heat_task.py": "recordings and reports of its own heat, as bytes",
@@ -52,7 +51,6 @@ WITHOUT_TARGET = {
     "tasks/source_digest.py": "the package's own source",
     "tasks/task_worker.py": "tasks and answers of workers of ours",
     "learning/identification/tyre_forces.py": "no bytes: numbers of a fit",
-    "race/heartbeat.py": "the mark of a heat of ours",
     "race/entry_confinement.py": "the answer of a process of ours that tries the limits",
     "system/drive_guard.py": "what the drive that it guards has written, our own process",
     "system/confinement.py": "words that the race gave its own process, and answers of the system",

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
-from trailbrake.optimal.initial_guess import guess_motion
 from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
+from trailbrake.optimal.mesh import guess_motion
 from trailbrake.optimal.stage import Rounding, StageParameter
 from trailbrake.optimal.transcription import Mesh, scale_unknowns
 from trailbrake.optimal.vehicle_model import AxleParameters, VehicleModel

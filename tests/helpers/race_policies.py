@@ -4,7 +4,7 @@ import numpy as np
 
 from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.loading.race_policy_file import RacePolicy
-from trailbrake.observe.command_limits import CommandLimits
+from trailbrake.observe.actions import CommandLimits
 from trailbrake.observe.task_spec import TaskSpec
 
 OBSERVE = ("motion", "lane", "asked", "plan")

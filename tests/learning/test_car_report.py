@@ -9,7 +9,7 @@ from helpers.known_drives import make_table
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
-from trailbrake.learning.car_report import write_car_report
+from trailbrake.learning.car_report import find_unit, write_car_report
 from trailbrake.learning.identification.learned_value import identified, prior
 
 CAR = load_car("gt3")
@@ -58,3 +58,16 @@ def test_data_that_are_missing_leave_a_chart_empty(tmp_path):
 def test_a_report_that_cannot_be_written_is_one_line(tmp_path):
     with pytest.raises(UsageError):
         write_car_report(tmp_path, make_table(50), learned(), [])
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [
+        ("body.mass", "kg"), ("engine.torque.4785", "N m"), ("aero.drag_area", "m^2"), ("actuation.delay", "s"),
+        ("tyre_front.peak_slip_angle", "rad"), ("brakes.force_over_mass", "m/s^2"),
+        ("tyre_front.mu_y", ""), ("gearbox.overall_ratio.2", ""), ("brakes.front_share", ""),
+        ("no.such", ""), ("name", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_number_has_the_unit_of_its_declaration(key, unit):
+    assert find_unit(key) == unit

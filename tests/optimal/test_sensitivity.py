@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.optimal.sensitivity import STRETCH, rank_sensitivities, stage_lengths, sum_sensitivities
+from trailbrake.optimal.line_session import STRETCH, rank_sensitivities, stage_lengths, sum_sensitivities
 
 
 def test_stages_stand_for_the_whole_road():

@@ -5,8 +5,7 @@ import pytest
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.optimal.initial_guess import guess_motion
-from trailbrake.optimal.mesh import mesh_road
+from trailbrake.optimal.mesh import guess_motion, mesh_road
 from trailbrake.optimal.stage import build_stage
 from trailbrake.optimal.transcription import build_programme, scale_unknowns, unscale_unknowns
 from trailbrake.optimal.vehicle_model import vehicle_from_car

@@ -1,13 +1,14 @@
 """Heats in this process: lockstep that repeats, a judge that sees the truth, and entries that fail alone."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from helpers.waiting import HANG
 
 from trailbrake.errors import UsageError
-from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
-from trailbrake.race.heat import HeatJob, Retirement, run_heat
+from trailbrake.race.heat import NO_ENTRY, Heartbeat, HeatJob, Retirement, run_heat
 from trailbrake.race.plan import RaceEntry, RaceRules
 from trailbrake.race.schedule import Heat
 from trailbrake.record.recording_reader import Recording
@@ -168,3 +169,25 @@ def test_a_heat_of_a_program_repeats_to_the_bit(tmp_path):
     first, again = (go(job(tmp_path, command), tmp_path)[0][0] for _ in range(2))
     assert first.ended == again.ended == "out of time after 2 s"
     assert first.digest == again.digest
+
+
+def test_two_ends_of_a_pulse_see_the_same(tmp_path):
+    here, there = Heartbeat(tmp_path / "pulse"), Heartbeat(tmp_path / "pulse")
+    assert there.read_mark() == (NO_ENTRY, 0)
+    here.mark_entry(3, 2**40)
+    assert there.read_mark() == (3, 2**40)
+    here.close()
+    there.close()
+
+
+@pytest.mark.slow
+def test_the_last_mark_outlives_the_process(tmp_path):
+    text = (
+        "import os, sys, pathlib; from trailbrake.race.heat import Heartbeat;"
+        "Heartbeat(pathlib.Path(sys.argv[1])).mark_entry(1, 77); os._exit(9)"
+    )
+    code = subprocess.run([sys.executable, "-c", text, str(tmp_path / "pulse")], check=False).returncode
+    assert code == 9
+    pulse = Heartbeat(tmp_path / "pulse")
+    assert pulse.read_mark() == (1, 77)
+    pulse.close()

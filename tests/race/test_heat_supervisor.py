@@ -9,6 +9,7 @@ from helpers.waiting import HANG
 
 from trailbrake.race import heat_supervisor
 from trailbrake.race.entry_result import lost_result
+from trailbrake.race.heat_supervisor import keep_file, keep_files, unused_path
 from trailbrake.race.plan import RaceDayPlan, RaceEntry, RaceRules, TrackRound
 from trailbrake.race.race_day import check_plan
 from trailbrake.race.schedule import Heat
@@ -128,3 +129,27 @@ def test_results_that_are_none_are_those_of_a_lost_race(tmp_path, content):
     (tmp_path / "result.json").write_bytes(content)
     (result,) = heat_supervisor._read_results(tmp_path / "result.json", heat(tmp_path, "wall_follow"))
     assert result.ended == "the results of the heat cannot be read"
+
+
+def test_no_file_is_written_over(tmp_path):
+    assert unused_path(tmp_path / "a.mcap") == tmp_path / "a.mcap"
+    (tmp_path / "a.mcap").touch()
+    (tmp_path / "a-2.html").touch()
+    assert unused_path(tmp_path / "a.mcap") == tmp_path / "a-3.mcap"
+
+
+def test_a_recording_and_its_report_keep_one_name(tmp_path):
+    attempt, out = tmp_path / "attempt", tmp_path / "out"
+    for folder in (attempt, out):
+        folder.mkdir()
+    for name in ("a.mcap", "a.html", "words.log"):
+        (attempt / name).write_text(name)
+    (out / "a.html").write_text("of before")
+    result = msgspec.structs.replace(lost_result("e0", ""), recording="a.mcap", report="a.html")
+    kept = keep_files(result, attempt, out)
+    assert (kept.recording, kept.report) == (str(out / "a-2.mcap"), str(out / "a-2.html"))
+    assert (out / "a-2.html").read_text() == "a.html"
+    assert (out / "a.html").read_text() == "of before"
+    assert keep_file(attempt / "words.log", out / "words.log") == str(out / "words.log")
+    without = lost_result("e0", "")
+    assert keep_files(without, attempt, out) == without

@@ -10,8 +10,7 @@ from trailbrake.cli.main import run_command_line
 from trailbrake.errors import UsageError
 from trailbrake.tasks.task_pool import LocalPool
 from trailbrake.tasks.task_worker import TaskAnswer
-from trailbrake.train.clone_sweep import expand_sweep, sweep_clones
-from trailbrake.train.clone_task import CloneAnswer, CloneJob
+from trailbrake.train.clone_sweep import CloneAnswer, CloneJob, expand_sweep, sweep_clones
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
 
 

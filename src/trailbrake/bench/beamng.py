@@ -3,7 +3,7 @@
 import sys
 
 from trailbrake.bench import coupling_cases
-from trailbrake.bench.beamng_process import find_free_port, run_host
+from trailbrake.bench.coupling_cases import find_free_port, run_host
 from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.cars.car_library import load_car
 from trailbrake.sims.beamng.host import Host

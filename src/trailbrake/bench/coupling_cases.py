@@ -10,18 +10,46 @@ Source: protocol page beamng-coupling, section 6, worked cases 1 and 2.
 import heapq
 import socket
 import struct
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
-from trailbrake.bench.beamng_process import find_free_port, run_host
 from trailbrake.bench.rows import BenchRow
 from trailbrake.sims.beamng.codec import COMMAND_SIZE
 from trailbrake.sims.beamng.timing import compute_timing
 
 SECONDS, SETTLE = 3.0, 1.0  # of wall time; the first of them do not count
 FIRST_S = 60.0  # until the first message
+EXIT_S = 60.0  # until a terminated host has ended
+
+
+def find_free_port() -> int:
+    """Return a free UDP port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def run_host(command: Sequence[str], send: int, receive: int, simulink_time: float) -> Iterator[None]:
+    """Run `command` as a host that sends to one port of this machine and listens on another.
+
+    Args:
+        command: the program and its arguments, without the ports and the period.
+        send: port of the controller.
+        receive: port of the host.
+        simulink_time: s.
+    """
+    words = [*command, f"--send=127.0.0.1:{send}", f"--receive-port={receive}", f"--simulink-time={simulink_time!r}"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(EXIT_S)
 
 
 @dataclass(frozen=True)

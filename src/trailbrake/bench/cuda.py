@@ -6,8 +6,8 @@ from dataclasses import replace
 import numba.cuda
 import numpy as np
 
-from trailbrake.bench.race_steps import CAR, DT, GROUP, ROLLING_START, SUBSTEPS, TRACK, time_race_steps
 from trailbrake.bench.rows import BenchRow, measure_median
+from trailbrake.bench.world import CAR, DT, GROUP, ROLLING_START, SUBSTEPS, TRACK, time_race_steps
 from trailbrake.cars.car_library import load_car
 from trailbrake.env.catalogue import ENVIRONMENTS
 from trailbrake.env.cuda import CudaRaceBatch

@@ -2,22 +2,135 @@
 
 import os
 import statistics
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from trailbrake.bench import env_rows, peer_rows
-from trailbrake.bench.race_steps import CAR, DT, GROUP, SUBSTEPS, TRACK, time_race_steps
+from trailbrake.bench import peer_rows
 from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.cars.car_library import load_car
+from trailbrake.env.gym import RaceEnv, RaceVectorEnv
+from trailbrake.env.options import RaceOptions, Start
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.kernels.thread_team import Team
+from trailbrake.system import steady_clock
+from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.batch import Batch
-from trailbrake.world.row_layout import AxleRow, StateRow
+from trailbrake.world.row_layout import AxleRow, ControlRow, StateRow
 
-CARS = 4096
 RUNS, SECONDS, WARMING = 3, 4.0, 0.05  # of an environment's row
+GROUP = 4  # cars that race each other, and touch
+CAR, TRACK = "gt3", "hartmoor"
+DT, SUBSTEPS = 0.001, 10  # s; an outer step every 10 ms, the longest that the world allows
+WARM_UP, STEPS = 200, 60  # calls: two simulated seconds of random driving spread the cars out
+ROLLING_START = Start(speed=(5.0, 20.0))  # of environments
+CARS = 4096
+_ACTIONS = 64  # different actions, drawn before the clock starts
+
+
+def measure_vector_env(options: RaceOptions, cars: int = 0, threads: int = 2, seconds: float = 3.0) -> float:
+    """Return environment steps per second of a Gymnasium vector environment under random actions.
+
+    Args:
+        options: the environment.
+        cars: learners; 0 for CARS.
+        threads: of the batch.
+        seconds: of wall time to measure.
+    """
+    cars = cars or CARS
+    env = RaceVectorEnv(cars, options, threads=threads)
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1.0, 1.0, (_ACTIONS, cars, env.core.task.action.width)).astype(np.float32)
+    env.reset(seed=0)
+    for action in actions[:3]:
+        env.step(action)
+    steps, began = 0, steady_clock.now()
+    while (spent := steady_clock.now() - began) < seconds:
+        env.step(actions[steps % _ACTIONS])
+        steps += 1
+    env.close()
+    return steps * cars / spent
+
+
+def measure_single_env(options: RaceOptions, seconds: float = 3.0) -> float:
+    """Return steps per second of a single Gymnasium environment under gentle random actions, resets included.
+
+    Args:
+        options: the environment.
+        seconds: of wall time to measure.
+    """
+    env = RaceEnv(options)
+    rng = np.random.default_rng(0)
+    actions = list((rng.uniform(-1.0, 1.0, (_ACTIONS, 2)) * (0.1, 0.5) + (0.0, 0.2)).astype(np.float32))
+    env.reset(seed=0)
+    for action in actions:
+        env.step(action)
+    steps, began = 0, steady_clock.now()
+    while (spent := steady_clock.now() - began) < seconds:
+        for action in actions:
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+        steps += _ACTIONS
+    env.close()
+    return steps / spent
+
+
+def vector_env(seconds: float = 3.0) -> float:
+    """Return steps/s: 4096 cars, state observation, 2 threads, restarts included."""
+    return measure_vector_env(RaceOptions(start=ROLLING_START), seconds=seconds)
+
+
+def vector_env_scan64(seconds: float = 3.0) -> float:
+    """Return steps/s: the same with a scanner of 64 beams."""
+    return measure_vector_env(RaceOptions(start=ROLLING_START, observe=("motion", "asked", "scan64")), seconds=seconds)
+
+
+def env_single(seconds: float = 3.0) -> float:
+    """Return steps/s: one car, state observation."""
+    return measure_single_env(RaceOptions(start=ROLLING_START), seconds=seconds)
+
+
+def env_scan1080_1(seconds: float = 3.0) -> float:
+    """Return steps/s: one car, a scanner of 1080 beams."""
+    return measure_single_env(
+        RaceOptions(start=ROLLING_START, observe=("motion", "asked", "scan1080")), seconds=seconds
+    )
+
+
+def env_scan1080_2(seconds: float = 3.0) -> float:
+    """Return steps/s: one car with a rival that the beams can hit, a scanner of 1080 beams."""
+    options = RaceOptions(start=ROLLING_START, cars=2, rivals=True, observe=("motion", "asked", "scan1080"))
+    return measure_single_env(options, seconds=seconds)
+
+
+def time_race_steps(batch: Any, track: Track, step: Callable[[], object]) -> list[float]:
+    """Return the wall time (s) of each of STEPS steps of races of GROUP cars under random controls.
+
+    Args:
+        batch: a `Batch` or `CudaBatch` of such races.
+        track: its track.
+        step: makes a step, and returns when it is done.
+    """
+    cars, road = batch.n, track.road
+    random = np.random.default_rng(0)
+    first = random.uniform(0.0, road.length, cars // GROUP)
+    s = (first[:, None] - 8.0 * np.arange(GROUP)).ravel()
+    places = road.points(s, random.uniform(-3.0, 3.0, cars))
+    batch.place_cars(np.arange(cars), places[:, 0], places[:, 1], places[:, 3], random.uniform(0.0, 50.0, cars))
+    times = []
+    for count in range(WARM_UP + STEPS):
+        batch.set_row(ControlRow.STEER, random.uniform(-1.0, 1.0, cars))
+        batch.set_row(ControlRow.THROTTLE, random.uniform(0.0, 1.0, cars))
+        batch.set_row(ControlRow.BRAKE, np.maximum(random.uniform(-1.0, 1.0, cars), 0.0))
+        began = steady_clock.now()
+        step()
+        if count >= WARM_UP:
+            times.append(steady_clock.now() - began)
+    return times
 
 
 def measure_rows() -> list[BenchRow]:
@@ -27,13 +140,14 @@ def measure_rows() -> list[BenchRow]:
     single, single_note = measure_physics(single=True, threads=threads)
     batch = Batch(load_track(TRACK), [load_car(CAR)], LANES)
     inside = []
-    for name in ("vector_env", "vector_env_scan64", "env_single", "env_scan1080_1", "env_scan1080_2"):
-        measure = getattr(env_rows, name)
+    for measure in (vector_env, vector_env_scan64, env_single, env_scan1080_1, env_scan1080_2):
         measure(WARMING)  # compiles
         value, note = measure_median(RUNS, partial(measure, SECONDS))
         what = (measure.__doc__ or "").removeprefix("Return steps/s: ").rstrip(".")
         inside.append(
-            BenchRow(name, value, "steps/s", "higher", f"{what}; 10 substeps of 1 ms a step, float64; {note}")
+            BenchRow(
+                measure.__name__, value, "steps/s", "higher", f"{what}; 10 substeps of 1 ms a step, float64; {note}"
+            )
         )
     per_car = batch.cars.nbytes // LANES
     own = batch.params.nbytes // LANES

@@ -44,8 +44,7 @@ def evaluate(
 
 def _evaluate_suite(name: str, options: EvaluationOptions, running: EvaluationRunOptions, json: bool) -> int:
     from trailbrake.evaluate.evaluation import default_folder
-    from trailbrake.evaluate.suite_evaluation import evaluate_suite
-    from trailbrake.evaluate.suite_leaderboard import rank_suite_runs
+    from trailbrake.evaluate.suite_evaluation import evaluate_suite, rank_suite_runs
 
     if running.board:
         result = rank_suite_runs(name, running.board, running.out or default_folder())

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trailbrake.env.batch import refuse_reset_options, restart_ended
 from trailbrake.env.camera import CameraBatch, CameraOptions
-from trailbrake.env.learner_batch import refuse_reset_options, restart_ended
 from trailbrake.errors import UsageError, suggest_names
 
 try:

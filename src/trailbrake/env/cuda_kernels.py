@@ -10,8 +10,7 @@ from typing import Any
 import numba.cuda
 
 from trailbrake.env import rivals, step_kernels
-from trailbrake.env.restart_kernels import EpisodeArrays, StartRules, restart_world
-from trailbrake.env.start_kernels import StartRoom
+from trailbrake.env.restart_kernels import EpisodeArrays, StartRoom, StartRules, restart_world
 from trailbrake.env.step_kernels import ActionQueue, LearnerArrays, ObservationNoise
 from trailbrake.kernels.cuda_compiler import CudaCompiler
 from trailbrake.observe.observation_kernels import NearestCars, TaskTables, write_nearest_cars

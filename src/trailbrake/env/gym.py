@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trailbrake.env.batch import RaceBatch
+from trailbrake.env.batch import RaceBatch, refuse_reset_options, restart_ended
 from trailbrake.env.catalogue import ENVIRONMENTS
-from trailbrake.env.learner_batch import refuse_reset_options, restart_ended
 from trailbrake.env.link import LinkRace
 from trailbrake.env.options import RANDOM, RaceOptions
 from trailbrake.env.race_pictures import MODES, RacePictures

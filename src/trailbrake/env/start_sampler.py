@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.env.options import Start
-from trailbrake.env.start_kernels import CANDIDATES, StartRoom, find_gap, place_starts
+from trailbrake.env.restart_kernels import CANDIDATES, StartRoom, find_gap, place_starts
 from trailbrake.laps import END_MARGIN
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn

@@ -12,10 +12,9 @@ from typing import Any, TypeAlias
 
 from trailbrake.transport import plain_events, socketio
 from trailbrake.transport.pending_calls import PendingCalls
-from trailbrake.transport.request_guard import is_loopback
 from trailbrake.transport.tcp import MAX_MESSAGE, RECEIVE_SIZE, TcpListener
 from trailbrake.transport.udp import Address
-from trailbrake.transport.websocket import ServerRules, WebSocketChannel, make_server_protocol
+from trailbrake.transport.websocket import ServerRules, WebSocketChannel, is_loopback, make_server_protocol
 
 TELEMETRY, STEER, MANUAL = "telemetry", "steer", "manual"  # the events that all of these simulators know
 UNREADABLE = socketio.SocketIoEvent("")  # stands for a frame that could not be read

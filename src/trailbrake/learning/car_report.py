@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from itertools import starmap
 from pathlib import Path
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 import numpy as np
+from msgspec import Meta
 
-from trailbrake.cars.number_units import find_unit
+from trailbrake.cars.params import CarParams
+from trailbrake.cars.section import Section
 from trailbrake.learning.car_plots import POINTS, CarPlot, Series, make_car_plots
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.learned_car import LearnedCar
@@ -16,6 +19,21 @@ from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 
 MAX_POINTS = 1500  # of a chart
 OUTLIERS = (0.05, 0.95)  # quantiles, within which most points of a chart are
+NO_KEYS = {"brakes.force_over_mass": "m/s^2"}  # numbers of learned cars that no car file has
+
+
+def find_unit(key: str) -> str:
+    """Return the unit of a number by its key (`body.mass`, `engine.torque.4785`); "" for ratios and unknown keys."""
+    section, _, rest = key.partition(".")
+    kind = get_type_hints(CarParams).get(section)
+    if key in NO_KEYS or not isinstance(kind, type) or not issubclass(kind, Section):
+        return NO_KEYS.get(key, "")
+    hint = get_type_hints(kind, include_extras=True).get(rest.partition(".")[0])
+    if get_origin(hint) is not Annotated:
+        return ""
+    texts = [meta.description for meta in get_args(hint)[1:] if isinstance(meta, Meta) and meta.description]
+    unit = texts[0].partition(",")[0] if texts else ""
+    return "" if unit == "1" else unit
 
 
 def write_car_report(path: Path, table: DriveTable, learned: LearnedCar, recordings: Sequence[str]) -> Path:

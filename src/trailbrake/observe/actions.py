@@ -1,11 +1,20 @@
-"""Kinds of action: how a vector of numbers becomes steer, throttle and brake."""
+"""Kinds of action: how a vector of numbers becomes steer, throttle and brake.
 
+How the outputs of a policy become commands: the change of the steer, and the pedal, both limited in rate.
+"""
+
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import UsageError, suggest_names
+
+Rows = NDArray[np.float32]
+Array = NDArray[np.float64]
+
+OUTPUTS = 2  # of a policy
 
 
 @dataclass(frozen=True)
@@ -61,3 +70,41 @@ def find_action(name: "str | ActionSpec") -> ActionSpec:
     if name not in ACTIONS:
         raise UsageError("no such kind of action", where="action", got=name, hint=suggest_names(name, list(ACTIONS)))
     return ACTIONS[name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandLimits:
+    """Rates of commands, and the time from one to the next.
+
+    Attributes:
+        period: s from one command to the next.
+        steer_rate: 1/s, greatest change of the steer; full lock is 1.
+        pedal_rate: 1/s, greatest change of the pedal: 1 is full throttle, -1 full brake.
+    """
+
+    period: float = 0.048
+    steer_rate: float = 2.5
+    pedal_rate: float = 10.0
+
+    def __post_init__(self) -> None:
+        for name, value, most in (
+            ("period", self.period, 0.1), ("steer rate", self.steer_rate, 100.0),
+            ("pedal rate", self.pedal_rate, 100.0),
+        ):  # fmt: skip
+            if not (math.isfinite(value) and 0.0 < value <= most):
+                raise UsageError("out of range", where=name, expected=f"more than 0, {most:g} at most", got=str(value))
+
+    def next_commands(self, outputs: Rows, previous: Array) -> Array:
+        """Return the commands (n, 2), steer and pedal, each -1..1.
+
+        Args:
+            outputs: (n, 2) of a network, clipped to -1..1: the change of the steer as a share of the greatest one, and
+                the pedal wanted.
+            previous: (n, 2) commands before these; 0 at the start.
+        """
+        wanted = np.clip(outputs.astype(np.float64), -1.0, 1.0)
+        commands = np.empty_like(wanted)
+        commands[:, 0] = previous[:, 0] + wanted[:, 0] * (self.steer_rate * self.period)
+        most = self.pedal_rate * self.period
+        commands[:, 1] = previous[:, 1] + np.clip(wanted[:, 1] - previous[:, 1], -most, most)
+        return np.clip(commands, -1.0, 1.0, out=commands)

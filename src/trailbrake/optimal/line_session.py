@@ -1,4 +1,7 @@
-"""`trailbrake line`: a minimum-time line from names of a track and a car to files."""
+"""`trailbrake line`: a minimum-time line from names of a track and a car to files.
+
+Sensitivity of the lap time to a road's width and grip, from the multipliers of the optimal control problem.
+"""
 
 import contextlib
 import time
@@ -7,18 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, UsageError
-from trailbrake.optimal.initial_guess import guess_motion
 from trailbrake.optimal.interior_point import LEVELS, MeshSolution, solve_mesh
 from trailbrake.optimal.line_report import write_line_report
-from trailbrake.optimal.mesh import mesh_road
+from trailbrake.optimal.mesh import guess_motion, mesh_road
 from trailbrake.optimal.minimum_time import MAX_STEP, MIN_STEP, START_WEIGHTS, find_start_offsets, plan_minimum_time
 from trailbrake.optimal.options import LineOptions
 from trailbrake.optimal.replay import replay_solution
-from trailbrake.optimal.sensitivity import rank_sensitivities, stage_lengths, sum_sensitivities
 from trailbrake.optimal.transcription import scale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi, vehicle_from_car
 from trailbrake.planning.course import Course
@@ -31,6 +33,53 @@ from trailbrake.tracks.track_library import load_track
 
 MODEL_VERSION = 5  # of the car's model and of the method; lines of another version are solved again
 MAX_MARGIN = 5.0  # m
+Array = NDArray[np.float64]
+
+STRETCH = 50.0  # m of road whose sensitivities are added up
+RANKED = 5  # stretches that are named
+
+
+def stage_lengths(s: Array, closed: bool, length: float) -> Array:
+    """Return the length of road (n,) m that each stage at s (n,) m stands for, on a road of `length` m."""
+    steps = np.diff(s)
+    if closed:
+        steps = np.append(steps, length - s[-1])
+        around: Array = 0.5 * (steps + np.roll(steps, 1))
+        return around
+    halves: Array = 0.5 * (np.append(0.0, steps) + np.append(steps, 0.0))
+    return halves
+
+
+def sum_sensitivities(columns: dict[str, Array], lengths: Array) -> dict[str, float]:
+    """Return the lap time (s) saved by a metre more width along each edge, and by one percent more grip everywhere."""
+    return {
+        "metre_left_s": float(np.sum(columns["worth_left_spm2"] * lengths)),
+        "metre_right_s": float(np.sum(columns["worth_right_spm2"] * lengths)),
+        "percent_grip_s": float(np.sum(columns["worth_grip_spm"] * lengths)) / 100.0,
+    }
+
+
+def rank_sensitivities(columns: dict[str, Array], lengths: Array) -> list[dict[str, Any]]:
+    """Return the stretches of `STRETCH` m where width and grip are worth most, the most first, `RANKED` of each kind.
+
+    Each has `what` ("left edge", "right edge" or "grip"), `start_m`, `end_m` and `saved_s`: lap time saved by a metre
+    more width at that edge, or by one percent more grip, on this stretch alone.
+    """
+    s = columns["s_m"]
+    place = (s / STRETCH).astype(int)
+    rows: list[dict[str, Any]] = []
+    for what, name, unit in (
+        ("left edge", "worth_left_spm2", 1.0),
+        ("right edge", "worth_right_spm2", 1.0),
+        ("grip", "worth_grip_spm", 0.01),
+    ):
+        saved = np.bincount(place, unit * columns[name] * lengths)
+        rows += [
+            {"what": what, "start_m": k * STRETCH, "end_m": (k + 1) * STRETCH, "saved_s": round(float(saved[k]), 5)}
+            for k in np.argsort(saved)[::-1][:RANKED].tolist()
+            if saved[k] > 0.0
+        ]
+    return rows
 
 
 def plan_line(options: LineOptions) -> dict[str, Any]:

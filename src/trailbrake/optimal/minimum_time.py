@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.errors import DataError
-from trailbrake.optimal.initial_guess import guess_motion
 from trailbrake.optimal.interior_point import LEVELS, Level, MeshSolution, solve_mesh
-from trailbrake.optimal.mesh import mesh_road
+from trailbrake.optimal.mesh import guess_motion, mesh_road
 from trailbrake.optimal.options import STEP
 from trailbrake.optimal.stage import SCALES, UNKNOWN_COUNT, UNKNOWNS, StageParameter, build_stage
 from trailbrake.optimal.transcription import Mesh, scale_unknowns, unscale_unknowns

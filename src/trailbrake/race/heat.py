@@ -2,9 +2,13 @@
 
 Run as `python -m trailbrake.race.heat JOB`, so that a driver which hangs or ends the process stops no other heat.
 Drivers of ours are driven in lockstep through the simulator's wire, external programs by the wire's own lockstep.
+
+A `Heartbeat` names the entry whose driver is being called, in a file that outlives the process which writes it.
+A driver that hangs cannot say so, and one that ends the process cannot either: the supervising process reads it here.
 """
 
 import hashlib
+import mmap
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -30,7 +34,6 @@ from trailbrake.errors import TrailbrakeError, describe_value, raised_at
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.race import competitor_process
 from trailbrake.race.entry_result import EntryResult, build_result
-from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
 from trailbrake.race.schedule import Heat
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
@@ -46,6 +49,35 @@ from trailbrake.version import __version__
 RESULT, BOT_LOG = "result.json", "bot.log"
 _ROW = struct.Struct("<7d")
 _PROGRAM_POLL_S = 0.005  # s between looks for a program that is not there yet
+NO_ENTRY = -1
+_MARK = struct.Struct("<qq")
+
+
+class Heartbeat:
+    """A place in a file that two processes share.
+
+    Args:
+        path: the file; made where it is not there yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            path.write_bytes(_MARK.pack(NO_ENTRY, 0))
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), _MARK.size)
+
+    def mark_entry(self, place: int, tick: int) -> None:
+        """Store that the driver of entry `place` is called at `tick` (0: to be reset); NO_ENTRY: the world steps."""
+        _MARK.pack_into(self._map, 0, place, tick)
+
+    def read_mark(self) -> tuple[int, int]:
+        """Return seat and tick of the last mark."""
+        seat, tick = _MARK.unpack_from(self._map)
+        return seat, tick
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._map.close()
 
 
 class Retirement(msgspec.Struct, frozen=True):

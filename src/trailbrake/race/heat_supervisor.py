@@ -2,9 +2,12 @@
 
 Embedded heats repeat to the bit. So when an entry has hung, the process is ended and the heat is run again with that
 entry's driver not called from the same tick on: the other results are those of a heat in which it stopped there.
+
+Files of a heat that are kept: moved out of where it ran, never over a file that is there.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,9 +21,7 @@ from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_o
 from trailbrake.race.competitor_process import describe_exit, read_last_line
 from trailbrake.race.entry_confinement import confine_heat, find_excess
 from trailbrake.race.entry_result import EntryResult, lost_result
-from trailbrake.race.heartbeat import NO_ENTRY, Heartbeat
-from trailbrake.race.heat import BOT_LOG, RESULT, HeatJob, Retirement
-from trailbrake.race.kept_files import keep_file, keep_files
+from trailbrake.race.heat import BOT_LOG, NO_ENTRY, RESULT, Heartbeat, HeatJob, Retirement
 from trailbrake.race.schedule import Heat
 from trailbrake.record.file_names import safe_name
 from trailbrake.system import steady_clock
@@ -33,6 +34,35 @@ MOST_RESULTS = 64_000_000  # bytes: a day of laps by a full grid is a few MB
 _POLL_S = 0.05  # s between looks
 _MEASURE_S = 0.25  # s between looks at the memory and the number of all processes of a heat
 _END_LIMIT_S = 10.0  # s that a heat may take to end after a stop is requested
+
+
+def keep_files(result: EntryResult, attempt: Path, out: Path) -> EntryResult:
+    """Move a result's files out of the attempt; return it with their paths."""
+    if not result.recording:
+        return result
+    recording = unused_path(out / result.recording)
+    shutil.move(attempt / result.recording, recording)
+    report = ""
+    if result.report:
+        report = str(recording.with_suffix(".html"))
+        shutil.move(attempt / result.report, report)
+    return msgspec.structs.replace(result, recording=str(recording), report=report)
+
+
+def keep_file(file: Path, wanted: Path) -> str:
+    """Move a file to where it is wanted, or beside what is there; return its path."""
+    kept = unused_path(wanted)
+    shutil.move(file, kept)
+    return str(kept)
+
+
+def unused_path(path: Path) -> Path:
+    """Return `path`, or `path` with -2, -3, ... before its suffix where that exists, or its report does."""
+    candidate, number = path, 1
+    while candidate.exists() or candidate.with_suffix(".html").exists():
+        number += 1
+        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return candidate
 
 
 class HeatOutcome(msgspec.Struct, frozen=True):

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 
 from trailbrake.errors import SimulatorError, UsageError, describe_os_error
-from trailbrake.race.heat_supervisor import HeatOutcome, supervise_heat
-from trailbrake.race.kept_files import keep_file, keep_files
+from trailbrake.race.heat_supervisor import HeatOutcome, keep_file, keep_files, supervise_heat
 from trailbrake.race.schedule import Heat
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
 from trailbrake.tasks.task_pool import Stopped, TaskPool

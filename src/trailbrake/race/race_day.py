@@ -23,8 +23,7 @@ from trailbrake.race import competitor_process, heat_supervisor, standings
 from trailbrake.race.entry_confinement import describe_confinement, is_foreign
 from trailbrake.race.heat_task import is_portable, run_heats_on_pool
 from trailbrake.race.options import DayRunOptions
-from trailbrake.race.plan import RaceDayPlan, RaceEntry
-from trailbrake.race.plan_files import named_file, read_named_file, resolve_files, split_command
+from trailbrake.race.plan import RaceDayPlan, RaceEntry, named_file, read_named_file, resolve_files, split_command
 from trailbrake.race.result_store import ResultStore
 from trailbrake.race.schedule import Heat, fingerprint_heat, schedule_heats
 from trailbrake.record.file_names import safe_name

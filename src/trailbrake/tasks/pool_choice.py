@@ -57,7 +57,7 @@ def open_team(
     team: WorkerTeam
     with ExitStack() as closed:
         if on:
-            from trailbrake.tasks.ray_team import RayTeam
+            from trailbrake.tasks.ray_pool import RayTeam
 
             closed.enter_context(redirect_stdout(sys.stderr))
             team = RayTeam(on, count, patience, say)

@@ -1,10 +1,14 @@
 """`sweep_clones`: a policy for every combination of seeds and settings, several at a time, and the best of them.
 
 Each finished one is a file: a sweep that was broken off goes on with the same call.
+
+A cloning as a task: `clone_policy` from bytes to bytes. The recordings are read where it runs.
 """
 
 import itertools
 import math
+import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,8 +22,7 @@ from trailbrake.errors import UsageError
 from trailbrake.name_lists import expand_seeds, split_names
 from trailbrake.record.file_names import safe_name
 from trailbrake.tasks.task_worker import TaskAnswer
-from trailbrake.train.clone import check_options
-from trailbrake.train.clone_task import CLONE_TASK, MAX_FILE, CloneAnswer, encode_clone_job
+from trailbrake.train.clone import check_options, clone_policy
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
 from trailbrake.train.sources import find_sources
 from trailbrake.user_files import is_regular_file, read_user_file, write_whole
@@ -30,6 +33,73 @@ MOST_CLONES = 1000
 CASES = "cases"  # folder of the figures, below that of the sweep
 
 Values = dict[str, int | float]
+CLONE_TASK = "trailbrake.train.clone_sweep:run_clone_task"
+MAX_FILE = 256 << 20  # bytes of a policy or a report
+
+
+class CloneJob(msgspec.Struct, frozen=True):
+    """A policy to learn.
+
+    Attributes:
+        paths: of recordings and folders, the same on every node.
+        options: values of `CloneOptions` by name, without `out`.
+    """
+
+    paths: list[str]
+    options: dict[str, Any]
+
+
+class CloneAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What came out.
+
+    Attributes:
+        policy, report: the files, as bytes.
+        pictures: learned from.
+        loss, error: of the last epoch, on what was held out; None where nothing was.
+        cpu_s: s of processor time.
+    """
+
+    policy: bytes
+    report: bytes
+    pictures: int
+    loss: float | None
+    error: float | None
+    cpu_s: float
+
+
+def encode_clone_job(paths: Sequence[Path], options: CloneOptions) -> bytes:
+    """Return a training as the argument of a task; where its policy is to go does not count.
+
+    Args:
+        paths: recordings and folders.
+        options: how.
+    """
+    values = asdict(options)
+    del values["out"]
+    return msgspec.msgpack.encode(CloneJob([str(path) for path in paths], values))
+
+
+def run_clone_task(argument: bytes) -> bytes:
+    """Learn the policy of an encoded `CloneJob` and return an encoded `CloneAnswer`."""
+    job = msgspec.msgpack.decode(argument, type=CloneJob)
+    with tempfile.TemporaryDirectory(prefix="trailbrake-clone-") as folder:
+        options = CloneOptions(**job.options, out=Path(folder) / "policy.npz")
+        result = clone_policy([Path(path) for path in job.paths], options, _print_line)
+        last = result["epochs"][-1]
+        return msgspec.msgpack.encode(CloneAnswer(
+            policy=read_user_file(result["policy"], "policy", MAX_FILE),
+            report=read_user_file(result["report"], "report", MAX_FILE),
+            pictures=result["pictures"], loss=_finite(last["held_loss"]), error=_finite(last["held_error"]),
+            cpu_s=result["cpu_s"],
+        ))  # fmt: skip
+
+
+def _print_line(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 class CloneResult(msgspec.Struct, frozen=True, kw_only=True):

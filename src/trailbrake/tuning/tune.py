@@ -21,9 +21,8 @@ from trailbrake.json_types import JsonObject
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tuning.gain_search import GainSearch
+from trailbrake.tuning.gain_search import GainSearch, list_words, open_trial_pool
 from trailbrake.tuning.options import TuneOptions
-from trailbrake.tuning.trial_task import list_words, open_trial_pool
 
 DriveTrials = Callable[[Sequence[Mapping[str, float]]], list[float]]
 

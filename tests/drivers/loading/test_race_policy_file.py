@@ -7,7 +7,7 @@ from helpers.race_policies import follow_plan
 from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.loading.race_policy_file import normalise, read_race_policy, write_race_policy
 from trailbrake.errors import DataError
-from trailbrake.observe.command_limits import CommandLimits
+from trailbrake.observe.actions import CommandLimits
 
 RNG = np.random.default_rng(1)
 

@@ -6,7 +6,7 @@ pytest.importorskip("numba.cuda")
 import torch
 from helpers.host_card import HostCardBatch
 
-from trailbrake.observe.command_limits import CommandLimits
+from trailbrake.observe.actions import CommandLimits
 from trailbrake.train.rl import cuda_graph, cuda_rollout, training
 from trailbrake.train.rl.cuda_rollout import CudaRolloutSampler, change_commands
 from trailbrake.train.rl.curves import read_curves

@@ -7,8 +7,8 @@ import torch
 
 from trailbrake.errors import UsageError
 from trailbrake.kernels import cuda_compiler
-from trailbrake.train.rl.device import choose_device
 from trailbrake.train.rl.options import RlOptions, check_options
+from trailbrake.train.rl.training import choose_device
 
 pytestmark = pytest.mark.train
 

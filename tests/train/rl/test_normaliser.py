@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.train.rl.normaliser import LEAST_SCALE, Normaliser
+from trailbrake.train.rl.networks import LEAST_SCALE, Normaliser
 
 
 def test_moments_of_batches_are_those_of_all_together():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from trailbrake.train.rl.replay import ReplayMemory, Transitions, collect_transitions
 from trailbrake.train.rl.rollout import Rollout
+from trailbrake.train.rl.sac import ReplayMemory, Transitions, collect_transitions
 
 pytestmark = pytest.mark.train
 

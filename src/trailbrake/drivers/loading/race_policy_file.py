@@ -18,7 +18,7 @@ from trailbrake.drivers.loading.policy_archive import (
     read_archive,
     write_archive,
 )
-from trailbrake.observe.command_limits import OUTPUTS, CommandLimits
+from trailbrake.observe.actions import OUTPUTS, CommandLimits
 from trailbrake.observe.parts import PARTS, find_part
 
 KIND, VERSION = "trailbrake race policy", 1

@@ -15,8 +15,7 @@ from trailbrake.errors import UsageError, WireError
 from trailbrake.json_types import JsonObject
 from trailbrake.state import CarState, Controls, Image, SignalValues, SimCommand
 from trailbrake.transport.capture.picture_scaling import CapturedImage
-from trailbrake.transport.image_codec import ImageDecoder
-from trailbrake.transport.image_header import read_image_size
+from trailbrake.transport.image_codec import ImageDecoder, read_image_size
 
 _LIKELY_SIZE = 160, 120  # width and height, pixels, of the black image that stands for a first one without a size
 

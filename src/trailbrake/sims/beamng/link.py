@@ -22,8 +22,7 @@ from trailbrake.sims.beamng.message_format import MessageFormat, find_accepted, 
 from trailbrake.sims.beamng.period_check import PeriodCheck
 from trailbrake.state import CarState, Controls, Phase, Signal, SignalValues, SimCommand
 from trailbrake.transport.rendezvous import lookup_port, publish_port, withdraw_port
-from trailbrake.transport.sender_guard import SenderGuard
-from trailbrake.transport.udp import Address, UdpSocket, parse_address
+from trailbrake.transport.udp import Address, SenderGuard, UdpSocket, parse_address
 
 _MAX_ID = 2.0**53  # largest double up to which all integers are exact
 _MAX_GAP = 100.0  # ids by which a message may be ahead of the newest one without a second message that confirms it

@@ -16,9 +16,9 @@ from trailbrake.transport import image_codec, rendezvous
 from trailbrake.transport.client_notices import ClientNotices, print_to_stderr
 from trailbrake.transport.json_objects import JsonObjectChannel, listen_for_objects
 from trailbrake.transport.pending_calls import PendingCalls
-from trailbrake.transport.request_guard import is_loopback
 from trailbrake.transport.tcp import TcpListener, wait_readable
 from trailbrake.transport.udp import parse_address
+from trailbrake.transport.websocket import is_loopback
 
 _IDLE_AFTER_S = 30.0  # s without a message after which another client may take the place
 _MAX_UNREADABLE = 100  # messages of a caller that cannot be read before it is hung up on

@@ -16,7 +16,7 @@ from trailbrake.sims.forza.packet_clock import PacketClock, PacketKind
 from trailbrake.sims.forza.signals import PacketSignalReader
 from trailbrake.sims.forza.spec import LOST_S, NAME, SHIFTING
 from trailbrake.state import CarState, Phase
-from trailbrake.transport.sender_guard import SenderGuard
+from trailbrake.transport.udp import SenderGuard
 
 FIRST_PERIOD = 1.0 / 60.0  # s, before the first estimate from the stream
 _PERIOD_GAIN = 0.02  # share by which each step moves the period up or down; it settles at the steps' median

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trailbrake.env.cuda import CudaRaceBatch
-from trailbrake.observe.command_limits import OUTPUTS, CommandLimits
+from trailbrake.observe.actions import OUTPUTS, CommandLimits
 from trailbrake.observe.features import Feature
 from trailbrake.system import steady_clock
 from trailbrake.train.pytorch import import_torch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trailbrake.control.network import Floats, NetworkLayer
 from trailbrake.drivers.loading.race_policy_file import RacePolicy, normalise
 from trailbrake.env.batch import RaceBatch
-from trailbrake.observe.command_limits import OUTPUTS
+from trailbrake.observe.actions import OUTPUTS
 from trailbrake.observe.features import Feature
 from trailbrake.planning.course import Course
 from trailbrake.train.rl.options import RlOptions, race_options

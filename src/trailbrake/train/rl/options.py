@@ -12,7 +12,7 @@ from trailbrake.observe.rewards import End, Reward
 
 if TYPE_CHECKING:  # the command line reads the flags from here: `--help` loads no numbers and no kernels
     from trailbrake.env.options import RaceOptions
-    from trailbrake.observe.command_limits import CommandLimits
+    from trailbrake.observe.actions import CommandLimits
 
 Range = tuple[float, float]
 METHODS = ("ppo", "sac")
@@ -116,7 +116,7 @@ class RlOptions:
     @property
     def command_limits(self) -> "CommandLimits":
         """The limits of commands."""
-        from trailbrake.observe.command_limits import CommandLimits
+        from trailbrake.observe.actions import CommandLimits
 
         return CommandLimits(period=self.period, steer_rate=self.steer_rate, pedal_rate=self.pedal_rate)
 

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.observe.command_limits import OUTPUTS
+from trailbrake.observe.actions import OUTPUTS
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.cuda_graph import RecordedCall
 from trailbrake.train.rl.networks import (
+    Normaliser,
     Weights,
     build_network,
     export_adam,
@@ -29,7 +30,6 @@ from trailbrake.train.rl.networks import (
     measure_power,
     normalise_tensor,
 )
-from trailbrake.train.rl.normaliser import Normaliser
 from trailbrake.train.rl.options import TARGET_DIVERGENCE
 from trailbrake.train.rl.rollout import Rollout
 

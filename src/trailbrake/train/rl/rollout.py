@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trailbrake.drivers.loading.race_policy_file import normalise
 from trailbrake.env.batch import RaceBatch
-from trailbrake.observe.command_limits import OUTPUTS
+from trailbrake.observe.actions import OUTPUTS
 from trailbrake.observe.features import Feature
 from trailbrake.system import steady_clock
 from trailbrake.train.rl.networks import Weights

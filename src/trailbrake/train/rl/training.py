@@ -1,4 +1,7 @@
-"""`train_policy`: samples, learns, judges and keeps, until time or iterations are over."""
+"""`train_policy`: samples, learns, judges and keeps, until time or iterations are over.
+
+Chooses what a training computes on: the processor, or a graphics card.
+"""
 
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -16,7 +19,6 @@ from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import CurveWriter
 from trailbrake.train.rl.curves_page import PAGE_FILE, write_curves_page
-from trailbrake.train.rl.device import choose_device
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
@@ -32,6 +34,42 @@ if TYPE_CHECKING:
 POLICY_FILE, CHECKPOINT_FILE = "policy.npz", "checkpoint.npz"
 CHECKPOINT_SECONDS = 60.0  # of wall time between checkpoints, about
 WORKER_PATIENCE_S = 900.0  # of wall time for an iteration of several workers
+_HINT = 'a card of NVIDIA, its driver, PyTorch for CUDA, and pip install "trailbrake[gpu]"; or --device cpu'
+
+
+def choose_device(wanted: str, say: Callable[[str], None] = lambda text: None) -> str:
+    """Return "cpu" or "cuda", as PyTorch calls them.
+
+    Args:
+        wanted: one of `options.DEVICES`.
+        say: takes a line for the user: why "auto" is the processor.
+
+    Raises:
+        UsageError: a card is wanted and cannot be used; says what is missing.
+    """
+    if wanted == "cpu":
+        return wanted
+    try:
+        _require_card()
+    except UsageError as error:
+        if wanted == "auto":
+            say(f"on the processor: {error}")
+            return "cpu"
+        raise
+    return "cuda"
+
+
+def _require_card() -> None:
+    torch = import_torch()
+    if not torch.cuda.is_available():
+        got = "PyTorch finds no card" if torch.version.cuda else "this PyTorch is built for processors"
+        raise UsageError("no graphics card to train on", where="--device cuda", got=got, hint=_HINT)
+    try:
+        from trailbrake.kernels.cuda_compiler import require_cuda
+
+        require_cuda()
+    except ImportError as error:
+        raise UsageError("no graphics card to train on", where="--device cuda", got=str(error), hint=_HINT) from error
 
 
 def _choose_device(options: RlOptions, say: Callable[[str], None] = lambda text: None) -> str:
