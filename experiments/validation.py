@@ -2,33 +2,28 @@
 
 Writes the summary there, and all figures with plots to build/experiments/validation.md.
 
-The cases are in tests/helpers/validation; tests/validation/test_bars.py holds every bar. Needs the extras "test"
+The cases are in world_validation; tests/validation/test_bars.py holds every bar. Needs the extras "test"
 and "plot". The reference lap is beside the repository; TRAILBRAKE_SHARED names another folder.
 """
 
 import sys
 import warnings
 
-from figures_page import DETAILS, ROOT, SHARED, write_details, write_section
-
-sys.path.insert(0, str(ROOT / "tests"))
-
 import matplotlib
+from figures_page import DETAILS, SHARED, write_details, write_section
+from matplotlib import pyplot
+from world_validation.case import Case, Check, Plot
+from world_validation.cases import closed_forms, independent_model, reference_lap
 
 matplotlib.use("svg")
-from matplotlib import pyplot
-
 # Equal figures give equal files: ids from a fixed salt, text, no date.
 pyplot.rcParams.update({"svg.hashsalt": "trailbrake", "svg.fonttype": "none", "font.size": 9, "axes.grid": True,
                         "grid.alpha": 0.3, "path.simplify_threshold": 0.5})  # fmt: skip
 
-from helpers.validation.case import Case, Check, Plot  # noqa: E402
-from helpers.validation.cases import closed_forms, independent_model, reference_lap  # noqa: E402
-
 PLOTS = DETAILS / "validation"
 INTRO = """# Validation
 
-Written by `make validation`. The cases are in `tests/helpers/validation`;
+Written by `make validation`. The cases are in `experiments/world_validation`;
 `tests/validation/test_bars.py` holds every bar of this page. The cars are those of the library, driven in the world's
 own kernels with substeps of 1 ms where nothing else is said; "plain" cars lack what the textbook's formula leaves out,
 and no more.

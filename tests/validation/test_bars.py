@@ -1,7 +1,7 @@
 """Every bar of the validation (docs/figures.md) holds."""
 
 import pytest
-from helpers.validation.cases import closed_forms, independent_model, reference_lap
+from world_validation.cases import closed_forms, independent_model, reference_lap
 
 CLOSED = {f"{make.__module__}.{make.__name__}": make for make in closed_forms()}
 

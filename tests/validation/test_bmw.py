@@ -1,8 +1,8 @@
 """Our car of CommonRoad's parameters is that car: its tyre gives the forces of the package's own functions."""
 
 import pytest
-from helpers.validation import bmw
 from vehiclemodels.utils import tire_model
+from world_validation import bmw
 
 from trailbrake.cars.tyre import combined_slip_force
 

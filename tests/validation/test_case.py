@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from helpers.validation.case import against, below
+from world_validation.case import against, below
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from helpers.validation import comparison, lossless, stepping, straight_line, turning
-from helpers.validation import reference_lap as lap
-from helpers.validation.case import Case
+from world_validation import comparison, lossless, stepping, straight_line, turning
+from world_validation import reference_lap as lap
+from world_validation.case import Case
 
 
 def closed_forms() -> tuple[Callable[[], Case], ...]:

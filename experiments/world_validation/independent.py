@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from helpers.validation import bmw
-from helpers.validation.case import Array
-from helpers.validation.driving import Field
 from trailbrake.world.row_layout import AxleRow, StateRow
+from world_validation import bmw
+from world_validation.case import Array
+from world_validation.driving import Field
 
 SECONDS = 5.0
 STEP = 0.002  # s, of all three

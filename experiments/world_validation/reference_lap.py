@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.validation.case import Array, Case, Check, Curve, Plot, below, rms
-from helpers.validation.driving import Field
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.planning.axle_forces import load_parameters, wheel_loads
 from trailbrake.planning.envelope import compute_envelope
 from trailbrake.world.row_layout import StateRow
+from world_validation.case import Array, Case, Check, Curve, Plot, below, rms
+from world_validation.driving import Field
 
 STUDY_G = 9.81  # m/s^2, what the study's loads add up with
 WHEELS = ("FL", "FR", "RL", "RR")

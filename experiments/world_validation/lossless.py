@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 
-from helpers.validation.case import Array, Case, Check, Curve, Plot, against, below
-from helpers.validation.driving import Field, hill, plain, with_links, with_tyres
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.units import G
 from trailbrake.world.row_layout import StateRow
+from world_validation.case import Array, Case, Check, Curve, Plot, against, below
+from world_validation.driving import Field, hill, plain, with_links, with_tyres
 
 
 def bouncing_energy(car: CarParams, field: Field) -> tuple[float, float]:

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from helpers.validation.case import Case, Check, Curve, Plot, below, rms
-from helpers.validation.independent import (
+from world_validation.case import Case, Check, Curve, Plot, below, rms
+from world_validation.independent import (
     Manoeuvre,
     Trace,
     multi_body,

@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 
-from helpers.validation.case import Array, Case, Check, Curve, Plot, below
-from helpers.validation.driving import Field
 from trailbrake.cars.car_library import load_car
 from trailbrake.world.row_layout import ControlRow, ParamRow, StateRow
+from world_validation.case import Array, Case, Check, Curve, Plot, below
+from world_validation.driving import Field
 
 CALL = 0.003  # s
 DIVISIONS = (3, 6, 12, 24, 48)

@@ -6,12 +6,12 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import ArrayLike
 
-from helpers.validation.case import Array
 from trailbrake.cars.params import CarParams, Suspension, Tyre
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import Track
 from trailbrake.world.batch import Batch
 from trailbrake.world.row_layout import AxleRow, ControlRow, ParamRow, StateRow
+from world_validation.case import Array
 
 DT = 0.001  # s, a substep
 SUBSTEPS = 3  # to a call, as the world does it at 333 Hz

@@ -5,12 +5,12 @@ from functools import cache
 import numpy as np
 from msgspec.structs import replace
 
-from helpers.validation.case import Array, Case, Check, Curve, Plot, against, below, rms
-from helpers.validation.driving import Field, cornering_stiffness, plain, roll_rates
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.units import G
 from trailbrake.world.row_layout import ControlRow, StateRow
+from world_validation.case import Array, Case, Check, Curve, Plot, against, below, rms
+from world_validation.driving import Field, cornering_stiffness, plain, roll_rates
 
 CARS = ("hatchback", "gt3", "f1")
 

@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 from msgspec.structs import replace
 
-from helpers.validation.case import Case, Curve, Plot, against
-from helpers.validation.driving import Field, plain, with_tyres
 from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.units import KMH, RPM, G
 from trailbrake.world.row_layout import ControlRow, StateRow
+from world_validation.case import Case, Curve, Plot, against
+from world_validation.driving import Field, plain, with_tyres
 
 
 def curve(car: CarParams, slip: float) -> float:
