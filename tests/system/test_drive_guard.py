@@ -131,6 +131,17 @@ def test_what_the_client_has_changed_of_the_simulation_is_restored(tmp_path, bef
 
 @POSIX
 @pytest.mark.slow
+def test_a_killed_process_leaves_what_others_had_requested_before_it(tmp_path):
+    changed = "open(sys.argv[1], 'r+b').write(b'mine'); print('changed', flush=True)"
+    process, page = run_guarded(tmp_path, f"guard = DriveGuard([(sys.argv[1], 0, b'idle', True)]); {changed}; {HANG}")
+    assert process.stdout.readline() == "changed\n"
+    process.kill()
+    process.communicate(timeout=60.0)
+    wait_for(lambda: page.read_bytes().startswith(b"0123"))
+
+
+@POSIX
+@pytest.mark.slow
 def test_a_guard_that_rests_ends_nobody(tmp_path):
     process, page = run_guarded(tmp_path, "over.set(); thread.join(); guard.rest(); time.sleep(1.3)")
     _, said = process.communicate(timeout=60.0)

@@ -1,6 +1,6 @@
 """A process that ends a drive whose interpreter hangs, and writes in its place where a dead client's last words stay.
 
-It brakes the car, and ends a pause or another pace that the client has requested of the simulation.
+It brakes the car, and gives back what the client has changed of the simulation: a pause, another pace, lines.
 
 A call into machine code that keeps the interpreter's lock stops every thread of Python, the driver's watchdog with
 them. This file is also the program of that process: it imports the standard library alone, so that it starts at once.
@@ -63,11 +63,12 @@ class DriveGuard:
         finally:
             os.close(file)
         self._file = Path(name)
-        words = [
-            json.dumps([page, offset, data.hex(), read_bytes(page, offset, len(data)).hex() if restores else None])
-            for page, offset, data, restores in resorts
-            if not restores or sys.platform != "win32"  # there such a page goes with its client
-        ]
+        words = []
+        for page, offset, data, restores in resorts:
+            if restores and sys.platform == "win32":  # there such a page goes with its client
+                continue
+            before = read_bytes(page, offset, len(data)) if restores else None
+            words.append(json.dumps([page, offset, (before or data).hex(), None if before is None else before.hex()]))
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-S", "-E", __file__, str(os.getpid()), name, *words],

@@ -11,7 +11,7 @@ class LastResort(NamedTuple):
         offset: where to write.
         data: what.
         restores: whether it ends what a client can request of the whole simulation, as a pause. It is written only if
-            the page has changed since the drive began.
+            the page has changed since the drive began; if there was one before, what that held is written.
     """
 
     page: str

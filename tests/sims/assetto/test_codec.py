@@ -265,11 +265,11 @@ def test_a_page_of_16384_bytes_holds_585_lines():
 @given(raw=st.binary(max_size=200), count=st.integers(-3, 9))
 def test_any_bytes_are_debug_lines_or_an_error(raw, count):
     raw = count.to_bytes(4, "little", signed=True) + raw
-    room = (len(raw) - 4) // 28
-    if 0 <= count <= room:
-        assert same([plain(line) for line in codec.decode_debug_lines(raw)], lines_of(raw, count))
+    if count >= 0:
+        held = min(count, (len(raw) - 4) // 28)
+        assert same([plain(line) for line in codec.decode_debug_lines(raw)], lines_of(raw, held))
     else:
-        with pytest.raises(WireError, match=rf"cannot hold its count of lines, expected 0 to {room}, got {count}"):
+        with pytest.raises(WireError, match=f"negative count of lines, expected 0 or more, got {count}"):
             codec.decode_debug_lines(raw)
 
 
@@ -351,13 +351,6 @@ def test_a_page_that_is_cut_short_is_one_line(decode, size, line):
     with pytest.raises(WireError) as caught:
         decode(bytes(size))
     assert str(caught.value) == line
-
-
-def test_counts_of_lines_that_a_page_cannot_hold_are_one_line():
-    for count in (-1, 2):
-        with pytest.raises(WireError) as caught:
-            codec.decode_debug_lines(count.to_bytes(4, "little", signed=True) + bytes(28))
-        assert str(caught.value) == f"DebugLines cannot hold its count of lines, expected 0 to 1, got {count}"
 
 
 def test_the_patch_of_a_safe_stop_changes_the_pedals_alone():

@@ -73,7 +73,7 @@ def test_a_page_is_full_to_its_last_line_and_wiped_in_the_end(tmp_path):
     raw = page.read(16384)
     (count,) = struct.unpack_from("<i", raw)
     assert count == 545 + 39 <= 585  # as many as the page holds, by the document
-    first = struct.unpack_from("<6fI", raw, 4)
+    first = struct.unpack_from("<6fI", raw, 4 + 39 * 28)  # behind the way ahead
     assert first[6] in ALIKE
     assert first[:3] == pytest.approx((0.0, 2.15, 0.0))
     assert len(codec.decode_debug_lines(raw)) == count

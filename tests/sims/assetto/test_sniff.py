@@ -87,7 +87,7 @@ def test_the_lines_of_a_client_are_counted_and_the_first_are_shown(memory):
         assert "line 5" not in shown
         page.write((-1).to_bytes(4, "little", signed=True))
         (count,) = [f.value for f in look() if f.group == "DebugLines"]
-        assert "cannot hold its count of lines" in count
+        assert "negative count of lines" in count
     page.close()
 
 

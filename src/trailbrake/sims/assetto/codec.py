@@ -45,6 +45,7 @@ SIM_V1_SIZE = _SIM_V1.size
 PACKET_ID_SIZE = _PACKET_ID.size
 DEBUG_SIZE = 16384  # least size of a DebugLines page
 LINE_COUNT_SIZE = _DEBUG_COUNT.size
+LINE_SIZE = _DEBUG_LINE.size
 MAX_DEBUG_LINES = (DEBUG_SIZE - _DEBUG_COUNT.size) // _DEBUG_LINE.size  # lines in a page of that size
 
 
@@ -192,6 +193,10 @@ class SimState(NamedTuple):
     time_scale: float = 1.0
 
 
+# Offset and size of each field, the same in both versions.
+SIM_FIELDS = dict(zip(SimState._fields, ((0, 1), (1, 1), (2, 1), (3, 1), (4, 4)), strict=True))
+
+
 class LineRecord(NamedTuple):
     """One line of cai_debug_lines, drawn in the world while its page says so."""
 
@@ -321,22 +326,27 @@ def encode_sim_v1(m: SimState) -> bytes:
 
 
 def decode_debug_lines(data: bytes) -> tuple[LineRecord, ...]:
-    """Decode a DebugLines page. WireError if its count is negative or exceeds the lines that the page holds."""
+    """Decode a DebugLines page, up to the lines that it holds. WireError if its count is negative."""
     if len(data) < _DEBUG_COUNT.size:
         raise _truncated_error("DebugLines", _DEBUG_COUNT.size, len(data))
     (count,) = _DEBUG_COUNT.unpack_from(data)
-    room = (len(data) - _DEBUG_COUNT.size) // _DEBUG_LINE.size
-    if not 0 <= count <= room:
-        raise WireError("DebugLines cannot hold its count of lines", expected=f"0 to {room}", got=str(count))
+    if count < 0:
+        raise WireError("DebugLines has a negative count of lines", expected="0 or more", got=str(count))
+    count = min(count, (len(data) - _DEBUG_COUNT.size) // _DEBUG_LINE.size)
     body = data[_DEBUG_COUNT.size : _DEBUG_COUNT.size + count * _DEBUG_LINE.size]
     return tuple(LineRecord(v[0:3], v[3:6], v[6]) for v in _DEBUG_LINE.iter_unpack(body))
 
 
 def encode_debug_lines(lines: Sequence[LineRecord]) -> bytes:
-    """Encode a DebugLines page. WireError above DEBUG_MOST lines. Store the count, its first 4 bytes, last."""
+    """Encode a DebugLines page. WireError above MAX_DEBUG_LINES lines. Store the count, its first 4 bytes, last."""
     if len(lines) > MAX_DEBUG_LINES:
         raise WireError("too many debug lines for their page", expected=f"up to {MAX_DEBUG_LINES}", got=str(len(lines)))
-    return _DEBUG_COUNT.pack(len(lines)) + b"".join(_DEBUG_LINE.pack(*m.start, *m.end, m.color) for m in lines)
+    return encode_line_count(len(lines)) + b"".join(_DEBUG_LINE.pack(*m.start, *m.end, m.color) for m in lines)
+
+
+def encode_line_count(count: int) -> bytes:
+    """Encode the count that begins a DebugLines page."""
+    return _DEBUG_COUNT.pack(count)
 
 
 def decode_packet_id(data: bytes) -> int:

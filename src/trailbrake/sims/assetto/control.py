@@ -14,7 +14,7 @@ from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.sim_state_pages import SimStatePages
-from trailbrake.sims.assetto.wire.sim_state_writer import change_sim_state
+from trailbrake.sims.assetto.wire.sim_state_writer import requested_fields as sim_state_fields
 from trailbrake.simulator_tools import ControlTool
 from trailbrake.state import Controls, SimCommand
 from trailbrake.state.commands import requested_fields
@@ -68,12 +68,12 @@ def send(command: SimCommand, options: ControlOptions, idle: Callable[[], float]
         return
     memory = SharedMemory()
     pages = SimStatePages(memory)
-    requested = change_sim_state(pages.read_state()._replace(restart_session=0), command)
+    fields = sim_state_fields(command)
     if command.restart:
         say("requested a restart: where the game opens a menu of its own, the session must be started again by hand")
-        pages.write_state(requested._replace(restart_session=1))
+        pages.write_fields({**fields, "restart_session": 1})
         _let_pass(_PULSE_S, idle(), idle)
-    pages.write_state(requested)
+    requested = pages.write_fields({**fields, "restart_session": 0})
     resumed = requested == codec.SimState()
     try:
         if any(map(memory.page_exists, (spec.public_name(options.car_index), acpmf.PHYSICS_NAME))):
@@ -87,7 +87,8 @@ def send(command: SimCommand, options: ControlOptions, idle: Callable[[], float]
     except KeyboardInterrupt:
         if PAGES_PERSIST:
             raise
-        pages.write_state(codec.SimState())
+        idle_state = codec.SimState()._asdict()
+        pages.write_fields({name: idle_state[name] for name in fields})
     pages.close(remove=resumed)
 
 

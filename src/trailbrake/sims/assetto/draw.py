@@ -83,7 +83,7 @@ class PlanDrawing:
         self._samples_left = _DRAW_EVERY
         line = self._course.line
         s, _, self._road_row = line.locate(state.x, state.y, self._road_row)
-        self._writer.write_lines(self._plan + preview_lines(self._course, s, state.speed, (state.x, state.y, state.z)))
+        self._writer.write_lines(preview_lines(self._course, s, state.speed, (state.x, state.y, state.z)) + self._plan)
 
     def close(self) -> None:
         """Remove the lines."""

@@ -69,7 +69,7 @@ class Link:
         self._claim = CarClaim(self._memory, index, self._mapped)
         self._sampler = CarSampler(self._memory, index, self._mapped, self.counters)
         self._other_cars = OtherCarReader(self._memory, index, self._mapped)
-        self._sim_state = SimStateWriter(self._memory, self._mapped)
+        self._sim_state = SimStateWriter(self._memory, index, self._mapped)
         self._classic = ClassicPageReader(self._memory)
         self._settings = CarSettings(self._classic, index)
         self._teleporter, self._shifter = Teleporter(), PaddleShifter()
@@ -149,7 +149,7 @@ class Link:
         state = sampler.read_state(now)
         self._place = state.x, state.y, state.z
         stale = sampler.is_stale
-        if not sampler.advanced and (sim_state.is_paused or (stale and self._is_paused_by_user())):
+        if not sampler.advanced and (sim_state.is_paused or (stale and self._is_paused_by_others())):
             state.phase = Phase.PAUSED
         elif stale or sampler.sample is None:
             state.phase = Phase.LOST
@@ -168,9 +168,10 @@ class Link:
             self._claim.compare_page()
             self._encode_controls(controls, 0)
 
-    def _is_paused_by_user(self) -> bool:
+    def _is_paused_by_others(self) -> bool:
+        """Return whether the player has paused the game, or another program by SimState."""
         graphics = self._classic.read_graphics()
-        return graphics is not None and graphics.status == acpmf.PAUSE
+        return (graphics is not None and graphics.status == acpmf.PAUSE) or bool(self._sim_state.read_state().pause)
 
     def write(self, controls: Controls) -> None:
         """Send `controls`.
@@ -216,8 +217,12 @@ class Link:
     def set_step_time(self, seconds: float) -> float:
         """Request that a physics step takes `seconds` of wall time; return what it will take.
 
-        Longer steps are the game's extra sleep, up to 0.255 s, and beyond that a slower simulation.
+        Longer steps are the game's extra sleep, up to 0.255 s, and beyond that a slower simulation. Where another
+        program has requested longer ones, those stay.
         """
+        foreign = self._sim_state.find_foreign_step_time(self.period)
+        if foreign >= seconds:
+            return foreign
         if seconds <= self.period:
             scale = min(self.period / seconds, MAX_TIME_SCALE) if seconds > 0.0 else MAX_TIME_SCALE
             self.send_command(SimCommand(time_scale=scale, extra_sleep=0.0))
@@ -236,13 +241,16 @@ class Link:
         return GroundHeight(0.0 if math.isnan(z) else z, "the car's own place: the track's line was not found")
 
     def find_last_resorts(self) -> list[LastResort]:
-        """Return what brakes the car on its page, and what gives the session its own pace back.
+        """Return what brakes the car on its page, gives the session its own pace back, and removes lines.
 
-        The game keeps the controls of a client that has died, and a pause or a time scale on its SimState pages.
+        The game keeps the controls of a client that has died, a pause or a time scale on its SimState pages, and lines.
         """
         brake = LastResort(self._memory.find_place(spec.controls_name(self._options.car_index)), *codec.BRAKE_PATCH)
         idle = codec.SimState()
-        pages = (spec.SIM_STATE_V1, codec.encode_sim_v1(idle)), (spec.SIM_STATE_V0, codec.encode_sim_v0(idle))
+        pages = (
+            (spec.SIM_STATE_V1, codec.encode_sim_v1(idle)), (spec.SIM_STATE_V0, codec.encode_sim_v0(idle)),
+            (spec.DEBUG_LINES, codec.encode_line_count(0)),
+        )  # fmt: skip
         return [brake, *(LastResort(self._memory.find_place(name), 0, data, restores=True) for name, data in pages)]
 
     def release(self) -> None:

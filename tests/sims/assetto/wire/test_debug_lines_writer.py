@@ -42,3 +42,31 @@ def test_the_page_has_the_newest_lines_and_goes_with_its_writer(tmp_path):
     writer.close()
     assert not page.exists()
     writer.close()
+
+
+def test_several_writers_share_the_page(tmp_path):
+    def draw(writer, first, count):
+        writer.write_lines([codec.LineRecord((float(first + k), 0.1, 0.0)) for k in range(count)])
+
+    def read():
+        drawn = codec.decode_debug_lines((folder / spec.DEBUG_LINES).read_bytes())
+        return sorted(round(line.start[0]) for line in drawn)
+
+    folder = pages(tmp_path)
+    one, two = DebugLinesWriter(SharedMemory(tmp_path)), DebugLinesWriter(SharedMemory(tmp_path))
+    for first in (0, 10, 20):
+        draw(one, first, 3)
+        draw(two, 1000 + first, 2)
+        assert read() == [first, first + 1, first + 2, 1000 + first, 1001 + first]
+    draw(two, 21, 2)  # two of the other one's, as both draw one plan
+    assert read() == [20, 21, 22]
+    draw(one, 0, 400)
+    draw(two, 1000, 500)
+    draw(one, 0, 400)
+    assert read() == [*range(293), *range(1000, 1292)], "half of a page that is full"
+    one.close()
+    assert read() == [*range(1000, 1292)], "those of one who still draws"
+    draw(two, 1000, 500)
+    assert read() == [*range(1000, 1500)]
+    two.close()
+    assert not (folder / spec.DEBUG_LINES).exists() or read() == []

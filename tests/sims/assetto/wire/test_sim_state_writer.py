@@ -5,7 +5,8 @@ from helpers.assetto.foreign_pages import pages
 
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.wire import acpmf
-from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter, change_sim_state
+from trailbrake.sims.assetto.wire.sim_state_pages import SimStatePages
+from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter, requested_fields
 from trailbrake.state import Controls, Phase, SimCommand
 from trailbrake.transport.shm import SharedMemory
 
@@ -29,13 +30,12 @@ from trailbrake.transport.shm import SharedMemory
     ],
 )
 def test_a_command_changes_what_it_names_and_nothing_else(command, change):
-    for before in (codec.SimState(), codec.SimState(1, 1, 1, 9, 3.0)):
-        assert change_sim_state(before, command) == before._replace(**change)
+    assert requested_fields(command) == change
 
 
 def test_the_pages_request_a_restart_for_a_tenth_of_a_second(tmp_path):
     folder = pages(tmp_path)
-    writer = SimStateWriter(SharedMemory(tmp_path), False)
+    writer = SimStateWriter(SharedMemory(tmp_path), 0, False)
     assert (writer.is_restarting, writer.is_paused) == (False, False)
     writer.reset_requests()
     writer.apply_command(SimCommand())
@@ -111,3 +111,64 @@ def test_a_pause_of_the_player_s_is_no_loss(session):
     (session.folder / acpmf.GRAPHICS_NAME).write_bytes(acpmf.encode_graphics(acpmf.Graphics(status=acpmf.LIVE)))
     assert link.read(session.now + 0.3).phase is Phase.LOST
     (session.folder / acpmf.GRAPHICS_NAME).unlink()
+
+
+def test_a_drive_leaves_and_restores_what_others_have_requested(session):
+    """The user has switched collisions off; another program requests a pace while the car drives, and a pause."""
+    other = SimStatePages(SharedMemory(session.folder))
+    other.write_fields({"disable_collisions": 1, "extra_sleep_ms": 2})
+    link = session.connect()
+    session.drive(link, Controls(), 5)
+    link.send_command(SimCommand(time_scale=0.5, extra_sleep=0.007))
+    assert other.read_state() == codec.SimState(disable_collisions=1, extra_sleep_ms=7, time_scale=0.5)
+    other.write_fields({"time_scale": 2.0})
+    link.release()
+    assert other.read_state() == codec.SimState(disable_collisions=1, extra_sleep_ms=2, time_scale=2.0)
+    link.close()
+    assert other.read_state() == codec.SimState(disable_collisions=1, extra_sleep_ms=2, time_scale=2.0)
+    other.close(remove=True)
+
+
+def test_a_pause_of_another_program_s_is_no_loss(session):
+    link = session.connect()
+    session.drive(link, Controls(throttle=1.0), 10)
+    other = SimStatePages(SharedMemory(session.folder))
+    other.write_fields({"pause": 1})
+    assert link.read(session.now + 0.3).phase is Phase.PAUSED
+    other.close(remove=True)
+    assert link.read(session.now + 0.6).phase is Phase.LOST
+
+
+def test_of_two_drives_that_set_the_pace_the_slower_one_does(tmp_path):
+    """And when it ends, the other one's pace is back; in the end there is none."""
+    memory = SharedMemory(tmp_path)
+    quick, slow = SimStateWriter(memory, 0, False), SimStateWriter(memory, 1, False)
+    locks = [memory.acquire_lock(spec.controls_name(index)) for index in (0, 1)]
+    quick.apply_command(SimCommand(extra_sleep=0.007))
+    assert (quick.find_foreign_step_time(0.003), slow.find_foreign_step_time(0.003)) == (0.0, pytest.approx(0.010))
+    slow.apply_command(SimCommand(extra_sleep=0.047))
+    assert (quick.find_foreign_step_time(0.003), slow.find_foreign_step_time(0.003)) == (pytest.approx(0.050), 0.0)
+    slow.reset_requests()
+    assert quick.read_state() == codec.SimState(extra_sleep_ms=7)
+    slow.apply_command(SimCommand(extra_sleep=0.047))
+    quick.reset_requests()
+    quick.close()
+    locks.pop(0).close()
+    assert slow.read_state() == codec.SimState(extra_sleep_ms=47), "that of a drive that goes on"
+    slow.reset_requests()
+    assert slow.read_state() == codec.SimState(), "nobody requests 7 ms any more"
+    slow.close()
+    locks.pop().close()
+
+
+def test_a_link_keeps_a_longer_step_of_another_program(session):
+    link = session.connect()
+    other = SimStatePages(SharedMemory(session.folder))
+    other.write_fields({"extra_sleep_ms": 50})
+    assert link.set_step_time(0.020) == pytest.approx(0.053, rel=1e-3)
+    assert link.set_step_time(0.100) == pytest.approx(0.100, rel=1e-2)
+    assert other.read_state().extra_sleep_ms == 97
+    assert link.set_step_time(0.020) == pytest.approx(0.020, rel=0.05)
+    link.close()
+    assert other.read_state().extra_sleep_ms == 50
+    other.close(remove=True)
