@@ -8,7 +8,7 @@ from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import live_view as module
 from trailbrake.dashboard.live_view import LiveView, replay_header
-from trailbrake.dashboard.options import PageOptions, WatchOptions
+from trailbrake.dashboard.options import PageAccess, PageOptions, WatchOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.driving.session.drive_session import drive
@@ -96,7 +96,7 @@ def test_a_lap_begins_the_page_s_clock_anew():
 def test_the_browser_opens_when_asked_and_its_absence_is_said(monkeypatch):
     opened, notes = [], Notes()
     monkeypatch.setattr(module.webbrowser, "open", lambda url: opened.append(url) or False)
-    with LiveView(notes, open_browser=True) as page:
+    with LiveView(notes, access=PageAccess(open=True)) as page:
         assert opened == [page.url]
     assert "no browser could be opened" in notes.said[-1]
 

@@ -11,6 +11,7 @@ from PIL import Image as Picture
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.dashboard.live_view import LiveView
+from trailbrake.dashboard.options import PageAccess
 from trailbrake.drivers.manual import Driver
 from trailbrake.driving.loop.drive_loop import CarLoop, LockstepPacer, run_loop
 from trailbrake.driving.loop.supervisor import Supervisor
@@ -18,7 +19,8 @@ from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
-from trailbrake.state import CarState, Image, OtherCar
+from trailbrake.state import CarState, Controls, Image, OtherCar
+from trailbrake.system.own_address import find_own_address
 from trailbrake.tracks.track_library import load_track
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(find() is None, reason="no Chromium here")]
@@ -238,3 +240,19 @@ def test_the_road_is_drawn_in_three_dimensions_or_the_map_remains(tab):
         tab.wait("sceneView.view.drawn > window.drawnBefore + 2", 60)
         tab.evaluate("chooseView('map')")
     assert tab.complaints == []
+
+
+def test_a_tablet_watches_and_a_wrong_token_is_one_line(browser, drive):
+    access = PageAccess(watch_host=find_own_address())
+    with LiveView(SilentListener(), access=access) as page:
+        page.start_view({"driver": "manual"}, drive[1], Painter(), None, None).tick(drive[1].state, Controls())
+        outer = page._server.outer_url
+        browser.open(outer)
+        browser.wait("live.frames > 3")
+        browser.wait("document.getElementById('status').textContent.endsWith('this device watches')")
+        assert browser.evaluate("getComputedStyle(document.getElementById('hands')).display") == "none"
+        assert browser.evaluate("getComputedStyle(document.getElementById('commands')).display") == "none"
+        browser.open(outer[:-2] + "/")
+        browser.wait("document.body.innerText.includes('with its token')")
+    known = ("403", "Cross-Origin-Opener-Policy")  # the refusal; a policy of encrypted pages alone
+    assert [c for c in browser.complaints if not any(word in c["text"] for word in known)] == []

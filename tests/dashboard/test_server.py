@@ -18,11 +18,13 @@ from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard import server as module
 from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.dashboard.options import PageAccess
 from trailbrake.dashboard.page_state import PageState
 from trailbrake.dashboard.server import PageServer
 from trailbrake.errors import SimulatorError
 from trailbrake.state import CarState, Controls, Image
 from trailbrake.system import steady_clock
+from trailbrake.system.own_address import find_own_address
 
 TIMEOUT = 20.0
 
@@ -34,12 +36,12 @@ class Driver:
 class Shown:
     """A board with a server and a tap; `tick` shows it one state."""
 
-    def __init__(self, by_hand=True):
+    def __init__(self, by_hand=True, **access):
         self.board = PageState(lambda: 0.0)  # no lease ends because this machine is slow
         self.driver = Driver()
         self.tap = LiveTap(steady_clock.now, None, self.driver)
         self.by_hand = by_hand
-        self.server = PageServer(self.board)
+        self.server = PageServer(self.board, access=PageAccess(**access))
 
     def begin(self):
         self.board.start_drive(self.tap, page_messages.build_header({"sim": "test"}, None, None, self.by_hand), {})
@@ -135,13 +137,13 @@ def test_nothing_else_is(shown):
 
 def test_it_answers_on_this_machine_only(shown):
     assert shown.server.url.startswith("http://127.0.0.1:")
-    assert shown.server._socket.getsockname()[0] == "127.0.0.1"
+    assert [opened.getsockname()[0] for opened in shown.server._sockets] == ["127.0.0.1"]
 
 
 def test_a_foreign_name_for_this_address_is_refused(shown):
     with pytest.raises(urllib.error.HTTPError) as caught:
         get(shown.server.url, Host="evil.example")
-    assert caught.value.code == 400
+    assert caught.value.code == 403
     caught.value.close()
 
 
@@ -150,6 +152,78 @@ def test_another_site_s_script_cannot_drive(shown):
         Page(shown.server.url, origin="http://evil.example")
     with Page(shown.server.url, origin=shown.server.url.rstrip("/")):
         pass
+
+
+@pytest.fixture(params=["", "own"])
+def opened(request, closing):
+    """A drive by hand that other devices see: at every address of this machine, or at one."""
+    made = Shown(watch_host=find_own_address() if request.param else "0.0.0.0")
+    made.begin()
+    made.tick(time=1.0)
+    yield made
+    closing.append(threading.Thread(target=made.server.close))
+    closing[-1].start()
+
+
+def refusal(url):
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        get(url)
+    with caught.value:
+        return caught.value.code, caught.value.read().decode()
+
+
+def test_another_device_needs_the_token(opened):
+    outer = opened.server.outer_url
+    base, token = outer.rstrip("/").rsplit("/", 1)
+    assert "127.0.0.1" not in base
+    for piece in ("", "live.css", "scene.json"):
+        assert get(outer + piece)[0]
+    for wrong in ("/", f"/{token[:-1]}x/", "//", f"/{token}x/", "/live.css", f"/x/{token}/"):
+        code, text = refusal(base + wrong)
+        assert (code, text.count("\n")) == (403, 1)
+        with pytest.raises(InvalidStatus):
+            Page(base + wrong)
+    get(opened.server.url)  # this machine's own page needs none
+
+
+def test_another_device_watches_only(opened):
+    with Page(opened.server.outer_url) as tablet, Page(opened.server.url) as own:
+        assert tablet.text("watches_only") is True
+        tablet.answer(0.0, wants=1.0, throttle=1.0)
+        tablet.socket.send('{"action": "pause", "values": [1]}')
+        assert "--watch-control" in tablet.text("refused")
+        assert opened.board.control_lease.newest_input() is None
+        own.answer(0.0, wants=1.0, throttle=0.5)
+        for seat in iter(lambda: own.text("seat"), "you"):
+            assert seat == "free"
+
+
+def test_with_control_the_first_device_drives_and_a_second_one_watches(closing):
+    shown = Shown(watch_host=find_own_address(), watch_control=True)
+    closing.append(threading.Thread(target=shown.server.close))
+    shown.begin()
+    shown.tick(time=1.0)
+    with Page(shown.server.outer_url) as first, Page(shown.server.outer_url) as second:
+        first.answer(0.0, wants=1.0, throttle=1.0)
+        for seat in iter(lambda: first.text("seat"), "you"):
+            assert seat == "free"
+        second.answer(0.0, wants=1.0, throttle=0.1)
+        for seat in iter(lambda: second.text("seat"), "another"):
+            assert seat == "free"
+        assert shown.board.control_lease.newest_input() == ManualInput(throttle=1.0)
+    closing[-1].start()
+
+
+def test_without_a_watch_host_no_token_opens_anything(shown):
+    assert shown.server.outer_url == ""
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        get(shown.server.url, Host=f"{find_own_address()}:80")
+    caught.value.close()
+
+
+def test_a_foreign_address_cannot_be_served():
+    with pytest.raises(SimulatorError, match=r"192\.0\.2\.1, port"):
+        PageServer(PageState(steady_clock.now), access=PageAccess(watch_host="192.0.2.1"))
 
 
 def test_a_page_hears_header_path_and_frames(shown):

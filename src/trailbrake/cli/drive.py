@@ -69,7 +69,7 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
         if page.watch:
             from trailbrake.dashboard.live_view import LiveView
 
-            with LiveView(show, page.watch_port, page.open) as watching:
+            with LiveView(show, page.watch_port, page) as watching:
                 summary = drive(spec.in_real_time(), listener=watching, view=watching)
         else:
             summary = drive(spec, listener=show, view=show if show.is_shown else None)

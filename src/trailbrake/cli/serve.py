@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.simulator_choice import choose_simulators, command_name
-from trailbrake.dashboard.options import ServePageOptions
+from trailbrake.dashboard.options import PageOptions
 from trailbrake.driving.options import WorldOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator
@@ -23,8 +23,8 @@ def _build_command(simulator: AnySimulator) -> Callable[..., int]:
         from trailbrake.driving.serve import serve_world
 
         world, options = world or WorldOptions(), options or simulator.serve_options()
-        page = page or ServePageOptions()
-        if not page.watch and page != ServePageOptions():
+        page = page or PageOptions()
+        if not page.watch and page != PageOptions():
             raise UsageError("flags of the live page without it", where="serve", hint="add --watch, or leave them out")
         with _open_page(page) as view:
             result = serve_world(simulator, world, options, page=view)
@@ -39,14 +39,14 @@ def _build_command(simulator: AnySimulator) -> Callable[..., int]:
 
     # The simulator's own flags come from its serve options; cyclopts reads them off the annotations.
     serve.__annotations__["world"] = Annotated[WorldOptions | None, Parameter(name="*")]
-    serve.__annotations__["page"] = Annotated[ServePageOptions | None, Parameter(name="*")]
+    serve.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*")]
     serve.__annotations__["options"] = Annotated[simulator.serve_options | None, Parameter(name="*")]
     serve.__doc__ = f"Serve the embedded world as {simulator.title}, for any client."
     return serve
 
 
 @contextmanager
-def _open_page(options: ServePageOptions) -> "Iterator[ServeView | None]":
+def _open_page(options: PageOptions) -> "Iterator[ServeView | None]":
     """Open the live page of a served world, where the options want one."""
     if not options.watch:
         yield None
@@ -54,7 +54,7 @@ def _open_page(options: ServePageOptions) -> "Iterator[ServeView | None]":
     from trailbrake.dashboard.live_view import LiveView
     from trailbrake.driving.session.progress import MessagePrinter
 
-    with LiveView(MessagePrinter(print_notice), options.watch_port, options.open) as view:
+    with LiveView(MessagePrinter(print_notice), options.watch_port, options) as view:
         yield view
 
 

@@ -1,5 +1,6 @@
 """`LiveView`: a drive with a live page, which receives the messages of the terminal too."""
 
+import sys
 import webbrowser
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
@@ -10,14 +11,16 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.live_tap import LiveTap
+from trailbrake.dashboard.options import OWN_PAGE, PageAccess
 from trailbrake.dashboard.page_messages import build_header, describe_edges, thin_points
 from trailbrake.dashboard.page_state import PageState
+from trailbrake.dashboard.qr_code import draw_qr_code
 from trailbrake.dashboard.replay_player import ReplayPlayer
 from trailbrake.dashboard.scene_data import describe_scene
 from trailbrake.dashboard.served_world import ServedWorldView, WorldRequests
 from trailbrake.dashboard.server import PageServer
 from trailbrake.driving.session.progress import ProgressListener
-from trailbrake.errors import TrailbrakeError
+from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recording_reader import Recording
@@ -41,26 +44,34 @@ class LiveView:
     Args:
         listener: receives everything as well.
         port: of the page, 0 for any free one.
-        open_browser: whether to open the page.
+        access: who sees the page.
 
     Attributes:
         url: where the page is.
         has_hands: True: a person can drive at the page.
 
     Raises:
-        SimulatorError: the port is taken.
+        UsageError: control for other devices, which the page is not served to.
+        SimulatorError: the port is taken, or there is no such address.
     """
 
     has_hands = True
 
-    def __init__(self, listener: ProgressListener, port: int = 0, open_browser: bool = False) -> None:
+    def __init__(self, listener: ProgressListener, port: int = 0, access: PageAccess = OWN_PAGE) -> None:
+        if access.watch_control and not access.watch_host:
+            raise UsageError("control for other devices, but no page", where="--watch-control", hint="add --watch-host")
         self._listener = listener
         self._state = PageState(steady_clock.now)
-        self._server = PageServer(self._state, port)
+        self._server = PageServer(self._state, port, access)
         self._tap: LiveTap | None = None
         self.url = self._server.url
         listener.show_message(f"the page is at {self.url}")
-        if open_browser and not webbrowser.open(self.url):
+        if self._server.outer_url:
+            rights = "control" if access.watch_control else "watch"
+            listener.show_message(f"on other devices, which may {rights}: {self._server.outer_url}")
+            for row in draw_qr_code(self._server.outer_url) if sys.stderr.isatty() else ():
+                listener.show_message(row)
+        if access.open and not webbrowser.open(self.url):
             listener.show_message("no browser could be opened: open that address in one")
 
     def __enter__(self) -> Self:

@@ -4,46 +4,47 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageOptions:
-    """The live page of a drive.
+class PageAccess:
+    """Who sees the live page.
 
     Attributes:
-        watch: show the drive as a page in a browser on this machine; the drive runs in real time. The keys of
-            `--driver manual` work there.
-        watch_port: the page's port; 0 = any free one.
+        watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each of them. They
+            need the printed address, which contains a token.
+        watch_control: other devices may also drive by hand, pause, replay and change gains; without it they only watch.
         open: open the page in the browser.
+    """
+
+    watch_host: str = ""
+    watch_control: bool = False
+    open: bool = False
+
+
+OWN_PAGE = PageAccess()  # for this machine alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions(PageAccess):
+    """The live page of a drive or of a served world.
+
+    Attributes:
+        watch: show the first car as a live page in a browser; a drive runs in real time. The keys of `--driver manual`
+            work there.
+        watch_port: the page's port; 0 = any free one.
     """
 
     watch: bool = False
     watch_port: int = 0
-    open: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServePageOptions:
-    """The live page of a served world.
-
-    Attributes:
-        watch: show the first car of the world as a page in a browser on this machine, whichever program drives it.
-        watch_port: the page's port; 0 = any free one.
-        open: open the page in the browser.
-    """
-
-    watch: bool = False
-    watch_port: int = 0
-    open: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class WatchOptions:
+class WatchOptions(PageAccess):
     """What to watch.
 
     Attributes:
         sim: whose wire.
         track: the road to draw: a track's name or file; without one the page shows where the car has been.
-        port: of the page on this machine; 0 = any free one.
+        port: of the page; 0 = any free one.
         seconds: of wall time; 0 = until stopped.
-        open: open the page in the browser.
         camera: window:TITLE shows the game's window on the page too, as `drive --camera` takes it.
         signals: names of docs/signals.md to show too, or patterns as `forza.*`; `all` for every signal.
     """
@@ -52,23 +53,16 @@ class WatchOptions:
     track: str = ""
     port: int = 8765
     seconds: float = 0.0
-    open: bool = False
     camera: str = ""
     signals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplayPageOptions:
+class ReplayPageOptions(PageOptions):
     """A recording on the live page.
 
     Attributes:
-        watch: show the recording as a page in a browser on this machine.
-        watch_port: the page's port; 0 = any free one.
-        open: open the page in the browser.
         seconds: of wall time; 0 = until stopped.
     """
 
-    watch: bool = False
-    watch_port: int = 0
-    open: bool = False
     seconds: float = 0.0

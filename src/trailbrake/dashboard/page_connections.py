@@ -1,12 +1,16 @@
-"""The connections of the live page's server: how many, how long without a request, and which headers they get.
+"""The connections of the live page's server: from where, how many, how long without a request, with which headers.
 
 A program of this machine may open connections without end. Each costs the process a descriptor, and a drive without
 descriptors cannot write its recording.
 """
 
 import asyncio
+import secrets
+from ipaddress import ip_address
 from typing import Any
 
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -14,6 +18,9 @@ MAX_CONNECTIONS = 64  # without a page on them; the oldest goes first. A browser
 REQUEST_S = 5.0  # s that a connection may take for its first request
 MAX_PAGES = 32  # open at a time
 BACKLOG = 32  # connections that the system holds until the server accepts them, and that one turn of it accepts
+LOOPBACK = "127.0.0.1"
+OWN_NAMES = (LOOPBACK, "localhost")  # by which this machine's browsers call it
+REFUSAL = "trailbrake: no page of this drive at this address: open the one that the terminal shows, with its token\n"
 # The page loads only from this server, which uses no network, and no other page may show it in a frame.
 SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; connect-src 'self'; "
@@ -46,6 +53,35 @@ class SecurityHeaders:
             await send(message)
 
         await self._application(scope, receive, send_with_headers)
+
+
+class AccessGate:
+    """Admits to `application` pages of this machine, and those of other devices whose path begins with the token.
+
+    Own pages have a local address at both ends; a foreign name for this machine must not open the page. The scope of
+    an admitted request says "may_control".
+
+    Args:
+        application: what is shown.
+        token: "" admits this machine alone.
+        control: whether other devices may control, too.
+    """
+
+    def __init__(self, application: ASGIApp, token: str, control: bool) -> None:
+        self._application, self._token, self._control = application, token, control
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        connection = HTTPConnection(scope)
+        host = connection.headers.get("host", "").rpartition(":")[0] or connection.headers.get("host", "")
+        is_own = host in OWN_NAMES and connection.client is not None and ip_address(connection.client.host).is_loopback
+        first = scope["path"].split("/")[1]
+        if self._token and secrets.compare_digest(first.encode(), self._token.encode()):
+            scope = {**scope, "root_path": f"/{first}"}
+        elif not is_own:
+            await PlainTextResponse(REFUSAL, 403)(scope, receive, send)
+            return
+        await self._application({**scope, "may_control": is_own or self._control}, receive, send)
 
 
 class OpenConnections:

@@ -52,7 +52,7 @@ def replay_on_page(file: Path, options: ReplayPageOptions, say: Callable[[str], 
     road = find_recorded_road(recording)
     frames = RecordedFrames(recording, road)
     stopped = threading.Event()
-    with LiveView(MessagePrinter(say), options.watch_port, options.open) as page, handle_stop_signals(stopped.set):
+    with LiveView(MessagePrinter(say), options.watch_port, options) as page, handle_stop_signals(stopped.set):
         page.start_replay(recording, ReplayPlayer(frames, steady_clock.now, road), road)
         opened_s = steady_clock.now() - began
         if recording.truncated:

@@ -1,7 +1,8 @@
-"""The live page's server: on this machine only, in a thread of its own, each page at its own pace."""
+"""The live page's server: on this machine unless opened, in a thread of its own, each page at its own pace."""
 
 import asyncio
 import itertools
+import secrets
 import socket
 import threading
 import time
@@ -12,7 +13,6 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
@@ -20,19 +20,30 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.frame_source import FrameSource
-from trailbrake.dashboard.page_connections import BACKLOG, MAX_PAGES, LimitedProtocol, SecurityHeaders
+from trailbrake.dashboard.options import OWN_PAGE, PageAccess
+from trailbrake.dashboard.page_connections import (
+    BACKLOG,
+    LOOPBACK,
+    MAX_PAGES,
+    OWN_NAMES,
+    AccessGate,
+    LimitedProtocol,
+    SecurityHeaders,
+)
 from trailbrake.dashboard.page_requests import PageRequest, decode_request
 from trailbrake.dashboard.page_state import PageState
 from trailbrake.errors import SimulatorError, WireError, describe_os_error
 from trailbrake.pages.rendering import read_asset
 from trailbrake.state import DebugLine
+from trailbrake.system.own_address import find_own_address
 
 FRAME_RATE = 60.0  # Hz of frames, at most
 MAX_FRAMES_AHEAD = 3  # frames that may be on their way to a page; a slow page gets fewer frames
 UPDATE_INTERVAL = 1.0 / 30.0  # s between updates of the source
 DEBUG_INTERVAL = 3  # frames between a driver's debug pictures: they must be encoded first
-LISTEN_ADDRESS = "127.0.0.1"
-ALLOWED_HOSTS = (LISTEN_ADDRESS, "localhost")
+ANY_ADDRESS = "0.0.0.0"
+TOKEN_BYTES = 12  # random ones: 16 characters of an address
+WATCHES_ONLY = "this device only watches: --watch-control lets it do more"
 FAREWELL_S = 1.0  # s for sending the end to the pages
 JOIN_TIMEOUT_S = 5.0  # s for which close() waits for the thread
 WRONG_DATA, FOREIGN_ORIGIN, DRIVE_ENDED, TOO_MANY_PAGES = 1007, 1008, 1001, 1013  # close codes, RFC 6455 section 7.4.1
@@ -52,8 +63,8 @@ _ROUTES = {  # URL -> asset
 }
 
 
-def build_application(state: PageState) -> Starlette:
-    """Return the application that shows `state`."""
+def build_application(state: PageState, token: str = "", control: bool = False) -> Starlette:
+    """Return the application that shows `state`; `token` and `control` are those of `AccessGate`."""
     numbers = itertools.count(1)
 
     async def live(page: WebSocket) -> None:
@@ -75,8 +86,7 @@ def build_application(state: PageState) -> Starlette:
         return Response(state.scene, media_type="application/json")
 
     routes = [Route(url, _file_endpoint(asset), methods=["GET"]) for url, asset in _ROUTES.items()]
-    # A foreign host name for this address must not open the page either.
-    guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(ALLOWED_HOSTS))
+    guard = Middleware(AccessGate, token=token, control=control)
     routes_and_live = [*routes, Route("/scene.json", scene, methods=["GET"]), WebSocketRoute("/live", live)]
     return Starlette(routes=routes_and_live, middleware=[Middleware(SecurityHeaders), guard])
 
@@ -96,6 +106,7 @@ class _PageConnection:
 
     def __init__(self, websocket: WebSocket, state: PageState, number: int) -> None:
         self._websocket, self._state, self._number = websocket, state, number
+        self._may_control = bool(websocket.scope["may_control"])
         self._frames_sent = self._frames_seen = 0
         self._frames_skipped = 0
         self._texts_sent = 0  # of `PageState.texts`
@@ -132,19 +143,23 @@ class _PageConnection:
                 await self._websocket.close(WRONG_DATA)
                 return
             self._frames_seen = max(self._frames_seen, min(int(seen), self._frames_sent))
-            if manual_input is None or not self._state.is_driven_by_hand:
+            if manual_input is None or not (self._may_control and self._state.is_driven_by_hand):
                 self._state.control_lease.release_control(self._number)
             else:
                 self._state.control_lease.request_control(self._number, manual_input)
 
     def _execute_request(self, request: PageRequest) -> None:
-        if self._state.source is not None:
+        if not self._may_control:
+            self._refusal = WATCHES_ONLY
+        elif self._state.source is not None:
             self._refusal = self._state.source.execute_request(request) or self._refusal
 
     async def _send_updates(self) -> None:
         state, websocket = self._state, self._websocket
         loop = asyncio.get_running_loop()
         due = loop.time()
+        if not self._may_control:
+            await websocket.send_text(page_messages.encode_text("watches_only", True))
         while True:
             end_reason = state.end_reason  # read first: texts from before the end are sent still
             for message in self._pending_texts():
@@ -226,6 +241,20 @@ def _encode_debug_image(pixels: Any) -> bytes:
     return out.getvalue()
 
 
+def _listen(host: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.bind((host, port))
+        listening.listen(BACKLOG)  # from now on clients wait instead of being refused
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise SimulatorError(
+            "cannot serve the page", where=f"{host}, port {port}", expected="an address of this machine, a free port",
+            got=describe_os_error(error), hint="port 0 takes any free one",
+        ) from error  # fmt: skip
+    return listening
+
+
 def _ignore_system_limits(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     if not isinstance(context.get("exception"), OSError):
         loop.default_exception_handler(context)
@@ -237,29 +266,34 @@ class PageServer:
     Args:
         state: of the drive to show.
         port: 0 for any free one.
+        access: who sees it.
 
     Attributes:
-        url: where the page is.
+        url: where the page is, on this machine.
+        outer_url: where other devices find it, with a token; "" where it is not served to them.
 
     Raises:
-        SimulatorError: the port is taken.
+        SimulatorError: the port is taken, or the host is no address of this machine.
     """
 
-    def __init__(self, state: PageState, port: int = 0) -> None:
+    def __init__(self, state: PageState, port: int = 0, access: PageAccess = OWN_PAGE) -> None:
         self._state = state
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            self._socket.bind((LISTEN_ADDRESS, port))
-            self._socket.listen(BACKLOG)  # from now on clients wait instead of being refused
-        except (OSError, OverflowError) as error:
-            self._socket.close()
-            raise SimulatorError(
-                "cannot serve the page", where=f"port {port}", expected="a free port",
-                got=describe_os_error(error), hint="0 takes any free one",
-            ) from error  # fmt: skip
-        self.url = f"http://{LISTEN_ADDRESS}:{self._socket.getsockname()[1]}/"
+        host = access.watch_host
+        self._sockets = [_listen(ANY_ADDRESS if host == ANY_ADDRESS else LOOPBACK, port)]
+        port = self._sockets[0].getsockname()[1]
+        self.url, self.outer_url, token = f"http://{LOOPBACK}:{port}/", "", ""
+        if host:
+            try:
+                if host not in (ANY_ADDRESS, *OWN_NAMES):
+                    self._sockets.append(_listen(host, port))
+            except SimulatorError:
+                self._sockets[0].close()
+                raise
+            token = secrets.token_urlsafe(TOKEN_BYTES)
+            self.outer_url = f"http://{find_own_address() if host == ANY_ADDRESS else host}:{port}/{token}/"
         config = uvicorn.Config(
-            build_application(state), log_config=None, log_level="critical", access_log=False, lifespan="off",
+            build_application(state, token, access.watch_control),
+            log_config=None, log_level="critical", access_log=False, lifespan="off",
             http=LimitedProtocol, ws="websockets-sansio", ws_per_message_deflate=False, ws_max_size=1024,
             backlog=BACKLOG, timeout_graceful_shutdown=1,
         )  # fmt: skip
@@ -275,7 +309,7 @@ class PageServer:
         asyncio.get_running_loop().set_exception_handler(_ignore_system_limits)
         updates = asyncio.create_task(self._update_source())
         try:
-            await self._server.serve(sockets=[self._socket])
+            await self._server.serve(sockets=self._sockets)
         finally:
             updates.cancel()
 
@@ -293,4 +327,5 @@ class PageServer:
             time.sleep(0.5 / FRAME_RATE)
         self._server.should_exit = True
         self._thread.join(JOIN_TIMEOUT_S)
-        self._socket.close()
+        for listening in self._sockets:
+            listening.close()

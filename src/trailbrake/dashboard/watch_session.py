@@ -57,7 +57,7 @@ def watch_simulator(
     road = load_track(options.track).road if options.track else None
     seen, samples = -1, 0
     with (
-        LiveView(listener, options.port, options.open) as page,
+        LiveView(listener, options.port, options) as page,
         handle_stop_signals(stop),
         open_connection(setup, lambda: stopped) as connection,
     ):

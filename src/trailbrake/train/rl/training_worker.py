@@ -10,7 +10,6 @@ machine; on a cluster keep them in a private network, as Ray's own.
 """
 
 import hashlib
-import socket
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from trailbrake.system.own_address import find_own_address
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
@@ -239,14 +239,7 @@ _worker: TrainingWorker | None = None
 def find_address(argument: bytes) -> bytes:
     """Return this machine's address on the way to an address and port, encoded; LOOPBACK where there is none."""
     host, port = msgspec.msgpack.decode(argument, type=tuple[str, int])
-    if not host:
-        return LOOPBACK.encode()
-    try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect((host, port))  # sends nothing
-            return str(probe.getsockname()[0]).encode()
-    except OSError:  # no way outside
-        return socket.gethostbyname(socket.gethostname()).encode()
+    return (find_own_address((host, port)) if host else LOOPBACK).encode()
 
 
 def open_store(argument: bytes) -> bytes:

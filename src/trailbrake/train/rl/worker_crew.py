@@ -10,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from trailbrake.errors import SimulatorError
+from trailbrake.system.own_address import OUTSIDE
 from trailbrake.tasks.worker_team import WorkerLostError, WorkerTeam
 from trailbrake.train.rl.iteration import IterationOutcome, join_outcomes
 from trailbrake.train.rl.options import RlOptions
@@ -27,7 +28,6 @@ from trailbrake.train.rl.training_worker import (
 )
 
 MOST_LOSSES = 3  # in one iteration
-_ANY_ADDRESS = ("192.0.2.1", 9)  # of documentation (RFC 5737): which of a machine's addresses leads outside
 
 
 class WorkerCrew:
@@ -82,7 +82,7 @@ class WorkerCrew:
 
     def _join_workers(self, learner: ReinforcementLearner) -> None:
         count, call_each = self._team.count, self._team.call_each
-        probe = msgspec.msgpack.encode(_ANY_ADDRESS if self._team.is_remote else ("", 0))
+        probe = msgspec.msgpack.encode(OUTSIDE if self._team.is_remote else ("", 0))
         hosts = [answer.decode() for answer in call_each(FIND_ADDRESS, [probe] * count)]
         places = [msgspec.msgpack.encode((rank, count, host)) for rank, host in enumerate(hosts)]
         port = msgspec.msgpack.decode(call_each(OPEN_STORE, places)[0], type=int)

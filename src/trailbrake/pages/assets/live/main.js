@@ -71,11 +71,14 @@ function drawWords() {
   const phase = ["driving", "paused", "the simulator is gone", "finished"][value("state", "phase")] || "driving";
   let words = phase, bad = phase === "the simulator is gone";
   if (live.over !== null) { words = live.over ? `the drive has ended: ${live.over}` : "the drive is over"; bad = live.over !== ""; }
+  else if (live.gone) { words = "another drive is there now: open the address that the terminal shows"; bad = true; }
   else if (!live.connected) { words = "no connection to the drive; trying again"; bad = true; }
   else if (!live.header) { words = live.log.length ? live.log[live.log.length - 1] : "the drive has not begun yet"; }
   else if (!live.frame) words = "waiting for the first sample";
   else if (live.header.replay) words = live.controls.replay && live.controls.replay.playing ? "replay" : "replay, paused";
   else if (silent > OLD) { words = `the simulator has been silent for ${silent.toFixed(1)} s`; bad = true; }
+  if (live.watchesOnly && live.over === null) words += ", this device watches";
+  document.body.classList.toggle("watches-only", live.watchesOnly);
   if (status.textContent !== words) status.textContent = words;
   status.classList.toggle("bad", bad);
   if (live.header) drawHands();

@@ -18,6 +18,8 @@ const live = {
   controls: {},    // what a page can request, and what is set
   corners: [],     // { lap, corners: [{ number, apex_m, slowest, time_s, lost_s }] } of each finished lap
   refused: "",     // why the last request was refused
+  watchesOnly: false,  // on another device without the right to control
+  gone: false,     // another drive is there now, with another token
   over: null,      // why the drive has ended; null while it goes on
   connected: false,
 };
@@ -54,6 +56,7 @@ function takeHeader(header) {
 }
 function takeText(message) {
   if (message.header) return takeHeader(message.header);
+  if (message.watches_only) live.watchesOnly = true;
   if (message.seat) live.seat = message.seat;
   if (message.lap) live.laps.push(message.lap);
   if (message.said) live.log.push(message.said);
@@ -79,18 +82,19 @@ function takeBytes(socket, buffer) {
   else heard.picture(kind === CAMERA ? "camera" : "debug", new Blob([new Uint8Array(buffer, DOUBLE)]));
 }
 function connect() {
-  const socket = new WebSocket(`ws://${location.host}/live`);
+  const socket = new WebSocket(`ws://${location.host}${location.pathname}live`);
   socket.binaryType = "arraybuffer";
   wire = socket;
   socket.onopen = () => {
-    Object.assign(live, { header: null, frame: null, laps: [], log: [], lines: [], corners: [], controls: {}, seat: "free", connected: true });
+    Object.assign(live, { header: null, frame: null, laps: [], log: [], lines: [], corners: [], controls: {}, seat: "free", connected: true, watchesOnly: false });
     heard.text();
   };
   socket.onmessage = (event) => {
     if (typeof event.data === "string") takeText(JSON.parse(event.data)); else takeBytes(socket, event.data);
   };
-  socket.onclose = () => {
+  socket.onclose = async () => {
     live.connected = false;
+    live.gone = await fetch("scene.json").then(({ status }) => status === 403, () => false);
     heard.text();
     if (live.over === null) setTimeout(connect, RETRY);
   };
