@@ -53,6 +53,7 @@ class Cart:
         self.counters = LinkCounters(lost=42)
         self.state = CarState(time=0.0, x=start[0], y=start[1], z=0.0, yaw=start[3], speed=0.0, gear=1)
         self.controls = None
+        self.rev_share = 0.5
         self.image = red_over_blue()
         self.stop = threading.Event()
 
@@ -70,6 +71,7 @@ class Cart:
             time=now, sequence=old.sequence + 1, x=old.x + speed * math.cos(yaw) * PERIOD,
             y=old.y + speed * math.sin(yaw) * PERIOD, z=0.0, yaw=yaw, speed=abs(speed), gear=old.gear, steer=0.0,
             throttle=0.0 if controls is None else controls.throttle, brake=0.0, lap_time=now, image=self.image,
+            engine_speed=700.0 * self.rev_share, max_engine_speed=700.0,
             others=[OtherCar(index=1, x=old.x + 20.0, y=old.y + 3.0, yaw=0.0)],
         )  # fmt: skip
         self.counters.received += 1
@@ -146,6 +148,22 @@ def test_it_shows_map_camera_clocks_and_health(tab, drive):
       return n; })()""")
     assert drawn > 2000, "no road on the map"
     assert tab.complaints == []
+
+
+def test_the_dash_comes_first_with_shift_light_and_pedals(tab, drive):
+    _, cart, _ = drive
+    for share, name in ((0.5, "shift"), (0.9, "shift near"), (0.98, "shift now")):
+        cart.rev_share = share
+        tab.wait(f"document.getElementById('shift').className === '{name}'")
+    assert tab.evaluate("document.getElementById('rpm').textContent") == "6551 rpm"
+    assert tab.evaluate("document.getElementById('tyres').hidden"), "nothing is known of the tyres"
+    assert not tab.evaluate("document.getElementById('health-box').open"), "counters are folded away"
+    top = "document.getElementById('dash').getBoundingClientRect().top"
+    assert tab.evaluate(f"{top} < document.querySelector('main').getBoundingClientRect().top")
+    tab.size(400, 850)
+    tab.wait("document.documentElement.scrollWidth <= 400")
+    assert tab.evaluate("document.getElementById('dash').getBoundingClientRect().bottom < 850"), "one look on a phone"
+    tab.size(1400, 1000)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

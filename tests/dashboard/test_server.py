@@ -119,7 +119,7 @@ def test_every_part_of_the_page_is_there_and_needs_no_network(shown):
     parts = [
         piece.split('"')[1] for piece in text.split() if piece.startswith(("src=", "href=")) and "data:" not in piece
     ]
-    assert len(parts) == 14
+    assert len(parts) == 15
     for part in parts:
         body, _ = get(shown.server.url + part)
         assert len(body) > 100

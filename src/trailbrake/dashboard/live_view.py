@@ -10,13 +10,14 @@ import numpy as np
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams
 from trailbrake.dashboard import page_messages
+from trailbrake.dashboard.frame_source import FrameSource
 from trailbrake.dashboard.live_tap import LiveTap
 from trailbrake.dashboard.options import OWN_PAGE, PageAccess
 from trailbrake.dashboard.page_messages import build_header, describe_edges, thin_points
 from trailbrake.dashboard.page_state import PageState
 from trailbrake.dashboard.qr_code import draw_qr_code
 from trailbrake.dashboard.replay_player import ReplayPlayer
-from trailbrake.dashboard.scene_data import describe_scene
+from trailbrake.dashboard.scene_data import Array, describe_scene
 from trailbrake.dashboard.served_world import ServedWorldView, WorldRequests
 from trailbrake.dashboard.server import PageServer
 from trailbrake.driving.session.progress import ProgressListener
@@ -143,10 +144,15 @@ class LiveView:
         if isinstance(self._listener, ShowsSamples):
             self._listener.show_samples(self._tap)
         header = page_messages.build_header(about, road, line, by_hand)
-        self._state.start_drive(
-            self._tap, header, describe_scene(road, None if line is None else line.table[:, :2], car)
-        )
+        self._start_source(self._tap, header, road, None if line is None else line.table[:, :2], car)
         return self._tap
+
+    def _start_source(
+        self, source: FrameSource, header: dict[str, Any], road: Road | None, line: Array | None,
+        car: CarParams | None,
+    ) -> None:  # fmt: skip
+        header["limiter_rpm"] = None if car is None else car.engine.limiter_rpm
+        self._state.start_drive(source, header, describe_scene(road, line, car))
 
     def attach_world(self, about: dict[str, Any], plant: Plant, cars: int) -> ServedWorldView:
         """Start to show a served world of so many cars; the page follows the first one."""
@@ -157,7 +163,7 @@ class LiveView:
         if road is None:
             edges = plant.road_outline()
             header["map"] = page_messages.describe_edges(edges.closed, edges.left, edges.right)
-        self._state.start_drive(tap, header, describe_scene(road, None, car))
+        self._start_source(tap, header, road, None, car)
         return ServedWorldView(requests, cars, tap, self.show_lap, self._log_request)
 
     def start_replay(self, recording: Recording, player: ReplayPlayer, road: Road | None) -> None:
@@ -165,8 +171,8 @@ class LiveView:
         plan, line = recording.plan, None
         if plan is not None and len(plan.x) > 1:
             line = np.column_stack([plan.x, plan.y])
-        scene = describe_scene(road, line, find_recorded_car(recording))
-        self._state.start_drive(player, replay_header(recording, player, road), scene)
+        header = replay_header(recording, player, road)
+        self._start_source(player, header, road, line, find_recorded_car(recording))
 
 
 def replay_header(recording: Recording, player: ReplayPlayer, road: Road | None) -> dict[str, Any]:

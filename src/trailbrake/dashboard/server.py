@@ -49,8 +49,8 @@ JOIN_TIMEOUT_S = 5.0  # s for which close() waits for the thread
 WRONG_DATA, FOREIGN_ORIGIN, DRIVE_ENDED, TOO_MANY_PAGES = 1007, 1008, 1001, 1013  # close codes, RFC 6455 section 7.4.1
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE_FILES = (
-    "live.css", "wire.js", "maps.js", "strips.js", "panels.js", "controls.js", "hands.js", "main.js", "scene.js",
-    "scene/main.js", "scene/road.js", "scene/cars.js", "scene/cameras.js",
+    "live.css", "wire.js", "maps.js", "dash.js", "strips.js", "panels.js", "controls.js", "hands.js", "main.js",
+    "scene.js", "scene/main.js", "scene/road.js", "scene/cars.js", "scene/cameras.js",
 )  # fmt: skip
 _SHARED_FILES = (
     "theme.css", "basics.js", "map.js", "vendor/uPlot.iife.min.js", "vendor/uPlot.min.css",

@@ -116,30 +116,13 @@ const outputs = ROWS.map(([name]) => {
   return [row, output];
 });
 function drawHealth() {
+  byId("health-box").classList.toggle("bad", ROWS.some(([, , bad]) => bad !== undefined && bad()));
   ROWS.forEach(([, text, bad], i) => {
     outputs[i][1].textContent = text();
     outputs[i][0].classList.toggle("bad", bad !== undefined && bad());
     outputs[i][0].hidden = Boolean(live.header.replay) && !OF_RECORDINGS.includes(ROWS[i][0]);
   });
 }
-function lapNumber(own) {
-  const place = value("health", "position");
-  if (!live.header.replay) return Number.isFinite(own) ? own : live.laps.length + 1;
-  const lap = live.laps.find(({ start, end }) => start <= place && place < end);
-  return lap ? lap.number : "-";
-}
-function drawNumbers() {
-  const speed = value("state", "speed"), gear = value("state", "gear"), lap = value("state", "lap"), time = value("health", "lap_clock");
-  byId("speed").textContent = Number.isFinite(speed) ? (speed * KMH).toFixed(0) : "-";
-  byId("gear").textContent = gear === -1 ? "R" : gear === 0 ? "N" : Number.isFinite(gear) ? gear : "-";
-  byId("lap-number").textContent = lapNumber(lap);
-  byId("lap-time").textContent = clock(Number.isFinite(time) ? time : null);
-  const delta = value("pace", "delta");
-  byId("delta-box").hidden = !Number.isFinite(delta) && !byId("delta").textContent.includes(".");
-  byId("delta").textContent = Number.isFinite(delta) ? `${delta < 0 ? "\u2212" : "+"}${Math.abs(delta).toFixed(3)}` : "-";
-  byId("delta").className = delta > 0 ? "lost" : "best";
-}
-
 const inner = (box) => Math.max(120, Math.floor(box.clientWidth - 16));
 function draw(at) {
   requestAnimationFrame(draw);
@@ -148,7 +131,7 @@ function draw(at) {
   drawScene(at);
   drawMap(inner(byId("map-box")));
   if (!byId("close-box").hidden || value("state", "x") === value("state", "x")) drawClose(inner(byId("close-box")));
-  drawNumbers();
+  drawDash();
   drawReplay();
   if (at - stripsAt >= STRIPS_EVERY) { stripsAt = at; drawStrips(); drawPanels(); }
   if (at - valuesAt >= VALUES_EVERY) { valuesAt = at; drawHealth(); drawValues(); drawWords(); }
