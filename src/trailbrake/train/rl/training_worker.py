@@ -10,6 +10,7 @@ machine; on a cluster keep them in a private network, as Ray's own.
 """
 
 import hashlib
+import socket
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
