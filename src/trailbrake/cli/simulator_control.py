@@ -1,5 +1,6 @@
 """`sim SIM ACTION`: pause a running simulator, restart it, put a car somewhere, change how fast time goes."""
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -54,95 +55,110 @@ def _control_tool(simulator: AnySimulator) -> "ControlTool[Any]":
     return load_part(simulator.tools["control"])
 
 
+def _pause() -> SimCommand:
+    """Stop the simulation's time."""
+    return SimCommand(pause=True)
+
+
+def _resume() -> SimCommand:
+    """Let the simulation's time go on, at its own pace."""
+    return SimCommand(pause=False, time_scale=1.0)
+
+
+def _restart() -> SimCommand:
+    """Begin the session anew."""
+    return SimCommand(restart=True)
+
+
+def _enter_pits() -> SimCommand:
+    """Put the car into the pits: repaired, refuelled, at rest."""
+    return SimCommand(to_pits=True)
+
+
+def _teleport(x: float, y: float, yaw: float, /, *, z: float = math.nan) -> SimCommand:
+    """Put the car somewhere, at rest.
+
+    Args:
+        x: m, our world.
+        y: m.
+        yaw: rad, counter-clockwise from x.
+        z: m; left out: the height of the ground there.
+    """
+    return SimCommand(teleport=Pose(x, y, z, yaw))
+
+
+def _scale_time(scale: float, /) -> SimCommand:
+    """Change how fast the simulation's time goes.
+
+    Args:
+        scale: 1 = real time, 2 = twice as fast.
+    """
+    return SimCommand(time_scale=scale)
+
+
+def _sleep(seconds: float, /) -> SimCommand:
+    """Let the simulator sleep after each of its steps, for a program that needs time to answer.
+
+    Args:
+        seconds: s of wall time, 0.255 at most; 0 = as it was.
+    """
+    return SimCommand(extra_sleep=seconds)
+
+
+def _choose_mguh_mode(mode: int, /) -> SimCommand:
+    """Choose the mode of the motor at the turbocharger.
+
+    Args:
+        mode: 0 to 255, as the simulator numbers its modes.
+    """
+    return SimCommand(mguh_mode=mode)
+
+
+def _make_switch(field: str, about: str) -> Callable[..., SimCommand]:
+    def switch(state: OnOff, /) -> SimCommand:
+        command = SimCommand()
+        setattr(command, field, state == "on")
+        return command
+
+    switch.__doc__ = about
+    return switch
+
+
+# (action, the field of SimCommand that the simulator has to accept, what makes the command)
+_ACTIONS: list[tuple[str, str, Callable[..., SimCommand]]] = [
+    ("sleep", "extra_sleep", _sleep),
+    *((field, field, _make_switch(field, about)) for field, about in _SWITCHES.items()),
+    ("mguh-mode", "mguh_mode", _choose_mguh_mode),
+    ("pause", "pause", _pause),
+    ("resume", "pause", _resume),
+    ("restart", "restart", _restart),
+    ("pits", "to_pits", _enter_pits),
+    ("teleport", "teleport", _teleport),
+    ("time-scale", "time_scale", _scale_time),
+]
+
+
+def _build_action(simulator: AnySimulator, make_command: Callable[..., SimCommand]) -> Callable[..., int]:
+    """Return the function of a sub-command: arguments of `make_command`, options of the simulator's tool, --json."""
+
+    def action(*words: Any, options: Any = None, json: bool = False, **named: Any) -> int:
+        return _send_command(simulator, make_command(*words, **named), options, json)
+
+    own, kind = inspect.signature(make_command), inspect.Parameter.KEYWORD_ONLY
+    tool_options: Any = _control_tool(simulator).options
+    added = {"options": Annotated[tool_options | None, Parameter(name="*")], "json": JsonFlag}
+    flags = [inspect.Parameter("options", kind, default=None), inspect.Parameter("json", kind, default=False)]
+    action.__signature__ = own.replace(parameters=[*own.parameters.values(), *flags])  # type: ignore[attr-defined]
+    action.__annotations__ = make_command.__annotations__ | added | {"return": int}
+    action.__doc__ = make_command.__doc__
+    return action
+
+
 def _build_actions(simulator: AnySimulator, command: str) -> App:
-    tool, accepts = _control_tool(simulator), simulator.accepts
-    app = App(name=command, help=(tool.options.__doc__ or "").splitlines()[0])
-
-    def add(name: str, needs: str, action: Callable[..., int]) -> None:
-        if needs in accepts:
-            action.__annotations__["options"] = Annotated[tool.options | None, Parameter(name="*")]
-            app.command(action, name=name)
-
-    def pause(*, options: Any = None, json: JsonFlag = False) -> int:
-        """Stop the simulation's time."""
-        return _send_command(simulator, SimCommand(pause=True), options, json)
-
-    def resume(*, options: Any = None, json: JsonFlag = False) -> int:
-        """Let the simulation's time go on, at its own pace."""
-        return _send_command(simulator, SimCommand(pause=False, time_scale=1.0), options, json)
-
-    def restart(*, options: Any = None, json: JsonFlag = False) -> int:
-        """Begin the session anew."""
-        return _send_command(simulator, SimCommand(restart=True), options, json)
-
-    def pits(*, options: Any = None, json: JsonFlag = False) -> int:
-        """Put the car into the pits: repaired, refuelled, at rest."""
-        return _send_command(simulator, SimCommand(to_pits=True), options, json)
-
-    def teleport(
-        x: float, y: float, yaw: float, /, *, z: float = math.nan, options: Any = None, json: JsonFlag = False
-    ) -> int:
-        """Put the car somewhere, at rest.
-
-        Args:
-            x: m, our world.
-            y: m.
-            yaw: rad, counter-clockwise from x.
-            z: m; left out: the height of the ground there.
-            options: which car.
-            json: as everywhere.
-        """
-        return _send_command(simulator, SimCommand(teleport=Pose(x, y, z, yaw)), options, json)
-
-    def time_scale(scale: float, /, *, options: Any = None, json: JsonFlag = False) -> int:
-        """Change how fast the simulation's time goes.
-
-        Args:
-            scale: 1 = real time, 2 = twice as fast.
-            options: which car.
-            json: as everywhere.
-        """
-        return _send_command(simulator, SimCommand(time_scale=scale), options, json)
-
-    def sleep(seconds: float, /, *, options: Any = None, json: JsonFlag = False) -> int:
-        """Let the simulator sleep after each of its steps, for a program that needs time to answer.
-
-        Args:
-            seconds: s of wall time, 0.255 at most; 0 = as it was.
-            options: which car.
-            json: as everywhere.
-        """
-        return _send_command(simulator, SimCommand(extra_sleep=seconds), options, json)
-
-    def make_switch(field: str, about: str) -> Callable[..., int]:
-        def switch(state: OnOff, /, *, options: Any = None, json: JsonFlag = False) -> int:
-            command = SimCommand()
-            setattr(command, field, state == "on")
-            return _send_command(simulator, command, options, json)
-
-        switch.__doc__ = about
-        return switch
-
-    def mguh_mode(mode: int, /, *, options: Any = None, json: JsonFlag = False) -> int:
-        """Choose the mode of the motor at the turbocharger.
-
-        Args:
-            mode: 0 to 255, as the simulator numbers its modes.
-            options: which car.
-            json: as everywhere.
-        """
-        return _send_command(simulator, SimCommand(mguh_mode=mode), options, json)
-
-    add("sleep", "extra_sleep", sleep)
-    for field, about in _SWITCHES.items():
-        add(field, field, make_switch(field, about))
-    add("mguh-mode", "mguh_mode", mguh_mode)
-    add("pause", "pause", pause)
-    add("resume", "pause", resume)
-    add("restart", "restart", restart)
-    add("pits", "to_pits", pits)
-    add("teleport", "teleport", teleport)
-    add("time-scale", "time_scale", time_scale)
+    app = App(name=command, help=(_control_tool(simulator).options.__doc__ or "").splitlines()[0])
+    for name, needs, make_command in _ACTIONS:
+        if needs in simulator.accepts:
+            app.command(_build_action(simulator, make_command), name=name)
     return app
 
 
