@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import struct
 from functools import cache
 from typing import Any
@@ -19,6 +20,7 @@ from trailbrake.sims.assetto import convert as assetto_convert
 from trailbrake.sims.assetto.signals import find_number, list_signals
 from trailbrake.sims.assetto.spec import LiveOptions as AssettoOptions
 from trailbrake.sims.assetto.wire import acpmf
+from trailbrake.sims.assetto.wire.player_sampler import state_from_pages
 from trailbrake.sims.assetto.wire.signal_reader import compile_numbers
 from trailbrake.sims.beamng import codec as beamng
 from trailbrake.sims.beamng import convert as beamng_convert
@@ -68,6 +70,14 @@ def split_pieces(data: bytes) -> list[bytes]:
     return pieces
 
 
+def check_finite(message: Any) -> Any:
+    """Return a decoded message; fail where one of its numbers is none."""
+    for value in message or ():
+        for number in value if isinstance(value, tuple) else (value,):
+            assert not isinstance(number, float) or math.isfinite(number), message
+    return message
+
+
 def run_assetto_controls(data: bytes) -> None:
     message = assetto.decode_controls(data)
     controls_row(assetto_convert.controls_from_wire(message, 1))
@@ -93,7 +103,9 @@ def run_classic_page(data: bytes) -> None:
     kind = data[0] % 3 if data else 0
     layout = (acpmf.PHYSICS_LAYOUT, acpmf.GRAPHICS_LAYOUT, acpmf.STATIC_LAYOUT)[kind]
     message: Any = layout.decode(data[1:])
-    if kind == 2:
+    if kind == 0:
+        state_row(state_from_pages(message, acpmf.Graphics()))
+    elif kind == 2:
         acpmf.track_id(message)
     elif kind == 1:
         acpmf.milliseconds_text(message.i_last_time)
@@ -194,6 +206,7 @@ def event_telemetry(link_class: Any, options: Any) -> Any:
         for number, line in enumerate(data.decode("utf-8", "replace").split("\n")[:8]):
             event = socketio.decode_event(socketio.EVENT + line)
             if event is not None:
+                check_finite(link._decode_telemetry(event.data))
                 state = link.observe_telemetry(event.data, 0.05 * number)
                 if state is not None:
                     state_row(state)
@@ -202,7 +215,7 @@ def event_telemetry(link_class: Any, options: Any) -> Any:
 
 
 def run_trend_steer(data: bytes) -> None:
-    controls_row(trend_convert.controls_from_wire(trend.decode_steer(_decode_json(data)), 1.0))
+    controls_row(trend_convert.controls_from_wire(check_finite(trend.decode_steer(_decode_json(data))), 1.0))
 
 
 def run_udacity_steers(data: bytes) -> None:
@@ -211,7 +224,8 @@ def run_udacity_steers(data: bytes) -> None:
         (udacity, udacity_convert), (udacity_pid, udacity_pid_convert), (udacity_mpc, udacity_mpc_convert)
     ):  # fmt: skip
         try:
-            controls_row(convert.controls_from_wire(codec.decode_steer(values), 1.0, 0.4))  # type: ignore[attr-defined]
+            message = check_finite(codec.decode_steer(values))  # type: ignore[attr-defined]
+            controls_row(convert.controls_from_wire(message, 1.0, 0.4))  # type: ignore[attr-defined]
         except WireError:
             continue
 
@@ -228,9 +242,9 @@ def run_donkeycar(data: bytes) -> None:
 
 def _read_donkeycar(kind: str, data: dict[str, Any]) -> None:
     if kind == donkeycar.TELEMETRY:
-        state_row(donkeycar_convert.state_from_wire(donkeycar.decode_telemetry(data), 2.0, None))
+        state_row(donkeycar_convert.state_from_wire(check_finite(donkeycar.decode_telemetry(data)), 2.0, None))
     elif kind == donkeycar.CONTROL:
-        controls_row(donkeycar_convert.controls_from_wire(donkeycar.decode_control(data), 1.0, 0.4))
+        controls_row(donkeycar_convert.controls_from_wire(check_finite(donkeycar.decode_control(data)), 1.0, 0.4))
     elif kind == donkeycar.CAM_CONFIG:
         donkeycar_convert.camera_from_wire(donkeycar.decode_cam_config(data))
     elif kind == donkeycar.SCENE_NAMES:

@@ -309,16 +309,6 @@ def test_events(text, event):
     assert session.rejected == (event is None)
 
 
-@given(st.text() | st.sampled_from("0123456").flatmap(lambda kind: st.text().map(lambda rest: kind + rest)))
-def test_any_text_is_taken(text):
-    for session in (agent(NEW), agent(OLD), simulator()):
-        session.pop_frames()
-        for now in (0.1, 1.0):
-            session.receive_frame(text, now)
-            session.check_timers(now)
-            assert all(isinstance(frame, str) for frame in session.pop_frames())
-
-
 @given(st.dictionaries(st.text(max_size=5), st.text(max_size=5)))
 def test_events_come_back(data):
     assert socketio.decode_event(socketio.encode_event("telemetry", data)) == SocketIoEvent("telemetry", data)

@@ -4,7 +4,6 @@ import ctypes
 import hashlib
 import json
 import math
-import random
 from pathlib import Path
 
 import pytest
@@ -189,36 +188,6 @@ def test_any_other_length_is_foreign(data):
 def test_the_lengths_are_the_page_s():
     assert codec.FORMATS == {232: "sled", 311: "dash", 323: "fh", 324: "fh", 331: "fm2023", 339: "fh", 340: "fh"}
     assert codec.LENGTHS == {"sled": 232, "dash": 311, "fh": 324, "fm2023": 331}
-
-
-def test_many_random_datagrams_of_any_length_never_crash():
-    rng = random.Random(1)
-    lengths = [*codec.FORMATS, 0, 1, 8, 231, 233, 312, 325, 1024, 65_507]
-    good = 0
-    for _ in range(20_000):
-        data = rng.randbytes(rng.choice(lengths[:-1]))
-        try:
-            good += codec.encode_packet(codec.decode_packet(data)) is not None
-        except WireError:
-            assert len(data) not in codec.FORMATS
-    assert good > 8000
-
-
-@pytest.mark.parametrize(
-    ("packet", "message"),
-    [
-        (Packet(Sled(is_race_on=2**31)), "is_race_on"),
-        (Packet(Sled(), dash=Dash(speed=1e39)), "speed"),
-        (Packet(Sled(), HorizonBlock(), Dash(steer=128)), "steer"),
-        (Packet(Sled(), HorizonBlock(car_group=-1), Dash()), "car_group"),
-        (Packet(Sled(), dash=Dash(), extra=MotorsportBlock(track_ordinal=1.5)), "track_ordinal"),
-        (Packet(Sled(), HorizonBlock()), "no format has these blocks together"),
-        (Packet(Sled(), dash=Dash(), tail=b"\0"), "no format has these blocks together"),
-    ],
-)
-def test_what_does_not_fit_is_named(packet, message):
-    with pytest.raises(WireError, match=message):
-        codec.encode_packet(packet)
 
 
 def test_a_packet_without_content_is_zeros():

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.sims.forza.recorder_settings import RecorderSettings, check_settings, load_settings
@@ -95,19 +93,3 @@ def test_flags_are_checked_like_the_file():
     assert check_settings(RecorderSettings()) == RecorderSettings()
     with pytest.raises(UsageError, match="record: format"):
         check_settings(RecorderSettings(format="xls"))
-
-
-@given(st.text(max_size=60))
-def test_any_text_is_settings_or_one_line(text):
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "any.yaml"
-        path.write_text(text, encoding="utf-8", errors="replace")
-        try:
-            load_settings(path)
-        except TrailbrakeError as error:
-            line = str(error)
-        else:
-            line = ""
-    assert "\n" not in line

@@ -4,8 +4,6 @@ import base64
 import json
 
 import pytest
-from helpers.json_messages import check_decoders, draw_data
-from hypothesis import given
 
 from trailbrake.errors import WireError
 from trailbrake.sims.trend import codec
@@ -74,14 +72,6 @@ def test_an_unreadable_key_is_named(key, value):
 )  # fmt: skip
 def test_commands_are_held_within_what_the_simulator_takes(angle, throttle, message):
     assert codec.decode_steer({"steering_angle": angle, "throttle": throttle}) == message
-
-
-KEYS = list(codec.encode_telemetry(AT_START))
-
-
-@given(draw_data(*KEYS))
-def test_any_data_is_a_message_or_a_wire_error(data):
-    check_decoders(data, codec.decode_telemetry, codec.decode_steer)
 
 
 FULL = TrendTelemetry(-12.34567, 0.25001, 0.5, 3.25, 61.0625, 4, 1, b"jpeg")

@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto.install.files import ui_json
@@ -84,28 +82,3 @@ def test_a_file_that_is_far_too_large(monkeypatch):
     monkeypatch.setattr(ui_json, "MAX_BYTES", 10)
     with pytest.raises(DataError, match="file too large"):
         ui_json.decode_car_ui(b"x" * 11)
-
-
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
-    max_leaves=8,
-)
-KEYS = ["name", "class", "tags", "specs", "powerCurve", "torqueCurve", "length", "pitboxes", "weight", "bhp"]
-
-
-@settings(max_examples=40)
-@given(st.dictionaries(st.sampled_from(KEYS), JUNK | st.dictionaries(st.sampled_from(KEYS), JUNK)))
-def test_any_json_object_is_read(values):
-    data = json.dumps(values).encode()
-    car = ui_json.decode_car_ui(data)
-    assert car.mass is None or 0.0 < car.mass < float("inf")
-
-
-@given(st.binary(max_size=100))
-def test_rubbish_is_refused_or_read(data):
-    try:
-        found = ui_json.decode_car_ui(data)
-    except DataError:
-        return
-    assert isinstance(found, ui_json.CarUi)
