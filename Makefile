@@ -17,7 +17,7 @@ imports:
 	$(PY) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 test:
-	$(PY) -m pytest -n 2
+	$(PY) -m pytest -n 3  # more than two cores: drives at the pace of real time mostly wait
 
 # Unit tests alone: no whole drives, no processes, a quarter of the random examples.
 quick:

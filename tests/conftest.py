@@ -60,9 +60,10 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests in one order, wherever a process has begun."""
+    """Put the tests in one order, wherever a process has begun: files of whole drives first, so that none is the last."""
     if _collects_all(config):
-        items.sort(key=lambda item: item.path.parts)
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: (item.path not in slow, item.path.parts))
 
 
 def pytest_collection() -> None:
