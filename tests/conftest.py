@@ -60,7 +60,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests in one order, wherever a process has begun: files of whole drives first, so that none is the last."""
+    """Put the tests in one order, wherever a process has begun; files of whole drives come first."""
     if _collects_all(config):
         slow = {item.path for item in items if item.get_closest_marker("slow")}
         items.sort(key=lambda item: (item.path not in slow, item.path.parts))

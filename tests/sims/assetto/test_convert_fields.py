@@ -69,7 +69,8 @@ def test_each_number_of_the_page_has_a_field_of_ours(name, sent, field, value):
 def test_a_sample_is_new_and_that_of_a_car_that_drives():
     s = state_of(LEVEL)
     assert (s.age, s.phase) == (0.0, Phase.DRIVING)
-    assert (s.abs_active, s.tc_active) == (0.0, 0.0)
+    assert (s.abs_active, s.tc_active, s.gear) == (0.0, 0.0, -1)
+    assert math.isnan(s.steer + s.best_lap_time)  # 0 ms: none yet
 
 
 @pytest.mark.parametrize("wheel", range(4))
