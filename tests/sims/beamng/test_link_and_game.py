@@ -73,7 +73,7 @@ def run_game(folder, timing, late, faults, seconds=60.0):
     """Return the game's statistics and the link's counters after so many s of virtual time."""
     port = LinkedPort(folder, timing, late)
     try:
-        game = CoupledGame(port, timing, faults, clock=port.clock, sleep=port.sleep)
+        game = CoupledGame(port, timing, faults)
         return game.run(seconds), port.link.counters
     finally:
         port.close()

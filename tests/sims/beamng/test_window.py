@@ -5,6 +5,7 @@ import math
 from collections import deque
 
 import pytest
+from helpers import beamng_game
 from helpers.beamng.virtual_time import Peer, counter, couple, echo, memory, not_a_number, restarting
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,8 +108,9 @@ def test_game_a_late_client_that_echoes_leaves_the_window_too_wide():
     assert max(tail) >= 3
 
 
-def test_game_period_of_a_float_of_32_bits_is_a_step_longer():
-    assert compute_timing(0.00050000002374873, 0.00001).send_skips == 1
+@pytest.mark.parametrize(("period", "skips"), [(0.00050000002374873, 1), (0.0007, 1), (0.0012, 2), (0.005, 9)])
+def test_a_period_is_whole_steps_rounded_up_a_float_of_32_bits_too(period, skips):
+    assert compute_timing(period, 0.00001).send_skips == beamng_game.GameWindow(period).send_skips == skips
 
 
 # ---- The same cases by the strict window ----------------------------------------------------------------
@@ -268,42 +270,7 @@ def test_worked_case_1_consumes_answer_k_in_step_k_plus_4():
     assert all(step == i + 4 for _, step, i in log.accepted)
 
 
-# ---- A second account of the game's algorithm, written as the page has it -------------------------------
-
-
-class Page:
-    """Section 6, line by line, on queues; `inbox` holds what has come, None stands for a time-out."""
-
-    def __init__(self, skips, unanswered):
-        self.skips, self.unanswered = skips, unanswered
-        self.sent, self.highest, self.since, self.next_id = 0, 0, 0, 0
-        self.out = []
-
-    def process(self, d):
-        if d <= self.highest:
-            return False
-        self.highest = d
-        return True
-
-    def send(self):
-        self.out.append(self.next_id)
-        self.next_id += 1
-        self.sent += 1
-        self.since = 0
-
-    def step(self, inbox):
-        if self.since < self.skips:
-            if inbox:
-                self.process(inbox.popleft())
-            self.since += 1
-        elif self.sent - self.highest < self.unanswered:
-            if inbox:
-                self.process(inbox.popleft())
-            self.send()
-        elif not inbox:
-            self.sent = self.highest = 0
-        elif self.process(inbox.popleft()) or self.highest == 0:
-            self.send()
+# ---- Whatever comes -------------------------------------------------------------------------------------
 
 
 IDS = st.one_of(st.integers(-2, 40).map(float), st.just(math.nan), st.floats(allow_nan=True, allow_infinity=True))
@@ -314,21 +281,19 @@ IDS = st.one_of(st.integers(-2, 40).map(float), st.just(math.nan), st.floats(all
     skips=st.integers(0, 3), unanswered=st.integers(0, 4),
     arrivals=st.lists(st.lists(IDS, max_size=2), min_size=1, max_size=60),
 )  # fmt: skip
-def test_the_game_s_window_is_the_page_s_algorithm(skips, unanswered, arrivals):
-    """Whatever comes, the same messages leave in the same steps."""
-    page, window = Page(skips, unanswered), game()
-    window._send_skips, window._unanswered = skips, unanswered
-    ours, theirs, sent = deque(), deque(), []
+def test_the_game_s_window_and_that_of_the_stub_are_one_algorithm(skips, unanswered, arrivals):
+    """Whatever comes, the same messages leave in the same steps: the stub is written from the page as well."""
+    stub, window = beamng_game.GameWindow(), game()
+    stub.send_skips, stub.unanswered = window._send_skips, window._unanswered = skips, unanswered
+    ours, theirs = deque(), deque()
     for arrived in arrivals:
         ours.extend(arrived)
         theirs.extend(arrived)
-        page.step(theirs)
+        expected = stub.step(theirs.popleft() if theirs else None)
         act = window.step()
         while act in (WindowAction.READ, WindowAction.WAIT):
             act = window.handle_reply(ours.popleft())[1] if ours else window.handle_no_reply()
-        if act is WindowAction.SEND:
-            sent.append(window.last_id)
-        assert sent == page.out
+        assert (window.last_id if act is WindowAction.SEND else None) == expected.send_id
         assert list(map(repr, ours)) == list(map(repr, theirs))
 
 
