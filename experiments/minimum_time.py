@@ -14,12 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from figures_page import RESULTS, ROOT, SHARED, write_details, write_section
-
-sys.path.insert(0, str(ROOT / "tests"))
-
 import numpy as np
-from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
+from figures_page import RESULTS, SHARED, write_details, write_section
+from published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import TrailbrakeError

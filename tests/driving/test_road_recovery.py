@@ -1,7 +1,7 @@
-"""Drivers come back onto the road from bad places, through real wires. `helpers/bad_poses.py` has many more places."""
+"""Drivers come back onto the road from bad places, through real wires; `experiments/bad_poses.py` has more places."""
 
 import pytest
-from helpers.bad_poses import BadPose, draw_poses, run_poses
+from bad_poses import BadPose, draw_poses, run_poses
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
 
-from helpers.published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
+from published_cars import RACECAR_MARGIN, RACECAR_STEP, racecar, solve_limebeer_lap
 
 from trailbrake.optimal.minimum_time import plan_minimum_time
 from trailbrake.optimal.replay import replay_solution

@@ -48,39 +48,6 @@ def test_yaw_is_zero_on_the_wire_when_facing_minus_y(yaw, on_wire):
     assert (m.velX, m.velY) == pytest.approx((10 * math.sin(m.yaw), -10 * math.cos(m.yaw)))
 
 
-def test_at_rest_the_wire_has_gravity_as_an_acceleration_downward():
-    m = wire()
-    assert (m.accX, m.accY, m.accZ) == (0.0, 0.0, -9.81)
-
-
-def test_accelerating_forward_is_negative_y_and_to_the_left_positive_x():
-    m = wire(acceleration_x=2.0, acceleration_y=3.0)
-    assert (m.accX, m.accY) == (3.0, -2.0)
-
-
-def test_steering_has_opposite_signs_and_the_wheel_is_in_degrees():
-    m = message_of(state(steering_wheel_angle=math.radians(90.0)), CAR, 0, LatchedCommand(steer=0.5))
-    assert (m.steering, m.steering_input) == (pytest.approx(90.0), -0.5)
-
-
-def test_the_rest_of_the_message():
-    wheels = [WheelState(angular_velocity=0.0, load=3000.0, drive_torque=10.0 * k, brake_torque=100.0 + k)
-              for k in range(4)]  # fmt: skip
-    m = wire(gear=-1, engine_speed=100.0 * math.pi, max_engine_speed=200.0 * math.pi, fuel=0.25, engine_load=0.75,
-             low_beam=1.0, right_signal=1.0, wheels=wheels)  # fmt: skip
-    assert (m.message_id, m.gear, m.reverse, m.rpm) == (5.0, -1.0, 1.0, pytest.approx(3000.0))
-    assert (m.maxrpm, m.fuel, m.engineLoad) == (pytest.approx(6000.0), 0.25, 0.75)
-    assert (m.lowbeam, m.highbeam, m.signal_L, m.signal_R) == (1.0, 0.0, 0.0, 1.0)
-    assert (m.wheelFR_propulsionTorque, m.wheelRR_brakingTorque) == (10.0, 103.0)
-    assert (m.altitude, m.posZ, m.wheelFL_downForce) == (3.0, 3.0, 3000.0)
-    back = read(m, 0.005)
-    assert (back.fuel, back.engine_load, back.low_beam, back.right_signal) == (0.25, 0.75, 1.0, 1.0)
-    assert back.max_engine_speed == pytest.approx(200.0 * math.pi)
-    assert [(wheel.drive_torque, wheel.brake_torque) for wheel in back.wheels] == [
-        (10.0 * k, 100.0 + k) for k in range(4)
-    ]
-
-
 WHEELS = ("FL", "FR", "RL", "RR")
 
 
