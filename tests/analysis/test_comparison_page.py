@@ -1,8 +1,10 @@
 import json
 import re
+from contextlib import closing
 
 import pytest
 from helpers.compared_drives import record_laps
+from helpers.browser import Browser, find
 from helpers.html_page import Page
 
 from trailbrake.analysis.comparison import DriveChoice, compare_drives
@@ -78,3 +80,21 @@ def test_a_recording_is_not_overwritten(comparison, tmp_path):
     with pytest.raises(UsageError, match="overwrite"):
         write_comparison(comparison, comparison.drives[0].recording.path)
     assert write_comparison(comparison, tmp_path / "deep" / "page.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find() is None, reason="no Chromium here")
+def test_on_a_phone_sentences_fit_and_a_tap_brings_the_charts(comparison, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(render_comparison(comparison), encoding="utf-8")
+    with closing(Browser(tmp_path / "browser")) as tab:
+        tab.size(400, 850)
+        tab.open(file.as_uri())
+        tab.wait("charts.length > 3")
+        cut = "[...document.querySelectorAll('.advice')].filter((e) => e.getBoundingClientRect().right > innerWidth).length"
+        assert tab.evaluate("document.querySelectorAll('.advice').length") > 1
+        assert tab.evaluate(cut) == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        tab.evaluate("document.querySelector('tr[data-corner]').click()")
+        tab.wait("Math.abs(document.getElementById('charts').getBoundingClientRect().top) < 100")
+        assert tab.complaints == []

@@ -1,3 +1,6 @@
+import sys
+from urllib.request import url2pathname
+
 import pytest
 from helpers.compared_drives import record_laps
 
@@ -20,6 +23,30 @@ def test_the_table_and_the_page(cli, drives):
     page = drives[0].with_name("fast_compare.html")
     assert lines[-1] == str(page)
     assert "fast against slow on stadium" in page.read_text(encoding="utf-8")
+
+
+def test_no_row_is_wider_than_a_terminal_of_80_columns(cli, drives, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    lines = cli("compare", *drives, "--no-page").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    first = next(i for i, line in enumerate(lines) if line.startswith("T"))
+    assert lines[first + 1].startswith("  "), "the sentence has rows of its own, below the figures"
+    assert lines[first + 1].split()[0].isalpha()
+
+
+def test_the_page_is_opened_on_request_alone(cli, drives, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    cli("compare", *drives)
+    assert opened == []
+    cli("compare", *drives, "--open")
+    assert [url2pathname(url.removeprefix("file://")) for url in opened] == [
+        str(drives[0].with_name("fast_compare.html").resolve())
+    ]
+    assert cli("compare", *drives, "--no-page", "--open").err == [
+        "trailbrake: no page was written that could be opened"
+    ]
 
 
 def test_json_without_a_page_and_a_lap_by_its_number(cli, drives, tmp_path):

@@ -33,6 +33,9 @@ SCRIPTS = (*report.SCRIPTS, "compare/main.js")
 _STEPPED = ("gear",)
 _HEADS = ("corner", "lost s", "what to change", "brake at m", "turn in m", "slowest km/h", "throttle m", "exit km/h")
 
+_FIGURES = (("brake_point", 1.0), ("turn_in", 1.0), ("min_speed", 1.0 / KMH), ("throttle_point", 1.0),
+            ("exit_speed", 1.0 / KMH))  # fmt: skip
+
 
 def write_comparison(comparison: Comparison, out: str | Path) -> Path:
     """Write the page to `out` and return where it is.
@@ -203,22 +206,21 @@ def _corner_row(loss: CornerLoss, index: int) -> str:
         f"<th scope='row'>{escape_html(loss.corner.name)}</th>",
         f"<td class='{kind}'>{f'{loss.lost_s:+.3f}' if math.isfinite(loss.lost_s) else '-'}</td>",
         f"<td class='advice'>{escape_html(loss.advice)}</td>",
-        _pair(mine.brake_point, best.brake_point, 1.0),
-        _pair(mine.turn_in, best.turn_in, 1.0),
-        _pair(mine.min_speed, best.min_speed, 1.0 / KMH),
-        _pair(mine.throttle_point, best.throttle_point, 1.0),
-        _pair(mine.exit_speed, best.exit_speed, 1.0 / KMH),
+        *(
+            _pair(head, getattr(mine, name), getattr(best, name), factor)
+            for head, (name, factor) in zip(_HEADS[3:], _FIGURES, strict=True)
+        ),
     ]
     return f"<tr data-index='{index}' data-corner='{loss.corner.number}' tabindex='0'>{''.join(cells)}</tr>"
 
 
-def _pair(mine: float, best: float, factor: float) -> str:
-    """Return a cell with a figure and its difference from the reference's."""
+def _pair(head: str, mine: float, best: float, factor: float) -> str:
+    """Return a cell with a figure and its difference from the reference's; a phone shows its column's head in it."""
     if not math.isfinite(mine):
-        return "<td>-</td>"
+        return f"<td data-head='{head}'>-</td>"
     difference = (mine - best) * factor
     text = f" ({difference:+.0f})" if math.isfinite(difference) and abs(difference) >= 0.5 else ""
-    return f"<td>{mine * factor:.0f}{text}</td>"
+    return f"<td data-head='{head}'>{mine * factor:.0f}{text}</td>"
 
 
 def _consistency_table(comparison: Comparison) -> str:

@@ -1,20 +1,27 @@
 """`compare`: laps of any recordings over distance, and what each corner costs."""
 
 import re
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_notice, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_notice
 from trailbrake.cli.recording_choice import find_recording
+from trailbrake.errors import replace_controls
 from trailbrake.units import KMH
 
 if TYPE_CHECKING:
-    from trailbrake.analysis.comparison import Comparison, DriveChoice
+    from collections.abc import Iterator, Sequence
+
+    from trailbrake.analysis.comparison import Comparison, CornerLoss, DriveChoice
 
 _LAP = re.compile(r"(.+)#(\d{1,6})")
 ROWS_SHOWN = 6  # corners of a lap on the terminal
+_HEADS = ("lost s", "brake m", "turn in m", "min km/h", "throttle m", "exit km/h")
 
 
 def compare(
@@ -24,6 +31,7 @@ def compare(
     out: Path | None = None,
     png: Path | None = None,
     page: bool = True,
+    open: OpenFlag = False,
     json: JsonFlag = False,
 ) -> None:
     """Compare laps: where time is lost, corner by corner, and what to change.
@@ -36,6 +44,7 @@ def compare(
         out: the page to write; default beside the first recording, as NAME_compare.html.
         png: also a picture to write; needs matplotlib.
         page: write the page.
+        open: open the page in the browser.
         json: print one JSON object on stdout.
     """
     from trailbrake.analysis.comparison import compare_drives
@@ -51,6 +60,7 @@ def compare(
         from trailbrake.analysis.comparison_plot import plot_comparison
 
         plot_comparison(comparison, png)
+    open_page(written, open)
     for note in comparison.notes:
         print_notice(f"trailbrake: {note}")
     if json:
@@ -92,17 +102,28 @@ def _print_comparison(comparison: "Comparison") -> None:
         if i == comparison.reference:
             continue
         losses = comparison.losses[i]
-        print_table(
-            f"{comparison.name_lap(i)}, {format_lap_time(lap.time_s)}: {lap.time_s - best.time_s:+.3f} s",
-            ["corner", "lost s", "what to change", "brake m", "turn in m", "slowest km/h", "throttle m", "exit km/h"],
-            [[loss.corner.name, _format_number(loss.lost_s, "+.3f"), loss.advice,
-              _format_number(loss.figures.brake_point, ".0f"),
-              _format_number(loss.figures.turn_in, ".0f"), _format_number(loss.figures.min_speed / KMH, ".0f"),
-              _format_number(loss.figures.throttle_point, ".0f"),
-              _format_number(loss.figures.exit_speed / KMH, ".0f")] for loss in losses[:ROWS_SHOWN]],
-        )  # fmt: skip
+        print(replace_controls(f"{comparison.name_lap(i)}, {format_lap_time(lap.time_s)}: "
+                               f"{lap.time_s - best.time_s:+.3f} s"))  # fmt: skip
+        print("\n".join(map(replace_controls, _list_corners(losses[:ROWS_SHOWN]))))
         if len(losses) > ROWS_SHOWN:
             print(f"and {len(losses) - ROWS_SHOWN} corners more that cost less")
+
+
+def _list_corners(losses: "Sequence[CornerLoss]") -> "Iterator[str]":
+    """Yield the figures of each corner in a row, and what to change in rows below it: no terminal is too narrow."""
+    name_width = max((len(loss.corner.name) for loss in losses), default=0)
+    width = max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else 10_000
+    yield f"{'corner':{name_width}}" + "".join(f"{head:>{len(head) + 2}}" for head in _HEADS)
+    for loss in losses:
+        mine = loss.figures
+        numbers = (
+            _format_number(loss.lost_s, "+.3f"), _format_number(mine.brake_point, ".0f"),
+            _format_number(mine.turn_in, ".0f"), _format_number(mine.min_speed / KMH, ".0f"),
+            _format_number(mine.throttle_point, ".0f"), _format_number(mine.exit_speed / KMH, ".0f"),
+        )  # fmt: skip
+        cells = (f"{text:>{len(head) + 2}}" for head, text in zip(_HEADS, numbers, strict=True))
+        yield f"{loss.corner.name:{name_width}}" + "".join(cells)
+        yield from textwrap.wrap(loss.advice, width - 1, initial_indent="  ", subsequent_indent="  ")
 
 
 def _format_number(value: float, form: str) -> str:

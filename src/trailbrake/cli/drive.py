@@ -4,12 +4,21 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from trailbrake.cli.drive_flags import DriveFlags, find_given
-from trailbrake.cli.output import JsonFlag, format_camera, format_lap_time, print_json, print_notice, print_table
+from trailbrake.cli.output import (
+    JsonFlag,
+    format_camera,
+    format_lap_time,
+    open_page,
+    print_json,
+    print_notice,
+    print_table,
+)
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator
@@ -59,7 +68,7 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
                          got=f"{flags.laps}, {flags.seconds:g}")  # fmt: skip
     if live is not None and not flags.live and live != simulator.live_options():
         raise UsageError("flags of a live simulator without one", where="drive", hint="add --live, or leave them out")
-    if not page.watch and page != PageOptions():
+    if not page.watch and replace(page, open=False) != PageOptions():
         raise UsageError("flags of the live page without it", where="drive", hint="add --watch, or leave them out")
     # stdout is for the answer: what a driver prints goes to stderr.
     spec = flags.make_spec(live)
@@ -73,6 +82,7 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
                 summary = drive(spec.in_real_time(), listener=watching, view=watching)
         else:
             summary = drive(spec, listener=show, view=show if show.is_shown else None)
+            open_page(summary["report"], page.open)
     # What has no goal, as a road without known laps, ends by an interrupt and no other way.
     endless = flags.laps == 0 or (summary["track"] is None and not flags.seconds)
     return report_drive(summary, is_endless=endless, json=json)

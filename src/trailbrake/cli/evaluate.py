@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 
@@ -16,6 +16,7 @@ def evaluate(
     *,
     options: Annotated[EvaluationOptions | None, Parameter(name="*")] = None,
     running: Annotated[EvaluationRunOptions | None, Parameter(name="*")] = None,
+    open: OpenFlag = False,
     json: JsonFlag = False,
 ) -> int:
     """Judge drivers: drive cars x tracks x drivers x seeds x conditions, and compare the laps; see docs/evaluate.md.
@@ -25,16 +26,18 @@ def evaluate(
             docs/suite-race-v1.md.
         options: what to judge.
         running: how.
+        open: open the page in the browser.
         json: print one JSON object on stdout.
     """
     if suite:
-        return _evaluate_suite(suite, options or EvaluationOptions(), running or EvaluationRunOptions(), json)
+        return _evaluate_suite(suite, options or EvaluationOptions(), running or EvaluationRunOptions(), open, json)
     from trailbrake.evaluate.evaluation import evaluate as run_evaluation
 
     with TaskProgress("evaluating", wanted=not json) as show:
         result = run_evaluation(
             options or EvaluationOptions(), running or EvaluationRunOptions(), show.show_message, show.show_share
         )
+    open_page(result["page"], open)
     if json:
         print_json(result)
     else:
@@ -42,12 +45,15 @@ def evaluate(
     return int(any(row["outcome"] == "error" for row in result["cells"]))
 
 
-def _evaluate_suite(name: str, options: EvaluationOptions, running: EvaluationRunOptions, json: bool) -> int:
+def _evaluate_suite(
+    name: str, options: EvaluationOptions, running: EvaluationRunOptions, open: bool, json: bool
+) -> int:
     from trailbrake.evaluate.evaluation import default_folder
     from trailbrake.evaluate.suite_evaluation import evaluate_suite, rank_suite_runs
 
     if running.board:
         result = rank_suite_runs(name, running.board, running.out or default_folder())
+        open_page(result["page"], open)
         if json:
             print_json(result)
         else:
@@ -55,6 +61,7 @@ def _evaluate_suite(name: str, options: EvaluationOptions, running: EvaluationRu
         return 0
     with TaskProgress("evaluating", wanted=not json) as show:
         result = evaluate_suite(name, options, running, show.show_message, show.show_share)
+    open_page(result["page"], open)
     if json:
         print_json(result)
     else:

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_table
 
 
 def leaderboard(
-    *, db: Path | None = None, season: str = "", day: str = "", html: Path | None = None, json: JsonFlag = False
-) -> None:
+    *, db: Path | None = None, season: str = "", day: str = "", html: Path | None = None, open: OpenFlag = False,
+    json: JsonFlag = False,
+) -> None:  # fmt: skip
     """Show a season's leaderboard.
 
     Args:
@@ -16,6 +17,7 @@ def leaderboard(
         season: which one; default: that of the newest day.
         day: only this day.
         html: write it as a page to this file.
+        open: open that page in the browser.
         json: print one JSON object on stdout.
     """
     from trailbrake.race import standings
@@ -28,6 +30,7 @@ def leaderboard(
         from trailbrake.race.leaderboard_page import write_page
 
         board["page"] = str(write_page(board, html))
+    open_page(board.get("page"), open)
     if json:
         print_json(board)
         return

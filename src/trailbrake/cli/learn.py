@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TerminalProgress
 from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.simulator import AnySimulator
@@ -15,14 +15,14 @@ def build_learn_app(simulator: AnySimulator) -> App:
     """Return the verb with its parts and the live flags of `simulator`."""
     made = App(name="learn", help="Learn a road and a car without a description, by driving them.")
 
-    def learn(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
-        _learn_both(simulator, options or LearnOptions(), live_doors, json=json)
+    def learn(*, options: Any = None, live_doors: Any = None, open: OpenFlag = False, json: JsonFlag = False) -> None:
+        open_page(_learn_both(simulator, options or LearnOptions(), live_doors, json=json), open)
 
     def track(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
         _learn_track(simulator, options or LearnOptions(), live_doors, json=json)
 
-    def car(*, options: Any = None, live_doors: Any = None, json: JsonFlag = False) -> None:
-        _learn_car(simulator, options or LearnCarOptions(), live_doors, json=json)
+    def car(*, options: Any = None, live_doors: Any = None, open: OpenFlag = False, json: JsonFlag = False) -> None:
+        open_page(_learn_car(simulator, options or LearnCarOptions(), live_doors, json=json), open)
 
     learn.__doc__ = "Map a road, learn the car on it, and drive laps with both; with a recording, only map its road."
     track.__doc__ = "Map a road by driving it slowly, and write a track file that `drive --track FILE` takes."
@@ -52,7 +52,7 @@ def _learn_track(simulator: AnySimulator, options: LearnOptions, live: object, *
         _print_track(result)
 
 
-def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> None:
+def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, *, json: bool) -> str:
     from trailbrake.learning.car_learning import learn_car_file
 
     with TerminalProgress("learning the car", wanted=not json) as show:
@@ -61,21 +61,24 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
         print_json(result)
     else:
         _print_car(result)
+    return str(result["report"])
 
 
-def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> None:
+def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> str:
     from trailbrake.learning.road_and_car import learn_road_and_car
 
     with TerminalProgress("learning", wanted=not json) as show:
         result = learn_road_and_car(simulator, options, live, show)
+    car = result.get("learned_car", {})
     if json:
         print_json(result)
-        return
+        return str(car.get("report", ""))
     _print_track(result)
-    if "learned_car" in result:
-        _print_car(result["learned_car"])
+    if car:
+        _print_car(car)
     if result.get("laps"):
         _print_laps(result["laps"])
+    return str(car.get("report", ""))
 
 
 def _print_track(result: dict[str, Any]) -> None:

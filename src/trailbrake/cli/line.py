@@ -5,17 +5,23 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, format_lap_time, print_json
+from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.optimal.options import LineOptions
 
 
-def line(*, options: Annotated[LineOptions | None, Parameter(name="*")] = None, json: JsonFlag = False) -> None:
+def line(
+    *,
+    options: Annotated[LineOptions | None, Parameter(name="*")] = None,
+    open: OpenFlag = False,
+    json: JsonFlag = False,
+) -> None:
     """Plan the minimum-time line of a track and a car: optimal control of path, speed and controls, offline."""
     from trailbrake.optimal.line_session import plan_line
 
     with TaskProgress("planning", wanted=not json):
         result = plan_line(options or LineOptions())
+    open_page(result.get("report"), open)
     if json:
         print_json(result)
         return

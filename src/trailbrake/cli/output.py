@@ -3,13 +3,16 @@
 import json
 import math
 import sys
+import webbrowser
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from trailbrake.errors import replace_controls
 
+OpenFlag = Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in the browser.")]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object on stdout.")]
 
 
@@ -32,6 +35,14 @@ def print_json(value: Any) -> None:
 def print_notice(text: str) -> None:
     """Print a line on stderr; names in it may come from files and games."""
     print(replace_controls(text), file=sys.stderr, flush=True)
+
+
+def open_page(page: str | Path | None, wanted: bool) -> None:
+    """Open a page in the browser, where that is wanted; say so where none was written, or no browser opens."""
+    if wanted and not page:
+        print_notice("trailbrake: no page was written that could be opened")
+    elif wanted and page and not webbrowser.open(Path(page).resolve().as_uri()):
+        print_notice("trailbrake: no browser could be opened: open that file in one")
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, has_ids: bool = False) -> None:

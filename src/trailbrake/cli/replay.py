@@ -3,13 +3,13 @@
 import contextlib
 import math
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, open_page, print_json, print_notice
 from trailbrake.cli.recording_choice import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.dashboard.options import ReplayPageOptions
@@ -62,7 +62,7 @@ def replay(
         if to or driver or out is not None:
             raise UsageError("one of --watch, --to and --driver", where="replay", expected="--watch alone")
         return _watch_recording(path, page, json)
-    if page != ReplayPageOptions():
+    if replace(page, open=False) != ReplayPageOptions():
         raise UsageError("flags of the live page without it", where="replay", hint="add --watch, or leave them out")
     if path.suffix == ".mcap":
         if to:
@@ -71,7 +71,7 @@ def replay(
             from trailbrake.driving.open_loop import OpenLoopOptions
 
             return _replay_open_loop(path, OpenLoopOptions(driver, config, gain, track, car, out), json)
-        return _write_player(path, out, json)
+        return _write_player(path, out, page.open, json)
     if driver or out is not None:
         raise UsageError("only a recording can be driven by or shown", where=str(path), expected="an .mcap file")
     if not to:
@@ -88,10 +88,11 @@ def _watch_recording(file: Path, page: ReplayPageOptions, json: bool) -> int:
     return 0
 
 
-def _write_player(path: Path, out: Path | None, json: bool) -> int:
+def _write_player(path: Path, out: Path | None, open: bool, json: bool) -> int:
     from trailbrake.analysis.report import write_report
 
     page = write_report(path, out)
+    open_page(page, open)
     if json:
         print_json({"recording": str(path), "page": str(page)})
     else:

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from trailbrake.cli.output import JsonFlag, print_json, print_notice
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
 from trailbrake.cli.recording_choice import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.errors import UsageError
 
 
-def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: JsonFlag = False) -> None:
+def report(
+    recording: str, *, out: Path | None = None, rate: float = 0.0, open: OpenFlag = False, json: JsonFlag = False
+) -> None:
     """Write the report of a recording: one HTML file that needs no network.
 
     Args:
@@ -17,6 +19,7 @@ def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: 
             stands for all its files. Or a recorded session of a simulator, such as a table of Forza packets.
         out: where to write; default beside the recording.
         rate: rows per second of a table without a column of time; 0 = 60.
+        open: open the report in the browser.
         json: print one JSON object on stdout.
     """
     from trailbrake.analysis.report import write_report
@@ -28,7 +31,7 @@ def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: 
         from trailbrake.driving.session_recording import report_session_file
 
         path = report_session_file(simulator, file, out, rate, print_notice)
-        _print_path(file, path, json)
+        _print_path(file, path, open, json)
         return
     if rate:
         raise UsageError("a recording has its own times", where="--rate", hint="it is for tables")
@@ -38,10 +41,11 @@ def report(recording: str, *, out: Path | None = None, rate: float = 0.0, json: 
         path = write_report(opened, out)
     if opened.truncated:
         print_notice(f"trailbrake: {file}: the recording was cut off; the report holds what is left")
-    _print_path(file, path, json)
+    _print_path(file, path, open, json)
 
 
-def _print_path(recording: Path, path: Path, json: bool) -> None:
+def _print_path(recording: Path, path: Path, open: bool, json: bool) -> None:
+    open_page(path, open)
     if json:
         print_json({"recording": str(recording), "report": str(path)})
     else:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from trailbrake.cli.output import JsonFlag, print_json, print_table
+from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_table
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.train.options import CloneOptions, CloneSweepOptions
 from trailbrake.train.rl.options import RlOptions
@@ -24,6 +24,7 @@ def clone(
     *folders: Path,
     options: Annotated[CloneOptions | None, Parameter(name="*")] = None,
     sweep: Annotated[CloneSweepOptions | None, Parameter(name="*")] = None,
+    open: OpenFlag = False,
     json: JsonFlag = False,
 ) -> int:
     """Learn to drive by pictures from recorded drives; `drive --driver policy:FILE` drives the policy.
@@ -32,6 +33,7 @@ def clone(
         folders: recordings (.mcap), folders with driving_log.csv, and folders with either in them.
         options: how.
         sweep: several policies with other seeds and settings.
+        open: open the report in the browser.
         json: print one JSON object on stdout.
     """
     from trailbrake.errors import UsageError
@@ -48,6 +50,7 @@ def clone(
                          hint="--sweep seed=0-7 learns eight")  # fmt: skip
     with TaskProgress("learning", wanted=not json) as show:
         result = learn(list(folders), options or CloneOptions(), show.show_message, show.show_share)
+    open_page(result["report"], open)
     if json:
         print_json(result)
     else:

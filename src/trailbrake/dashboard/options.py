@@ -11,7 +11,7 @@ class PageAccess:
         watch_host: serve the page to other devices too, at this address of this machine; 0.0.0.0: at each of them. They
             need the printed address, which contains a token.
         watch_control: other devices may also drive by hand, pause, replay and change gains; without it they only watch.
-        open: open the page in the browser.
+        open: open the page in the browser: the live page, or without `--watch` the one that is written.
     """
 
     watch_host: str = ""

@@ -7,6 +7,7 @@ function showCorner(row) {
   zoomTo(corner.start - room, corner.end + room);
   setCursor(Math.min(report.count - 1, Math.round(corner.apex / report.step)));
   moveCharts();
+  byId("charts").scrollIntoView({ behavior: "smooth" });
 }
 for (const row of document.querySelectorAll("tr[data-corner]")) {
   row.addEventListener("click", () => showCorner(row));

@@ -67,6 +67,7 @@ function drawReadout() {
   const i = view.cursor === null ? 0 : view.cursor;
   const columns = [
     ["km/h", (lap) => number(lap.speed, i, KMH, 1)],
+    ...(reference ? [["behind s", (lap) => number(delta(lap), i, 1, 3)]] : []),
     ["throttle %", (lap) => number(lap.throttle, i, 100, 0)],
     ["brake %", (lap) => number(lap.brake, i, 100, 0)],
     ["steer %", (lap) => number(lap.steer, i, 100, 1)],
@@ -74,7 +75,6 @@ function drawReadout() {
     ["off line m", (lap) => number(lap.error, i, 1, 2)],
     ["time s", (lap) => number(lap.time, i, 1, 3)],
   ];
-  if (reference) columns.push(["behind s", (lap) => number(delta(lap), i, 1, 3)]);
   const head = element("tr", {}, element("th", { textContent: `${(i * report.step).toFixed(0)} m` }));
   columns.forEach(([name]) => head.append(element("th", { textContent: name })));
   const body = element("tbody");
