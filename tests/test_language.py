@@ -16,7 +16,7 @@ MOST_CLASSES_WITH_TWO_MEANINGS = 0
 MOST_PRIVATE_WORDS = {"asked": 10, "told": 2, "somebody": 2, "whoever": 2, "nobody": 6}
 MOST_PROBES = 1  # hasattr and getattr where drives are made, in race, env and dashboard
 DRIVING = ("driving", "learning", "tuning", "reference")
-BY_COLUMN = ("learning/identification", "learning/car_plots")  # columns and numbers of a car, by their names
+BY_COLUMN = ("learning/identification", "learning/car_report")  # columns and numbers of a car, by their names
 MOST_ANY_IN_RUN = 4
 
 # Names that every simulator, driver or tool declares for itself: one meaning, several classes.

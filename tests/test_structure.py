@@ -50,9 +50,7 @@ TESTED_ELSEWHERE = {
     "observe/rewards.py": "observe/test_task_spec.py",
     "observe/parts.py": "observe/test_task_spec.py",
     "learning/identification/car_file_writer.py": "learning/test_car_learning.py",
-    "learning/identification/drive_table.py": "learning/test_car_learning.py",
     "learning/identification/learned_car.py": "learning/test_car_learning.py",
-    "learning/recorded_drive.py": "learning/test_road_mapping.py",
     "cars/section.py": "cars/test_car_library.py",
     "record/format.py": "record/test_recorder.py",  # declarations
     "event_sims/options.py": "event_sims/test_simulator.py",  # declarations

@@ -6,6 +6,8 @@ clients, steps a Plant and publishes the Plant's state.
 
 An optional ability is a protocol of its own: code that can use it tests `isinstance(part, HasCamera)` once, before a
 loop. Time is an argument (`now`, s, any steady clock); nothing here reads a clock.
+
+`LastResort`: bytes in shared memory that brake a car, or give a simulation its own pace back.
 """
 
 from collections import deque
@@ -20,8 +22,25 @@ from trailbrake.cars.params import CarParams
 from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, Signal, SimCommand
-from trailbrake.system.last_resort import LastResort
 from trailbrake.tracks.track import Track
+
+
+class LastResort(NamedTuple):
+    """What another process writes when the one that drove a car has died.
+
+    Attributes:
+        page: path of the page; on Windows the name of the mapping.
+        offset: where to write.
+        data: what.
+        restores: whether it ends what a client can request of the whole simulation, as a pause. It is written only if
+            the page has changed since the drive began; if there was one before, what that held is written.
+    """
+
+    page: str
+    offset: int
+    data: bytes
+    restores: bool = False
+
 
 # --- Driver
 

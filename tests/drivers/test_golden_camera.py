@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.goldens import find_differences
 
-from trailbrake.control.minicar import gap_finder, sign_memory, wall_avoidance
+from trailbrake.control.minicar import free_space, sign_memory, wall_avoidance
 from trailbrake.drivers.loading.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import wall_follow_seed
 from trailbrake.planning.course import UnmappedCourse
@@ -55,10 +55,10 @@ GAINS = [
     ("wall_follow", wall_avoidance, "AIM_LIMITS"),
     ("wall_follow", wall_avoidance, "CLEARANCE"),
     ("wall_follow", wall_avoidance, "HALF_FIELD_OF_VIEW"),
-    ("wall_follow", gap_finder, "DEEP_SHARE"),
+    ("wall_follow", free_space, "DEEP_SHARE"),
     ("lane_sign", wall_avoidance, "AIM_LIMITS"),
     ("lane_sign", wall_avoidance, "CLEARANCE"),
-    ("lane_sign", gap_finder, "PASSAGE_DEPTH"),
+    ("lane_sign", free_space, "PASSAGE_DEPTH"),
     ("lane_sign", sign_memory, "DECISION_DISTANCE"),
     ("wall_follow_seed", wall_follow_seed, "MAX_ANGLE"),
 ]

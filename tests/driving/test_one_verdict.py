@@ -10,7 +10,7 @@ from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, parse_spec, write_spec
 from trailbrake.evaluate.cell_drive import make_cell_goal
 from trailbrake.laps import LapTimer
-from trailbrake.learning.fault_monitor import make_stage_goal
+from trailbrake.learning.recorded_drive import make_stage_goal
 from trailbrake.learning.road_mapping import make_survey_goal
 from trailbrake.race.plan import RaceRules
 from trailbrake.state import CarState, Controls, WheelState

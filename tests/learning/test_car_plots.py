@@ -9,7 +9,7 @@ from helpers.known_drives import make_table, straight_drive
 from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.learning.car_plots import POINTS, make_car_plots
+from trailbrake.learning.car_report import POINTS, make_car_plots
 from trailbrake.learning.identification.braking import Braking
 from trailbrake.learning.identification.learned_value import identified
 from trailbrake.learning.identification.powertrain import find_powertrain

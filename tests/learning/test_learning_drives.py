@@ -5,10 +5,9 @@ from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import SimulatorError
 from trailbrake.learning import learning_drives
-from trailbrake.learning.fault_monitor import FaultMonitor, make_stage_goal
 from trailbrake.learning.learning_drives import LapStage, LearningProgress, drive_learned_laps
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep
-from trailbrake.learning.recorded_drive import DriveTarget, RecordedDrive
+from trailbrake.learning.recorded_drive import DriveTarget, FaultMonitor, RecordedDrive, make_stage_goal
 from trailbrake.sims.registry import find
 from trailbrake.tracks.track_library import load_track
 

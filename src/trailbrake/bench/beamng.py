@@ -12,7 +12,7 @@ from trailbrake.sims.beamng.spec import LiveOptions, ServeOptions
 from trailbrake.sims.beamng.timing import PHYSICS_STEP
 from trailbrake.state import CarState, Controls
 from trailbrake.system import steady_clock
-from trailbrake.system.interpreter_latency import low_latency_interpreter
+from trailbrake.system.realtime import low_latency_interpreter
 from trailbrake.tracks.track_library import load_track
 from trailbrake.world.plant import World
 

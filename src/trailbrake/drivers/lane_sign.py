@@ -1,16 +1,13 @@
 """Drives by lanes and signs: keeps to the road, reads the signs over it, and takes the branch that they show."""
 
-from trailbrake.control.minicar.geometry import LOCK
-from trailbrake.control.minicar.sign_memory import SignMemory
-from trailbrake.control.minicar.single_pedal import pedals_from_command
+from trailbrake.control.minicar.geometry import LOCK, pedals_from_command
+from trailbrake.control.minicar.sign_memory import SignMemory, WrongWayCounter
 from trailbrake.control.minicar.wall_avoidance import WallAvoider
-from trailbrake.control.minicar.wrong_way import WrongWayCounter
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 from trailbrake.vision.camera import Array, Pixels, fit_picture
 from trailbrake.vision.lanes import chevron_direction
-from trailbrake.vision.sign_backs import find_sign_backs
-from trailbrake.vision.signs import hangs_over_road, read_signs
+from trailbrake.vision.signs import find_sign_backs, hangs_over_road, read_signs
 from trailbrake.vision.walls import free_distance, obstacle_points
 
 

@@ -19,8 +19,7 @@ from trailbrake.laps import LapRecord, lap_summary
 from trailbrake.roles import ClientPaced, Described, Host, Plant, RaceHost, RoadPlant, TrafficHost, Wakeable
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
-from trailbrake.system.interpreter_latency import low_latency_interpreter
-from trailbrake.system.realtime import high_resolution_timers
+from trailbrake.system.realtime import high_resolution_timers, low_latency_interpreter
 from trailbrake.system.signals import CHILD_VARIABLE, handle_stop_signals
 
 RESYNC_AFTER_S = 0.015  # s behind at which real time gives up and starts counting from now

@@ -6,17 +6,23 @@ flight and every command is computed from the newest state; without an answer to
 
 Where no telemetry comes for a while the car still has the last command. Then the link sends stops without being
 requested, a few: each is a command, and brings a telemetry when the simulator goes on.
+
+`DeadTime`: how long a command takes from the state that it answers to its effect, on a wire that answers commands.
+
+The simulator sends one telemetry for each command, and at most two more when it has just called (protocol page
+formula-trend, section 1). So the newest telemetry shows the effect of the last command but two or of a newer one, and
+the time since that command is not less than the dead time. Counting works whatever is in flight.
 """
 
 import math
 import os
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.agent_door import MANUAL, STEER, TELEMETRY, UNREADABLE, AgentDoor
-from trailbrake.event_sims.dead_time import DeadTime
 from trailbrake.event_sims.one_pedal import OnePedal, PedalCar
 from trailbrake.event_sims.options import COMMAND_STEPS, STEP_S, ListenOptions, parse_origins
 from trailbrake.event_sims.telemetry_clock import TelemetryClock
@@ -33,6 +39,44 @@ STOP_INTERVAL_S = 0.1  # s between such stops, for the first second
 LATE_STOP_INTERVAL_S = 1.0  # s between later ones: each brings a telemetry when the simulator goes on
 LEAST_LIVE_DEAD_TIME_S = 0.2  # s from a state to the effect of its command that a stop allows for in a game
 REPEAT_INTERVAL_S = 0.02  # s that a telemetry repeated more than once waits for its answer: a physics step
+UNPROMPTED = 2  # telemetries that come without a command, at most
+UNKNOWN_S = 0.3  # s, before the first measurement
+LONGEST_S = 0.5  # s that are believed: a simulator that stops for a while is no slow wire
+FADING = 0.98  # of a measurement with each newer telemetry: the longest of about the last second counts
+MOST_IN_FLIGHT = 64
+
+
+class DeadTime:
+    """Measures the dead time of one link, in the simulator's time.
+
+    Attributes:
+        seconds: the longest of the newest measurements.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = UNKNOWN_S
+        self._commands: deque[float] = deque(maxlen=MOST_IN_FLIGHT)  # when each was sent whose effect is not seen yet
+        self._is_measured = False
+
+    def begin_call(self, commands: int, time: float) -> None:
+        """A simulator has called, and has been greeted with so many commands at `time`, s."""
+        self._commands.clear()
+        self._commands.extend([time] * (UNPROMPTED + commands))
+        self._is_measured = False
+
+    def note_command(self, time: float) -> None:
+        """A command is sent that answers the state of `time`, s."""
+        self._commands.append(time)
+
+    def note_telemetry(self, time: float) -> None:
+        """A telemetry has come: the state of `time`, s."""
+        if not self._commands:
+            return
+        passed = time - self._commands.popleft()
+        if not 0.0 < passed < LONGEST_S:  # a restart, or a stop
+            return
+        self.seconds = max(passed, FADING * self.seconds) if self._is_measured else passed
+        self._is_measured = True
 
 
 class TimedTelemetry(Protocol):

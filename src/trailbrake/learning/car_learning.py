@@ -20,7 +20,6 @@ from trailbrake.driving.spec import make_spec
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.drive_sources import read_drive
-from trailbrake.learning.fault_monitor import STUCK, FaultMonitor, make_stage_goal
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import DriveTable, join_tables
 from trailbrake.learning.identification.lap_fault import describe_fault
@@ -29,7 +28,7 @@ from trailbrake.learning.identification.planned_car import lower_plan, plan_car
 from trailbrake.learning.learning_drives import LAPS_BY, LapStage, LearningProgress, drive_learned_laps, record_step
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
 from trailbrake.learning.options import LearnCarOptions
-from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget
+from trailbrake.learning.recorded_drive import STUCK, DriveEnd, DriveTarget, FaultMonitor, make_stage_goal
 from trailbrake.learning.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
 from trailbrake.planning.course import Course
 from trailbrake.planning.line_cache import road_digest

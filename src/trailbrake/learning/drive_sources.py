@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from trailbrake.driving.session_recording import record_session
 from trailbrake.errors import DataError, UsageError
-from trailbrake.learning.identification.drive_table import DriveTable, WireFacts, make_table
-from trailbrake.learning.identification.road_bounds import RoadBounds
+from trailbrake.learning.identification.drive_table import DriveTable, RoadBounds, WireFacts, make_table
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims import registry

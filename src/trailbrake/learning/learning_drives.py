@@ -12,12 +12,11 @@ from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.drive_sources import read_drive
-from trailbrake.learning.fault_monitor import FaultMonitor
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.lap_fault import LapFault
 from trailbrake.learning.identification.planned_car import PlanReduction
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep
-from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
+from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, FaultMonitor, RecordedDrive, record_drive
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver
 from trailbrake.tracks.track import Track

@@ -1,5 +1,9 @@
-"""A drive that is only recorded, for the verbs that learn from it: no scoring, no report, a driver of the caller's."""
+"""A drive that is only recorded, for the verbs that learn from it: no scoring, no report, a driver of the caller's.
 
+`FaultMonitor`: follows laps with a learned car, and keeps the last seconds: how did they go wrong?
+"""
+
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -9,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from trailbrake.config import recordings_folder
-from trailbrake.driving.goals import Goal
+from trailbrake.driving.goals import Goal, NoHeadway, OffRoad, OnceAlong, Standstill, TimeUp
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED, CarWatch, NamedDriver, drive_cars
@@ -19,16 +23,28 @@ from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.spec import DriveSpec, write_spec
+from trailbrake.learning.identification.lap_fault import (
+    HISTORY_S,
+    FaultSample,
+    LapFault,
+    classify_fault,
+    measure_sideslip,
+)
 from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Driver
 from trailbrake.simulator import AnySimulator
+from trailbrake.state import CarState, Controls
 from trailbrake.state.signals import find_learning_signals
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tracks.road import Road
+
+USUAL_TO_REAR = 1.4  # m, from the centre of mass of a car to its rear axle
+SAMPLE_S = 0.02  # s between samples that are kept
+STUCK = Standstill().or_when(NoHeadway())
 
 
 class DriveTarget(NamedTuple):
@@ -129,3 +145,36 @@ def record_drive(
         outcome = drive_cars(setup, [NamedDriver(driver, spec.first.driver)], watch_cars, supervisor,
                              say=listener.show_message, breakable=breakable)  # fmt: skip
     return RecordedDrive(Path(recorders[0].path), outcome.loop.simulated_s, outcome.loop.reason)
+
+
+def make_stage_goal(rounds: float, seconds: float) -> Goal:
+    """Return what ends laps of learning: rounds of a circuit or once along a road, a fault, or s of simulator time."""
+    return OnceAlong(rounds).or_when(OffRoad(), STUCK, TimeUp(seconds))
+
+
+class FaultMonitor(RoadMonitor):
+    """A RoadMonitor that knows how the laps went wrong.
+
+    Args:
+        road: as the drivers know it.
+    """
+
+    def __init__(self, road: Road) -> None:
+        super().__init__(road)
+        self._samples: deque[FaultSample] = deque(maxlen=round(HISTORY_S / SAMPLE_S) + 1)
+
+    def tick(self, state: CarState, controls: Controls) -> None:
+        """Follow the car."""
+        super().tick(state, controls)
+        if self._samples and state.time - self._samples[-1].time < SAMPLE_S:
+            return
+        sideslip = measure_sideslip(state.velocity_x, state.velocity_y, state.yaw_rate, USUAL_TO_REAR)
+        self._samples.append(FaultSample(
+            state.time, state.speed, sideslip, state.acceleration_x, controls.throttle, controls.brake
+        ))  # fmt: skip
+
+    def find_fault(self) -> LapFault | None:
+        """Return how the drive went wrong; None where the car neither left the road nor got stuck."""
+        if OffRoad().judge(self) is not None:
+            return classify_fault(list(self._samples))
+        return None if STUCK.judge(self) is None else LapFault("standstill", 0.0)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from trailbrake.cars.car_library import parse_car
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError
-from trailbrake.learning.fault_monitor import FaultMonitor, make_stage_goal
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import join_tables
 from trailbrake.learning.identification.lap_fault import LapFault, describe_fault
@@ -20,7 +19,7 @@ from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
 from trailbrake.learning.identification.planned_car import lower_plan, plan_car
 from trailbrake.learning.learning_drives import LapStage, LearningProgress, drive_learned_laps
 from trailbrake.learning.learning_journal import LearningStep
-from trailbrake.learning.recorded_drive import DriveTarget
+from trailbrake.learning.recorded_drive import DriveTarget, FaultMonitor, make_stage_goal
 from trailbrake.tracks.track import Track
 
 LAP_MARGIN = 1.05  # laps of a drive: from rest to the start line, and round

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from trailbrake.errors import SimulatorError, UsageError, describe_os_error
 from trailbrake.race.entry_confinement import confine_program
-from trailbrake.race.plan import EntryLimits, RaceEntry, split_command
+from trailbrake.race.plan import EntryLimits, RaceEntry
+from trailbrake.race.schedule import split_command
 from trailbrake.system.processes import end_process_group, process_group_options
 
 ADDRESS = "127.0.0.1"

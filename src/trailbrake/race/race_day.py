@@ -23,9 +23,17 @@ from trailbrake.race import competitor_process, heat_supervisor, standings
 from trailbrake.race.entry_confinement import describe_confinement, is_foreign
 from trailbrake.race.heat_task import is_portable, run_heats_on_pool
 from trailbrake.race.options import DayRunOptions
-from trailbrake.race.plan import RaceDayPlan, RaceEntry, named_file, read_named_file, resolve_files, split_command
+from trailbrake.race.plan import RaceDayPlan, RaceEntry
 from trailbrake.race.result_store import ResultStore
-from trailbrake.race.schedule import Heat, fingerprint_heat, schedule_heats
+from trailbrake.race.schedule import (
+    Heat,
+    fingerprint_heat,
+    named_file,
+    read_named_file,
+    resolve_files,
+    schedule_heats,
+    split_command,
+)
 from trailbrake.record.file_names import safe_name
 from trailbrake.roles import RoadPlant
 from trailbrake.sims import registry

@@ -32,7 +32,7 @@ _HIDDEN = 0x08000000 | 0x00000200  # Windows: no console window, a process group
 _BEAT = struct.Struct("<Qd?")  # count of beats, speed in m/s, whether the drive is over
 
 
-Resort = tuple[str, int, bytes, bool]  # a last_resort.LastResort, which this program cannot import
+Resort = tuple[str, int, bytes, bool]  # a roles.LastResort, which this program cannot import
 Patch = tuple[str, int, bytes, bytes | None]  # page, offset, data; what was there before, if only a change is mended
 
 

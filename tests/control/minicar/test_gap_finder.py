@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.control.minicar.gap_finder import BranchChoice, choose_bearing
+from trailbrake.control.minicar.free_space import BranchChoice, choose_bearing
 
 BEARINGS = np.radians(np.arange(-40.0, 41.0, 1.0))
 

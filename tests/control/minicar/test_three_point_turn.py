@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from trailbrake.control.minicar.geometry import HALF_WIDTH, LOCK, NOSE, WHEELBASE
-from trailbrake.control.minicar.point_memory import dead_reckon
 from trailbrake.control.minicar.three_point_turn import MAX_SPEED, REQUIRED_TURN, ThreePointTurn
+from trailbrake.control.minicar.wall_avoidance import dead_reckon
 
 DT = 0.04
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import WireError
-from trailbrake.sims.beamng import signal_names
+from trailbrake.sims.beamng import signals
 from trailbrake.sims.beamng.signal_contract import HEADER, parse_contract
 from trailbrake.sims.beamng.signal_format import SignalListFormat
 from trailbrake.state import CarState, Controls, WheelState, WheelTorque
@@ -57,7 +57,7 @@ def test_the_vendor_s_example_byte_for_byte():
 
 
 def test_every_signal_there_and_back():
-    names = [*signal_names.SLOT_OF_SIGNAL, *signal_names.EXTRA_SIGNALS, "downforceRL"]
+    names = [*signals.SLOT_OF_SIGNAL, *signals.EXTRA_SIGNALS, "downforceRL"]
     layout = listed(*names)
     s = state()
     read = layout.state_from_message(layout.decode_state(sent(layout, s)), 0.0005, None)

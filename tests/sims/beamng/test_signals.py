@@ -13,7 +13,16 @@ from trailbrake.driving.stepping import connect
 from trailbrake.record.csv_export import export_csv
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.beamng.codec import StateMessage, decode_state_doubles
-from trailbrake.sims.beamng.signals import WIRE_SIGNALS, CouplingSignals, list_signals
+from trailbrake.sims.beamng.signals import (
+    SLOT_OF_SIGNAL,
+    WIRE_SIGNALS,
+    CouplingSignals,
+    find_command_target,
+    find_state_source,
+    find_wheel,
+    list_signals,
+    make_snake_name,
+)
 from trailbrake.sims.beamng.spec import LiveOptions
 from trailbrake.state import Controls
 from trailbrake.state.signals import match_signals
@@ -140,3 +149,38 @@ def test_a_driver_a_loop_a_recording_and_its_export_have_the_same_values(tmp_pat
             assert [sim.state.signals[name] for name in names] == [recorded[name][k] for name in names]
             braking = sim.state.time > 0.6
             sim.step(Controls(throttle=0.0 if braking else 0.8, brake=0.4 if braking else 0.0))
+
+
+@pytest.mark.parametrize(("name", "slot"), [
+    ("wheelSpeedFR", "wheelFR_wheelSpeed"), ("FRwheelSpeed", "wheelFR_wheelSpeed"),
+    ("RL_brakingTorque", "wheelRL_brakingTorque"), ("downforceRR", "wheelRR_downForce"),
+    ("wheelspeed", "wheelspeed"), ("engineLoad", "engineLoad"), ("gearIndex", "gear"), ("signal_L", "signal_L"),
+    ("throttleInput", "throttle_input"), ("parkingbrake", "parkingbrake"), ("vehicleYaw", "yaw"),
+    ("oiltemp", None), ("wheelAngleFL", None), ("mainEngine_outputAV1", None), ("imuMass", None),
+])  # fmt: skip
+def test_signals_of_the_simulator(name, slot):
+    assert find_state_source(name) == slot
+
+
+def test_every_slot_is_one_of_generation_1():
+    assert set(SLOT_OF_SIGNAL.values()) <= set(StateMessage._fields)
+
+
+@pytest.mark.parametrize(("name", "target"), [
+    ("throttle", "throttle"), ("parkingBrake", "parkingBrake"), ("frictionTorqueFL", "frictionTorqueFL"),
+    ("RRpropulsionTorque", "propulsionTorqueRR"), ("throttleInput", None), ("lightbar", None), ("wheelSpeedFL", None),
+])  # fmt: skip
+def test_signals_to_the_simulator(name, target):
+    assert find_command_target(name) == target
+
+
+def test_a_wheel_s_name_is_found_as_it_is_written():
+    assert find_wheel("wheelspeedfl", ("wheelSpeed",)) is None, "the game compares letters as they are"
+
+
+@pytest.mark.parametrize(("name", "snake"), [
+    ("vehicleYawRate", "vehicle_yaw_rate"), ("idealRADARVehicle1Distance", "ideal_radar_vehicle1_distance"),
+    ("signal_L", "signal_l"), ("FRwheelSpeed", "fr_wheel_speed"), ("oil temp", "oil_temp"), ("??", "signal"),
+])  # fmt: skip
+def test_names_in_lower_case(name, snake):
+    assert make_snake_name(name) == snake

@@ -3,13 +3,24 @@
 import math
 
 from trailbrake.sims.forza import codec
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
+from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.convert import state_from_wire
-from trailbrake.sims.forza.table_columns import DEFAULT_COLUMNS
-from trailbrake.sims.forza.table_fields import UnknownField, clear_fields, find_unknown_fields
+from trailbrake.sims.forza.table_fields import (
+    COLUMN_KEYS,
+    DEFAULT_COLUMNS,
+    UnknownField,
+    check_columns,
+    clear_fields,
+    find_unknown_fields,
+    format_wall_clock,
+    make_row_builder,
+)
 from trailbrake.sims.forza.tables import TableReader
 
 ARTICLE = ("norm_driving_line", "speed", "angular_velocity_x", "angular_velocity_y", "angular_velocity_z", "velocity_x",
            "velocity_y", "velocity_z")  # fmt: skip
+PACKET = Packet(Sled(1), HorizonBlock(22), Dash(), tail=b"\0")
 
 
 def read_states(tmp_path, keys, cells):
@@ -56,3 +67,21 @@ def test_speed_follows_from_the_velocity(tmp_path):
     assert UnknownField(None, "speed") in unknown
     state, _ = read_states(tmp_path, ["velocity_z"], [4.0])  # a sled
     assert state.speed == 4.0
+
+
+def test_our_own_columns():
+    row = make_row_builder(("packet_len", "recv_time_ns", "wall_clock", "car_group", "track_ordinal"))
+    cells = row(PACKET, 1_700_000_000_123_456_000, 324)
+    assert cells[:2] == [324, 1_700_000_000_123_456_000]
+    assert cells[2].endswith(".123456")
+    assert len(cells[2]) == len("2026-11-21 14:30:05.000123")
+    assert cells[3:] == [22, None]
+    assert format_wall_clock(0).endswith(".000000")
+
+
+def test_defaults_are_all_fields_in_packet_order():
+    assert [len(DEFAULT_COLUMNS[form]) for form in ("sled", "dash", "fh", "fm2023")] == [58, 85, 85, 90]
+    assert DEFAULT_COLUMNS["fh"][0] == "is_race_on"
+    assert DEFAULT_COLUMNS["fh"][58:61] == ("position_x", "position_y", "position_z")
+    assert len(COLUMN_KEYS) == 96
+    assert check_columns(COLUMN_KEYS, "") == COLUMN_KEYS

@@ -11,7 +11,7 @@ from trailbrake.errors import DataError
 from trailbrake.sims.forza import codec, tables
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.table_columns import (
+from trailbrake.sims.forza.table_fields import (
     DEFAULT_COLUMNS,
     make_row_builder,
 )

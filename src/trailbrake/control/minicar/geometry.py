@@ -19,3 +19,11 @@ class MinicarCommand(NamedTuple):
     wheel_angle: float
     pedal: float
     reverse: bool
+
+
+def pedals_from_command(command: MinicarCommand) -> tuple[float, float, float, int]:
+    """Return steer (share of lock, positive to the left), throttle, brake (0..1) and gear of a command."""
+    steer = command.wheel_angle / LOCK
+    if command.reverse:
+        return steer, -command.pedal, 0.0, -1
+    return steer, max(command.pedal, 0.0), max(-command.pedal, 0.0), 1

@@ -1,8 +1,12 @@
-"""The side that a sign over the road requires: read many times, weighted, and kept until its place is passed."""
+"""The side that a sign over the road requires: read many times, weighted, and kept until its place is passed.
+
+Detection of driving the wrong way, by arrows on the road and the backs of signs over it.
+"""
 
 import math
+from typing import Literal
 
-from trailbrake.control.minicar.gap_finder import ANY_BRANCH, BranchChoice, Side
+from trailbrake.control.minicar.free_space import ANY_BRANCH, BranchChoice, Side
 
 MAX_READING_DISTANCE = 3.5  # m: farther signs are too small to read reliably
 REQUIRED_EVIDENCE = 1.3  # evidence (sum of scores over distances) from which a side is chosen
@@ -13,6 +17,8 @@ HOLD_DISTANCE = {
     "fork": 2.6,
     "keep": 2.6,
 }  # m beyond the sign over which its side is kept
+READING_INTERVAL = 0.12  # m between readings: an arrow is in sight for some 0.7 m, a sign's back for 2 m or more
+REQUIRED_READINGS = 4  # readings of the wrong way, less those of the right way
 
 
 class SignMemory:
@@ -67,3 +73,28 @@ class SignMemory:
         if self._evidence[best] >= REQUIRED_EVIDENCE:
             self.side, self.last_sign = ("left" if best.endswith("_left") else "right"), best
             self._hold_remaining = self._sign_distance + HOLD_DISTANCE[best.rpartition("_")[0]]
+
+
+class WrongWayCounter:
+    """Counts readings of arrows and signs."""
+
+    def __init__(self) -> None:
+        self._way = 0.0
+        self._count = 0
+
+    def is_due(self, distance: float) -> bool:
+        """Account for `distance` (m) that the car has rolled; return whether a reading is due."""
+        self._way += distance
+        if self._way < READING_INTERVAL:
+            return False
+        self._way = 0.0
+        return True
+
+    def add_reading(self, arrows: Literal["forward", "backward", ""], backs: int) -> bool:
+        """Add one reading: the arrows' direction, and the number of signs' backs. Return whether the way is wrong."""
+        wrong = arrows == "backward" or (backs > 0 and arrows != "forward")
+        self._count = max(self._count + wrong - (arrows == "forward"), 0)
+        if self._count < REQUIRED_READINGS:
+            return False
+        self._count = 0
+        return True

@@ -4,6 +4,10 @@ Input: free ground; output: wheel angle and pedal. Frame: the middle of the rear
 
 At its speed limit the car can follow any bend, so the shortest way is the quickest: straight at the deepest point that
 a car of this width can reach, as a tight string would run round the corners.
+
+Points that it has seen recently are moved along by dead reckoning: a camera sees some 60 degrees ahead: a wall beside
+the car leaves the picture while the car can still touch it. Points are kept for a metre or two, over which the errors
+of wheel angle and speed stay small.
 """
 
 import math
@@ -12,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.minicar.free_space import (
+    ANY_BRANCH,
+    BranchChoice,
     arc_free_distances,
+    choose_bearing,
     distances_near_walls,
     nearest_by_bearing,
     straight_free_distances,
 )
-from trailbrake.control.minicar.gap_finder import ANY_BRANCH, BranchChoice, choose_bearing
 from trailbrake.control.minicar.geometry import HALF_WIDTH, LOCK, NOSE, STUCK_SPEED, WHEELBASE, MinicarCommand
-from trailbrake.control.minicar.point_memory import PointMemory, carry_points, dead_reckon
 from trailbrake.control.minicar.three_point_turn import ThreePointTurn
-
-Array = NDArray[np.float64]
 
 CLEARANCE = 0.06  # m to both sides of a planned way
 ARC_CLEARANCE = 0.025  # m to both sides of the arc that is driven now
@@ -55,6 +58,64 @@ CHECKED_ARC_DISTANCES = np.array([0.15, 0.4, 0.65, 0.9])  # m of arc at which th
 
 STUCK_TIME = 0.6  # s
 MAX_REVERSE_DISTANCE, MAX_REVERSE_TIME = 0.35, 2.0  # m, s: limits of one reversing manoeuvre
+Array = NDArray[np.float64]
+
+
+def dead_reckon(distance: float, wheel_angle: float, wheelbase: float) -> tuple[float, float, float]:
+    """Return the step (forward, left, turned; m and rad) of a car's rear axle that rolls `distance` m.
+
+    Kinematic bicycle model: it follows a circle of radius wheelbase / tan(wheel angle).
+    """
+    turned = distance * math.tan(wheel_angle) / wheelbase
+    if abs(turned) < 1e-9:
+        return distance, 0.0, turned
+    radius = distance / turned
+    return radius * math.sin(turned), radius * (1.0 - math.cos(turned)), turned
+
+
+def carry_points(points: Array, distance: float, wheel_angle: float, wheelbase: float) -> Array:
+    """Return points (n, 2) in the car's frame after it has rolled `distance` m, backwards where negative."""
+    forward, left, turned = dead_reckon(distance, wheel_angle, wheelbase)
+    c, s = math.cos(turned), math.sin(turned)
+    after: Array = (points - (forward, left)) @ np.array([[c, -s], [s, c]])
+    return after
+
+
+class PointMemory:
+    """The remembered points around the car.
+
+    Args:
+        way: m that the car rolls until a point is removed.
+        reach: m from the car beyond which points are not kept: distant ones are uncertain, and will be seen again.
+    """
+
+    def __init__(self, max_age_distance: float, max_radius: float) -> None:
+        self._max_age_distance, self._max_radius = max_age_distance, max_radius
+        self._points = np.empty((0, 2))
+        self._seen_at = np.empty(0)  # odometer when seen
+        self._odometer = 0.0
+
+    def advance(self, distance: float, wheel_angle: float, wheelbase: float) -> None:
+        """Move the points while the car rolls `distance` m, backwards where negative."""
+        self._odometer += abs(distance)
+        kept = self._odometer - self._seen_at <= self._max_age_distance
+        self._points = carry_points(self._points[kept], distance, wheel_angle, wheelbase)
+        self._seen_at = self._seen_at[kept]
+
+    def add_points(self, points: Array) -> None:
+        """Add points (n, 2) of the present picture."""
+        near = np.hypot(points[:, 0], points[:, 1]) <= self._max_radius
+        self._points = np.concatenate([self._points, points[near]])
+        self._seen_at = np.concatenate([self._seen_at, np.full(int(near.sum()), self._odometer)])
+
+    @property
+    def points(self) -> Array:
+        """All points, (n, 2), m."""
+        return self._points
+
+    def clear(self) -> None:
+        """Remove all points."""
+        self._points, self._seen_at = np.empty((0, 2)), np.empty(0)
 
 
 class WallAvoider:

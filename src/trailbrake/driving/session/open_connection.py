@@ -26,9 +26,8 @@ from trailbrake.errors import DataError, SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Host, Link, PacedLink, Plant, SignalSource
 from trailbrake.system import steady_clock
-from trailbrake.system.interpreter_latency import low_latency_interpreter
 from trailbrake.system.processes import process_group_options
-from trailbrake.system.realtime import high_resolution_timers
+from trailbrake.system.realtime import high_resolution_timers, low_latency_interpreter
 from trailbrake.system.signals import CHILD_VARIABLE
 
 HOST_EXIT = 5.0  # s that a host process may take to end after its input has ended

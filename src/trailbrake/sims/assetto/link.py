@@ -11,25 +11,22 @@ from dataclasses import replace
 
 from trailbrake.errors import SimulatorError
 from trailbrake.planning.course import Course
-from trailbrake.roles import LinkCounters
+from trailbrake.roles import LastResort, LinkCounters
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.draw import PlanDrawing
-from trailbrake.sims.assetto.install.ground_height import GroundHeight, find_ground_height
+from trailbrake.sims.assetto.install.lane_conversion import GroundHeight, find_ground_height
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.car_claim import CarClaim
 from trailbrake.sims.assetto.wire.car_sampler import CarSampler
 from trailbrake.sims.assetto.wire.car_settings import CarSettings
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session
-from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder
+from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
 from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
 from trailbrake.sims.assetto.wire.other_cars import OtherCarReader
-from trailbrake.sims.assetto.wire.paddle_shifter import PaddleShifter
 from trailbrake.sims.assetto.wire.signal_reader import PageSignalReader
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
-from trailbrake.sims.assetto.wire.teleporter import Teleporter
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
 from trailbrake.state.commands import MAX_EXTRA_SLEEP, MAX_TIME_SCALE, MIN_TIME_SCALE
-from trailbrake.system.last_resort import LastResort
 from trailbrake.transport.shm import SharedMemory
 
 _RECREATE_S = 5.0  # the game ignores a controls page that was made too early in its life: make it again (section 4.6)

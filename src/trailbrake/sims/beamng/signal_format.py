@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from trailbrake.cars.params import CarParams
-from trailbrake.sims.beamng import convert, signal_names
+from trailbrake.sims.beamng import convert, signals
 from trailbrake.sims.beamng.codec import (
     DOUBLE,
     NO_CUSTOM,
@@ -26,8 +26,7 @@ from trailbrake.sims.beamng.codec import (
 )
 from trailbrake.sims.beamng.convert import LatchedCommand
 from trailbrake.sims.beamng.signal_contract import SignalContract
-from trailbrake.sims.beamng.signal_names import TIMESTAMPS, TORQUE_KINDS, WHEELS
-from trailbrake.sims.beamng.signals import CouplingSignals
+from trailbrake.sims.beamng.signals import TIMESTAMPS, TORQUE_KINDS, WHEELS, CouplingSignals
 from trailbrake.sims.beamng.spec import FULL_BRAKE_TORQUE
 from trailbrake.state import CarState, Controls
 
@@ -42,7 +41,7 @@ class _CommandSlot(NamedTuple):
     """A double of a command message.
 
     Attributes:
-        target: the control that it sets, as `signal_names.find_command_target` names it; None for a free value.
+        target: the control that it sets, as `signals.find_command_target` names it; None for a free value.
         channel: how it acts on the signal, one of `signal_contract.CHANNELS`.
         free_value: its place among the free values, -1 if it is none.
         echo: place of the telemetry of the same torque in a state message, 0 if there is none.
@@ -76,7 +75,7 @@ class SignalListFormat:
         self._map_state()
         self._map_commands()
         self._outputs: dict[str, float] = {}  # host: newest output of each signal; `freeze` repeats it
-        self._pedals: dict[str, float] = dict.fromkeys(signal_names.PEDALS, 0.0)  # link: newest value of each pedal
+        self._pedals: dict[str, float] = dict.fromkeys(signals.PEDALS, 0.0)  # link: newest value of each pedal
         self._last_message: Doubles = (0.0,) * self.state_doubles
         self._reader = CouplingSignals((), self._state_signals)
 
@@ -88,7 +87,7 @@ class SignalListFormat:
         self._clock = 0  # where a message has the simulator's time; 0: nowhere
         free = []
         for position, signal in enumerate(self._state_signals, 1):
-            source = signal_names.find_state_source(signal.name)
+            source = signals.find_state_source(signal.name)
             self._sources.append(fields.index(source) if isinstance(source, str) else source)
             if source is None:
                 free.append(position)
@@ -115,7 +114,7 @@ class SignalListFormat:
         slots: list[_CommandSlot] = []
         names: list[str] = []
         for position, signal in enumerate(self._command_signals, 1):
-            target = signal_names.find_command_target(signal.name)
+            target = signals.find_command_target(signal.name)
             free_value, echo = -1, 0
             if target is not None:
                 self._channels.setdefault(target, {})[signal.channel] = position

@@ -1,23 +1,80 @@
-"""Which fields of CarState the columns of a table determine; the others are NaN or None in what is read from it.
+"""The columns of recorded tables, the cells of a packet's row, and the fields of CarState that the columns determine.
 
-A table's row is encoded as a packet, in which a field without a column is 0. Read as a state, that 0 would count as a
-measured value.
+The other fields are NaN or None in what is read from a table: a table's row is encoded as a packet, in which a field
+without a column is 0. Read as a state, that 0 would count as a measured value.
+
+Source: protocol page forza-data-out, sections 2 and 4. The columns of the game's fields have the names in `blocks`.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
+from trailbrake.errors import UsageError, suggest_names
 from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.convert import state_from_wire
-from trailbrake.sims.forza.table_columns import RECORDER_COLUMNS
 from trailbrake.state import CarState
 from trailbrake.state.tables import STATE_COLUMNS, state_row
 
 _PACKET_KEYS = {key for block in (Sled, HorizonBlock, Dash, MotorsportBlock) for key in block_fields(block)}
 _OF_THE_STREAM = frozenset({"time", "sequence", "age", "phase"})  # not from a packet's fields
+TableCell = int | float | str | None  # None: the packet's format does not have the field
+
+_FIELD_INDEX = {
+    key: (block, index)
+    for block, fields in enumerate((Sled._fields, HorizonBlock._fields, Dash._fields, MotorsportBlock._fields))
+    for index, key in enumerate(fields)
+}
+RECORDER_COLUMNS = ("packet_len", "recv_time_ns", "wall_clock")  # not sent by the game
+COLUMN_KEYS = (*_FIELD_INDEX, *RECORDER_COLUMNS)
+
+# The columns without a list of columns, in packet order. Tables of Horizon titles never have the Horizon block.
+DEFAULT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "sled": Sled._fields,
+    "dash": Sled._fields + Dash._fields,
+    "fh": Sled._fields + Dash._fields,
+    "fm2023": Sled._fields + Dash._fields + MotorsportBlock._fields,
+}
+
+
+def check_columns(keys: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return `keys`; UsageError with the nearest known names for the first unknown key."""
+    for key in keys:
+        if key not in COLUMN_KEYS:
+            raise UsageError(
+                "no such parameter", where=where, got=str(key), hint=suggest_names(str(key), list(COLUMN_KEYS))
+            )
+    return tuple(keys)
+
+
+def format_wall_clock(received_ns: int) -> str:
+    """Return the local time of `received_ns` (ns since 1970) in the form 2026-11-21 14:30:05.000123."""
+    return datetime.fromtimestamp(received_ns / 1e9).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def make_row_builder(keys: Sequence[str]) -> Callable[[Packet, int, int], list[TableCell]]:
+    """Return a function (packet, ns of its arrival since 1970, its length) -> cells in the order of `keys`."""
+
+    def make_cell_reader(key: str) -> Callable[[Packet, int, int], Any]:
+        if key == "packet_len":
+            return lambda packet, received_ns, length: length
+        if key == "recv_time_ns":
+            return lambda packet, received_ns, length: received_ns
+        if key == "wall_clock":
+            return lambda packet, received_ns, length: format_wall_clock(received_ns)
+        block, index = _FIELD_INDEX[key]
+
+        def read_field(packet: Packet, received_ns: int, length: int) -> Any:
+            values = packet[block]
+            return values[index] if values is not None else None
+
+        return read_field
+
+    readers = [make_cell_reader(key) for key in keys]
+    return lambda packet, received_ns, length: [read(packet, received_ns, length) for read in readers]
 
 
 class UnknownField(NamedTuple):

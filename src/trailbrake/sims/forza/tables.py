@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from trailbrake.errors import DataError, UsageError, describe_os_error
-from trailbrake.sims.forza import table_columns
+from trailbrake.sims.forza import table_fields
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import TAIL, Packet
-from trailbrake.sims.forza.table_columns import TableCell
+from trailbrake.sims.forza.table_fields import TableCell
 from trailbrake.user_files import decode_user_text, read_user_file
 
 _INTEGER_COLUMNS = {
@@ -105,7 +105,7 @@ class TableReader:
         if len(self.keys) > MAX_COLUMNS:
             raise DataError("too many columns", where=f"{path}:1", expected=f"{MAX_COLUMNS} at most",
                             got=str(len(self.keys)))  # fmt: skip
-        if not set(self.keys) & set(table_columns.DEFAULT_COLUMNS["fm2023"]):
+        if not set(self.keys) & set(table_fields.DEFAULT_COLUMNS["fm2023"]):
             raise DataError(
                 "no table of Forza packets", where=f"{path}:1", expected="a line of column names", got=head[:60]
             )

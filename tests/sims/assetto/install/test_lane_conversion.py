@@ -1,20 +1,26 @@
 """The game's line <-> our roads, by closed forms: a circle, a banked, climbing oval and a hill climb."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto.install import lane_conversion
 from trailbrake.sims.assetto.install.files.fast_lane import EXTRA, POINT, FastLane, decode_fast_lane, encode_fast_lane
+from trailbrake.sims.assetto.install.lane_conversion import find_ground_height
+from trailbrake.sims.assetto.install.served_files import write_files
+from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.tracks.road import Road, RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track
 
 RADIUS = 100.0
+STATIC = acpmf.Static(track="serpent_pass", car_model="gt3")
 
 
 def circle(n=400, *, left=4.0, right=7.0, bank=0.0, gap=0.0, sign=1.0):
@@ -260,3 +266,21 @@ def test_a_racing_line_is_written_with_its_distances_to_the_edges():
     assert lane.extras["radius"] == pytest.approx(98.0, rel=1e-4)
     # The surface leans to the left: two metres to the left it is lower.
     assert lane.points["place"][0][1] == pytest.approx(-inside * math.tan(0.15), abs=0.01)
+
+
+def test_the_height_is_that_of_the_nearest_point_of_the_line(tmp_path):
+    track = load_track("serpent_pass")
+    write_files(tmp_path, SimpleNamespace(track=track, cars=[load_car("gt3")]))
+    for s in (100.0, 1500.0, 3000.0):
+        x, y, z, _ = track.road.points(s, 1.0)[0].tolist()
+        found = find_ground_height(tmp_path, STATIC, x, y)
+        assert found.z == pytest.approx(z, abs=0.3)  # points 2 m apart, on a grade of 8 %
+        assert found.source.endswith("fast_lane.ai")
+    assert track.road.points(3000.0, 0.0)[0][2] > 100.0  # far from 0
+
+
+def test_without_the_game_its_file_or_its_session_there_is_none(tmp_path):
+    assert find_ground_height(tmp_path, STATIC, 0.0, 0.0) is None
+    assert find_ground_height(tmp_path, None, 0.0, 0.0) is None
+    write_files(tmp_path, SimpleNamespace(track=load_track("kartwerk"), cars=[load_car("kart")]))
+    assert find_ground_height(tmp_path, STATIC, 0.0, 0.0) is None

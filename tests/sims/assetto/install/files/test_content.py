@@ -1,5 +1,6 @@
 """The tree of files that a served world makes, read back by the readers of the real ones."""
 
+import io
 import json
 
 import numpy as np
@@ -9,8 +10,10 @@ from PIL import Image
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto.install import lane_conversion
-from trailbrake.sims.assetto.install.files import content, fast_lane, ini, map_ini, surfaces, ui_json
+from trailbrake.sims.assetto.install.files import content, fast_lane, ini, surfaces, ui_json
 from trailbrake.tracks.track_library import load_track
+
+PARAMETERS = content.MapParameters(1000.0, 800.5, 250.0, -100.0, 20.0, 2.0, 10.0)
 
 
 def test_a_tree_for_a_track_and_a_car(tmp_path):
@@ -46,7 +49,7 @@ def test_the_picture_shows_the_road_where_the_map_says(tmp_path, name):
     content.write_content(tmp_path, track, load_car("kart"), lane_conversion.lane_from_line(track))
     folder = content.track_folder(tmp_path, name)
     written = ini.parse_ini((folder / "data" / "map.ini").read_bytes())["PARAMETERS"]
-    parameters = map_ini.MapParameters(**{key.lower(): float(value) for key, value in written.items()})
+    parameters = content.MapParameters(**{key.lower(): float(value) for key, value in written.items()})
     with Image.open(folder / "map.png") as picture:
         pixels = np.asarray(picture)
     height, width, channels = pixels.shape
@@ -87,3 +90,61 @@ def test_what_cannot_be_written(tmp_path):
     track = load_track("hartmoor")
     with pytest.raises(SimulatorError, match=r"cannot write the game's files: .*; choose another --ac-root"):
         content.write_content(tmp_path, track, load_car("kart"), lane_conversion.lane_from_line(track))
+
+
+def strip(x0, x1, z0, z1):
+    """A straight road along z: its edges at x0 and x1."""
+    z = np.linspace(z0, z1, 11)
+    return np.column_stack([np.full(11, x0), z]), np.column_stack([np.full(11, x1), z])
+
+
+def opacity(strips):
+    parameters = content.fit_map(strips)
+    with Image.open(io.BytesIO(content.encode_map_png(parameters, strips))) as picture:
+        assert picture.mode == "RGBA"
+        return parameters, np.asarray(picture)[:, :, 3]
+
+
+def test_a_road_fills_its_pixels_within_the_margins():
+    parameters, alpha = opacity([strip(-50.0, -40.0, 1000.0, 3000.0)])
+    assert parameters.scale_factor == 2.0
+    assert (parameters.width, parameters.height) == (5.0, 1000.0)
+    assert parameters.to_pixel(-50.0, 1000.0) == (20.0, 20.0)
+    assert alpha.shape == (1040, 45)
+    assert np.all(alpha[20:1020, 20:25] == 255)
+    outside = np.ones_like(alpha, bool)
+    outside[18:1022, 19:26] = False  # a soft edge, and a round end, may reach a little further
+    assert np.all(alpha[outside] == 0)
+
+
+def test_a_narrow_road_is_seen():
+    _, alpha = opacity([strip(0.0, 4.0, 0.0, 20000.0)])  # a fifth of a pixel
+    assert 2 <= (alpha[500] > 0).sum() <= 4
+    assert alpha[500].max() == 255
+
+
+def test_all_roads_are_on_it():
+    parameters, alpha = opacity([strip(0.0, 10.0, 0.0, 500.0), strip(490.0, 500.0, 0.0, 500.0)])
+    for x, drawn in ((5.0, True), (250.0, False), (495.0, True)):
+        column, row = parameters.to_pixel(x, 250.0)
+        assert (alpha[int(row), int(column)] == 255) == drawn
+
+
+def test_a_place_without_extent_is_a_picture_still():
+    parameters, alpha = opacity([strip(3.0, 3.0, 7.0, 7.0)])
+    assert alpha.shape == (40, 40)
+    assert parameters.to_pixel(3.0, 7.0) == pytest.approx((20.0, 20.0))
+    assert alpha[20, 20] > 0
+
+
+def test_the_text_is_that_of_a_stock_file():
+    assert content.encode_map_ini(PARAMETERS) == (
+        b"[PARAMETERS]\r\nWIDTH=1000\r\nHEIGHT=800.5\r\nX_OFFSET=250\r\nZ_OFFSET=-100\r\nMARGIN=20\r\n"
+        b"SCALE_FACTOR=2\r\nDRAWING_SIZE=10\r\n"
+    )
+
+
+def test_pixels_of_points():
+    assert PARAMETERS.to_pixel(-250.0, 300.0) == (0.0, 100.0)
+    columns, rows = PARAMETERS.to_pixel(np.array([-250.0, 0.0]), np.array([300.0, 100.0]))
+    assert (columns.tolist(), rows.tolist()) == ([0.0, 125.0], [100.0, 0.0])

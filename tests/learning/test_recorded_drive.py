@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from trailbrake.learning.fault_monitor import FaultMonitor, make_stage_goal
+from trailbrake.learning.recorded_drive import FaultMonitor, make_stage_goal
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks.track_library import load_track
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trailbrake.learning.identification.road_bounds import HALF_CAR, RoadBounds, find_rows_on_road
+from trailbrake.learning.identification.drive_table import HALF_CAR, RoadBounds, find_rows_on_road
 
 
 def straight(left=4.0, right=3.0):
