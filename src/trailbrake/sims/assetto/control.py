@@ -13,7 +13,7 @@ from pathlib import Path
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.wire import acpmf
-from trailbrake.sims.assetto.wire.sim_state_pages import SimStatePages
+from trailbrake.sims.assetto.wire.sim_state_writer import SimStatePages
 from trailbrake.sims.assetto.wire.sim_state_writer import requested_fields as sim_state_fields
 from trailbrake.simulator_tools import ControlTool
 from trailbrake.state import Controls, SimCommand
