@@ -29,7 +29,7 @@ from figures_page import RESULTS, ROOT, SHARED, write_details, write_section
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import TrailbrakeError
 from trailbrake.evaluate.car_comparison import compare_cars, summarize_coverage
-from trailbrake.evaluate.cell_drive import drive_cell
+from trailbrake.evaluate.cell_task import drive_cell
 from trailbrake.evaluate.plan import Cell
 from trailbrake.learning.car_learning import learn_car_file
 from trailbrake.learning.drive_sources import read_drive

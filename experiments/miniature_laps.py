@@ -9,7 +9,7 @@ line repeats to the figure. A lap takes some 3 s.
 
 import sys
 
-from trailbrake.bench.miniature_rows import CountedDrive, drive_laps
+from trailbrake.bench.trend import CountedDrive, drive_laps
 from trailbrake.tracks.miniature.track_library import miniature_track_names
 
 HEAD = "| driver | track | look | laps, s | driven, m | best / ideal | contacts | stuck, s | wrong way, s | forks |"

@@ -20,7 +20,6 @@ TEXTS = sorted(
 MOST_LINES = 500
 # Modules without a test file of their own, and the test file that covers each.
 TESTED_ELSEWHERE = {
-    "bench/external_clients_rows.py": "bench/test_assetto.py",
     "cli/bench.py": "bench/test_drive.py",
     "cli/learn.py": "learning/test_road_mapping.py",
     "cli/pad_check.py": "driving/test_pad_check.py",
@@ -124,7 +123,7 @@ def test_links_in_the_documents_lead_somewhere():
 def test_files_of_users_are_opened_in_one_place():
     # Our own assets, files that we have written ourselves, and pages that both ends share are no files of users.
     own = {
-        "user_files.py", "bench/external_clients_rows.py", "bench/rows.py", "pages/rendering.py", "race/heat.py",
+        "user_files.py", "bench/assetto.py", "bench/rows.py", "pages/rendering.py", "race/heat.py",
         "race/competitor_process.py", "race/heat_supervisor.py", "drivers/loading/fmu_export.py",
         "transport/rendezvous.py", "race/entry_confinement.py",
         "system/confinement.py",  # the table of processes

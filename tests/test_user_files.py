@@ -13,7 +13,7 @@ import pytest
 from trailbrake import user_files
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.gains import read_gains
-from trailbrake.drivers.loading.policy_file import read_policy
+from trailbrake.drivers.loading.policy import read_policy
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.event_sims.recorder import _read_lines
 from trailbrake.race.plan import read_named_file, read_plan

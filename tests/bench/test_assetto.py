@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.bench import external_clients_rows
+from trailbrake.bench import assetto
 from trailbrake.bench.assetto import CRUISE, PidDriver, RoundTripWorld, decode_sequence, encode_sequence
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.course import Course
@@ -75,14 +75,14 @@ def page(packet_id, lap_ms, speed):
 
 def test_a_page_of_two_pieces_is_found():
     old, new = page(1000, 3003, 10.0), page(1001, 3006, 10.1)
-    _, first = external_clients_rows.check_page_copy(page(1, 3, 0.0), None)
-    assert external_clients_rows.check_page_copy(old, first)[0] == ""
-    assert external_clients_rows.check_page_copy(new, first)[0] == ""
-    assert external_clients_rows.check_page_copy(old[:4] + new[4:], first)[0] == "early"  # packet_id was still to come
+    _, first = assetto.check_page_copy(page(1, 3, 0.0), None)
+    assert assetto.check_page_copy(old, first)[0] == ""
+    assert assetto.check_page_copy(new, first)[0] == ""
+    assert assetto.check_page_copy(old[:4] + new[4:], first)[0] == "early"  # packet_id was still to come
     for cut in (60, 300):  # what a reader would see in the middle of a copy, from either end
-        assert external_clients_rows.check_page_copy(new[:cut] + old[cut:], first)[0] == "torn"
-    assert external_clients_rows.check_page_copy(old[:60] + new[60:], first)[0] == "torn"
-    assert external_clients_rows.check_page_copy(page(1000, 3009, 10.0), first)[0] == "torn"
+        assert assetto.check_page_copy(new[:cut] + old[cut:], first)[0] == "torn"
+    assert assetto.check_page_copy(old[:60] + new[60:], first)[0] == "torn"
+    assert assetto.check_page_copy(page(1000, 3009, 10.0), first)[0] == "torn"
 
 
 def test_the_stranger_takes_samples(tmp_path):
@@ -91,8 +91,8 @@ def test_the_stranger_takes_samples(tmp_path):
             self.what = what
 
     pipe = Pipe()
-    (tmp_path / f"{external_clients_rows._PREFIX}Car0.v0").write_bytes(page(5, 15, 1.0).ljust(4096, b"\0"))
+    (tmp_path / f"{assetto._PREFIX}Car0.v0").write_bytes(page(5, 15, 1.0).ljust(4096, b"\0"))
     began = time.perf_counter()
-    external_clients_rows._run_client(tmp_path, 0, 0.02, pipe)
+    assetto._run_client(tmp_path, 0, 0.02, pipe)
     assert time.perf_counter() - began >= 0.02
     assert pipe.what == (1, 0, 0, 0, 0)

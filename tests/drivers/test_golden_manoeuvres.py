@@ -14,7 +14,7 @@ from helpers.goldens import find_differences
 from helpers.manoeuvres import manoeuvre
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.control.vehicle import heading_control, speed_control
+from trailbrake.control.vehicle import lane_keeping, speed_control
 from trailbrake.drivers import double_lane_change
 from trailbrake.drivers.loading.driver_registry import builtin_driver_class
 from trailbrake.drivers.originals import expo_demos, stock_block
@@ -101,10 +101,10 @@ GAINS = [
     ("speed_hold", speed_control, "PEDAL_INTEGRAL_GAIN"),
     ("speed_hold_torque", speed_control, "TORQUE_GAIN"),
     ("speed_hold_torque", speed_control, "TORQUE_INTEGRAL_GAIN"),
-    ("heading_hold", heading_control, "PROPORTIONAL_GAIN"),
-    ("heading_hold", heading_control, "INTEGRAL_GAIN"),
-    ("heading_hold_torque", heading_control, "MAX_STEER_SPEED_SQUARED"),
-    ("brake_test", heading_control, "LOOK_AHEAD_TIME"),
+    ("heading_hold", lane_keeping, "PROPORTIONAL_GAIN"),
+    ("heading_hold", lane_keeping, "INTEGRAL_GAIN"),
+    ("heading_hold_torque", lane_keeping, "MAX_STEER_SPEED_SQUARED"),
+    ("brake_test", lane_keeping, "LOOK_AHEAD_TIME"),
     ("speed_hold_seed", stock_block, "STEER_STEP"),
     ("heading_hold_seed", stock_block, "STEER_STEP"),
     ("double_lane_change", double_lane_change, "ROOM_SHARE"),

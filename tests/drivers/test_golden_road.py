@@ -15,7 +15,7 @@ import pytest
 from helpers.goldens import find_differences
 from helpers.manoeuvres import course_of, fill_line, manoeuvre
 
-from trailbrake.control.vehicle import following_distance, manual_input
+from trailbrake.control.vehicle import manual_input, speed_control
 from trailbrake.control.vehicle.line_tracking import TrackingGain
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.drivers import line_track
@@ -154,10 +154,10 @@ DECLARED = [
     for field in dataclasses.fields(builtin_driver_class(name).Gains)
 ]
 CONSTANTS = [
-    ("convoy", following_distance, "STANDSTILL_GAP"),
-    ("convoy", following_distance, "TIME_HEADWAY"),
-    ("convoy", following_distance, "ASSUMED_DECELERATION"),
-    ("convoy", following_distance, "BRAKE_GAIN"),
+    ("convoy", speed_control, "STANDSTILL_GAP"),
+    ("convoy", speed_control, "TIME_HEADWAY"),
+    ("convoy", speed_control, "ASSUMED_DECELERATION"),
+    ("convoy", speed_control, "BRAKE_GAIN"),
     ("manual", manual_input, "MAX_LATERAL_ACCELERATION"),
     ("manual", manual_input, "SLIP_ALLOWANCE"),
     ("manual", manual_input, "STEER_RATE"),

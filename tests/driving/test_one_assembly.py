@@ -20,7 +20,7 @@ from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import TrailbrakeError
-from trailbrake.evaluate.cell_drive import drive_cell
+from trailbrake.evaluate.cell_task import drive_cell
 from trailbrake.evaluate.plan import Cell
 from trailbrake.learning.car_learning import learn_car_file
 from trailbrake.learning.options import LearnCarOptions, LearnOptions

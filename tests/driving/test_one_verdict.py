@@ -8,7 +8,7 @@ import pytest
 from trailbrake.driving.goals import Goal, Laps
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, parse_spec, write_spec
-from trailbrake.evaluate.cell_drive import make_cell_goal
+from trailbrake.evaluate.cell_task import make_cell_goal
 from trailbrake.laps import LapTimer
 from trailbrake.learning.recorded_drive import make_stage_goal
 from trailbrake.learning.road_mapping import make_survey_goal

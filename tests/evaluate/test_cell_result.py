@@ -2,8 +2,8 @@ import msgspec
 import pytest
 
 from trailbrake.driving.road_monitor import RoadMonitor
-from trailbrake.evaluate.cell_drive import make_cell_goal
 from trailbrake.evaluate.cell_result import CellLap, CellResult, build_result, failed_result
+from trailbrake.evaluate.cell_task import make_cell_goal
 from trailbrake.laps import LapRecord
 from trailbrake.state import CarState, WheelState
 from trailbrake.tracks.track_library import load_track

@@ -8,9 +8,8 @@ from helpers.kept_line import CAR, TRACK, keep_line
 from msgspec import structs
 
 from trailbrake.errors import UsageError
-from trailbrake.evaluate.cell_drive import build_spec
 from trailbrake.evaluate.cell_result import CellLap, CellResult
-from trailbrake.evaluate.cell_task import place_cell
+from trailbrake.evaluate.cell_task import build_spec, place_cell
 from trailbrake.evaluate.evaluation import build_rows, check_cells, evaluate, follow_kept_lines
 from trailbrake.evaluate.options import EvaluationOptions, EvaluationRunOptions
 from trailbrake.evaluate.plan import Cell, fingerprint_cell, list_cells, list_named_words

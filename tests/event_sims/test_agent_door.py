@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from trailbrake.event_sims.agent_door import AgentDoor
-from trailbrake.transport.pending_calls import HANDSHAKE_S, MAX_PENDING
+from trailbrake.transport.tcp import HANDSHAKE_S, MAX_PENDING
 
 ENGINE = "/socket.io/?EIO=4&transport=websocket"
 TELEMETRY = "42" + json.dumps(["telemetry", {"speed": "1"}])

@@ -24,7 +24,7 @@ from trailbrake.campaign.case_store import CaseStore
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.loading.gains import build_gains, read_gains
-from trailbrake.drivers.loading.policy_file import read_policy
+from trailbrake.drivers.loading.policy import read_policy
 from trailbrake.driving.session.drive_inputs import read_contents
 from trailbrake.driving.session.driver_memory import read_memory
 from trailbrake.driving.session.line_choice import choose_line
@@ -313,11 +313,11 @@ def read_results(path: Path) -> None:
 
 
 def read_training_picture(data: bytes) -> None:
-    from trailbrake.train import correction_rounds, dataset
+    from trailbrake.train import clone, dataset
     from trailbrake.transport.capture import picture_scaling
 
     dataset._decode_picture(data)
-    for decode in (correction_rounds._decode_picture, picture_scaling.decode_jpeg):
+    for decode in (clone._decode_picture, picture_scaling.decode_jpeg):
         # Both read only what we wrote ourselves; their caller catches what a damaged recording raises.
         with contextlib.suppress(OSError, ValueError, SyntaxError):
             decode(data)

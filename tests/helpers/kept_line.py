@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import LineFile, car_digest, write_line
+from trailbrake.planning.line_file import LineFile, cached_line_path, car_digest, write_line
 from trailbrake.tracks.track_library import load_track
 
 TRACK, CAR = "lakeside", "gt3"

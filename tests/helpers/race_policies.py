@@ -3,7 +3,7 @@
 import numpy as np
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.loading.race_policy_file import RacePolicy
+from trailbrake.drivers.loading.race_policy import RacePolicy
 from trailbrake.observe.actions import CommandLimits
 from trailbrake.observe.task_spec import TaskSpec
 

@@ -13,8 +13,7 @@ from trailbrake.optimal.minimum_time import START_WEIGHTS, find_start_offsets, p
 from trailbrake.optimal.options import LineOptions
 from trailbrake.optimal.transcription import unscale_unknowns
 from trailbrake.optimal.vehicle_model import vehicle_from_car
-from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import COLUMN_MEANINGS, load_racing_line, read_line
+from trailbrake.planning.line_file import COLUMN_MEANINGS, cached_line_path, load_racing_line, read_line
 from trailbrake.tracks.track_library import load_track
 
 pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')

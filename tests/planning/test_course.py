@@ -3,13 +3,14 @@ import pytest
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
-from trailbrake.planning.course import LENGTH_WEIGHTS, Course
+from trailbrake.planning.course import LENGTH_WEIGHTS, Course, tabulate_plan
 from trailbrake.planning.path_room import make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.tracks.road import RoadColumn
 from trailbrake.tracks.track_library import load_track
 
 CARS = ("gt3", "hatchback")
+COURSE = Course(load_track("pinegrove"), load_car("gt3"))
 
 
 @pytest.mark.parametrize("car", CARS)
@@ -72,3 +73,17 @@ def test_without_a_car_there_is_a_track_and_no_plan():
     for name in ("line", "envelope", "handling", "profile"):
         with pytest.raises(UsageError, match="the car is not known"):
             getattr(bare, name)
+
+
+def test_the_rows_of_the_road_lie_on_the_line_and_take_as_long_as_the_plan():
+    road, line = COURSE.track.road, COURSE.line
+    plan = tabulate_plan(COURSE)
+    points = road.points(road.stations(), plan.offset)
+    s_offset = line.locate_many(points[:, :2])
+    assert np.abs(s_offset[:, 1]).max() < 0.05  # m beside the line
+    along = line.column_at(s_offset[:, 0], RoadColumn.YAW) - road.column(RoadColumn.YAW)
+    wrapped = np.arctan2(np.sin(along - plan.heading), np.cos(along - plan.heading))
+    assert np.abs(wrapped).max() < 0.03
+    # A row of the road is longer or shorter on the line, by its offset in the bend.
+    stretch = (1.0 - plan.offset * road.column(RoadColumn.CURVATURE)) / np.cos(plan.heading)
+    assert abs((road.spacing * stretch / plan.speed).sum() / COURSE.profile.lap_time - 1.0) < 0.003

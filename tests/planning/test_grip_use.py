@@ -1,14 +1,19 @@
 """Use and slip of a car in known situations."""
 
 import math
+from functools import cache
 
+import numpy as np
 import pytest
+from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.planning.axle_forces import planning_car, wheel_loads
+from trailbrake.planning.course import Course, path_shapes
 from trailbrake.planning.envelope import SHARES, compute_envelope
-from trailbrake.planning.grip_use import AxleSlips, measure_grip_use
+from trailbrake.planning.grip_use import AxleSlips, find_needed_grip, measure_grip_use
 from trailbrake.planning.speed_profile import PathShape, interpolate_speed, interpolate_speed_share
+from trailbrake.tracks.track import Track
 
 SPEED = 40.0
 NO_SLIP = AxleSlips(0.0, 0.0, 0.0, 0.0)
@@ -77,3 +82,24 @@ def test_slips_are_over_those_of_the_peak_at_the_load_of_the_axle(car, limits):
 
 def test_a_missing_acceleration_is_a_use_that_is_none(car, limits):
     assert math.isnan(measure(car, limits, math.nan)[0])
+
+
+@cache
+def course():
+    return Course(Track("stadium", "", (build_stadium(),)), load_car("gt3"))
+
+
+def needed_for(speeds):
+    line = course().line
+    return find_needed_grip(line, speeds, path_shapes(line), course().envelope)
+
+
+@pytest.mark.parametrize("margin", [0.9, 1.0, 1.1])
+def test_a_profile_needs_the_margin_that_it_was_planned_with(margin):
+    profile = course().plan_speeds(course().line, start=-1.0, margin=margin)
+    bends = profile.grip > 0.99 * margin
+    np.testing.assert_allclose(needed_for(profile.speed)[bends], margin, atol=0.05)
+
+
+def test_slow_speeds_say_nothing():
+    np.testing.assert_array_equal(needed_for(np.full(len(course().line.table), 5.0)), 1.0)

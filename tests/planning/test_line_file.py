@@ -1,15 +1,20 @@
+import os
+
 import numpy as np
 import pytest
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
+from trailbrake.planning import line_file
 from trailbrake.planning.line_file import (
     LineFile,
+    cached_line_path,
     car_digest,
     load_line_course,
     load_racing_line,
     parse_line,
+    prune_cache,
     read_line,
     write_line,
 )
@@ -112,3 +117,28 @@ def test_faults_of_a_file_are_named(tmp_path, old, new, message):
         parse_line(text.replace(old, new, 1), "line.csv")
     with pytest.raises(DataError, match="too few rows"):
         parse_line("\n".join(text.split("\n")[:6]), "line.csv")
+
+
+def test_each_road_and_car_has_its_own_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path))
+    gt3 = load_car("gt3")
+    paths = {
+        cached_line_path(build_stadium(), gt3),
+        cached_line_path(build_stadium(radius=51.0), gt3),
+        cached_line_path(build_stadium(grip=0.9), gt3),
+        cached_line_path(build_stadium(), load_car("f1")),
+    }
+    assert len(paths) == 4
+    assert all(path.parent == tmp_path for path in paths)
+    assert cached_line_path(build_stadium(), gt3) in paths
+
+
+def test_the_oldest_lines_are_deleted(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAILBRAKE_LINES", str(tmp_path))
+    monkeypatch.setattr(line_file, "KEPT_LINES", 2)
+    for age in range(4):
+        file = tmp_path / f"{age}.csv"
+        file.write_text("")
+        os.utime(file, (1e9 - age, 1e9 - age))
+    prune_cache()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.csv", "1.csv"]

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from helpers.picture_drives import record
 
-from trailbrake.control.network import run_network
-from trailbrake.control.steer_distribution import elect_steer
-from trailbrake.drivers.loading.policy_file import network_input
+from trailbrake.control.network import elect_steer, run_network
+from trailbrake.drivers.loading.policy import network_input
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.train import learner

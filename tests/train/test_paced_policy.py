@@ -19,7 +19,7 @@ SLOW = """
     from pathlib import Path
 
     from trailbrake.drivers.loading.policy import Driver as Policy
-    from trailbrake.drivers.loading.policy_file import read_policy
+    from trailbrake.drivers.loading.policy import read_policy
 
 
     class Driver(Policy):

@@ -3,8 +3,7 @@ import socket
 
 import pytest
 
-from trailbrake.transport.pending_calls import HANDSHAKE_S, MAX_PENDING, PendingCalls
-from trailbrake.transport.tcp import wait_readable
+from trailbrake.transport.tcp import HANDSHAKE_S, MAX_PENDING, PendingCalls, wait_readable
 from trailbrake.transport.websocket import listen_for_websockets
 
 

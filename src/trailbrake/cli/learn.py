@@ -65,7 +65,7 @@ def _learn_car(simulator: AnySimulator, options: LearnCarOptions, live: object, 
 
 
 def _learn_both(simulator: AnySimulator, options: LearnOptions, live: object, *, json: bool) -> str:
-    from trailbrake.learning.road_and_car import learn_road_and_car
+    from trailbrake.learning.road_mapping import learn_road_and_car
 
     with TerminalProgress("learning", wanted=not json) as show:
         result = learn_road_and_car(simulator, options, live, show)

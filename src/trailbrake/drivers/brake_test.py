@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from trailbrake.control.vehicle.heading_control import HeadingController, heading_to_line
+from trailbrake.control.vehicle.lane_keeping import HeadingController, heading_to_line
 from trailbrake.control.vehicle.speed_control import hold_speed_controller
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from trailbrake.control.vehicle.following_distance import limit_pedals_to_speed, safe_following_speed
 from trailbrake.control.vehicle.recovery import STUCK_SPEED
+from trailbrake.control.vehicle.speed_control import limit_pedals_to_speed, safe_following_speed
 from trailbrake.drivers import line_follow
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls, OtherCar

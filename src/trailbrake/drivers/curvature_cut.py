@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from trailbrake.control.vehicle.bend_speed import BendGains, BendSpeedLimiter
 from trailbrake.control.vehicle.lane_keeping import LaneGains, LaneKeeper
-from trailbrake.control.vehicle.speed_control import SpeedController, SpeedGains
+from trailbrake.control.vehicle.speed_control import BendGains, BendSpeedLimiter, SpeedController, SpeedGains
 from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls

@@ -34,7 +34,7 @@ from trailbrake.drivers.parts.tracking_plan import build_tracking_plan, collect_
 from trailbrake.json_types import JsonObject
 from trailbrake.kernels import bind_entry
 from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
-from trailbrake.planning.grip_use import AxleSlips
+from trailbrake.planning.grip_use import AxleSlips, find_needed_grip
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
     PEAK_LIMITS,
@@ -42,7 +42,6 @@ from trailbrake.planning.lap_learning import (
     count_stations,
     read_plan_memory,
 )
-from trailbrake.planning.line_grip import find_needed_grip
 from trailbrake.planning.path_room import find_kerb_reach, keep_off_inner_kerbs
 from trailbrake.planning.speed_profile import PathShape
 from trailbrake.planning.steering_learning import SteeringLearning, SteeringSample

@@ -17,8 +17,7 @@ from trailbrake.errors import UsageError
 from trailbrake.kernels.cuda_memory import check_memory, stack_tables, take_array
 from trailbrake.observe.features import Feature
 from trailbrake.observe.parts import MAX_SCALED, EdgesPart, LinePart, NearestCarsPart, PlanPart, ScanPart
-from trailbrake.planning.course import Course
-from trailbrake.planning.plan_table import tabulate_plan
+from trailbrake.planning.course import Course, tabulate_plan
 from trailbrake.tracks.random_circuit import generate_circuit
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.track_library import load_track

@@ -25,8 +25,7 @@ from trailbrake.env.start_sampler import StartSampler
 from trailbrake.errors import CarStuckError, SimulatorError, UsageError
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
-from trailbrake.planning.course import Course
-from trailbrake.planning.plan_table import tabulate_plan
+from trailbrake.planning.course import Course, tabulate_plan
 from trailbrake.sims import registry
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.tracks.random_circuit import generate_circuit

@@ -16,8 +16,7 @@ from trailbrake.kernels.thread_team import Team
 from trailbrake.observe.derived_features import reset_features
 from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
-from trailbrake.planning.course import Course
-from trailbrake.planning.plan_table import tabulate_plan
+from trailbrake.planning.course import Course, tabulate_plan
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.batch import Batch

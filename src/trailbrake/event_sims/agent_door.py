@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from trailbrake.transport import plain_events, socketio
-from trailbrake.transport.pending_calls import PendingCalls
-from trailbrake.transport.tcp import MAX_MESSAGE, RECEIVE_SIZE, TcpListener
+from trailbrake.transport.tcp import MAX_MESSAGE, RECEIVE_SIZE, PendingCalls, TcpListener
 from trailbrake.transport.udp import Address
 from trailbrake.transport.websocket import ServerRules, WebSocketChannel, is_loopback, make_server_protocol
 

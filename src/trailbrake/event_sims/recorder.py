@@ -21,8 +21,7 @@ from trailbrake.laps import LapRecord
 from trailbrake.simulator_tools import TextEvent, TextEventStream
 from trailbrake.state import CarState, Signal
 from trailbrake.transport import plain_events, socketio
-from trailbrake.transport.pending_calls import PendingCalls
-from trailbrake.transport.tcp import TcpCaller, wait_readable
+from trailbrake.transport.tcp import PendingCalls, TcpCaller, wait_readable
 from trailbrake.transport.udp import Address, parse_address
 from trailbrake.transport.websocket import WebSocketChannel, call_websocket, listen_for_websockets
 from trailbrake.user_files import open_user_file

@@ -31,7 +31,7 @@ from trailbrake.learning.options import LearnCarOptions
 from trailbrake.learning.recorded_drive import STUCK, DriveEnd, DriveTarget, FaultMonitor, make_stage_goal
 from trailbrake.learning.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
 from trailbrake.planning.course import Course
-from trailbrake.planning.line_cache import road_digest
+from trailbrake.planning.line_file import road_digest
 from trailbrake.record.file_names import safe_name
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks.road import Road, RoadColumn

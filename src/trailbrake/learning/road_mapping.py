@@ -1,4 +1,7 @@
-"""Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads."""
+"""Maps a road by driving it slowly: a drive, a recording, and from the recording a track file that `load` reads.
+
+Learns a road and a car in one go: the map, the car on it, and laps with both.
+"""
 
 from pathlib import Path
 
@@ -12,13 +15,16 @@ from trailbrake.drivers.survey import SurveyGains
 from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED
+from trailbrake.driving.session.drive_session import drive
 from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
-from trailbrake.driving.spec import make_spec
-from trailbrake.errors import SimulatorError, UsageError
+from trailbrake.driving.spec import list_changes, make_spec
+from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
+from trailbrake.learning.car_learning import learn_car_file
+from trailbrake.learning.learning_drives import LAPS_BY
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep, journal_folder
-from trailbrake.learning.options import LearnOptions
+from trailbrake.learning.options import LearnCarOptions, LearnOptions
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, RecordedDrive, record_drive
 from trailbrake.planning.course import UnmappedCourse
 from trailbrake.planning.edge_survey import survey_edges
@@ -35,6 +41,7 @@ Array = NDArray[np.float64]
 SURVEY = "survey"
 AWAY_DISTANCE = 200.0  # m from its start after which a car that comes back has been round
 NEEDS = frozenset({"x", "y", "z"})
+FAST_LAPS = 4  # the first from rest; the plan rises in those after it
 
 
 def make_survey_goal(metres: float) -> Goal:
@@ -156,3 +163,82 @@ def _drive_survey(
     if recorded.reason not in ("", INTERRUPTED):
         raise SimulatorError(f"the drive broke off: {recorded.reason}", where=str(recorded.path))
     return recorded
+
+
+def learn_road_and_car(
+    simulator: AnySimulator, options: LearnOptions, live: object = None, listener: ProgressListener | None = None
+) -> JsonObject:
+    """Map a road, learn the car on it, drive laps with both, and return what `trailbrake learn --json` prints.
+
+    Each part goes on where an earlier call has ended. A part that was broken off ends the call.
+
+    Args:
+        simulator: whose wire to drive through.
+        options: of the map; with recordings, only the map is made.
+        live: the simulator's live options; None for their defaults.
+        listener: receives messages.
+
+    Returns:
+        That of the map, with `learned_car` and `laps` as far as they were driven.
+
+    Raises:
+        TrailbrakeError: nothing could be learned of the road, or nothing of the car.
+    """
+    listener = listener or SilentListener()
+    result = map_road(simulator, options, live, listener)
+    if options.source is not None or options.left_edge is not None or result["interrupted"]:
+        return result
+    car = car_options(options, result["track"])
+    learned = learn_car_file(simulator, car, live, listener)
+    result = {**result, "learned_car": learned}
+    if learned["interrupted"]:
+        return result
+    return {**result, "laps": drive_learned_car(car, learned["car"], live, listener)}
+
+
+def car_options(options: LearnOptions, track_file: str) -> LearnCarOptions:
+    """Return the options for the car of a drive that has just mapped its road.
+
+    Args:
+        options: of the map.
+        track_file: the map.
+    """
+    options = options.with_defaults()
+    out = map_path(options).with_suffix(".toml")
+    return LearnCarOptions(
+        sim=options.sim, track=options.track, map=Path(track_file), car=options.car, live=options.live,
+        host=options.host, out=out, again=options.again,
+        verify=options.verify,
+    )  # fmt: skip
+
+
+def drive_learned_car(
+    options: LearnCarOptions, car_file: str, live: object, listener: ProgressListener
+) -> JsonObject | None:
+    """Drive laps by the learned map and car; what the driver learns is kept beside the car file.
+
+    Args:
+        options: of the car's learning.
+        car_file: the file that was written.
+        live: the simulator's live options.
+        listener: receives messages.
+
+    Returns:
+        Lap times (s), the best valid one and how the drive ended; None where they could not be driven.
+    """
+    road = str(options.map or options.track)
+    world = options.world if options.live else (*options.world, f"car={options.car}", f"track={options.track}")
+    laps = FAST_LAPS if load_track(road).road.closed else 1
+    memory = str(Path(car_file).with_suffix(".memory.json"))
+    spec = make_spec(
+        sim=options.sim, driver=LAPS_BY, track=road, car=car_file, live=options.live, host=options.host, world=world,
+        laps=laps, memory=memory, report=False, options=None if live is None else list_changes(live),
+    )  # fmt: skip
+    try:
+        summary = drive(spec, listener=listener)
+    except TrailbrakeError as error:
+        listener.show_message(f"no laps: {error}")
+        return None
+    if summary["ended"] == INTERRUPTED:
+        listener.show_message("stopped: the same command drives the laps again")
+    return {"laps": summary["laps"], "best_s": summary["best_s"], "ended": summary["ended"], "memory": memory}

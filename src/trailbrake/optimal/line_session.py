@@ -24,8 +24,7 @@ from trailbrake.optimal.replay import replay_solution
 from trailbrake.optimal.transcription import scale_unknowns
 from trailbrake.optimal.vehicle_model import VehicleModel, import_casadi, vehicle_from_car
 from trailbrake.planning.course import Course
-from trailbrake.planning.line_cache import cached_line_path, prune_cache
-from trailbrake.planning.line_file import LineFile, car_digest, read_line, write_line
+from trailbrake.planning.line_file import LineFile, cached_line_path, car_digest, prune_cache, read_line, write_line
 from trailbrake.planning.path_room import PathRoom
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.track import Track

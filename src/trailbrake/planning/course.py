@@ -1,4 +1,7 @@
-"""`Course`: a driver's information before the drive: the track, a model of the car, and plans made from both."""
+"""`Course`: a driver's information before the drive: the track, a model of the car, and plans made from both.
+
+Tabulates the line and the speeds of a course at the rows of its road, for whoever looks them up by the road's s.
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,11 +17,12 @@ from trailbrake.planning.path_margins import KERB_MARGIN
 from trailbrake.planning.path_room import PathRoom, make_inside_room
 from trailbrake.planning.racing_line import plan_racing_line
 from trailbrake.planning.speed_profile import SpeedProfile, compute_profile
-from trailbrake.tracks.road import Road, RoadColumn
+from trailbrake.tracks.road import Road, RoadColumn, RoadPlan
 from trailbrake.tracks.track import Track
 
 LENGTH_WEIGHTS = (0.0, 1e-4, 1e-3)  # 1/m^2: from least curvature to shorter; the line with the quickest profile is used
 GRIP_MARGIN = 0.97  # share of the car's steady limits that a profile uses; the rest is for corrections
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -132,3 +136,31 @@ class UnmappedCourse(Course):
     def track(self) -> Track:
         """There is none: UsageError."""
         raise UsageError(f"this driver plans on a map, and {self.cause}", hint=self.hint)
+
+
+def tabulate_plan(course: Course) -> RoadPlan:
+    """Return the planned line and speeds of a course at the rows of its road.
+
+    Args:
+        course: with a known car; its `line` and `profile` are computed if they are not yet.
+
+    Raises:
+        UsageError: the car is not known.
+    """
+    road, line = course.track.road, course.line
+    points = np.column_stack([line.column(RoadColumn.X), line.column(RoadColumn.Y)])
+    place = road.locate_many(points)
+    s, offset = place[:, 0], place[:, 1]
+    turned = line.column(RoadColumn.YAW) - road.column_at(s, RoadColumn.YAW)
+    heading = np.arctan2(np.sin(turned), np.cos(turned))
+    # Inside a tight bend the feet of neighbouring points may change their order by a little.
+    order = np.argsort(s, kind="stable")
+    period = road.length if road.closed else None
+
+    def at_rows(values: Array) -> Array:
+        found: Array = np.interp(road.stations(), s[order], values[order], period=period)
+        return found
+
+    return RoadPlan(
+        at_rows(offset), at_rows(heading), at_rows(line.column(RoadColumn.CURVATURE)), at_rows(course.profile.speed)
+    )

@@ -4,8 +4,11 @@
     s_m,offset_m,x_m,y_m,z_m,heading_rad,curvature_1pm,time_s,speed_mps,...
 
 `trailbrake line` writes them. s and offset are along the road; everything else is at the car on its line.
+
+The cache of minimum-time lines: one line file for each road and car, in the user's cache folder.
 """
 
+import contextlib
 import hashlib
 import json
 import math
@@ -17,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
+from trailbrake.config import lines_folder
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.planning.course import Course
 from trailbrake.planning.racing_line import road_through
@@ -62,6 +66,7 @@ COLUMN_MEANINGS = {
     "worth_right_spm2": "the same at the right edge",
     "worth_grip_spm": "lap time saved by the whole friction once more, for each metre of road",
 }
+KEPT_LINES = 200  # files; the oldest are deleted
 
 
 class LineFile(NamedTuple):
@@ -200,3 +205,25 @@ def _thin_points(x: Array, y: Array) -> NDArray[np.intp]:
         if math.hypot(x[i] - x[kept[-1]], y[i] - y[kept[-1]]) >= LEAST_POINT_SPACING:
             kept.append(i)
     return np.array(kept)
+
+
+def road_digest(road: Road) -> str:
+    """Return the SHA-256 of a road's geometry and surface."""
+    digest = hashlib.sha256(f"{road.spacing!r} {road.closed} ".encode())
+    digest.update(np.ascontiguousarray(road.table, np.float64).tobytes())
+    return digest.hexdigest()
+
+
+def cached_line_path(road: Road, car: CarParams) -> Path:
+    """Return the path of the cached line of a road and a car; the file need not exist."""
+    key = hashlib.sha256(f"{road_digest(road)} {car_digest(car)}".encode()).hexdigest()
+    return lines_folder() / f"{key[:32]}.csv"
+
+
+def prune_cache() -> None:
+    """Delete the oldest cached lines, so that `KEPT_LINES` remain; a file that cannot be deleted stays."""
+    with contextlib.suppress(OSError):
+        files = sorted(lines_folder().glob("*.csv"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for old in files[KEPT_LINES:]:
+            with contextlib.suppress(OSError):
+                old.unlink()

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.network import NetworkLayer, convolved_size
-from trailbrake.control.steer_distribution import elect_steer, steer_votes
+from trailbrake.control.network import NetworkLayer, convolved_size, elect_steer, steer_votes
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.train.dataset import Dataset

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.steer_distribution import elect_steer
+from trailbrake.control.network import elect_steer
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.control.vehicle.bend_speed import MIN_SPEED, BendGains, BendSpeedLimiter
+from trailbrake.control.vehicle.speed_control import MIN_SPEED, BendGains, BendSpeedLimiter
 
 DT = 1 / 60
 GAINS = BendGains(lateral=5.0, memory=500.0, rise=1.0, floor=1.0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.control.vehicle.heading_control import (
+from trailbrake.control.vehicle.lane_keeping import (
     MAX_APPROACH_ANGLE,
     MAX_STEER_SPEED_SQUARED,
     PROPORTIONAL_GAIN,

@@ -10,7 +10,7 @@ from trailbrake.drivers.loading.driver_registry import (
     load_driver,
     original_names,
 )
-from trailbrake.drivers.loading.field_reads import find_read_fields
+from trailbrake.drivers.loading.fmu_export import find_read_fields
 from trailbrake.planning.course import Course
 from trailbrake.state import Controls
 from trailbrake.tracks.track_library import load_track

@@ -6,7 +6,7 @@ import pytest
 from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.loading.check import check_driver
 from trailbrake.drivers.loading.driver_registry import driver_names, load_driver
-from trailbrake.drivers.loading.policy_file import ImagePolicy, write_policy
+from trailbrake.drivers.loading.policy import ImagePolicy, write_policy
 from trailbrake.errors import UsageError
 from trailbrake.observe.image_crop import CropSpec
 from trailbrake.planning.course import UnmappedCourse

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trailbrake.control.network import NetworkLayer
 from trailbrake.drivers.loading import policy_archive
-from trailbrake.drivers.loading.policy_file import ImagePolicy, network_input, read_policy, write_policy
+from trailbrake.drivers.loading.policy import ImagePolicy, network_input, read_policy, write_policy
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.observe.image_crop import CropSpec
 

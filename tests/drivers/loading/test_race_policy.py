@@ -9,14 +9,12 @@ from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.loading import policy
 from trailbrake.drivers.loading.check import check_driver
 from trailbrake.drivers.loading.driver_registry import load_driver
-from trailbrake.drivers.loading.race_policy import Driver
-from trailbrake.drivers.loading.race_policy_file import write_race_policy
+from trailbrake.drivers.loading.race_policy import Driver, write_race_policy
 from trailbrake.driving.session.drive_session import drive
 from trailbrake.errors import DataError
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
-from trailbrake.planning.course import Course
-from trailbrake.planning.plan_table import tabulate_plan
+from trailbrake.planning.course import Course, tabulate_plan
 from trailbrake.state import CarState
 from trailbrake.tracks.track_library import load_track
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.race_policies import follow_plan
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.loading.race_policy_file import normalise, read_race_policy, write_race_policy
+from trailbrake.drivers.loading.race_policy import normalise, read_race_policy, write_race_policy
 from trailbrake.errors import DataError
 from trailbrake.observe.actions import CommandLimits
 

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.drivers.originals.expo_demos import DemoPiController, demo_lane_offset, demo_steer, demo_wheel_torques
+from trailbrake.drivers.originals.expo_demos import (
+    DemoPiController,
+    StartFrame,
+    demo_lane_offset,
+    demo_steer,
+    demo_wheel_torques,
+)
 
 
 def page_steering(y, v, game_yaw, y_ref):
@@ -52,3 +58,20 @@ def test_torques_fall_with_speed_and_follow_the_gear():
     assert full == pytest.approx([3000.0, 3000.0, 1200.0, 0.0, 0.0])
     assert sum(demo_wheel_torques(1.0, 0.0, 0.0, -1, 0.0)[0]) == pytest.approx(-3000.0)
     assert sum(demo_wheel_torques(1.0, 0.0, 0.0, 0, 0.0)[0]) == 0.0
+
+
+def test_the_first_place_is_the_origin():
+    assert StartFrame().to_start_frame(3.0, -7.0, 2.0) == (0.0, 0.0, 0.0)
+
+
+def test_towards_plus_y_ahead_is_y_and_left_is_minus_x():
+    frame = StartFrame()
+    frame.to_start_frame(10.0, 20.0, math.pi / 2)
+    ahead, left, yaw = frame.to_start_frame(7.0, 25.0, math.pi)
+    assert (ahead, left, yaw) == pytest.approx((5.0, 3.0, math.pi / 2))
+
+
+def test_as_the_demo_stands_towards_plus_x_it_is_a_shift():
+    frame = StartFrame()
+    frame.to_start_frame(-920.0, 870.0, 0.0)
+    assert frame.to_start_frame(-870.0, 875.0, 0.1) == pytest.approx((50.0, 5.0, 0.1))

@@ -7,9 +7,9 @@ from helpers.beamng.state_bytes import encode_state
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.sims.beamng import diagnosis
+from trailbrake.sims.beamng import doctor
 from trailbrake.sims.beamng.codec import StateMessage
-from trailbrake.sims.beamng.diagnosis import ReceivedDatagram
+from trailbrake.sims.beamng.doctor import ReceivedDatagram
 from trailbrake.sims.beamng.timing import compute_timing
 
 GAME, OTHER = ("127.0.0.1", 50000), ("127.0.0.1", 50001)
@@ -27,7 +27,7 @@ def wire(count=400, gap=0.005, step=0.005, speed=20.0, times=None, ids=None):
 
 
 def answers(arrivals, timing=TIMING, compute=0.001):
-    return {finding.name: finding for finding in diagnosis.diagnose_answered(arrivals, timing, compute)}
+    return {finding.name: finding for finding in doctor.diagnose_answered(arrivals, timing, compute)}
 
 
 def test_a_healthy_wire_has_no_problem():
@@ -40,24 +40,24 @@ def test_a_healthy_wire_has_no_problem():
     ("free", "word"), [(True, "not loaded"), (False, "a program listens"), (None, "none in 2.5 s")]
 )
 def test_no_packets(free, word):
-    finding = diagnosis.diagnose_packets([], 2.5, free)
+    finding = doctor.diagnose_packets([], 2.5, free)
     assert finding.verdict == "problem"
     assert word in finding.found
     assert finding.advice
 
 
 def test_sizes():
-    assert diagnosis.diagnose_size(wire(3)).verdict == "ok"
-    signals = diagnosis.diagnose_size([ReceivedDatagram(0.0, bytes(24), GAME)])
+    assert doctor.diagnose_size(wire(3)).verdict == "ok"
+    signals = doctor.diagnose_size([ReceivedDatagram(0.0, bytes(24), GAME)])
     assert (signals.verdict, "2 signals" in signals.advice) == ("problem", True)
     for count in (0, 8, 7, 323, 889):
-        finding = diagnosis.diagnose_size([ReceivedDatagram(0.0, bytes(count), GAME), *wire(2)])
+        finding = doctor.diagnose_size([ReceivedDatagram(0.0, bytes(count), GAME), *wire(2)])
         assert (finding.verdict, str(count) in finding.found) == ("problem", True)
 
 
 def test_two_senders():
-    assert diagnosis.diagnose_senders(wire(3)).verdict == "ok"
-    finding = diagnosis.diagnose_senders([*wire(3), ReceivedDatagram(1.0, bytes(888), OTHER)])
+    assert doctor.diagnose_senders(wire(3)).verdict == "ok"
+    finding = doctor.diagnose_senders([*wire(3), ReceivedDatagram(1.0, bytes(888), OTHER)])
     assert finding.verdict == "problem"
     assert "50000" in finding.found
     assert "50001" in finding.found
@@ -65,10 +65,10 @@ def test_two_senders():
 
 def test_a_second_client_keeps_the_messages_coming():
     # Silent for 2.5 s: a game that waits sends one per 2 s; one that another client answers sends 200 a second.
-    assert diagnosis.diagnose_clients(wire(2, gap=2.0), 2.5, TIMING, 2.0).verdict == "ok"
-    assert diagnosis.diagnose_clients(wire(500), 2.5, TIMING, 2.0).verdict == "problem"
+    assert doctor.diagnose_clients(wire(2, gap=2.0), 2.5, TIMING, 2.0).verdict == "ok"
+    assert doctor.diagnose_clients(wire(500), 2.5, TIMING, 2.0).verdict == "problem"
     wide = compute_timing(0.0005, 0.002)  # 4 may go unanswered
-    assert diagnosis.diagnose_clients(wire(5, gap=0.0005), 2.5, wide, 2.0).verdict == "ok"
+    assert doctor.diagnose_clients(wire(5, gap=0.0005), 2.5, wide, 2.0).verdict == "ok"
 
 
 def test_answers_that_do_not_arrive():
@@ -134,9 +134,9 @@ DATAGRAMS = st.one_of(st.binary(max_size=40), st.binary(min_size=888, max_size=8
 def test_garbage_is_diagnosed_too(datagrams):
     arrivals = [ReceivedDatagram(at, data, GAME) for at, data in sorted(datagrams)]
     for finding in [
-        diagnosis.diagnose_size(arrivals),
-        diagnosis.diagnose_senders(arrivals),
-        *diagnosis.diagnose_answered(arrivals, TIMING, 0.001),
+        doctor.diagnose_size(arrivals),
+        doctor.diagnose_senders(arrivals),
+        *doctor.diagnose_answered(arrivals, TIMING, 0.001),
     ]:
         assert finding.verdict in ("ok", "problem", "unknown")
 
@@ -147,4 +147,4 @@ def test_messages_of_random_bytes_are_diagnosed_too(seed):
     noise = [ReceivedDatagram(0.005 * k, rng.randbytes(888), GAME) for k in range(200)]
     mixed = sorted([*noise, *wire(100)], key=lambda arrival: arrival.received_at)
     for arrivals in (noise, mixed):
-        assert [f.verdict for f in diagnosis.diagnose_answered(arrivals, TIMING, 0.001)]
+        assert [f.verdict for f in doctor.diagnose_answered(arrivals, TIMING, 0.001)]

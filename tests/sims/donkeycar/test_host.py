@@ -11,7 +11,7 @@ from helpers.gym_donkeycar_client import GymDonkeycarClient
 from trailbrake.sims.donkeycar.host import _IDLE_AFTER_S
 from trailbrake.state import Controls
 from trailbrake.transport import tcp
-from trailbrake.transport.pending_calls import MAX_PENDING
+from trailbrake.transport.tcp import MAX_PENDING
 
 
 def test_lockstep_repeats_to_the_bit(tmp_path):

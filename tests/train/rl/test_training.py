@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from trailbrake.drivers.loading.race_policy_file import read_race_policy
+from trailbrake.drivers.loading.race_policy import read_race_policy
 from trailbrake.errors import DataError, UsageError
 from trailbrake.train.rl import training
 from trailbrake.train.rl.curves import read_curves

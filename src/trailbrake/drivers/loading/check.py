@@ -1,10 +1,14 @@
-"""`check_driver`: reports what is wrong with a driver before it drives."""
+"""`check_driver`: reports what is wrong with a driver before it drives.
+
+A driver's rehearsal: computing controls without effect while the loop waits for the next sample (decision 18).
+"""
 
 import math
 from numbers import Integral, Real
+from typing import Protocol, runtime_checkable
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.loading.course_probe import make_partial_courses
+from trailbrake.drivers.loading.course_probe import make_partial_courses, weaving_state
 from trailbrake.drivers.loading.driver_registry import (
     declared_commands,
     declared_course_needs,
@@ -13,8 +17,6 @@ from trailbrake.drivers.loading.driver_registry import (
     declared_optional_commands,
     load_driver,
 )
-from trailbrake.drivers.loading.probe_states import weaving_state
-from trailbrake.drivers.loading.rehearsal import RehearsableDriver
 from trailbrake.errors import TrailbrakeError, raised_at
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, PlansOnCourse
@@ -29,6 +31,14 @@ CHECK_TRACK, CHECK_CAR = "pinegrove", "gt3"
 TICKS = 400
 DT = 1.0 / 333.0
 _NO_REHEARSAL = "rehearse() must answer what act() would and leave the driver as it is"
+
+
+@runtime_checkable
+class RehearsableDriver(Protocol):
+    """A driver whose answer can be computed without a change of the driver, to have its code and data in the caches."""
+
+    def rehearse(self, state: CarState, dt: float) -> Controls:
+        """Return what `act` would return, and leave the driver as it is."""
 
 
 def check_driver(driver: Driver | str) -> list[str]:

@@ -7,6 +7,8 @@ parameters (`driver.speed`), and so are `track` and `car`. One step answers the 
 FMU as a driver: `drivers/loading/fmu.py`.
 
 The FMU holds Python code and runs it in the interpreter that loads it, which must have trailbrake installed.
+
+Finds out which fields of the state a driver reads, by a short drive over synthetic states.
 """
 
 import inspect
@@ -15,12 +17,12 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.drivers.loading.course_probe import find_course_needs
+from trailbrake.drivers.loading.course_probe import find_course_needs, weaving_state
 from trailbrake.drivers.loading.driver_registry import (
     declared_commands,
     declared_custom_values,
@@ -28,23 +30,77 @@ from trailbrake.drivers.loading.driver_registry import (
     declared_uses,
     load_driver,
 )
-from trailbrake.drivers.loading.field_reads import CLOCK_FIELDS, find_read_fields
 from trailbrake.drivers.loading.fmu import OPTIONAL, UNUSED
 from trailbrake.errors import DataError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course
 from trailbrake.roles import Driver, Tunable
-from trailbrake.state import Controls
+from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.state.command_values import VALUE_NAMES, values_from_command
 from trailbrake.state.fields import Quantity, declared_quantities
 from trailbrake.state.signals import SignalValues, is_signal_name
-from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, RecordColumn, controls_row, state_from_row
+from trailbrake.state.tables import (
+    CONTROL_COLUMNS,
+    STATE_COLUMNS,
+    STATE_FIELDS,
+    RecordColumn,
+    controls_row,
+    state_from_row,
+)
 from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import write_whole
 
 _CONTROLS_BY_NAME = {f"controls.{column.name}": column for column in CONTROL_COLUMNS}
 _NOT_COLUMNS = frozenset({"others", "image", "line_ahead"})
 _STEP = 0.005  # s, the step that the FMU suggests: BeamNG's default
+CLOCK_FIELDS = frozenset({"time", "sequence", "age", "phase"})  # every simulator supplies them
+_TICKS = 400
+_DT = 1.0 / 333.0
+_ROLLING_RADIUS = 0.32  # m, an ordinary wheel's
+_WHEEL_VALUES = {"load": 3500.0, "pressure": 1.8e5, "core_temperature": 80.0, "on_track": 1.0}
+
+
+def find_read_fields(driver: Driver, course: Course) -> frozenset[str]:
+    """Return the names of STATE_FIELDS that a driver reads, those of the clock left out.
+
+    The driver is reset on `course` and receives states along its road in which every number is filled. Fields that it
+    reads in other situations only are not found; a driver declares those in `USES`. The drive ends early where act()
+    raises.
+
+    Args:
+        driver: a driver; afterwards it needs another reset().
+        course: with a road.
+    """
+    names: set[str] = set()
+    recording_state, recording_wheel = _make_recording_classes(names)
+    driver.reset(course)
+    for tick in range(_TICKS):
+        full = weaving_state(course, tick, _DT)
+        wheel = dict.fromkeys(declared_quantities(WheelState), 0.0) | _WHEEL_VALUES
+        wheel["angular_velocity"] = full.speed / _ROLLING_RADIUS
+        values: dict[str, Any] = {item.name: getattr(full, item.name) for item in fields(CarState)}
+        state = recording_state(**values | {"wheels": [recording_wheel(**wheel) for _ in range(4)]})
+        try:
+            driver.act(state, _DT if tick else 0.0)
+        except (Exception, SystemExit):  # of a driver that cannot drive on these states
+            break
+    return frozenset(names) & STATE_FIELDS - CLOCK_FIELDS
+
+
+def _make_recording_classes(names: set[str]) -> tuple[type[CarState], type[WheelState]]:
+    """Return CarState and WheelState whose instances add the names of their fields to `names` when they are read."""
+
+    class RecordingState(CarState):
+        def __getattribute__(self, name: str) -> Any:
+            names.add(name)
+            return super().__getattribute__(name)
+
+    class RecordingWheel(WheelState):
+        def __getattribute__(self, name: str) -> Any:
+            names.add(f"wheels.{name}")
+            return super().__getattribute__(name)
+
+    return RecordingState, RecordingWheel
 
 
 class DriverModel:

@@ -1,17 +1,128 @@
-"""A policy learned by `trailbrake train rl` as a driver: `--driver policy:FILE`."""
+"""A policy learned by `trailbrake train rl` as a driver: `--driver policy:FILE`.
 
+A policy that drives by a car's state, a map and a car file, as a file (`policy_archive`).
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.drivers.loading.race_policy_file import ACTION, RacePolicy
+from trailbrake.control.network import Floats, NetworkLayer, count_outputs, run_network
+from trailbrake.drivers.loading.policy_archive import (
+    Arrays,
+    Header,
+    check_kind,
+    parse_layers,
+    read_archive,
+    write_archive,
+)
 from trailbrake.drivers.parts.road_return import RoadReturn
+from trailbrake.observe.actions import OUTPUTS, CommandLimits
+from trailbrake.observe.parts import PARTS, find_part
 from trailbrake.observe.state_observer import StateObserver
 from trailbrake.observe.task_spec import TaskSpec
-from trailbrake.planning.course import Course
-from trailbrake.planning.plan_table import tabulate_plan
+from trailbrake.planning.course import Course, tabulate_plan
 from trailbrake.state import CarState, Controls
+
+KIND, VERSION = "trailbrake race policy", 1
+MAX_NORMALISED = 10.0  # bound of a normalised number
+ACTION = "steer_pedal"  # of the environments that it learns in
+
+
+@dataclass(frozen=True)
+class RacePolicy:
+    """A network from an observation to a change of the steer and a pedal.
+
+    Attributes:
+        observe: names of the parts of its observation.
+        limits: of its commands.
+        mean: (width,) float32, subtracted from observations.
+        scale: (width,) float32, what that is divided by.
+        layers: of the network.
+        about: where it comes from, JSON-able.
+        is_squashed: whether its outputs are hyperbolic tangents of the network's numbers.
+        on_kerbs: whether the plan that it observes uses the kerbs.
+    """
+
+    observe: tuple[str, ...]
+    limits: CommandLimits
+    mean: Floats
+    scale: Floats
+    layers: Sequence[NetworkLayer]
+    about: dict[str, Any] = field(default_factory=dict)
+    is_squashed: bool = False
+    on_kerbs: bool = False
+
+    def compute_commands(self, observation: Floats, previous: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return steer and pedal (2,) for an observation (width,); `previous` (2,) are those before."""
+        outputs = self.squash_outputs(run_network(self.layers, normalise(observation, self.mean, self.scale)))
+        commands: NDArray[np.float64] = self.limits.next_commands(outputs[None], previous[None])[0]
+        return commands
+
+    def squash_outputs(self, numbers: Floats) -> Floats:
+        """Return the policy's outputs for those of its last layer, of any shape."""
+        return np.tanh(numbers) if self.is_squashed else numbers
+
+
+def normalise(observations: Floats, mean: Floats, scale: Floats) -> Floats:
+    """Return observations (..., width) as a network takes them; `mean` and `scale` (width,)."""
+    values: Floats = np.clip((observations - mean) / scale, -MAX_NORMALISED, MAX_NORMALISED)
+    return values
+
+
+def digest_observation(observe: Sequence[str]) -> str:
+    """Return a hash of what the parts of an observation contain, which another version may define differently."""
+    return hashlib.sha256(repr([find_part(name) for name in observe]).encode()).hexdigest()[:16]
+
+
+def write_race_policy(path: Path, policy: RacePolicy) -> None:
+    """Write a policy, whole or not at all. UsageError where it cannot be written."""
+    header = {
+        "kind": KIND, "version": VERSION, "observe": list(policy.observe),
+        "observation": digest_observation(policy.observe), "limits": asdict(policy.limits),
+        "layers": len(policy.layers), "is_squashed": policy.is_squashed, "on_kerbs": policy.on_kerbs,
+        "about": policy.about,
+    }  # fmt: skip
+    write_archive(path, header, policy.layers, {"mean": policy.mean, "scale": policy.scale})
+
+
+def read_race_policy(path: Path) -> RacePolicy:
+    """Read a policy.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+        DataError: it is no policy, of other observations or a newer version, or damaged.
+    """
+    return read_archive(path, parse_race_policy)
+
+
+def parse_race_policy(header: Header, arrays: Arrays) -> RacePolicy:
+    """Return the policy of a file's header and arrays; an exception where they are none."""
+    check_kind(header, KIND, VERSION)
+    observe = tuple(header["observe"])
+    unknown = [name for name in observe if not isinstance(name, str) or name not in PARTS]
+    if unknown or not observe or digest_observation(observe) != header["observation"]:
+        what = ", ".join(map(str, unknown or observe))[:80]
+        raise ValueError(f"it observes what this version does not supply: {what}; train it again")
+    layers = parse_layers(arrays, [1] * int(header["layers"]))
+    width = sum(PARTS[name].width for name in observe)
+    if count_outputs(layers, (1, 1, width)) != OUTPUTS or any(layer.is_convolution for layer in layers):
+        raise ValueError(f"no network with {width} inputs and {OUTPUTS} outputs")
+    for name in ("mean", "scale"):
+        values = arrays[name]
+        if values.dtype != np.float32 or values.shape != (width,) or not np.isfinite(values).all():
+            raise ValueError(f"{name} is no {width} finite numbers")
+    if not (arrays["scale"] > 0.0).all():
+        raise ValueError("a scale that is not positive")
+    limits = CommandLimits(**header["limits"])
+    is_squashed, on_kerbs = (bool(header.get(name, False)) for name in ("is_squashed", "on_kerbs"))
+    about = dict(header["about"])
+    return RacePolicy(observe, limits, arrays["mean"], arrays["scale"], layers, about, is_squashed, on_kerbs)
 
 
 class Driver:

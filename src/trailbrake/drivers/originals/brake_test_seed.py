@@ -6,9 +6,9 @@ from trailbrake.drivers.originals.expo_demos import (
     STOPPED_AFTER,
     STOPPED_SPEED,
     DemoPiController,
+    StartFrame,
     demo_steer,
 )
-from trailbrake.drivers.originals.start_frame import StartFrame
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 

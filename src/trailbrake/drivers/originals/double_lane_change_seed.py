@@ -1,7 +1,13 @@
 """BeamNG's expo demo 1: a double lane change at 50 km/h. Its improved version is `double_lane_change`."""
 
-from trailbrake.drivers.originals.expo_demos import LANE_END, LANE_SPEED, DemoPiController, demo_lane_offset, demo_steer
-from trailbrake.drivers.originals.start_frame import StartFrame
+from trailbrake.drivers.originals.expo_demos import (
+    LANE_END,
+    LANE_SPEED,
+    DemoPiController,
+    StartFrame,
+    demo_lane_offset,
+    demo_steer,
+)
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls
 

@@ -2,11 +2,13 @@
 
 Positions are relative to the start of the car: m along its start heading (`ahead`) and m to the left of it (`left`), so
 that the demos run on any map. Source: BeamNG-Simulink_generic_interface, examples/expo_demos, demos 1 to 3.
+
+Positions relative to the start of a car: ahead of it and to its left.
 """
 
 import math
 
-from trailbrake.units import DEG, KMH
+from trailbrake.units import DEG, KMH, wrap_angle
 
 PREVIEW = 1.0  # s
 STEER_GAIN = 0.05  # share of full lock per metre, both steering demos
@@ -81,3 +83,19 @@ def demo_wheel_torques(
 
 def _split_total(total: float, shares: FourValues) -> FourValues:
     return total * shares[0], total * shares[1], total * shares[2], total * shares[3]
+
+
+class StartFrame:
+    """The frame of the first pose that it receives: x along the heading, y to the left."""
+
+    def __init__(self) -> None:
+        self._start: tuple[float, float, float] | None = None
+
+    def to_start_frame(self, x: float, y: float, yaw: float) -> tuple[float, float, float]:
+        """Return (m ahead, m to the left, rad to the left) of the start; x, y (m) and yaw (rad) in the world."""
+        if self._start is None:
+            self._start = (x, y, yaw)
+        x0, y0, yaw0 = self._start
+        forward, left = math.cos(yaw0), math.sin(yaw0)
+        dx, dy = x - x0, y - y0
+        return dx * forward + dy * left, dy * forward - dx * left, wrap_angle(yaw - yaw0)

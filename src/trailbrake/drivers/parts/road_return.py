@@ -13,8 +13,8 @@ from trailbrake.control.vehicle.recovery import (
     CarOnRoad,
     RecoveryCommand,
     RoadRecovery,
+    RoadTrail,
 )
-from trailbrake.control.vehicle.road_trail import RoadTrail
 from trailbrake.errors import CarStuckError
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.state import CarState, Controls, Pose, SimCommand, WheelTorque

@@ -6,7 +6,7 @@ A rehearsal reads the last sample again and computes controls, but sends nothing
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from trailbrake.drivers.loading.rehearsal import RehearsableDriver
+from trailbrake.drivers.loading.check import RehearsableDriver
 from trailbrake.driving.loop.driver_watchdog import DriverWatchdog
 from trailbrake.driving.loop.supervisor import Supervisor, decide_controls
 from trailbrake.roles import Driver, Link

@@ -19,8 +19,7 @@ from trailbrake.driving.spec import DriveSpec, EmbeddedSite
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
-from trailbrake.planning.line_cache import road_digest
-from trailbrake.planning.line_file import car_digest
+from trailbrake.planning.line_file import car_digest, road_digest
 from trailbrake.roles import Driver
 from trailbrake.user_files import open_user_file
 from trailbrake.version import __version__

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from trailbrake.drivers.loading.probe_states import weaving_state
-from trailbrake.drivers.loading.rehearsal import RehearsableDriver
+from trailbrake.drivers.loading.check import RehearsableDriver
+from trailbrake.drivers.loading.course_probe import weaving_state
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.loop.drive_loop import LoopResult
 from trailbrake.driving.loop.request_pacer import RequestPacer

@@ -12,8 +12,7 @@ from trailbrake.driving.spec import CarSpec
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
-from trailbrake.planning.line_cache import cached_line_path
-from trailbrake.planning.line_file import MAX_BYTES, load_line_course
+from trailbrake.planning.line_file import MAX_BYTES, cached_line_path, load_line_course
 from trailbrake.roles import Driver, FollowsMinimumTimeLine
 from trailbrake.user_files import read_user_file
 

@@ -15,8 +15,7 @@ from trailbrake.state import Controls, SimCommand
 from trailbrake.transport import image_codec, rendezvous
 from trailbrake.transport.client_notices import ClientNotices, print_to_stderr
 from trailbrake.transport.json_objects import JsonObjectChannel, listen_for_objects
-from trailbrake.transport.pending_calls import PendingCalls
-from trailbrake.transport.tcp import TcpListener, wait_readable
+from trailbrake.transport.tcp import PendingCalls, TcpListener, wait_readable
 from trailbrake.transport.udp import parse_address
 from trailbrake.transport.websocket import is_loopback
 

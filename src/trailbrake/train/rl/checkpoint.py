@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from trailbrake.drivers.loading.policy_archive import decode_header, read_arrays, write_arrays
-from trailbrake.drivers.loading.race_policy_file import digest_observation
+from trailbrake.drivers.loading.race_policy import digest_observation
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.train.rl.networks import Weights
 from trailbrake.train.rl.options import RlOptions

@@ -1,17 +1,35 @@
-"""The curves of a training: JSON lines in a file, and TensorBoard's event files where TensorBoard is installed."""
+"""The curves of a training: JSON lines in a file, and TensorBoard's event files where TensorBoard is installed.
+
+`write_curves_page`: how a training went, as one HTML file that needs nothing else.
+"""
 
 import contextlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
+from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
 from trailbrake.user_files import parse_json, read_user_text, write_whole
 
 FILE_NAME = "progress.jsonl"
 MAX_CURVES = 256 << 20  # bytes
+PAGE_FILE = "curves.html"
+MOST_POINTS = 400  # of a curve; more are averaged
+MOST_TRACKS = 3  # with a curve of their own: the colours of charts
+MOST_ROWS = 30  # of the table
+WIDE = 1100  # pixels of the chart of laps, which has the page's width
+_LAP = "lap_s/"
+_COLOURS = ("one", "two", "three")
+
+Row = Mapping[str, Any]
+Floats = NDArray[np.float64]
 
 
 def read_curves(path: Path) -> list[dict[str, Any]]:
@@ -82,3 +100,112 @@ class CurveWriter:
         if self._events is not None:
             with contextlib.suppress(OSError):
                 self._events.close()
+
+
+def write_curves_page(path: Path, name: str, rows: Sequence[Row]) -> Path:
+    """Write the page of a training and return where it is.
+
+    Args:
+        path: of the page.
+        name: of the run.
+        rows: of its curves (`curves.read_curves`).
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    tracks = list(dict.fromkeys(key.removeprefix(_LAP) for row in rows for key in row if key.startswith(_LAP)))
+    last = rows[-1] if rows else {}
+    page = render_framed_page(
+        "training/curves.html",
+        title=escape_html(f"{name}: how it learned to drive"),
+        styles=(THEME, CHART_STYLE),
+        counts=escape_html(
+            f"{last.get('iteration', 0)} iterations, {_number(last, 'steps') / 1e6:.1f} M steps, "
+            f"{_number(last, 'wall_s') / 60.0:.1f} min, {_number(last, 'cpu_s') / 60.0:.1f} min of processor time"
+        ),
+        tracks=", ".join(
+            f'<span class="key{i}">{escape_html(track)}</span>' for i, track in enumerate(tracks[:MOST_TRACKS], 1)
+        ),
+        laps=_draw_laps(rows, tracks),
+        charts="".join(
+            _draw_curve(rows, title, key)
+            for title, key in (
+                ("speed along the road, m/s", "speed"),
+                ("reward of a step", "reward"),
+                ("crashes for each kilometre", "crashes_per_km"),
+                ("deviation of the outputs", "deviation"),
+                ("steps a second", "steps_per_s"),
+            )
+        ),
+        shares=_draw_shares(rows),
+        policies=_build_table(rows, tracks),
+    )
+    return write_page_file(path, page)
+
+
+def _number(row: Row, key: str) -> float:
+    value = row.get(key)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _column(rows: Sequence[Row], read: Callable[[Row], float]) -> tuple[Floats, Floats]:
+    # Millions of steps and values, averaged over groups of rows where there are more than a chart shows.
+    steps = np.array([_number(row, "steps") / 1e6 for row in rows])
+    values = np.array([read(row) for row in rows])
+    known = np.isfinite(steps) & np.isfinite(values)
+    groups = max(min(MOST_POINTS, int(known.sum())), 1)
+    pairs = zip(np.array_split(steps[known], groups), np.array_split(values[known], groups), strict=True)
+    means = [(part.mean(), value.mean()) for part, value in pairs if len(part)]
+    return (np.array([m[0] for m in means]), np.array([m[1] for m in means]))
+
+
+def _draw(title: str, curves: Sequence[tuple[Floats, Floats]], low: float | None = None, width: int = 460) -> str:
+    bottom, top = find_range([values for _, values in curves])
+    bottom = bottom if low is None else min(low, bottom)
+    steps = max(find_range([x for x, _ in curves])[1], 1e-3)
+    frame = ChartFrame((0.0, steps), (bottom, max(top, bottom + 1e-6)), width)
+    lines = [frame.draw_curve(style, x, y) for style, (x, y) in zip(_COLOURS, curves, strict=False)]
+    return frame.draw_figure(f"{title}, over millions of steps", *lines)
+
+
+def _draw_curve(rows: Sequence[Row], title: str, key: str) -> str:
+    return _draw(title, [_column(rows, lambda row: _number(row, key))], 0.0)
+
+
+def _draw_laps(rows: Sequence[Row], tracks: Sequence[str]) -> str:
+    judged = [row for row in rows if any(key.startswith(_LAP) for key in row)]
+    return _draw(
+        "flying lap of the judged policy, s",
+        [_column(judged, lambda row, key=_LAP + track: _number(row, key)) for track in tracks[:MOST_TRACKS]],  # type: ignore[misc]
+        width=WIDE,
+    )
+
+
+def _draw_shares(rows: Sequence[Row]) -> str:
+    parts = [_column(rows, lambda row, key=key: _number(row, key)) for key in  # type: ignore[misc]
+             ("world_share", "actor_share", "learning_share")]  # fmt: skip
+    return _draw("share of the processor time", parts, 0.0)
+
+
+def _build_table(rows: Sequence[Row], tracks: Sequence[str]) -> str:
+    judged = [row for row in rows if "score" in row]
+    if not judged:
+        return "<p>None was judged yet.</p>"
+    ranked = sorted(judged, key=lambda row: _number(row, "score") if math.isfinite(_number(row, "score")) else math.inf)
+    heads = ("iteration", "M steps", "min", "crashes", *tracks)
+    body = "".join(
+        "<tr>" + "".join(
+            f"<td>{text}</td>" for text in (
+                str(row["iteration"]), _format(_number(row, "steps") / 1e6, ".1f"),
+                _format(_number(row, "wall_s") / 60.0, ".1f"), _format(_number(row, "crashes"), ".0f"),
+                *(_format(_number(row, _LAP + track), ".2f") for track in tracks),
+            )
+        ) + "</tr>"
+        for row in ranked[:MOST_ROWS]
+    )  # fmt: skip
+    head = "".join(f"<th>{escape_html(text)}</th>" for text in heads)
+    return f'<div class="rows"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _format(value: float, form: str) -> str:
+    return format(value, form) if math.isfinite(value) else "-"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import Floats, NetworkLayer
-from trailbrake.drivers.loading.race_policy_file import RacePolicy, normalise
+from trailbrake.drivers.loading.race_policy import RacePolicy, normalise
 from trailbrake.env.batch import RaceBatch
 from trailbrake.observe.actions import OUTPUTS
 from trailbrake.observe.features import Feature

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.loading.race_policy_file import MAX_NORMALISED
+from trailbrake.drivers.loading.race_policy import MAX_NORMALISED
 from trailbrake.train.pytorch import import_torch
 
 Weights = dict[str, NDArray[Any]]

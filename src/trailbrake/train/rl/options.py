@@ -203,7 +203,7 @@ def race_options(options: RlOptions, group: int = 0, *, evaluation: bool = False
         group: which of `options.road_groups` is driven.
         evaluation: cars as they are in their file, without delay or noise, on the tracks to judge by.
     """
-    from trailbrake.drivers.loading.race_policy_file import ACTION
+    from trailbrake.drivers.loading.race_policy import ACTION
     from trailbrake.env.options import RaceOptions, Start, Vary, fit_substeps
 
     tracks, cars = zip(*options.road_groups[group], strict=True)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.drivers.loading.race_policy_file import normalise
+from trailbrake.drivers.loading.race_policy import normalise
 from trailbrake.env.batch import RaceBatch
 from trailbrake.observe.actions import OUTPUTS
 from trailbrake.observe.features import Feature

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.control.network import NetworkLayer
-from trailbrake.drivers.loading.race_policy_file import normalise
+from trailbrake.drivers.loading.race_policy import normalise
 from trailbrake.observe.actions import OUTPUTS
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.networks import (

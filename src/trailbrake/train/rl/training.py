@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trailbrake.drivers.loading.race_policy_file import RacePolicy, write_race_policy
+from trailbrake.drivers.loading.race_policy import RacePolicy, write_race_policy
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.system import steady_clock
@@ -17,8 +17,7 @@ from trailbrake.system.signals import handle_stop_signals
 from trailbrake.tasks.pool_choice import open_team
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
-from trailbrake.train.rl.curves import CurveWriter
-from trailbrake.train.rl.curves_page import PAGE_FILE, write_curves_page
+from trailbrake.train.rl.curves import PAGE_FILE, CurveWriter, write_curves_page
 from trailbrake.train.rl.evaluation import LapEvaluator, TrackResult, score_results
 from trailbrake.train.rl.iteration import IterationOutcome, run_iteration
 from trailbrake.train.rl.options import RlOptions, check_options, race_options
