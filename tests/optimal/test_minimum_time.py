@@ -1,13 +1,16 @@
 """A stadium on a coarse mesh: the line converges, beats its centre line, and its worth is a derivative."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from helpers.roads import straight
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
 from trailbrake.optimal import interior_point
-from trailbrake.optimal.interior_point import LEVELS
+from trailbrake.optimal.interior_point import LEVELS, START_SPEED
 from trailbrake.optimal.minimum_time import plan_minimum_time
 from trailbrake.optimal.stage import SCALES, UNKNOWNS, build_stage
 from trailbrake.optimal.vehicle_model import vehicle_from_car
@@ -57,6 +60,46 @@ def test_worth_of_grip_is_the_lap_time_s_derivative(line):
     assert promised > 0.0
     # First order against one percent: a tenth for the second order and the solver's tolerance.
     assert line.time - better.time == pytest.approx(promised, rel=0.1)
+
+
+def test_worth_of_the_edges_is_the_lap_time_s_derivative(line):
+    wider = plan_minimum_time(build_stadium(half_width=6.05), CAR, step=STEP, levels=QUICK)
+    worth = line.columns["worth_left_spm2"] + line.columns["worth_right_spm2"]
+    promised = 0.05 * float(np.sum(worth * sum(line.solution.mesh.halves)))
+    assert promised > 0.0
+    assert line.time - wider.time == pytest.approx(promised, rel=0.1)
+
+
+def test_a_launch_by_a_constant_force_has_its_closed_form():
+    """Without drag v^2 = v0^2 + 2 (F / m) s, and an open end leaves nothing to brake for."""
+    force, length = 5000.0, 200.0
+    free = {"drag": 0.0, "front": replace(CAR.front, rolling=0.0), "rear": replace(CAR.rear, rolling=0.0)}
+    car = replace(CAR, drive_limits=(lambda speed: force + 0.0 * speed,), **free)
+    columns = plan_minimum_time(straight(length).road, car, step=2.0, levels=(QUICK[0], LEVELS[2])).columns
+    first = columns["speed_mps"][0]  # START_SPEED along the road, and what a free start gains by sliding
+    assert START_SPEED <= first < 1.1 * START_SPEED
+    speed = np.sqrt(first**2 + 2.0 * force / CAR.body.mass * columns["s_m"])
+    np.testing.assert_allclose(columns["speed_mps"], speed, rtol=5e-3)
+    np.testing.assert_allclose(columns["time_s"], (speed - first) * CAR.body.mass / force, rtol=5e-3, atol=0.02)
+
+
+def test_a_car_without_forces_slides_down_the_road():
+    """On a grade and a bank: the road's own kinematics, and gravity along and across the car."""
+    ca = pytest.importorskip("casadi")
+    stage = build_stage(CAR)
+    figures = ca.Function("figures", [stage.w, stage.p], [stage.slopes, stage.pace])
+    offset, heading, u, v, bend, grade, bank = 2.0, 0.1, 30.0, -1.0, 0.01, 0.08, 0.05
+    unknowns = np.zeros(len(UNKNOWNS))
+    unknowns[:4] = offset, heading, u, v
+    slopes, pace = (np.asarray(value).ravel() for value in figures(unknowns / SCALES, [bend, grade, 0, bank, 1, 0, 0]))
+    along = u * np.cos(heading) - v * np.sin(heading)
+    assert pace == pytest.approx((1.0 - offset * bend) / along)
+    down, aside = np.sin(np.arctan(grade)), np.cos(np.arctan(grade)) * np.sin(bank)  # shares of gravity
+    assert slopes[:4] * SCALES[:4] / pace == pytest.approx([
+        u * np.sin(heading) + v * np.cos(heading), -bend * along / (1.0 - offset * bend),
+        -G * (down * np.cos(heading) + aside * np.sin(heading)),
+        -G * (aside * np.cos(heading) - down * np.sin(heading)),
+    ])  # fmt: skip
 
 
 def test_a_failure_has_a_reason(monkeypatch):

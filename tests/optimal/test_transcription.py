@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from helpers.roads import circle
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.optimal.mesh import guess_motion, mesh_road
+from trailbrake.optimal.mesh import GUESS_SHARE, guess_motion, mesh_road
 from trailbrake.optimal.stage import build_stage
 from trailbrake.optimal.transcription import build_programme, scale_unknowns, unscale_unknowns
 from trailbrake.optimal.vehicle_model import vehicle_from_car
 from trailbrake.tracks.road import Road
+from trailbrake.units import G
 
 ca = pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
 
@@ -39,6 +41,20 @@ def test_derivatives_are_exact(closed):
     np.testing.assert_allclose(np.asarray(ca.DM(derivatives["jac_g"](x, [])[1])), jacobian, atol=1e-10)
     found = np.asarray(ca.DM(derivatives["hess_lag"](x, [], 0.7, lam)))
     np.testing.assert_allclose(found, hessian, atol=1e-8 * np.abs(hessian).max())
+
+
+def test_the_first_guess_of_a_circle_is_a_point_mass_on_its_friction_circle():
+    """m v^2 / R = mu (m g + lift v^2), and the drive carries the drag."""
+    radius, car = 40.0, vehicle_from_car(load_car("gt3"))
+    mesh = mesh_road(circle(radius).road, 5.0, car.path_room(0.5))
+    motion = guess_motion(car, mesh, np.zeros(len(mesh.s)))
+    grip, body = GUESS_SHARE * car.grip_guess, car.body
+    square = grip * G / (1.0 / radius - grip * (body.lift_front + body.lift_rear) / body.mass)
+    for name, value in (
+        ("speed", square**0.5), ("yaw_rate", square**0.5 / radius), ("accel_y", square / radius / G), ("accel_x", 0.0),
+        ("pedal", car.drag * square / body.mass / G), ("steer", body.wheelbase / radius), ("offset", 0.0),
+    ):  # fmt: skip
+        np.testing.assert_allclose(motion[name], value, rtol=1e-3, atol=1e-6, err_msg=name)
 
 
 def test_scaling_round_trips():

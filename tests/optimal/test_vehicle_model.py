@@ -6,7 +6,7 @@ import pytest
 from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.cars.tyre import combined_slip_force
 from trailbrake.errors import UsageError
-from trailbrake.optimal.vehicle_model import import_casadi, magic_formula_tyre, vehicle_from_car
+from trailbrake.optimal.vehicle_model import CubicCurve, import_casadi, magic_formula_tyre, vehicle_from_car
 from trailbrake.planning.envelope import full_throttle_force
 
 pytest.importorskip("casadi", reason='CasADi is not installed: pip install "trailbrake[limit]"')
@@ -30,6 +30,13 @@ def test_the_smooth_drive_limit_follows_the_gears(name):
     wanted = full_throttle_force(car, speeds)
     error = np.abs(vehicle.drive_limits[0](speeds) - wanted)
     assert error.mean() < 0.02 * wanted.mean()
+
+
+def test_a_cubic_is_its_own_curve():
+    x = np.linspace(2.0, 80.0, 50)
+    cubic = np.poly1d([2e-3, -0.3, 4.0, 900.0])
+    curve = CubicCurve.fit(x, cubic(x), 6)
+    np.testing.assert_allclose(curve(np.linspace(2.0, 80.0, 333)), cubic(np.linspace(2.0, 80.0, 333)), rtol=1e-7)
 
 
 def test_a_missing_extra_is_named(monkeypatch):

@@ -26,6 +26,25 @@ def test_a_deviation_is_that_of_the_estimates():
     assert np.mean([fit.sigma for fit in fits], axis=0) == pytest.approx(spread, rel=0.25)
 
 
+def test_below_a_known_scale_the_fit_is_the_posterior_mean():
+    """With residuals far below `least_scale` nothing is an outlier: (A'A / s^2 + P)^-1 (A'y / s^2 + P m)."""
+    rng = np.random.default_rng(7)
+    matrix, y = line(40, rng)
+    scale, mean, deviation = 5.0, np.array([1.0, -2.0]), np.array([0.5, 2.0])
+    precision = np.diag(deviation**-2.0)
+    wanted = np.linalg.solve(
+        matrix.T @ matrix / scale**2 + precision, matrix.T @ y / scale**2 + precision @ mean
+    )  # fmt: skip
+    fit = fit_linear(matrix, y, (mean, deviation), least_scale=scale)
+    assert fit.value == pytest.approx(wanted, rel=1e-6)
+    assert (fit.scale, fit.rows) == (scale, 40)
+    free = fit_linear(matrix, y, FREE, least_scale=scale)
+    assert free.value == pytest.approx(np.linalg.lstsq(matrix, y, rcond=None)[0], rel=1e-6)
+    ratio, sigma = free.derive(lambda x: 3.0 * x[0] - x[1])  # linear: exact propagation
+    slope = np.array([3.0, -1.0])
+    assert (ratio, sigma) == pytest.approx((slope @ free.value, (slope @ free.covariance @ slope) ** 0.5), rel=1e-4)
+
+
 def test_samples_that_repeat_each_other_teach_no_more_than_their_blocks():
     rng = np.random.default_rng(3)
     matrix, y = line(60, rng)
