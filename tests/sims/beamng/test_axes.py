@@ -4,17 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.sims.beamng.axes import beamng_from_iso, iso_from_beamng, yaw_from_wire, yaw_to_wire
+from trailbrake.sims.beamng.axes import iso_from_beamng, yaw_from_wire, yaw_to_wire
 
-components = st.floats(-1e6, 1e6)
-vectors = st.tuples(components, components, components)
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-
-
-@given(vectors)
-def test_the_map_is_undone_by_its_inverse(v):
-    assert beamng_from_iso(iso_from_beamng(v)) == v
-    assert iso_from_beamng(beamng_from_iso(v)) == v
 
 
 def test_left_is_plus_x_and_the_nose_minus_y():

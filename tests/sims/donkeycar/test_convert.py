@@ -14,16 +14,6 @@ def telemetry(**changes):
     return DonkeycarTelemetry(0.0, 0.0, 0.0, b"", "none", (0.0, 0.0, 0.0), 1.0)._replace(**changes)
 
 
-def test_unity_is_left_handed():
-    # Unity: 3 m to the right, 1 m up, 10 m ahead, the nose turned 30 degrees to the right, down 2, right side up 1.
-    state = convert.state_from_wire(
-        telemetry(pos=(3.0, 1.0, 10.0), angles=(2.0, 30.0, 1.0), gyro=(0.0, 0.5, 0.0), cte=1.0), 4.0, None
-    )
-    assert (state.x, state.y, state.z) == (10.0, -3.0, 1.0)
-    assert (state.yaw, state.pitch, state.roll) == pytest.approx((-math.pi / 6, math.radians(2), -math.radians(1)))
-    assert (state.yaw_rate, state.driving_line) == (-0.5, -0.25)
-
-
 def test_velocity_is_turned_into_the_car():
     # Driving along Unity's x axis at 5 m/s, the nose 90 degrees to the right: straight ahead.
     state = convert.state_from_wire(telemetry(vel=(5.0, 0.0, 0.0), angles=(0.0, 90.0, 0.0)), 4.0, None)

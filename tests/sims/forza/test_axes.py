@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trailbrake.sims.forza.axes import forza_from_iso, forza_from_rotation, iso_from_forza, rotation_from_forza
+from trailbrake.sims.forza.axes import forza_from_rotation, iso_from_forza, rotation_from_forza
 
 components = st.floats(-1e6, 1e6)
 vectors = st.tuples(components, components, components)
@@ -11,17 +11,14 @@ def cross(a, b):
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@given(vectors)
-def test_the_maps_are_undone_by_their_inverses(v):
-    assert forza_from_iso(iso_from_forza(v)) == v
-    assert iso_from_forza(forza_from_iso(v)) == v
-    assert forza_from_rotation(rotation_from_forza(v)) == v
-    assert rotation_from_forza(forza_from_rotation(v)) == v
-
-
 @given(vectors, vectors)
 def test_the_map_is_a_mirror_so_that_rotations_map_with_the_opposite_sign(a, b):
     assert rotation_from_forza(cross(a, b)) == cross(iso_from_forza(a), iso_from_forza(b))
+
+
+@given(vectors)
+def test_the_map_of_rotations_is_undone_by_its_inverse(v):
+    assert forza_from_rotation(rotation_from_forza(v)) == v
 
 
 def test_forward_left_and_up():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.sims.forza import codec, convert
-from trailbrake.sims.forza.axes import forza_from_iso, iso_from_forza, rotation_from_forza
 from trailbrake.sims.forza.blocks import WHEELS, Dash, HorizonBlock, Sled
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.convert import RaceStatus
@@ -301,16 +300,6 @@ def test_the_real_recording_has_the_page_s_relations(recording):
     ratio = [p.dash.power / (p.dash.torque * p.sled.current_engine_rpm * math.pi / 30.0) for p in recording
              if abs(p.dash.torque) > 50.0]  # fmt: skip
     assert np.median(ratio) == pytest.approx(0.99993, abs=2e-4)
-
-
-def test_the_frames_maps_undo_each_other_and_mirror():
-    a, b = (1.0, 2.0, 3.0), (4.0, -5.0, 6.0)
-    assert forza_from_iso(iso_from_forza(a)) == a
-    cross = lambda p, q: tuple(np.cross(p, q).tolist())  # noqa: E731
-    # Left-handed: the cross product of two mapped vectors is minus the mapped cross product, ...
-    assert cross(iso_from_forza(a), iso_from_forza(b)) == tuple(-v for v in iso_from_forza(cross(a, b)))
-    # ... so that an axial vector maps with the other sign.
-    assert rotation_from_forza(a) == tuple(-v for v in iso_from_forza(a))
 
 
 def test_a_status_without_content_is_that_of_a_car_that_has_not_begun():
