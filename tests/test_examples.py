@@ -42,14 +42,15 @@ def test_nothing_is_wrong_with_the_ten_line_driver():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("car", ["gt3", "hatchback"])
-def test_the_ten_line_driver_drives_a_valid_lap_from_any_folder(tmp_path, car):
+def test_the_ten_line_driver_drives_a_valid_lap_from_any_folder(tmp_path):
     # A folder whose name holds ".py": the path must not be cut there.
     own = tmp_path / ".pyenv" / "my_driver.py"
     own.parent.mkdir()
     own.write_text(EXAMPLE.read_text(encoding="utf-8"))
     summary = drive(
-        DriveFlags(driver=str(own), track="pinegrove", car=car, laps=1, out=tmp_path / "out", report=False).make_spec()
+        DriveFlags(
+            driver=str(own), track="pinegrove", car="gt3", laps=1, out=tmp_path / "out", report=False
+        ).make_spec()
     )
     assert summary["ended"] == "done"
     assert [lap["valid"] for lap in summary["laps"]] == [True]

@@ -38,7 +38,7 @@ def test_an_agent_of_others_drives_a_lap_of_our_simulator(sim, dialect, tmp_path
 
 @pytest.mark.slow
 def test_our_agent_drives_a_lap_of_a_simulator_in_another_process(tmp_path):
-    port, track = free_port(), ring(tmp_path, straight=24.0, radius=20.0)  # live goes at the pace of real time
+    port, track = free_port(), ring(tmp_path, straight=21.0, radius=11.0)  # live goes at the pace of real time
     with (
         command("serve", "udacity_mpc", "--json", f"--connect=127.0.0.1:{port}", f"--track={track}", "--pace=lockstep",
                 "--dialect=bare", "--seconds=80", shm=tmp_path) as served,

@@ -120,11 +120,11 @@ def test_a_killed_host_ends_the_drive_and_nothing_recorded_is_lost(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("speed", ["max", "real"])
 @pytest.mark.parametrize(
-    ("laps", "ask", "code"), [(2, signal.SIGINT, 130), (2, signal.SIGTERM, 130), (0, signal.SIGINT, 0)]
+    ("laps", "ask", "code", "speed"),
+    [(2, signal.SIGINT, 130, "max"), (2, signal.SIGTERM, 130, "real"), (0, signal.SIGINT, 0, "real")],
 )
-def test_a_signal_brakes_the_car_first(tmp_path, speed, laps, ask, code):
+def test_a_signal_brakes_the_car_first(tmp_path, laps, ask, code, speed):
     words = ["drive", "--json", "--no-report", "--track=kartwerk", f"--laps={laps}", f"--speed={speed}"]
     with command(*words, f"--out={tmp_path / 'out'}", shm=tmp_path) as drive:
         drive.until("moving at ")
