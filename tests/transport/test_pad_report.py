@@ -47,12 +47,6 @@ def test_any_twelve_bytes_mean_what_the_c_structure_says(data):
     assert pad_report.encode_report(report) == data
 
 
-@given(st.binary(max_size=40).filter(lambda b: len(b) != 12))
-def test_another_length_is_refused(data):
-    with pytest.raises(WireError, match="expected 12 bytes"):
-        pad_report.decode_report(data)
-
-
 @given(st.floats(), st.floats(), st.floats())
 def test_any_float_makes_a_report_within_the_ranges(steer, throttle, brake):
     report = pad_report.driving_report(steer, throttle, brake)
@@ -91,7 +85,8 @@ def test_a_report_without_content_is_an_untouched_pad():
     assert (pad_report.SIZE, pad_report.AXIS_MAX, pad_report.TRIGGER_MAX) == (12, 32767, 255)
 
 
-def test_a_report_of_another_length_is_one_line():
+@pytest.mark.parametrize("size", [0, 5, 11, 13, 40])
+def test_a_report_of_another_length_is_one_line(size):
     with pytest.raises(WireError) as caught:
-        pad_report.decode_report(bytes(5))
-    assert str(caught.value) == "not a pad report, expected 12 bytes, got 5"
+        pad_report.decode_report(bytes(size))
+    assert str(caught.value) == f"not a pad report, expected 12 bytes, got {size}"
