@@ -6,13 +6,14 @@ Each is written from sections 1, 3 and 4 with plain files and struct, without ou
 import math
 import mmap
 import os
-import signal
 import struct
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
+from helpers.processes import command
 from helpers.waiting import wait_for
 
 from trailbrake.sims.assetto import spec
@@ -101,21 +102,12 @@ def speed_of(data):
     return number(data, "f", 36)
 
 
-def serve(folder, *flags, track="pinegrove"):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "trailbrake", "serve", "assetto", f"--track={track}", *flags],
-        env={**os.environ, "TRAILBRAKE_SHM": str(folder)}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    for line in process.stderr:
-        if line.startswith("ready "):
-            return process
-    raise AssertionError("it never got ready")
-
-
-def end(process, how=signal.SIGTERM):
-    process.send_signal(how)
-    process.stderr.close()
-    process.wait(PATIENCE)
+@contextmanager
+def serving(folder, *flags, track="pinegrove"):
+    """A served world, which is killed in the end."""
+    with command("serve", "assetto", f"--track={track}", *flags, shm=folder) as host:
+        host.until("ready ")
+        yield
 
 
 HELPERS = {"start": 1, "change": 1, "blip": 1}
@@ -135,8 +127,7 @@ def test_every_kind_of_client_drives_its_own_car(tmp_path):
     makers = [{k: v for k, v in kind.items() if k in ("size", "rate", "scribbles")} for kind in KINDS.values()]
     clients = [Client(tmp_path, 0, **makers[0])]
     clients[0].put(**KINDS["64 bytes, before the host"]["wish"])
-    process = serve(tmp_path, "--cars=7", "--no-classic")
-    try:
+    with serving(tmp_path, "--cars=7", "--no-classic"):
         clients += [Client(tmp_path, car, **makers[car]) for car in range(1, 6)]
         wishes = [kind["wish"] for kind in KINDS.values()]
         results = {}
@@ -152,14 +143,11 @@ def test_every_kind_of_client_drives_its_own_car(tmp_path):
         ours = (tmp_path / spec.public_name(6)).read_bytes()
         assert number(ours, "f", 16) > 5.0, "the car that nobody has taken stands"
         assert not (tmp_path / spec.car_name(6)).exists()
-    finally:
-        end(process)
 
 
 def test_a_teleport_held_for_a_second(tmp_path):
     """B holds 2 for a second, then writes 0; E shifts up afterwards; the direction has a norm of 0.88."""
-    process = serve(tmp_path)
-    try:
+    with serving(tmp_path):
         client = Client(tmp_path, 0)
         client.drive(0.2, brake=1.0)
         data = client.read()
@@ -177,28 +165,20 @@ def test_a_teleport_held_for_a_second(tmp_path):
         assert speed_of(data) > 5.0
         _, data = client.drive(0.1, brake=1.0, teleport_to=1)
         assert struct.unpack_from("<3f", data, 88) == pytest.approx((x, y, z), abs=0.5)
-    finally:
-        end(process)
 
 
 def test_a_killed_host_leaves_its_last_frame_and_the_next_one_takes_the_car_again(tmp_path):
-    process = serve(tmp_path)
     client = Client(tmp_path, 0)
-    try:
+    with serving(tmp_path):
         ids, _ = client.drive(0.5, gas=0.5, autoshift=1)
         assert ids[-1] > 50
-    finally:
-        end(process, signal.SIGKILL)
     frozen, data = client.hold(0.3, gas=0.5, autoshift=1)
     assert len(set(frozen)) == 1  # it reads fine, and stands: packet_id alone tells
     assert speed_of(data) > 0.0
-    process = serve(tmp_path)
-    try:
+    with serving(tmp_path):
         wait_for(lambda: client.hold(0.1, gas=0.5, autoshift=1)[0][-1] != frozen[-1])
         _, data = client.drive(1.0, gas=0.5, autoshift=1)
         assert speed_of(data) > 3.0
-    finally:
-        end(process)
 
 
 class SimState:
@@ -229,8 +209,7 @@ def steps_per_second(client, seconds=0.3):
 @pytest.mark.parametrize("version", [0, 1])
 def test_a_session_of_the_patch_from_the_structures_alone(tmp_path, version):
     """Pause, sleep, collisions, teleport on a hill and lines, with either version of SimState."""
-    process = serve(tmp_path, "--cars=2", "--park", track="serpent_pass")
-    try:
+    with serving(tmp_path, "--cars=2", "--park", track="serpent_pass"):
         client, other = Client(tmp_path, 0), Client(tmp_path, 1)
         for each in (client, other):
             each.drive(0.3, brake=1.0)
@@ -288,5 +267,3 @@ def test_a_session_of_the_patch_from_the_structures_alone(tmp_path, version):
             assert "0xFF00FF00" in shown
             lines.unlink()
         sim.remove()
-    finally:
-        end(process)

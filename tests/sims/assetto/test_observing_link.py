@@ -1,14 +1,13 @@
 """A link that watches: it creates no page, and takes no car; and recordings through it."""
 
-import os
-import subprocess
 import sys
 import threading
-import time
+from types import SimpleNamespace
 
 import pytest
 from helpers.assetto.client_pages import file_of, put
 from helpers.assetto.foreign_pages import let_go
+from helpers.processes import command
 
 from trailbrake import roles
 from trailbrake.driving.link_recording import LinkRecordingSession
@@ -99,45 +98,29 @@ def test_it_draws_the_plan_where_the_options_want_it(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are files")
 def test_a_drive_of_somebody_else_is_recorded_and_the_car_stays_his(tmp_path):
     """`record --sim assetto --live` in a process of its own, beside a client made of plain files."""
-    from types import SimpleNamespace
-
     shm, out = tmp_path / "shm", tmp_path / "out"
     shm.mkdir()
-    environment = {**os.environ, "TRAILBRAKE_SHM": str(shm)}
-    command = [sys.executable, "-m", "trailbrake"]
-    served = subprocess.Popen([*command, "serve", "assetto", "--track=pinegrove"], env=environment, text=True,
-                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
     stopped = threading.Event()
-    try:
-        for line in served.stderr:
-            if line.startswith("ready "):
-                break
-        assert f"pages in {shm}" in line
+    with command("serve", "assetto", "--track=pinegrove", shm=shm) as served:
+        assert f"pages in {shm}" in served.until("ready ")
         page = file_of(SimpleNamespace(folder=shm), spec.controls_name(0))
 
         def drive():
-            while not stopped.is_set():
+            while not stopped.wait(0.01):
                 put(page, gas=0.5, clutch=1.0, autoshift_active=1)
-                time.sleep(0.01)
 
         threading.Thread(target=drive, daemon=True).start()
-        done = subprocess.run([*command, "record", "--sim=assetto", "--live", "--seconds=4", f"--out={out}"],
-                              env=environment, capture_output=True, text=True, timeout=100)  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert "samples; lost" in done.stdout
+        with command("record", "--sim=assetto", "--live", "--seconds=4", f"--out={out}", shm=shm) as record:
+            assert record.end() == 0, record.said
+        assert "samples; lost" in record.out
         (path,) = out.glob("*.mcap")
         recording = Recording.open(path)
         speed = recording.state["speed"]
         assert len(speed) > 300
         assert speed.max() > 5.0
         assert (out / path.with_suffix(".html").name).exists()
-        watched = subprocess.run([*command, "watch", "--sim=assetto", "--seconds=2", "--port=0", "--json"],
-                                 env=environment, capture_output=True, text=True, timeout=100)  # fmt: skip
-        assert watched.returncode == 0, watched.stderr
-        assert '"samples": ' in watched.stdout
-    finally:
+        with command("watch", "--sim=assetto", "--seconds=1", "--port=0", "--json", shm=shm) as watched:
+            assert watched.end() == 0, watched.said
+        assert '"samples": ' in watched.out
         stopped.set()
-        served.terminate()
-        served.stderr.close()
-        served.wait(30)
-        let_go()
+    let_go()
