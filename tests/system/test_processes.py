@@ -4,11 +4,16 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from helpers.waiting import HANG, wait_for
 
-from trailbrake.system.processes import end_process_group, process_group_options
+from trailbrake.system.processes import (
+    end_process_group,
+    process_group_options,
+    wait_for_threads,
+)
 
 PARENT = """
 import subprocess, sys
@@ -49,3 +54,31 @@ def test_a_process_may_have_time_to_end_by_itself():
     process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"], **process_group_options())
     end_process_group(process, patience_s=60.0)
     assert process.returncode == 3
+
+
+def test_threads_that_keep_the_process_alive_are_named():
+    over, before = threading.Event(), threading.enumerate()
+    names = ("quick", "worker", "helper")
+    stay, quick = over.wait, threading.Event().is_set
+    threads = [threading.Thread(target=quick if name == "quick" else stay, name=name, daemon=name == "helper")
+               for name in names]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    assert wait_for_threads(before, 0.05) == ["worker"]
+    over.set()
+    assert wait_for_threads(before, 60.0) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seconds", "killed"), [(0.0, False), (600.0, True)])
+def test_a_process_exits_with_its_code_whether_its_threads_end_or_not(seconds, killed):
+    program = (
+        "import atexit, threading, time\n"
+        "from trailbrake.system.processes import exit_without_threads\n"
+        "atexit.register(print, 'in order')\n"
+        f"threading.Thread(target=time.sleep, args=({seconds},)).start()\n"
+        "print('said')\n"
+        "exit_without_threads(3, 1.0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60.0)
+    assert (done.returncode, done.stdout) == (3, "said\n" if killed else "said\nin order\n")

@@ -17,6 +17,7 @@ from trailbrake.system.signals import (
     ConsoleEndHandler,
     handle_console_end,
     handle_stop_signals,
+    reclaim_stop_signals,
 )
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
@@ -40,6 +41,27 @@ def test_sigterm_asks_too_and_handlers_come_back():
     with handle_stop_signals(lambda: asked.append(1)):
         signal.raise_signal(signal.SIGTERM)
     assert asked == [1]
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_handler_of_a_driver_s_runs_after_ours_whatever_it_does():
+    heard = []
+
+    def own(number, frame):
+        heard.append("own")
+        sys.exit()
+
+    before = signal.getsignal(signal.SIGTERM)
+    reclaim_stop_signals()  # none are handled
+    with handle_stop_signals(lambda: heard.append("ours")):
+        signal.signal(signal.SIGTERM, own)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        reclaim_stop_signals()
+        signal.raise_signal(signal.SIGTERM)
+        assert heard == ["ours"]
+        with pytest.raises(StopInsisted):
+            signal.raise_signal(signal.SIGINT)
+    assert heard == ["ours", "own"]
     assert signal.getsignal(signal.SIGTERM) is before
 
 

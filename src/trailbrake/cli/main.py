@@ -17,6 +17,7 @@ from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.learning.options import LearnOptions
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
+from trailbrake.system.processes import exit_without_threads
 from trailbrake.version import __version__
 
 _DEFAULT_SIM: dict[str, str] = {
@@ -162,4 +163,4 @@ def _print_refusal(tokens: list[str], line: str, code: int) -> int:
 
 def main() -> None:
     """The console script."""
-    sys.exit(run_command_line(sys.argv[1:]))
+    exit_without_threads(run_command_line(sys.argv[1:]))

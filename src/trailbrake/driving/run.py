@@ -4,8 +4,9 @@ All verbs that drive go through here. Supervisor, sample check and command gate 
 time, where a driver that hangs does not stop time; the standstill at the end of a drive in a game, which goes on.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+import errno
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_protection import protect_cars
 from trailbrake.driving.session.drive_setup import DriveSetup
 from trailbrake.driving.session.open_connection import open_connection
+from trailbrake.errors import DriverError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Driver, Link, TickObserver
 from trailbrake.system.breakable_call import BreakableCall
@@ -110,7 +112,11 @@ def drive_cars(
         TrailbrakeError: the simulator cannot be reached.
     """
     outcome = DriveOutcome()
-    with open_connection(setup, lambda: supervisor.stop_reason != "") as connection, ExitStack() as closed:
+    with (
+        _name_closed_files(drivers),
+        open_connection(setup, lambda: supervisor.stop_reason != "") as connection,
+        ExitStack() as closed,
+    ):
         watches: list[CarWatch] = []
         for watch in watch_cars(connection):
             closed.callback(watch.close)
@@ -138,6 +144,18 @@ def drive_cars(
         finish(connection, outcome)
     outcome.host_report = connection.host_report
     return outcome
+
+
+@contextmanager
+def _name_closed_files(drivers: Sequence[NamedDriver]) -> Iterator[None]:
+    """Raise DriverError where a file of ours is closed: a driver's code has done that, as by os.closerange."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        raise DriverError("a file or socket of the drive was closed, as os.closerange does: the drive ends",
+                          where=", ".join(dict.fromkeys(driver.name for driver in drivers))) from error  # fmt: skip
 
 
 def _close_all(watches: Iterable[CarWatch]) -> None:

@@ -95,11 +95,15 @@ class DriveGuard:
         self._count = 0
         _BEAT.pack_into(self._page, 0, 0, 0.0, False)
 
-    def close(self) -> None:
-        """End the process: the drive is over."""
-        _BEAT.pack_into(self._page, 0, 0, 0.0, True)
+    def close(self, *, is_safe: bool = True) -> None:
+        """End the process: the drive is over. Where the cars could not be left safe, it brakes them first."""
+        if is_safe:
+            _BEAT.pack_into(self._page, 0, 0, 0.0, True)
         if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+            with contextlib.suppress(OSError):  # closed by the driver's code
+                self._process.stdin.close()
+            if not is_safe:
+                return
             try:
                 self._process.wait(2.0)
             except subprocess.TimeoutExpired:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 from trailbrake.system.breakable_call import BreakableCall, StopInsisted
 
@@ -27,6 +28,7 @@ _SIGNALS += [getattr(signal, name) for name in ("SIGHUP", "SIGQUIT", "SIGBREAK")
 CTRL_CLOSE, CTRL_LOGOFF, CTRL_SHUTDOWN = 2, 5, 6  # Windows' names end with _EVENT
 STOP_S = 3.0  # s that a stop may take: of the 5 that Windows gives, the others are for recording and report
 LONGEST_S = 30.0  # s, longer than Windows waits
+_reclaims: list[Callable[[], None]] = []  # one for each `handle_stop_signals` under way
 
 
 class ConsoleEndHandler:
@@ -80,6 +82,8 @@ def handle_stop_signals(
 ) -> Iterator[None]:
     """Call `request` on the first signal to stop; further ones raise StopInsisted, a KeyboardInterrupt.
 
+    Handlers that other people's code sets during the `with` run after it: see `reclaim_stop_signals`.
+
     SIGHUP never raises: shells repeat it, and no person is left to insist. Once the terminal is gone, lines for it go
     nowhere. A SIGHUP that the process was started to ignore (nohup) stays ignored; shells start what runs in the
     background with the keys' signals ignored, and those are handled. Outside the main thread, where Python allows no
@@ -94,6 +98,8 @@ def handle_stop_signals(
     if os.environ.get(CHILD_VARIABLE):
         threading.Thread(target=_request_at_end_of_input, args=(request,), daemon=True).start()
     previous: dict[int, object] = {}
+    followers: dict[int, Any] = {}  # handlers of other people's code
+    called: list[int] = []
     is_requested = False
 
     def restore() -> None:
@@ -111,6 +117,13 @@ def handle_stop_signals(
             raise StopInsisted
         is_requested = True
         request()
+        called.append(number)
+
+    def reclaim() -> None:
+        for number in previous:
+            if (current := signal.getsignal(number)) is not handle:
+                signal.signal(number, handle)
+                followers[number] = current
 
     def end_console(seconds: float) -> None:
         request()
@@ -122,11 +135,26 @@ def handle_stop_signals(
                 previous[number] = signal.signal(number, handle)
     except ValueError:
         previous.clear()
+    _reclaims.append(reclaim)
     try:
         with handle_console_end(end_console):
             yield
     finally:
+        _reclaims.remove(reclaim)
         restore()
+        for heard in called:
+            if callable(follower := followers.get(heard)):
+                with suppress(BaseException):  # a handler may end the program, which is ending in order
+                    follower(heard, None)
+
+
+def reclaim_stop_signals() -> None:
+    """Take the signals to stop back from a handler that a driver has set; it is called when the stop is over.
+
+    Call it in the main thread after code that may set one. It does nothing where no signals are handled.
+    """
+    if _reclaims and threading.current_thread() is threading.main_thread():
+        _reclaims[-1]()
 
 
 def leave_lost_terminal() -> None:

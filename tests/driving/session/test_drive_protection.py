@@ -129,3 +129,55 @@ def test_a_call_that_keeps_the_interpreter_is_ended_by_the_guard_with_the_brake_
         assert read_pedals(tmp_path)[1] > 0.5
         (recording,) = tmp_path.glob("*.mcap")
         assert Recording.open(recording).state["speed"][-1] > 2.0
+
+
+# What a driver does once to the process that it shares with the drive.
+INTRUDER = """
+import os, signal, sys, threading, time
+from trailbrake import Controls
+class Driver:
+    NEEDS = frozenset({"speed"})
+    quick = 0  # ticks above 8 m/s
+    def reset(self, course): pass
+    def act(self, state, dt):
+        self.quick += state.speed > 8.0
+        if self.quick == 1:
+            %s
+        elif self.quick == 2:  # its act has returned since
+            print("hangs", flush=True)
+        return Controls(throttle=1.0, gear=2)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_handler_that_a_driver_sets_runs_after_ours(tmp_path, name):
+    own = f"signal.signal(signal.{name}, lambda number, frame: print('the driver heard', number, flush=True))"
+    with hanging_drive(tmp_path, own, driver=INTRUDER) as drive:
+        drive.process.send_signal(getattr(signal, name))
+        assert drive.end(ENDED) == 0
+        assert drive.summary["ended"] == "interrupted"
+        assert f"the driver heard {getattr(signal, name).value}" in drive.said
+
+
+def test_a_thread_of_a_driver_does_not_keep_the_process(tmp_path):
+    own = "threading.Thread(target=time.sleep, args=(600.0,), name='worker').start()"
+    with hanging_drive(tmp_path, own, driver=INTRUDER) as drive:
+        drive.process.send_signal(signal.SIGINT)
+        assert drive.end(ENDED) == 0
+        assert f"{tmp_path}/own.py has left threads that do not end: worker" in drive.said
+
+
+def test_a_driver_that_closes_all_files_leaves_a_braked_car(tmp_path):
+    with hanging_drive(tmp_path, "os.closerange(3, 4096); print('hangs', flush=True)", driver=INTRUDER) as drive:
+        wait_for_brake(tmp_path)
+        assert drive.end(ENDED) == 2
+        assert drive.said[-1].startswith(f"trailbrake: {tmp_path}/own.py: a file or socket of the drive was closed")
+        assert read_pedals(tmp_path)[1] > 0.5
+
+
+def test_a_copy_of_the_process_that_a_driver_makes_does_not_drive(tmp_path):
+    with hanging_drive(tmp_path, "os.fork()", driver=INTRUDER) as drive:
+        drive.until(f"trailbrake: {tmp_path}/own.py has called os.fork: the copy of the drive ends")
+        drive.process.send_signal(signal.SIGINT)
+        assert drive.end(ENDED) == 0
+        assert drive.summary["ended"] == "interrupted"

@@ -1,6 +1,7 @@
 """The drive loop: one tick is read newest state, judge it, call the driver, supervise, write, show to the taps."""
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -17,6 +18,8 @@ from trailbrake.histogram import DurationHistogram
 from trailbrake.roles import Driver, Link, TickObserver, Wakeable
 from trailbrake.state import CarState, Controls, Phase
 from trailbrake.system import steady_clock
+from trailbrake.system.processes import end_forked_copy
+from trailbrake.system.signals import reclaim_stop_signals
 from trailbrake.transport.client_notices import LineBudget
 
 STOPPING_LIMIT = 20.0  # s of simulator time that a safe stop may take before the controls are released anyway
@@ -150,7 +153,7 @@ class CarLoop:
         # A driver that needs pictures is braked for while it cannot see.
         sees = isinstance(driver, Driver) and "image" in driver.NEEDS
         self._camera_check = CameraCheck(self._say) if sees else None
-        self._now = 0.0
+        self._now, self._pid = 0.0, os.getpid()
         self._accepted_at, self._rejected_at = -math.inf, -math.inf  # s, as `now`
 
     def attach_watchdog(self, watchdog: DriverWatchdog) -> None:
@@ -195,6 +198,9 @@ class CarLoop:
             if self.pace is not None:
                 self.pace.add_answer(steady_clock.now() - now, self.link.counters.lost)
             return None
+        finally:
+            end_forked_copy(self._pid, self._driver)
+            reclaim_stop_signals()
         if controls.custom and self.commands is not None:
             controls.custom = self.commands.limit_custom(controls.custom)
         self.link.write(controls)

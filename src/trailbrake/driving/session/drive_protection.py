@@ -85,7 +85,17 @@ def guard_links(links: Sequence[Link]) -> Iterator[DriveGuard | None]:
         yield guard
     finally:
         if guard is not None:
-            guard.close()
+            guard.close(is_safe=_release_links(links))
+
+
+def _release_links(links: Sequence[Link]) -> bool:
+    """Leave the cars safe; return whether the wires accepted it: not if the driver's code has closed their files."""
+    try:
+        for link in links:
+            link.release()
+    except OSError:
+        return False
+    return True
 
 
 def _start_guard(say: Callable[[str], None]) -> DriveGuard | None:

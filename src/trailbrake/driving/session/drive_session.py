@@ -1,7 +1,9 @@
 """A whole drive: load, check, connect, drive, score, record, report."""
 
 import math
+import os
 import platform
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
@@ -44,7 +46,8 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.breakable_call import BreakableCall, StopInsisted
-from trailbrake.system.signals import handle_stop_signals
+from trailbrake.system.processes import end_forked_copy, wait_for_threads
+from trailbrake.system.signals import handle_stop_signals, reclaim_stop_signals
 from trailbrake.version import __version__
 
 
@@ -81,15 +84,16 @@ def drive(
     listener = listener or SilentListener()
     simulator = registry.find(spec.site.sim)
     supervisor = Supervisor()
+    breakable, threads = BreakableCall(), threading.enumerate()
     # A request: an exception inside of the compiler would be lost, and leave half-made kernels behind.
-    with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED)):
-        prepared = _prepare_drive(simulator, spec, contents, supervisor, listener, own=own)
-    if isinstance(prepared.drivers[0], HandDriven) and (view is None or not view.has_hands):
-        raise UsageError(f"{prepared.spec.first.driver} is driven from the live page", where="--driver",
-                         hint="add --watch")  # fmt: skip
-    breakable = BreakableCall()
     with handle_stop_signals(lambda: supervisor.request_stop(INTERRUPTED), breakable, supervisor.limit_stop):
+        prepared = _prepare_drive(simulator, spec, contents, supervisor, listener, own=own)
+        name = prepared.spec.first.driver
+        if isinstance(prepared.drivers[0], HandDriven) and (view is None or not view.has_hands):
+            raise UsageError(f"{name} is driven from the live page", where="--driver", hint="add --watch")
         driven = _drive_cars(prepared, supervisor, listener, view, breakable)
+        if left := wait_for_threads(threads):
+            listener.show_message(f"{name} has left threads that do not end: {', '.join(left)}")
         return DriveResult(_finish_summary(prepared, driven, listener))
 
 
@@ -292,8 +296,11 @@ def _prepare_drivers(
     if CACHE_IS_COLD:
         listener.show_message("compiling kernels (once, a few seconds)")
     try:
+        pid = os.getpid()
         for driver in drivers:
             driver.reset(course)
+            end_forked_copy(pid, driver)
+            reclaim_stop_signals()
         if has_plan(course):
             _ = course.profile  # the score and the report want the plan, whether the driver does or not
             if CACHE_IS_COLD and isinstance(drivers[0], RehearsableDriver):
