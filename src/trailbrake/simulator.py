@@ -115,6 +115,7 @@ class Tools(TypedDict, total=False):
     """
 
     doctor: "kinds.DoctorTool[Any] | Deferred[kinds.DoctorTool[Any]]"
+    verify: "kinds.VerifyTool | Deferred[kinds.VerifyTool]"
     setup: "kinds.SetupTool[Any] | Deferred[kinds.SetupTool[Any]]"
     sniff: "kinds.SniffTool[Any] | Deferred[kinds.SniffTool[Any]]"
     probe: "kinds.ProbeTool[Any] | Deferred[kinds.ProbeTool[Any]]"

@@ -1,4 +1,4 @@
-"""The tools that a simulator may bring: what `doctor`, `setup`, `sniff`, `probe`, `sim`, `record` and `replay` call.
+"""The tools that a simulator may bring: what `doctor`, `verify`, `sniff`, `sim`, `record`, `replay` and others call.
 
 A tool's module declares one of these, as `DOCTOR = DoctorTool(DoctorOptions, examine)`. `options` is always a
 dataclass whose fields have defaults: the command line makes flags of them, and its docstring is the command's help.
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from trailbrake.findings import Finding, WireField
     from trailbrake.laps import LapRecord
     from trailbrake.roles import DetectedSession
-    from trailbrake.state import CarState, Signal, SimCommand
+    from trailbrake.state import CarState, Controls, Signal, SimCommand
+    from trailbrake.wire_checks import Check
 
 Say = Callable[[str], None]  # takes a line for the user
 Idle = Callable[[], float]  # lets a little time pass and returns the new `now`
@@ -29,6 +30,65 @@ class DoctorTool(Generic[Options]):
 
     options: type[Options]
     examine: "Callable[[Options], Iterator[Finding]]"
+
+
+class Assumption(NamedTuple):
+    """Something of a wire that our code takes for granted because the published documents leave it open.
+
+    Attributes:
+        id: SIMULATOR-WORD-WORD; it stays when the text changes.
+        statement: what is true if we are right.
+        source: what the documents leave open, and what speaks for us.
+        symptom: what a user sees if it is not true.
+        check: decides it from the samples of a drive; a text says why a drive of some minutes cannot.
+    """
+
+    id: str
+    statement: str
+    source: str
+    symptom: str
+    check: "Check | str"
+
+
+class VerifyStep(NamedTuple):
+    """A step of the drive of `verify`.
+
+    Attributes:
+        name: for the checks; steps may share one.
+        text: for the user.
+        seconds: how long it takes.
+        answer: returns the controls for a state.
+        command: returns what is requested when it begins; None: nothing.
+    """
+
+    name: str
+    text: str
+    seconds: float
+    answer: "Callable[[CarState], Controls]"
+    command: "Callable[[CarState], SimCommand] | None" = None
+
+
+@dataclass(frozen=True)
+class VerifyTool:
+    """`verify NAME`: drives a few steps and checks what was assumed.
+
+    Attributes:
+        assumptions: of this wire.
+        pace: m/s, at which the car is driven.
+        throttle: largest one.
+        steer: in the bends, share of full lock.
+        place: where the user puts the car before.
+        signals: names or patterns of those that the checks read.
+        steps: of this simulator alone, after the others; the car stands before and after them.
+    """
+
+    assumptions: tuple[Assumption, ...]
+    pace: float = 4.0
+    throttle: float = 0.4
+    steer: float = 0.5
+    place: str = "a straight, flat road, 60 m long and 10 m wide"
+    signals: tuple[str, ...] = ()
+    steps: tuple[VerifyStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -255,5 +315,5 @@ class SessionTool(Generic[LiveIn]):
 TOOL_TYPES: dict[str, tuple[type, ...]] = {  # by the names in `Simulator.tools`
     "doctor": (DoctorTool,), "setup": (SetupTool,), "sniff": (SniffTool,), "probe": (ProbeTool,),
     "control": (ControlTool,), "recorder": (RecorderTool, LinkRecorder), "replay": (ReplayTool,),
-    "session": (SessionTool,),
+    "session": (SessionTool,), "verify": (VerifyTool,),
 }  # fmt: skip

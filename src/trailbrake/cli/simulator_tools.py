@@ -1,22 +1,24 @@
-"""The verbs that examine one simulator: `doctor`, `setup`, `sniff`, `probe`, for those that bring such a tool."""
+"""The verbs that examine one simulator: `doctor`, `setup`, `sniff`, `probe`, `verify`, where it has such a tool."""
 
 import dataclasses
 import math
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_table
 from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.cli.verify import print_verification
 from trailbrake.errors import UsageError
 from trailbrake.findings import WireField
 from trailbrake.simulator import AnySimulator, load_part
 
 if TYPE_CHECKING:  # help imports this module: it must stay cheap
-    from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool
+    from trailbrake.simulator_tools import DoctorTool, ProbeTool, SetupTool, SniffTool, VerifyTool
 
 _MARKS = {"ok": "ok", "problem": "PROBLEM", "unknown": "?"}
 _STYLES = {"ok": "green", "problem": "bold red", "unknown": "yellow"}
@@ -143,6 +145,9 @@ Command = Callable[..., int]
 SecondsFlag = Annotated[float, Parameter(help="how long to watch; 0 = until stopped, once where there is no terminal")]
 
 
+OutFlag = Annotated[Path | None, Parameter(help="file for the findings; trailbrake-verify-NAME.md in this folder")]
+
+
 class _ToolVerb(NamedTuple):
     """The verb of a tool: what it does, for help, and how it is run."""
 
@@ -168,6 +173,18 @@ _TOOL_VERBS = {
         lambda simulator, tool, options, json: print_probe(simulator, tool, options, json=json),
     ),
 }
+
+
+def _build_verify_command(simulator: AnySimulator, tool: "VerifyTool") -> Command:
+    options = simulator.live_options
+
+    def verify(*, live: Any = None, out: OutFlag = None, json: JsonFlag = False) -> int:
+        out = out or Path(f"trailbrake-verify-{simulator.name}.md")
+        return print_verification(simulator, tool, live or options(), out, json=json)
+
+    verify.__annotations__["live"] = Annotated[options | None, Parameter(name="*")]
+    verify.__doc__ = f"Find out whether {simulator.title} is as our code assumes. The car will move."
+    return verify
 
 
 def _build_command(verb: _ToolVerb, simulator: AnySimulator, tool: Any) -> Command:
@@ -201,4 +218,11 @@ def build_tool_apps(requested: str, name: str) -> list[App]:
                     _build_command(verb, simulator, load_part(given[verb_name])), name=command_name(simulator, name)
                 )
         apps.append(app)
-    return apps
+    verify = App(name="verify", help="Check with a live game, in some minutes, what our code assumes of it.")
+    for simulator in choose_simulators(name) if requested == "verify" else ():
+        if "verify" in simulator.tools:
+            verify.command(
+                _build_verify_command(simulator, load_part(simulator.tools["verify"])),
+                name=command_name(simulator, name),
+            )
+    return [*apps, verify]

@@ -15,8 +15,8 @@ from trailbrake.event_sims.options import (
     host_period,
     serve_pace,
 )
-from trailbrake.simulator import Deferred, Simulator, WorldKind
-from trailbrake.simulator_tools import DoctorTool, RecorderTool
+from trailbrake.simulator import Deferred, Simulator, Tools, WorldKind
+from trailbrake.simulator_tools import DoctorTool, RecorderTool, VerifyTool
 
 if TYPE_CHECKING:
     from trailbrake.event_sims.link import EventLink
@@ -44,6 +44,7 @@ def event_simulator(
     options: tuple[type[Live], type[Serve]],
     world: WorldSpec,
     advice: CallAdvice,
+    verify: "Deferred[VerifyTool] | None" = None,
 ) -> Simulator[Live, Serve]:
     """Return the declaration of a simulator whose folder is `sims/NAME`, with `link.Link` and `host.Host`.
 
@@ -55,12 +56,20 @@ def event_simulator(
         options: classes of the live and of the serve options.
         world: the embedded world.
         advice: of its doctor.
+        verify: what was assumed of its wire; None: nothing that a drive can decide.
     """
     live_options, serve_options = options
     folder = f"trailbrake.sims.{name}"
 
     def embedded_options(live: Live, cars: int) -> Serve:
         return replace(serve_options(), pace="lockstep")
+
+    tools: Tools = {
+        "doctor": _make_doctor(Deferred(f"{folder}.link:Link"), live_options, advice),
+        "recorder": _make_recorder(Deferred(f"{folder}.link:Link"), live_options),
+    }
+    if verify is not None:
+        tools["verify"] = verify
 
     def program_options(given: Serve, address: str, patience: float) -> Serve:
         return replace(given, connect=address, patience=patience)
@@ -81,10 +90,7 @@ def event_simulator(
         camera=world.camera,
         embedded_options=embedded_options,
         program_options=program_options,
-        tools={
-            "doctor": _make_doctor(Deferred(f"{folder}.link:Link"), live_options, advice),
-            "recorder": _make_recorder(Deferred(f"{folder}.link:Link"), live_options),
-        },
+        tools=tools,
     )
 
 

@@ -24,6 +24,7 @@ SIMULATOR = Simulator(
     watch_options=lambda live: replace(live, take=False),
     tools={
         "doctor": Deferred("trailbrake.sims.assetto.doctor:DOCTOR"),
+        "verify": Deferred("trailbrake.sims.assetto.assumptions:VERIFY"),
         "setup": Deferred("trailbrake.sims.assetto.setup:SETUP"),
         "sniff": Deferred("trailbrake.sims.assetto.sniff:SNIFF"),
         "control": Deferred("trailbrake.sims.assetto.control:CONTROL"),

@@ -27,6 +27,7 @@ SIMULATOR = Simulator(
     watch_options=lambda live: replace(live, take=False),
     tools={
         "doctor": Deferred("trailbrake.sims.beamng.doctor:DOCTOR"),
+        "verify": Deferred("trailbrake.sims.beamng.assumptions:VERIFY"),
         "setup": Deferred("trailbrake.sims.beamng.setup:SETUP"),
         "sniff": Deferred("trailbrake.sims.beamng.sniff:SNIFF"),
         "probe": Deferred("trailbrake.sims.beamng.probe:PROBE"),

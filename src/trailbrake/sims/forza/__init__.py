@@ -21,6 +21,7 @@ SIMULATOR = Simulator(
     watch_options=lambda live: replace(live, pad="none"),
     tools={
         "doctor": Deferred("trailbrake.sims.forza.doctor:DOCTOR"),
+        "verify": Deferred("trailbrake.sims.forza.assumptions:VERIFY"),
         "sniff": Deferred("trailbrake.sims.forza.sniff:SNIFF"),
         "recorder": Deferred("trailbrake.sims.forza.recorder:RECORDER"),
         "replay": Deferred("trailbrake.sims.forza.replay:REPLAY"),

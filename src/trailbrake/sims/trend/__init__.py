@@ -3,6 +3,7 @@
 from trailbrake.event_sims.options import CallAdvice, EventLiveOptions
 from trailbrake.event_sims.simulator import WorldSpec, event_simulator
 from trailbrake.sims.trend import spec
+from trailbrake.simulator import Deferred
 
 SIMULATOR = event_simulator(
     spec.NAME,
@@ -16,4 +17,5 @@ SIMULATOR = event_simulator(
         start="start the simulator with --ip {host} --port {port}",
         manual="driven by hand (W or S held) it sends no images: choose autonomous driving and let go of the keys",
     ),
+    verify=Deferred("trailbrake.sims.trend.assumptions:VERIFY"),
 )
