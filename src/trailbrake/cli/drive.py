@@ -47,8 +47,10 @@ def build_drive_command(simulator: AnySimulator, tokens: Sequence[str] = ()) -> 
         return run_drive(simulator, flags, live_doors, page, json=json)
 
     drive.__annotations__["flags"] = Annotated[DriveFlags | None, Parameter(name="*")]
-    drive.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*")]
-    drive.__annotations__["live_doors"] = Annotated[simulator.live_options | None, Parameter(name="*")]
+    drive.__annotations__["page"] = Annotated[PageOptions | None, Parameter(name="*", group="Live page")]
+    drive.__annotations__["live_doors"] = Annotated[
+        simulator.live_options | None, Parameter(name="*", group=f"--live, {simulator.title}")
+    ]
     drive.__doc__ = (
         "Drive laps in a simulator with a driver, record them, and write a report.\n\n"
         "Without flags: the embedded world behind the Assetto Corsa wire, the best driver, two laps. The flags of "

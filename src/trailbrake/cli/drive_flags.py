@@ -3,12 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Group, Parameter
 from msgspec.structs import replace as replace_values
 
+from trailbrake.cli.flag_names import complete_name, spell_out
 from trailbrake.driving.goals import Laps
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec, Pace, list_changes, make_spec
 from trailbrake.simulator import Speed
+
+NAMED = Parameter(completer=complete_name)
+WHAT, GOAL, WORLD, LEARN, KEEP = (
+    Parameter(group=Group.create_ordered(title))
+    for title in ("What to drive", "How long", "The world", "Gains and memory of the driver", "What is kept")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,33 +72,33 @@ class DriveFlags:
             its samples has been answered.
     """
 
-    sim: str = "assetto"
-    driver: str = ""
-    track: str = ""
-    car: str = ""
-    line: Path | None = None
-    cached_line: bool = True
-    cars: int = 1
-    laps: int = 2
-    seconds: float = 0.0
-    seed: int = 0
-    live: bool = False
-    speed: Speed = "max"
-    out: Path | None = None
-    report: bool = True
-    pictures: bool = True
-    part_minutes: float = 60.0
-    part_megabytes: float = 512.0
-    keep_parts: int = 0
-    log: Path | None = None
-    camera: str = ""
-    config: Path | None = None
-    gain: tuple[str, ...] = ()
-    memory: str = ""
-    host: tuple[str, ...] = ()
-    world: tuple[str, ...] = ()
-    signals: tuple[str, ...] = ()
-    pace: Pace = "simulator"
+    sim: Annotated[str, WHAT, NAMED] = "assetto"
+    driver: Annotated[str, WHAT, NAMED] = ""
+    track: Annotated[str, WHAT, NAMED] = ""
+    car: Annotated[str, WHAT, NAMED] = ""
+    line: Annotated[Path | None, WHAT] = None
+    cached_line: Annotated[bool, WHAT] = True
+    cars: Annotated[int, WHAT] = 1
+    laps: Annotated[int, GOAL] = 2
+    seconds: Annotated[float, GOAL] = 0.0
+    seed: Annotated[int, WORLD] = 0
+    live: Annotated[bool, WORLD] = False
+    speed: Annotated[Speed, WORLD] = "max"
+    out: Annotated[Path | None, KEEP] = None
+    report: Annotated[bool, KEEP] = True
+    pictures: Annotated[bool, KEEP] = True
+    part_minutes: Annotated[float, KEEP] = 60.0
+    part_megabytes: Annotated[float, KEEP] = 512.0
+    keep_parts: Annotated[int, KEEP] = 0
+    log: Annotated[Path | None, KEEP] = None
+    camera: Annotated[str, WORLD] = ""
+    config: Annotated[Path | None, LEARN] = None
+    gain: Annotated[tuple[str, ...], LEARN] = ()
+    memory: Annotated[str, LEARN] = ""
+    host: Annotated[tuple[str, ...], WORLD] = ()
+    world: Annotated[tuple[str, ...], WORLD] = ()
+    signals: Annotated[tuple[str, ...], KEEP] = ()
+    pace: Annotated[Pace, WORLD] = "simulator"
 
     def make_spec(self, live: object = None) -> DriveSpec:
         """Return the drive as data.
@@ -105,8 +114,8 @@ class DriveFlags:
 
 def find_given(tokens: Sequence[str]) -> frozenset[str]:
     """Return the names of the fields of DriveFlags that a command line names."""
-    flags = {token.partition("=")[0].replace("--no-", "--").removeprefix("--").replace("-", "_") for token in tokens
-             if token.startswith("--")}  # fmt: skip
+    flags = {token.partition("=")[0].replace("--no-", "--").removeprefix("--").replace("-", "_")
+             for token in map(spell_out, tokens) if token.startswith("--")}  # fmt: skip
     return frozenset(item.name for item in fields(DriveFlags) if item.name in flags)
 
 

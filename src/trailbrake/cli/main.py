@@ -8,10 +8,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from trailbrake.cli.drive_flags import DriveFlags
+from trailbrake.cli.flag_names import choose_short_flag, guess_flag, spell_out
 from trailbrake.cli.output import print_json
+from trailbrake.cli.simulator_choice import INSTALL
 from trailbrake.dashboard.options import WatchOptions
 from trailbrake.errors import TrailbrakeError, UsageError, describe_os_error
 from trailbrake.learning.options import LearnOptions
@@ -24,6 +26,15 @@ _DEFAULT_SIM: dict[str, str] = {
     "learn": LearnOptions.sim,
     "watch": WatchOptions.sim,
     "record": "forza",
+}
+
+# The verbs as `--help` shows them.
+_GROUPS = {
+    "Drive": ("drive", "race"),
+    "Look at drives": ("runs", "report", "compare", "replay", "watch", "export", "leaderboard"),
+    "Games": ("setup", "doctor", "sniff", "probe", "serve", "sim", "record", "pad-check"),
+    "Make faster": ("learn", "line", "reference", "tune", "train", "evaluate", "export-fmu"),
+    "Lists": ("sims", "drivers", "tracks", "cars", "bench"),
 }
 
 # Flags that went, by the words before them, with what to use instead. They are refused by name for one release.
@@ -79,7 +90,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         name="trailbrake",
         help="Write an AI driver once. Drive it in a racing game, or with no game at all.",
         version=__version__,
-        default_parameter=Parameter(negative_iterable=()),
+        default_parameter=Parameter(negative_iterable=(), short_alias=choose_short_flag),
         suppress_keyboard_interrupt=False,  # `run` says so
     )
     app.command(drive.build_drive_command(simulator, tokens), name="drive")
@@ -109,12 +120,17 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(bench.build_bench_app())
     for extra in simulator_tools.build_tool_apps(verb, name):
         app.command(extra)
+    for title, names in _GROUPS.items():
+        group = Group.create_ordered(title)
+        for each in names:
+            app[each].group = group
+    app.register_install_completion_command(INSTALL)
     return app
 
 
 def _find_sim_flag(tokens: list[str]) -> str:
     """Return the value of --sim, before parsing: each simulator brings its own flags for its live doors."""
-    for i, token in enumerate(tokens):
+    for i, token in enumerate(map(spell_out, tokens)):
         if token.startswith("--sim="):
             return token[6:]
         if token == "--sim" and i + 1 < len(tokens):
@@ -133,15 +149,18 @@ def run_command_line(tokens: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         _check_removed_flags(tokens)
-        verb, name = [*tokens, "", ""][:2]
-        app = build_command_line(registry.find(_find_sim_flag(tokens)), verb, name, tokens)
+        completes = tokens[:1] == ["__complete"]  # a shell asks what may stand at its cursor, behind these words
+        words = tokens[1:] if completes else tokens
+        verb, name = [*words, "", ""][:2]
+        sim = _find_sim_flag(words)
+        simulator = registry.find(DriveFlags.sim if completes and sim not in registry.simulator_names() else sim)
+        app = build_command_line(simulator, verb, name, tokens)
         result: Any = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return result if isinstance(result, int) else 0
     except TrailbrakeError as error:
         return _print_refusal(tokens, str(error), 2)
     except CycloptsError as error:
-        line = " ".join(str(error).split()).replace(", ...", " and others").rstrip(".")
-        return _print_refusal(tokens, f"{line}; see trailbrake --help", 2)
+        return _print_refusal(tokens, _describe_usage(error), 2)
     except KeyboardInterrupt:
         return _print_refusal(tokens, "interrupted", 130)
     except BrokenPipeError:  # `trailbrake tracks | head` is no error
@@ -151,6 +170,17 @@ def run_command_line(tokens: list[str]) -> int:
         where = f"{error.filename}: " if error.filename is not None else ""
         print(f"trailbrake: {where}{describe_os_error(error)}", file=sys.stderr)
         return 2  # and no object with --json: it may be stdout that is full
+
+
+def _describe_usage(error: CycloptsError) -> str:
+    """Return what is wrong with a command line, and the page of help that says what is right."""
+    chain = " ".join(error.command_chain or ())
+    line = " ".join(str(error).split()).replace(", ...", " and others").rstrip(".")
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        word = error.unused_tokens[0]
+        guess = guess_flag(word)
+        line = f'"{word}" stands without a flag' + (f"; did you mean {guess}?" if guess else "")
+    return f"{line}; see trailbrake {chain} --help".replace("  ", " ")
 
 
 def _print_refusal(tokens: list[str], line: str, code: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_notice
-from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.cli.simulator_choice import INSTALL, choose_simulators, command_name
 from trailbrake.dashboard.options import PageOptions
 from trailbrake.driving.options import WorldOptions
 from trailbrake.errors import UsageError
@@ -61,6 +61,6 @@ def _open_page(options: PageOptions) -> "Iterator[ServeView | None]":
 def build_serve_app(requested: str, name: str) -> App:
     """Return the verb; where it is `requested`, with a sub-command per simulator, or for the one called `name`."""
     serve = App(name="serve", help="Run the embedded world behind a game's wire, for any client, ours or not.")
-    for simulator in choose_simulators(name) if requested == "serve" else ():
+    for simulator in choose_simulators(name) if requested in ("serve", INSTALL) else ():
         serve.command(_build_command(simulator), name=command_name(simulator, name))
     return serve

@@ -7,6 +7,8 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.system.user_module import is_python_file
 
+INSTALL = "--install-completion"  # in place of a verb: the shell learns all sub-commands
+
 
 def choose_simulators(name: str) -> list[AnySimulator]:
     """Return the simulator called `name` alone where it is one, else all; broken ones are reported on stderr."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json
-from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.cli.simulator_choice import INSTALL, choose_simulators, command_name
 from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.state import Pose, SimCommand
@@ -165,7 +165,7 @@ def _build_actions(simulator: AnySimulator, command: str) -> App:
 def build_control_app(requested: str, name: str) -> App:
     """Return the verb; where it is `requested`, with a sub-command per simulator that can be controlled."""
     verb = App(name="sim", help="Pause a running simulator, restart it, put a car somewhere.")
-    for simulator in choose_simulators(name) if requested == "sim" else ():
+    for simulator in choose_simulators(name) if requested in ("sim", INSTALL) else ():
         if "control" in simulator.tools:
             verb.command(_build_actions(simulator, command_name(simulator, name)))
     return verb

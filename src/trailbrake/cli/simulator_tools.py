@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import App, Parameter
 
 from trailbrake.cli.output import JsonFlag, print_json, print_table
-from trailbrake.cli.simulator_choice import choose_simulators, command_name
+from trailbrake.cli.simulator_choice import INSTALL, choose_simulators, command_name
 from trailbrake.cli.verify import print_verification
 from trailbrake.errors import UsageError
 from trailbrake.findings import WireField
@@ -211,7 +211,7 @@ def build_tool_apps(requested: str, name: str) -> list[App]:
     apps = []
     for verb_name, verb in _TOOL_VERBS.items():
         app = App(name=verb_name, help=verb.text)
-        for simulator in choose_simulators(name) if verb_name == requested else ():
+        for simulator in choose_simulators(name) if requested in (verb_name, INSTALL) else ():
             given: Mapping[str, object] = simulator.tools
             if verb_name in given:
                 app.command(

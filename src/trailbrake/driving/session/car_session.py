@@ -28,12 +28,18 @@ from trailbrake.tracks.road import Road, RoadColumn
 GONE = "the file is gone"  # of a recording, behind its path
 
 
+SLOW_TICK_S = 0.5  # s of wall time from which a tick is worth a line
+SLOW_AFTER_S = 5.0  # s of such ticks before it
+
+
 class _ProgressTap:
-    """A tap that passes progress on, a few times a second of wall time, and the moment the car first moves."""
+    """A tap that passes progress on, a few times a second of wall time: the first move, and that ticks are slow."""
 
     def __init__(self, listener: ProgressListener, scorer: RoadMonitor, laps: int) -> None:
         self._listener, self._scorer, self._laps = listener, scorer, laps
         self._due, self._moving = 0.0, False
+        self._first: tuple[float, float] | None = None  # wall and simulator time of the first tick; None once said
+        self._ticks = 0
 
     def start(self, about: JsonObject) -> None:
         """Nothing to prepare."""
@@ -44,12 +50,27 @@ class _ProgressTap:
             self._moving = True
             self._listener.show_message(f"moving at {state.time:.2f} s of simulator time")
         now = steady_clock.now()
+        self._find_slowness(now, state.time)
         if now >= self._due:
             self._due = now + 0.2
             done = len(self._scorer.laps) + self._scorer.progress
             # The car may be past the finish when the last lap has been counted.
             share = min(done / self._laps, 1.0) if self._laps else math.nan
             self._listener.show_progress(share, state, len(self._scorer.laps) + 1)
+
+    def _find_slowness(self, now: float, time: float) -> None:
+        """Say once what a minute takes, where ticks take long: a terminal without a word looks broken."""
+        if self._ticks == 0:
+            self._first = (now, time)
+        elif self._first is not None and now - self._first[0] >= SLOW_AFTER_S:
+            wall, simulated = now - self._first[0], time - self._first[1]
+            if wall >= SLOW_TICK_S * self._ticks and simulated > 0.0:
+                self._listener.show_message(
+                    f"slow: a tick takes {wall / self._ticks:.1f} s, mostly the driver; at this pace 1 s of simulator "
+                    f"time takes {wall / simulated:.0f} s"
+                )
+            self._first = None
+        self._ticks += 1
 
     def close(self) -> None:
         """Nothing to end."""

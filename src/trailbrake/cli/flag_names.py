@@ -1,0 +1,53 @@
+"""Short flags, names that a shell completes, and which flag a word without one may belong to."""
+
+from collections.abc import Sequence
+
+from cyclopts.completion import CompletionContext
+from cyclopts.field_info import FieldInfo
+
+SHORT_FLAGS = {"-s": "--sim", "-d": "--driver", "-t": "--track", "-c": "--car", "-l": "--laps"}
+_NAMED = ("track", "car", "driver", "sim")
+
+
+def choose_short_flag(field: FieldInfo, taken: frozenset[str]) -> str | None:
+    """Return the short flag of a field, of whichever verb; None for most."""
+    return next((short for short, flag in SHORT_FLAGS.items() if flag == f"--{field.name}"), None)
+
+
+def spell_out(token: str) -> str:
+    """Return a token with the long form of a short flag."""
+    flag, equals, value = token.partition("=")
+    return SHORT_FLAGS.get(flag, flag) + equals + value
+
+
+def list_names(kind: str) -> Sequence[str]:
+    """Return the names that a track, car, driver or sim can have, without files; () for other kinds."""
+    if kind == "track":
+        from trailbrake.tracks.track_library import track_names
+
+        return track_names()
+    if kind == "car":
+        from trailbrake.cars.car_library import car_names
+
+        return car_names()
+    if kind == "driver":
+        from trailbrake.drivers.loading.driver_registry import driver_names
+
+        return driver_names()
+    from trailbrake.sims.registry import simulator_names
+
+    return simulator_names() if kind == "sim" else ()
+
+
+def complete_name(context: CompletionContext) -> Sequence[str]:
+    """Return the names for the flag that a shell completes."""
+    return list_names(context.argument.name.lstrip("-"))
+
+
+def guess_flag(word: str) -> str:
+    """Return a flag with the word, as a user may have meant it; "" where nothing says which."""
+    if word.isdecimal():
+        return f"--laps {word}"
+    if word.endswith((".py", ".fmu")) or word.startswith("policy:"):
+        return f"--driver {word}"
+    return next((f"--{kind} {word}" for kind in _NAMED if word.partition("@")[0] in list_names(kind)), "")
