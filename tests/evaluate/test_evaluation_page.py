@@ -1,4 +1,9 @@
 import math
+from contextlib import closing
+
+import pytest
+from helpers.browser import Browser, find
+from helpers.html_page import Page
 
 from trailbrake.evaluate.cell_result import CellLap, CellResult
 from trailbrake.evaluate.evaluation import GROUP_KEYS, build_rows
@@ -28,6 +33,39 @@ def test_a_page_shows_every_cell_and_escapes_names(tmp_path):
     assert "-2.0 %*" in text  # outside of the file's interval
     assert "55.500" in text
     assert "http" not in text.replace("http-equiv", "")
+
+
+def make_plain_page(tmp_path, options):
+    planned = list_cells(options)
+    laps = (CellLap(1, 61.0, True), CellLap(2, 55.5, True))
+    results = {item.cell: CellResult(outcome="clean", laps=laps) for item in planned}
+    rows = build_rows(planned, results)
+    return write_page({"folder": str(tmp_path), "cells": rows, "summary": summarize_rows(rows, GROUP_KEYS),
+                       "car_files": []})  # fmt: skip
+
+
+def test_the_outcome_comes_first_and_no_column_is_dead(tmp_path):
+    page = Page(make_plain_page(tmp_path, EvaluationOptions(cars="gt3,kart", drivers="line_follow")).read_text())
+    summary, cells = page.cells.index("driver"), page.cells.index("outcome")
+    assert summary < cells
+    dead = {"ratio", "time lost", "stuck for", "contacts", "condition", "wire", "believes", "error", "least", "most"}
+    assert dead & {*page.cells} == set()
+    assert page.cells[cells + 1 : cells + 4] == ["car", "track", "driver"]
+    assert "2 cells: 2 clean" in page.text
+    assert "off: all were driven" in page.text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find() is None, reason="no Chromium here")
+def test_no_column_is_cut_on_a_desktop(tmp_path):
+    conditions = ("none", "grip=0.9", "rain_after=2")
+    options = EvaluationOptions(cars="gt3,random:1", drivers="line_follow,line_track", condition=conditions)
+    page = make_plain_page(tmp_path, options)
+    with closing(Browser(tmp_path / "browser")) as tab:
+        tab.size(1280, 900)
+        tab.open(page.as_uri())
+        tab.wait("document.querySelectorAll('.scroll').length > 1")
+        assert tab.evaluate("[...document.querySelectorAll('.scroll')].every((e) => e.scrollWidth <= e.clientWidth)")
 
 
 def test_a_page_has_scores_and_cells_and_escapes_names(tmp_path):
@@ -63,4 +101,4 @@ def test_the_fastest_lap_of_each_cell_is_marked_unless_its_driver_crashed():
     assert text.count("<td class='best'>51.250<small>") == len(suite.cells)
     assert text.count("<td class='out'>50.000<small>") == len(suite.cells)
     assert text.count("52.500") == len(suite.cells) - 1
-    assert text.count("<td>-</td>") == 1
+    assert text.count("<td class=''>-</td>") == 1

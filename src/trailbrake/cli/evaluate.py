@@ -124,6 +124,10 @@ def _print_result(result: dict[str, Any]) -> None:
           _format_number(group["time_lost_s"]["median"], "+.2f", " s"),
           _format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")] for group in result["summary"]],
     )  # fmt: skip
+    if any(row["outcome"] != "clean" for row in result["cells"]):
+        from trailbrake.evaluate.evaluation_page import OUTCOMES
+
+        print(OUTCOMES)
     if result["car_files"]:
         _print_files(result["car_files"], result["coverage"])
     print(f"{result['drove']} cells driven, {result['kept']} kept\nfolder {result['folder']}\npage   {result['page']}")

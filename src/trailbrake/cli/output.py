@@ -46,16 +46,21 @@ def open_page(page: str | Path | None, wanted: bool) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, has_ids: bool = False) -> None:
-    """Print a table on stdout; where the first column `has_ids`, which people copy, these are never broken."""
+    """Print a table on stdout; where the first column `has_ids`, which people copy, these are never broken.
+
+    Columns in which no row has more than "-" are left out.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold cyan")
-    for name in header:
-        table.add_column(name, overflow="fold", no_wrap=has_ids and name == header[0])
-    for row in rows:
-        table.add_row(*(Text(replace_controls(cell)) for cell in row))  # names may hold what would be markup
+    lines = list(rows)
+    kept = [i for i in range(len(header)) if not lines or any(row[i] not in ("", "-") for row in lines)]
+    for i in kept:
+        table.add_column(header[i], overflow="fold", no_wrap=has_ids and i == 0)
+    for row in lines:
+        table.add_row(*(Text(replace_controls(row[i])) for i in kept))  # names may hold what would be markup
     # Into a pipe there is no width to respect; 200 keeps one row on one line.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
     console.print(replace_controls(title), style="bold", markup=False, highlight=False, soft_wrap=True)

@@ -15,33 +15,47 @@ _WIDEST_BAR = 0.2  # ratio over 1 that fills a bar
 
 JsonValues = dict[str, Any]
 SUITE_PAGE = "suite.html"
-_SAME_IN_ALL = frozenset({"wire", "condition", "time lost"})  # columns of cells that a suite has no use for
+_SILENT_AT_ZERO = ("stuck for", "contacts", "error")  # columns that say nothing where all are 0
+_SILENT_IF_EQUAL = ("wire", "believes", "condition")  # and where all are the same
+OUTCOMES = (
+    "clean: all laps were driven and count; off: all were driven, some do not count, because the car left the road; "
+    "crash: a contact, a car that got stuck, or laps that were not driven; error: no drive came about."
+)
+RATIO = (
+    "Ratio: best valid flying lap against the same driver's with the world's own car and track, in percent of time. "
+    "Time lost: all laps against the same cell without its condition."
+)
+
+Cell = tuple[str, str]  # class and finished HTML
 
 
-def build_table(heads: list[tuple[str, str]], rows: list[str]) -> str:
-    """Return a table; `heads`: text and class of each column, `rows`: finished <tr>s."""
-    head = "".join(f"<th scope='col' class='{name}'>{escape_html(text)}</th>" for text, name in heads)
+def build_table(heads: list[tuple[str, str]], rows: list[list[Cell]]) -> str:
+    """Return a table without the columns that say nothing; `heads`: text and class of each column."""
+    kept = [i for i, (text, _) in enumerate(heads) if not rows or _says(text, {row[i][1] for row in rows})]
+    head = "".join(f"<th scope='col' class='{heads[i][1]}'>{escape_html(heads[i][0])}</th>" for i in kept)
+    body = "".join(f"<tr>{''.join(f'<td class={row[i][0]!r}>{row[i][1]}</td>' for i in kept)}</tr>" for row in rows)
     return (
-        f"<div class='scroll'><table class='sticky'><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<div class='scroll'><table class='sticky'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def build_cell_table(rows: list[JsonValues], omitted: frozenset[str] = frozenset()) -> str:
-    """Return a table with a row per cell (`evaluation.build_rows`), without the columns with the heads `omitted`."""
-    heads = [("car", "name"), ("track", "name"), ("driver", "name"), ("wire", "name"), ("condition", "name"),
-             ("best lap", ""), ("ratio", ""), ("", "bar"), ("time lost", ""), ("laps", "name"), ("off", ""),
-             ("off for", ""), ("stuck for", ""), ("contacts", ""), ("mean speed", ""), ("outcome", "name")]  # fmt: skip
-    kept = [i for i, (text, _) in enumerate(heads) if text not in omitted]
-    lines = []
-    for row in rows:
-        cells = _list_cell_texts(row)
-        lines.append("<tr>" + "".join(f"<td class={cells[i][0]!r}>{cells[i][1]}</td>" for i in kept) + "</tr>")
-    return build_table([heads[i] for i in kept], lines)
+def _says(head: str, values: set[str]) -> bool:
+    """Return whether a column with these different values is worth its place."""
+    if values <= {"", "-"} or (head in _SILENT_AT_ZERO and values <= {"0", "0 s"}):
+        return False
+    return len(values) > 1 or head not in _SILENT_IF_EQUAL
 
 
-def _list_cell_texts(row: JsonValues) -> list[tuple[str, str]]:
-    """Return class and HTML of each column of a cell's row."""
+def build_cell_table(rows: list[JsonValues]) -> str:
+    """Return a table with a row per cell (`evaluation.build_rows`), its outcome first."""
+    heads = [("outcome", "name"), ("car", "name"), ("track", "name"), ("driver", "name"), ("wire", "name"),
+             ("condition", "name"), ("best lap", ""), ("ratio", ""), ("", "bar"), ("time lost", ""), ("laps", "name"),
+             ("off", ""), ("off for", ""), ("stuck for", ""), ("contacts", ""), ("mean speed", "")]  # fmt: skip
+    return build_table(heads, [_list_cell_texts(row) for row in rows])
+
+
+def _list_cell_texts(row: JsonValues) -> list[Cell]:
+    """Return each column of a cell's row."""
     belief = "; ".join(str(row[key]) for key in ("believed_car", "believed_track") if row[key])
     driver = escape_html(row["driver"]) + (f"<small>believes {escape_html(belief)}</small>" if belief else "")
     laps = " ".join(
@@ -49,15 +63,16 @@ def _list_cell_texts(row: JsonValues) -> list[tuple[str, str]]:
         f"{': ' + escape_html(lap['reason']) if lap['reason'] else ''}'>{format_lap_time(lap['time_s'])}</span>"
         for lap in row["laps"]
     )
-    outcome = escape_html(row["outcome"] + (f": {row['ended']}" if row["ended"] else ""))
+    ended = f"<small>{escape_html(row['ended'])}</small>" if row["ended"] else ""
     return [
+        (f"name outcome {row['outcome']}", f"<b>{escape_html(row['outcome'])}</b>{ended}"),
         ("name", escape_html(row["car"])), ("name", escape_html(row["track"])), ("name", driver),
         ("name", escape_html(row["sim"])), ("name", escape_html(row["condition"])), ("", format_best_lap(row)),
         ("", format_ratio(row["ratio"])), ("bar", _ratio_bar(row["ratio"])),
-        ("", format_number(row["time_lost_s"], "+.2f", " s")), ("name laps", laps), ("", str(row["off_track_count"])),
+        ("", format_number(row["time_lost_s"], "+.2f", " s")), ("name laps", laps),
+        ("", f"{row['off_track_count']} times"),
         ("", f"{row['off_track_s']:.1f} s"), ("", f"{row['stuck_s']:.0f} s"), ("", str(row["contacts"])),
         ("", format_number(row["mean_speed_mps"], ".1f", " m/s")),
-        ("why out" if row["outcome"] in ("crash", "error") else "why", outcome),
     ]  # fmt: skip
 
 
@@ -103,16 +118,20 @@ def build_page(result: JsonValues) -> str:
     rows = result["cells"]
     judged = [row for row in rows if row["role"] == "judged"]
     compared = [row for row in rows if row["role"] != "judged"]
-    crashes = sum(row["outcome"] == "crash" for row in judged)
+    found = [row["outcome"] for row in judged]
+    counts = ", ".join(f"{found.count(name)} {name}" for name in ("clean", "off", "crash", "error") if name in found)
     return render_framed_page(
         "evaluation/evaluation.html",
         styles=(THEME, "leaderboard/leaderboard.css", "evaluation/evaluation.css"),
         title="Evaluation",
-        subtitle=f"{len(judged)} cells, {crashes} of them with a crash; {len(compared)} to compare with",
+        subtitle=f"{len(judged)} cells: {counts or 'none'}"
+        + (f"; {len(compared)} to compare with" if compared else ""),
+        ratio=RATIO if compared else "",
+        outcomes=OUTCOMES,
         summary=_summary_table(result["summary"]),
         cells=build_cell_table(judged),
         files=_file_section(result["car_files"]),
-        compared=build_cell_table(compared) if compared else "<p class='quiet'>None were needed.</p>",
+        compared=f"<section><h2>Compared with</h2>{build_cell_table(compared)}</section>" if compared else "",
     )
 
 
@@ -120,17 +139,17 @@ def _summary_table(groups: list[JsonValues]) -> str:
     heads = [("driver", "name"), ("wire", "name"), ("believes", "name"), ("condition", "name"), ("cells", ""),
              ("clean", ""), ("off", ""), ("crash", ""), ("error", ""), ("ratio: median", ""), ("least", ""),
              ("most", ""), ("time lost: median", ""), ("mean speed", "")]  # fmt: skip
-    rows = []
-    for group in groups:
-        names = [group[key] for key in ("driver", "sim", "believes", "condition")]
-        counts = [str(group["cells"]), str(group["clean"]), str(group["off"])]
-        bad = [f"<td class='{'out' if group[key] else ''}'>{group[key]}</td>" for key in ("crash", "error")]
-        figures = [format_ratio(group["ratio"][key]) for key in ("median", "least", "most")]
-        figures += [format_number(group["time_lost_s"]["median"], "+.2f", " s"),
-                    format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")]  # fmt: skip
-        rows.append("<tr>" + "".join(f"<td class='name'>{escape_html(text)}</td>" for text in names)
-                    + "".join(f"<td>{text}</td>" for text in counts) + "".join(bad)
-                    + "".join(f"<td>{text}</td>" for text in figures) + "</tr>")  # fmt: skip
+    rows = [
+        [
+            *(("name", escape_html(group[key])) for key in ("driver", "sim", "believes", "condition")),
+            *(("", str(group[key])) for key in ("cells", "clean", "off")),
+            *(("out" if group[key] else "", str(group[key])) for key in ("crash", "error")),
+            *(("", format_ratio(group["ratio"][key])) for key in ("median", "least", "most")),
+            ("", format_number(group["time_lost_s"]["median"], "+.2f", " s")),
+            ("", format_number(group["mean_speed_mps"]["mean"], ".1f", " m/s")),
+        ]
+        for group in groups
+    ]
     return build_table(heads, rows)
 
 
@@ -140,13 +159,13 @@ def _file_section(files: list[JsonValues]) -> str:
     shares = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle")
     heads = [("file", "name"), ("car", "name"), *((name.replace("_", " "), "") for name in shares), ("delay", "")]
     rows = [
-        f"<tr><td class='name'>{escape_html(row['file'])}</td><td class='name'>{escape_html(row['car'])}</td>"
-        + "".join(
-            f"<td>{format_number(100.0 * row[name], '+.1f', ' %')}{_mark_outside(row, name)}</td>" for name in shares
-        )
-        + f"<td>{1e3 * row['delay_s']:+.1f} ms{_mark_outside(row, 'delay_s')}</td></tr>"
+        [
+            ("name", escape_html(row["file"])), ("name", escape_html(row["car"])),
+            *(("", format_number(100.0 * row[name], "+.1f", " %") + _mark_outside(row, name)) for name in shares),
+            ("", f"{1e3 * row['delay_s']:+.1f} ms{_mark_outside(row, 'delay_s')}"),
+        ]
         for row in files
-    ]
+    ]  # fmt: skip
     note = "<p class='quiet'>* the truth is outside of the file's own 95 % interval</p>"
     return f"<section><h2>Believed car files against the truth</h2>{build_table(heads, rows)}{note}</section>"
 
@@ -173,7 +192,7 @@ def build_suite_page(result: JsonValues) -> str:
         subtitle=escape_html(result["text"]),
         scores=build_score_table(result["scores"]),
         laps=build_lap_table(result["cells"], [score["driver"] for score in result["scores"]]),
-        cells=build_cell_table(result["cells"], _SAME_IN_ALL),
+        cells=build_cell_table(result["cells"]),
     )
 
 
@@ -191,8 +210,7 @@ def build_score_table(scores: list[JsonValues]) -> str:
             f"{score['steps']}", format_number(score["simulated_h"], ".3f", " h"),
             format_number(score["processor_h"], ".3f", " h"),
         ]  # fmt: skip
-        rows.append(f"<tr><td class='place'>{place}</td><td class='name'>{escape_html(score['driver'])}</td>"
-                    + "".join(f"<td>{text}</td>" for text in figures) + "</tr>")  # fmt: skip
+        rows.append([("place", str(place)), ("name", escape_html(score["driver"])), *(("", text) for text in figures)])
     return build_table(heads, rows)
 
 
@@ -209,10 +227,10 @@ def build_lap_table(cells: list[JsonValues], drivers: list[str]) -> str:
     rows = []
     for (track, car), by_driver in found.items():
         fastest = min((cell["best_s"] for cell in by_driver.values() if not _has_failed(cell)), default=math.inf)
-        texts = [_build_lap_cell(by_driver[driver], fastest) if driver in by_driver else "<td>-</td>"
-                 for driver in drivers]  # fmt: skip
-        rows.append(f"<tr><td class='name'>{escape_html(track)}<small>{escape_html(car)}</small></td>"
-                    + "".join(texts) + "</tr>")  # fmt: skip
+        rows.append([
+            ("name", f"{escape_html(track)}<small>{escape_html(car)}</small>"),
+            *(_build_lap_cell(by_driver[driver], fastest) if driver in by_driver else ("", "-") for driver in drivers),
+        ])  # fmt: skip
     return build_table([("track, car", "name"), *((driver, "driver") for driver in drivers)], rows)
 
 
@@ -220,6 +238,6 @@ def _has_failed(cell: JsonValues) -> bool:
     return cell["outcome"] in ("crash", "error") or not math.isfinite(cell["best_s"])
 
 
-def _build_lap_cell(cell: JsonValues, fastest: float) -> str:
+def _build_lap_cell(cell: JsonValues, fastest: float) -> Cell:
     kind = "out" if _has_failed(cell) else "best" if cell["best_s"] == fastest else ""
-    return f"<td class='{kind}'>{format_best_lap(cell)}<small>{format_ratio(cell['ratio'])}</small></td>"
+    return kind, f"{format_best_lap(cell)}<small>{format_ratio(cell['ratio'])}</small>"
