@@ -32,7 +32,7 @@ _DEFAULT_SIM: dict[str, str] = {
 _GROUPS = {
     "Drive": ("drive", "race"),
     "Look at drives": ("runs", "report", "compare", "replay", "watch", "export", "leaderboard"),
-    "Games": ("setup", "doctor", "sniff", "probe", "serve", "sim", "record", "pad-check"),
+    "Games": ("setup", "doctor", "verify", "sniff", "probe", "serve", "sim", "record", "pad-check"),
     "Make faster": ("learn", "line", "reference", "tune", "train", "evaluate", "export-fmu"),
     "Lists": ("sims", "drivers", "tracks", "cars", "bench"),
 }
