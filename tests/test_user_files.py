@@ -16,7 +16,8 @@ from trailbrake.drivers.loading.gains import read_gains
 from trailbrake.drivers.loading.policy import read_policy
 from trailbrake.errors import DataError, TrailbrakeError, UsageError
 from trailbrake.event_sims.recorder import _read_lines
-from trailbrake.race.plan import read_named_file, read_plan
+from trailbrake.race.plan import read_plan
+from trailbrake.race.schedule import read_named_file
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims.assetto.install.file_edits import read_if_exists

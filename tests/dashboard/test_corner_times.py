@@ -3,8 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from trailbrake.dashboard.corner_times import compare_corners, find_corner_spans
-from trailbrake.dashboard.lap_path import LapPath
+from trailbrake.dashboard.lap_follower import LapPath, compare_corners, find_corner_spans
 from trailbrake.tracks.track_library import load_track
 
 

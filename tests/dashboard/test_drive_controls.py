@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from trailbrake.dashboard.drive_controls import MAX_WAITING, DriveControls
-from trailbrake.dashboard.page_requests import PageRequest
+from trailbrake.dashboard.frame_source import PageRequest
 from trailbrake.drivers.cruise import Driver
 from trailbrake.roles import LinkCounters
 from trailbrake.tracks.track_library import load_track

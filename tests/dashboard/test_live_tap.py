@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from trailbrake.dashboard import live_tap as module
+from trailbrake.dashboard.frame_source import PageRequest
 from trailbrake.dashboard.live_tap import LiveTap
-from trailbrake.dashboard.page_requests import PageRequest
 from trailbrake.laps import LapRecord
 from trailbrake.roles import LinkCounters, Tap
 from trailbrake.state import CarState, Controls, DebugLine, SimCommand

@@ -12,8 +12,7 @@ from websockets.sync.client import connect
 
 from trailbrake.dashboard import page_connections, server
 from trailbrake.dashboard.page_connections import MAX_CONNECTIONS
-from trailbrake.dashboard.page_state import PageState
-from trailbrake.dashboard.server import PageServer
+from trailbrake.dashboard.server import PageServer, PageState
 from trailbrake.system import steady_clock
 
 SOON = 20.0

@@ -3,8 +3,8 @@ import pytest
 from helpers import synthetic_drives
 from helpers.synthetic_drives import LENGTH, RADIUS, STRAIGHT, record_drive
 
-from trailbrake.dashboard.lap_path import GHOST_INDEX
-from trailbrake.dashboard.page_requests import PageRequest
+from trailbrake.dashboard.frame_source import PageRequest
+from trailbrake.dashboard.lap_follower import GHOST_INDEX
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import SETTLED_S, ReplayPlayer
 from trailbrake.record.recording_reader import Recording

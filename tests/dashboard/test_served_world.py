@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from trailbrake.dashboard.live_view import LiveView
-from trailbrake.dashboard.page_requests import PageRequest
-from trailbrake.dashboard.served_world import RATE_HZ
+from trailbrake.dashboard.frame_source import PageRequest
+from trailbrake.dashboard.live_view import RATE_HZ, LiveView
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.laps import LapRecord
 from trailbrake.roles import RoadOutline

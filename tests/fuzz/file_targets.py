@@ -20,7 +20,7 @@ from mcap.opcode import Opcode
 from fuzz.fuzz_target import SEEDS, FuzzTarget, scratch_folder, with_file
 from fuzz.wire_targets import INTEGERS, JSON, split_pieces
 from trailbrake.analysis.report import render_report
-from trailbrake.campaign.case_store import CaseStore
+from trailbrake.campaign.case_run import CaseStore
 from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.cruise import Driver as Cruise
 from trailbrake.drivers.loading.gains import build_gains, read_gains
@@ -42,8 +42,9 @@ from trailbrake.planning.course import Course
 from trailbrake.planning.lap_learning import read_plan_memory
 from trailbrake.planning.line_file import read_line
 from trailbrake.race.leaderboard_page import build_page
-from trailbrake.race.plan import read_named_file, read_plan
+from trailbrake.race.plan import read_plan
 from trailbrake.race.result_store import ResultStore
+from trailbrake.race.schedule import read_named_file
 from trailbrake.race.standings import build_leaderboard
 from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows

@@ -34,7 +34,7 @@ WITHOUT_TARGET = {
     "world/miniature/camera/track_look.py": "the package's own data",
     "driving/session/open_connection.py": "the last report of our own host process",
     "driving/world_view.py": "messages of our own window process",
-    "driving/supervised/message_channel.py": "messages between a program and the process of ours that it has started",
+    "driving/supervised/car_messages.py": "messages between a program and the process of ours that it has started",
     "sims/assetto/proton/page_bindings.py": "the board that our own two ends of the bridge share",
     "sims/assetto/proton/windows_bridge.py": "the same board, under wine",
     "bench/page.py": "the benchmark's own page",

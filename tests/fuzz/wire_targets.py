@@ -12,16 +12,15 @@ from helpers.beamng.contracts import make_default_interface
 from websockets.server import ServerProtocol
 
 from fuzz.fuzz_target import FuzzTarget, scratch_folder
-from trailbrake.dashboard import page_messages, page_requests
+from trailbrake.dashboard import frame_source, page_messages
 from trailbrake.errors import SimulatorError, WireError
 from trailbrake.event_sims.options import EventLiveOptions
 from trailbrake.sims.assetto import codec as assetto
 from trailbrake.sims.assetto import convert as assetto_convert
-from trailbrake.sims.assetto.signals import find_number, list_signals
+from trailbrake.sims.assetto.signals import compile_numbers, find_number, list_signals
 from trailbrake.sims.assetto.spec import LiveOptions as AssettoOptions
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.player_sampler import state_from_pages
-from trailbrake.sims.assetto.wire.signal_reader import compile_numbers
 from trailbrake.sims.beamng import codec as beamng
 from trailbrake.sims.beamng import convert as beamng_convert
 from trailbrake.sims.beamng.signal_contract import parse_contract
@@ -336,7 +335,7 @@ def run_page_answer(data: bytes) -> None:
 
 
 def run_page_request(data: bytes) -> None:
-    page_requests.decode_request(data.decode("utf-8", "replace"))
+    frame_source.decode_request(data.decode("utf-8", "replace"))
 
 
 WIRE_TARGETS = [

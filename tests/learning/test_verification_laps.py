@@ -12,8 +12,7 @@ from trailbrake.driving.run import INTERRUPTED
 from trailbrake.driving.session.progress import SilentListener
 from trailbrake.errors import DataError
 from trailbrake.learning import verification_laps
-from trailbrake.learning.identification.lap_fault import LapFault
-from trailbrake.learning.identification.planned_car import GRIP_STEPS
+from trailbrake.learning.identification.planned_car import GRIP_STEPS, LapFault
 from trailbrake.learning.learning_drives import LapDrive, LearningProgress
 from trailbrake.learning.learning_journal import LearningJournal
 from trailbrake.learning.recorded_drive import RecordedDrive

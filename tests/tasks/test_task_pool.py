@@ -1,8 +1,7 @@
 import pytest
 from helpers.task_module import write_task_module
 
-from trailbrake.tasks.pool_choice import open_pool
-from trailbrake.tasks.task_pool import LocalPool, count_jobs
+from trailbrake.tasks.task_pool import LocalPool, count_jobs, open_pool
 from trailbrake.tasks.task_worker import TaskAnswer
 
 ARGUMENTS = [bytes([65 + k % 26]) * (k + 1) for k in range(12)]

@@ -67,7 +67,6 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
         evaluate,
         export,
         export_fmu,
-        leaderboard,
         learn,
         line,
         listings,
@@ -109,7 +108,7 @@ def build_command_line(simulator: AnySimulator, verb: str = "", name: str = "", 
     app.command(tune.tune)
     app.command(evaluate.evaluate)
     app.command(race.race)
-    app.command(leaderboard.leaderboard)
+    app.command(race.leaderboard)
     app.command(train.build_train_app())
     app.command(pad_check.pad_check)
     app.command(export_fmu.export_fmu)

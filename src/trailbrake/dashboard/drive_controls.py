@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
-from trailbrake.dashboard.page_requests import PageRequest
+from trailbrake.dashboard.frame_source import PageRequest
 from trailbrake.roles import Driver, HasGains, LinkCounters
 from trailbrake.state import Pose, SimCommand
 from trailbrake.state.commands import find_command_problem

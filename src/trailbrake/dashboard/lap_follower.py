@@ -1,20 +1,139 @@
-"""`LapFollower`: the lap under way beside the best one: time gained or lost, a ghost, corner by corner."""
+"""`LapFollower`: the lap under way beside the best one: time gained or lost, a ghost, corner by corner.
 
+The corners of a road, and what each of them takes in a lap: lowest speed, time, time lost to the best lap.
+
+`LapPath`: one lap as points over time and distance: for ghosts, and for the time gained or lost to it.
+"""
+
+import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trailbrake.dashboard.corner_times import compare_corners, find_corner_spans
-from trailbrake.dashboard.lap_path import LapPath
+from trailbrake.analysis.corners import find_corners
 from trailbrake.laps import LapRecord
 from trailbrake.state import CarState, OtherCar
 from trailbrake.state.fields import quantity
-from trailbrake.tracks.road import Road
+from trailbrake.tracks.road import Road, RoadColumn
 
 MAX_SAMPLES = 60_000  # of one lap: half an hour
 _SAME_LAP_S = 0.5  # s between a lap's last sample and its time
+Array = NDArray[np.float64]
+
+GHOST_INDEX = 1000  # `OtherCar.index` of a ghost is this plus its lap's number: no car on a wire has such a number
+SAMPLE_COLUMNS = ("clock", "distance", "x", "y", "z", "yaw", "speed", "steering_wheel_angle")
+_CLOCK, _DISTANCE, _X, _Y, _Z, _YAW, _SPEED, _STEERING = range(len(SAMPLE_COLUMNS))
+
+
+@dataclass(frozen=True)
+class LapPath:
+    """A finished lap.
+
+    Attributes:
+        number: of the lap.
+        time_s: of the lap, s.
+        samples: (n >= 2, 8) SAMPLE_COLUMNS: s since the lap's start, ascending; m along the road since the start line,
+            never falling; position (m) and yaw (rad, unwrapped), world frame; m/s; rad. NaN where not supplied.
+    """
+
+    number: int
+    time_s: float
+    samples: Array
+
+    @classmethod
+    def from_samples(cls, number: int, time_s: float, rows: Array) -> "LapPath":
+        """Return the lap of samples as they were taken: yaw within ±pi, distance with small steps backwards."""
+        samples = np.array(rows, np.float64)
+        samples[:, _DISTANCE] = np.fmax.accumulate(samples[:, _DISTANCE])
+        known = np.isfinite(samples[:, _YAW])
+        samples[known, _YAW] = np.unwrap(samples[known, _YAW])
+        return cls(number, time_s, samples)
+
+    def ghost_at(self, clock: float) -> OtherCar | None:
+        """Return the car as it was `clock` s after the lap's start; None before, after, and without positions."""
+        times = self.samples[:, _CLOCK]
+        if not times[0] - 0.5 <= clock <= times[-1] + 0.5:
+            return None
+        after = min(max(int(np.searchsorted(times, clock)), 1), len(times) - 1)
+        before, span = self.samples[after - 1], times[after] - times[after - 1]
+        share = min(max((clock - times[after - 1]) / span, 0.0), 1.0) if span > 0.0 else 0.0
+        row = before + share * (self.samples[after] - before)
+        if not math.isfinite(row[_X] + row[_Y]):
+            return None
+        yaw = math.remainder(float(row[_YAW]), 2.0 * math.pi)
+        return OtherCar(
+            index=GHOST_INDEX + self.number, x=float(row[_X]), y=float(row[_Y]), z=float(row[_Z]), yaw=yaw,
+            speed=float(row[_SPEED]), steering_wheel_angle=float(row[_STEERING]),
+        )  # fmt: skip
+
+    def clock_at(self, distance: float) -> float:
+        """Return the lap's clock (s) where it had come `distance` (m); NaN outside of the lap."""
+        travelled = self.samples[:, _DISTANCE]
+        if not travelled[0] <= distance <= travelled[-1]:
+            return math.nan
+        return float(np.interp(distance, travelled, self.samples[:, _CLOCK]))
+
+    def slowest_between(self, start: float, end: float) -> float:
+        """Return the lowest speed (m/s) from `start` to `end` (m along the road); NaN where there is no sample."""
+        travelled = self.samples[:, _DISTANCE]
+        speeds = self.samples[(travelled >= start) & (travelled <= end), _SPEED]
+        return float(np.nanmin(speeds)) if np.isfinite(speeds).any() else math.nan
+
+
+class CornerSpan(NamedTuple):
+    """A stretch of road with one corner in it: its number from 1, where it begins and ends, and its apex, m."""
+
+    number: int
+    start: float
+    end: float
+    apex: float
+
+
+def find_corner_spans(road: Road) -> list[CornerSpan]:
+    """Return the corners of a closed road in driving order; each stretch reaches to the next one, so that they add up.
+
+    A stretch begins halfway between the end of the bend before and its own bend, the first one at the start line. The
+    corners are those of `trailbrake compare`, found on the road's own curvature.
+    """
+    if not road.closed:
+        return []
+    corners = find_corners(road.stations(), road.column(RoadColumn.CURVATURE))
+    limits = [0.0]
+    limits += [0.5 * (one.exit + following.entry) for one, following in itertools.pairwise(corners)]
+    limits.append(road.length)
+    return [CornerSpan(one.number, limits[i], limits[i + 1], one.apex) for i, one in enumerate(corners)]
+
+
+def compare_corners(spans: list[CornerSpan], lap: LapPath, best: LapPath | None) -> list[dict[str, Any]]:
+    """Return for each corner its number, lowest speed (m/s), time (s) and time lost to `best` (s); None: not known."""
+    rows = []
+    for span in spans:
+        took = _time_between(lap, span)
+        lost = took - _time_between(best, span) if best is not None else math.nan
+        slowest = lap.slowest_between(span.start, span.end)
+        rows.append({
+            "number": span.number, "apex_m": round(span.apex, 1), "slowest": _round_known(slowest),
+            "time_s": _round_known(took), "lost_s": _round_known(lost),
+        })  # fmt: skip
+    return rows
+
+
+def _time_between(lap: LapPath, span: CornerSpan) -> float:
+    # The first and the last sample are up to one interval away from the line.
+    travelled = lap.samples[:, 1]
+    start, end = max(span.start, float(travelled[0])), min(span.end, float(travelled[-1]))
+    if not (start - span.start < 20.0 and span.end - end < 20.0 and start < end):
+        return math.nan
+    begins = 0.0 if span.start == 0.0 else lap.clock_at(start)
+    ends = lap.time_s if end < span.end else lap.clock_at(end)
+    return ends - begins
+
+
+def _round_known(value: float) -> float | None:
+    return round(value, 3) if math.isfinite(value) else None
 
 
 @dataclass(slots=True)

@@ -9,10 +9,8 @@ from typing import Any
 
 from trailbrake.dashboard import page_messages
 from trailbrake.dashboard.drive_controls import DriveControls, RequestTarget
-from trailbrake.dashboard.frame_history import FrameHistory
-from trailbrake.dashboard.frame_source import Frame
+from trailbrake.dashboard.frame_source import Frame, FrameHistory, PageRequest
 from trailbrake.dashboard.lap_follower import LapFollower, LapPace
-from trailbrake.dashboard.page_requests import PageRequest
 from trailbrake.laps import LapRecord
 from trailbrake.observe.path_curvature import find_path_bend
 from trailbrake.roles import Driver, HasDebugValues

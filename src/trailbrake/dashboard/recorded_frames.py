@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.dashboard.lap_path import SAMPLE_COLUMNS, LapPath
+from trailbrake.dashboard.lap_follower import SAMPLE_COLUMNS, LapPath
 from trailbrake.errors import DataError
 from trailbrake.observe.path_curvature import PathBend, find_path_bend
 from trailbrake.record.recording_reader import Recording

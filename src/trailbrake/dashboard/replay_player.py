@@ -7,12 +7,8 @@ from typing import Any
 import numpy as np
 
 from trailbrake.dashboard import page_messages
-from trailbrake.dashboard.corner_times import compare_corners, find_corner_spans
-from trailbrake.dashboard.frame_history import HISTORY_INTERVAL, HISTORY_S
-from trailbrake.dashboard.frame_source import Frame
-from trailbrake.dashboard.lap_follower import LapPace
-from trailbrake.dashboard.lap_path import LapPath
-from trailbrake.dashboard.page_requests import PageRequest
+from trailbrake.dashboard.frame_source import HISTORY_INTERVAL, HISTORY_S, Frame, PageRequest
+from trailbrake.dashboard.lap_follower import LapPace, LapPath, compare_corners, find_corner_spans
 from trailbrake.dashboard.recorded_frames import RecordedFrames, ReplayLap
 from trailbrake.state import DebugLine, OtherCar
 from trailbrake.tracks.road import Road

@@ -1,6 +1,11 @@
 """Views of a served world: the picture from the first car, and the protocol of others.
 
 The picture is drawn beside the host's loop, published on a page of shared memory, and shown in a window if wanted.
+
+A window that shows the view of a served world: `python -m trailbrake.driving.world_view TITLE [DOORS]`.
+
+It reads the host's page and ends with the host, when its standard input is closed. Toolkit: tkinter, of Python's
+standard library.
 """
 
 import os
@@ -12,15 +17,16 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from trailbrake.driving.options import ViewKind
-from trailbrake.errors import UsageError
+from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Plant, RoadPlant
 from trailbrake.system.processes import process_group_options
-from trailbrake.transport.capture.view_page import ViewWriter
+from trailbrake.transport.capture.view_page import Pixels, ViewReader, ViewWriter
 
 WIDTH, HEIGHT = 640, 480  # pixels
 RATE_HZ = 60.0
 CLOSE_S = 2.0  # s that the window, and the thread, may take to end
+_POLL_MS = 4
 
 
 class TickView(Protocol):
@@ -119,7 +125,7 @@ def _no_window() -> Iterator[None]:
 @contextmanager
 def _open_window(doors: str | None, title: str) -> Iterator[None]:
     # A process of its own: a window toolkit holds the interpreter's lock for milliseconds.
-    words = [sys.executable, "-m", "trailbrake.driving.view_window", title, *([doors] if doors else [])]
+    words = [sys.executable, "-m", "trailbrake.driving.world_view", title, *([doors] if doors else [])]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ),
                                **process_group_options())  # fmt: skip
     assert process.stdin is not None
@@ -138,3 +144,58 @@ def _open_window(doors: str | None, title: str) -> Iterator[None]:
             process.kill()
             process.wait()
         process.stdout.close()
+
+
+def encode_ppm(pixels: Pixels) -> bytes:
+    """Return pixels (height, width, 3) uint8 RGB as a portable pixmap, which the toolkit reads at once."""
+    height, width, _ = pixels.shape
+    return b"P6 %d %d 255\n" % (width, height) + pixels.tobytes()
+
+
+def show_view(title: str, doors: str | None) -> None:
+    """Show the view until the window is closed or the host ends; print "shown" when it is there, or why not."""
+    try:
+        import tkinter
+    except ImportError:
+        print("no tkinter in this Python (on Debian: the package python3-tk)", flush=True)
+        return
+    try:
+        window = tkinter.Tk()
+    except tkinter.TclError as error:
+        print(str(error), flush=True)
+        return
+    window.title(title)
+    window.geometry(f"{WIDTH}x{HEIGHT}")
+    picture = tkinter.PhotoImage(width=WIDTH, height=HEIGHT)
+    tkinter.Label(window, image=picture, borderwidth=0).pack()
+    reader, ended = ViewReader(doors), threading.Event()
+    threading.Thread(target=_await_end, args=(ended,), daemon=True).start()
+
+    def show_newest() -> None:
+        try:
+            pixels = reader.grab_pixels()
+        except SimulatorError:
+            ended.set()
+            pixels = None
+        if ended.is_set():
+            window.destroy()
+            return
+        if pixels is not None:
+            picture.configure(data=encode_ppm(pixels), format="ppm")
+        window.after(_POLL_MS, show_newest)
+
+    window.update()
+    print("shown", flush=True)
+    show_newest()
+    window.mainloop()
+
+
+def _await_end(ended: threading.Event) -> None:
+    # The descriptor itself: a buffered read would hold a lock that the end of the interpreter wants.
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
+    ended.set()
+
+
+if __name__ == "__main__":
+    show_view(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numba.cuda
 
-from trailbrake.env import rivals, step_kernels
+from trailbrake.env import road_worlds, step_kernels
 from trailbrake.env.restart_kernels import EpisodeArrays, StartRoom, StartRules, restart_world
 from trailbrake.env.step_kernels import ActionQueue, LearnerArrays, ObservationNoise
 from trailbrake.kernels.cuda_compiler import CudaCompiler
@@ -81,7 +81,7 @@ class RaceKernels:
         return act
 
     def _define_drive(self) -> Any:
-        drive_rival = self._compiler.compile_kernel(rivals.drive_rival)
+        drive_rival = self._compiler.compile_kernel(road_worlds.drive_rival)
 
         @cuda.jit  # type: ignore[untyped-decorator]
         def drive(arrays: Any, features: Any, roads: Any, group_size: Any) -> None:

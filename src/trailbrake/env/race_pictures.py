@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.analysis.map_frames import HEIGHT, WIDTH, CarPlace, MapFrames
-from trailbrake.driving.view_window import encode_ppm
+from trailbrake.driving.world_view import encode_ppm
 from trailbrake.tracks.track import Track
 
 MODES = ("rgb_array", "human")

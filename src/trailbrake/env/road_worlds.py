@@ -1,32 +1,42 @@
-"""`RoadWorlds`: the worlds of an environment that are on the same road, one step after the other."""
+"""`RoadWorlds`: the worlds of an environment that are on the same road, one step after the other.
 
+Rivals: cars that do not learn and follow the road at a steady pace.
+
+They steer towards a point ahead at their side of the centreline (pure pursuit: R. C. Coulter, Implementation of the
+pure pursuit path tracking algorithm, CMU-RI-TR-92-01, 1992: curvature = 2 sin(alpha) / distance). Their speed keeps the
+lateral acceleration in the bends ahead below MAX_LATERAL.
+"""
+
+import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.env import rivals, step_kernels
+from trailbrake.env import step_kernels
 from trailbrake.env.options import RaceOptions
 from trailbrake.env.start_sampler import StartSampler
-from trailbrake.env.step_kernels import ActionQueue, LearnerArrays, ObservationNoise, StepTiming
-from trailbrake.kernels import bind_entry
+from trailbrake.env.step_kernels import ActionQueue, LearnerArrays, ObservationNoise, StepTiming, car_param
+from trailbrake.kernels import bind_entry, exact_inline_jit, jit
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.kernels.thread_team import Team
 from trailbrake.observe.derived_features import reset_features
 from trailbrake.observe.features import Feature
 from trailbrake.observe.task_spec import PlannedRoad, TaskSpec
 from trailbrake.planning.course import Course, tabulate_plan
+from trailbrake.tracks.frenet import RoadTable, column_at
+from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import Track
 from trailbrake.tracks.walls import Walls
 from trailbrake.world.batch import Batch
 from trailbrake.world.car_scaling import CarScaling
+from trailbrake.world.kernel_arguments import CarBlocks
 from trailbrake.world.range_scanner import RangeScanner
-from trailbrake.world.row_layout import ControlRow
+from trailbrake.world.row_layout import AxleRow, ControlRow, ParamRow
 
 MIN_BLOCKS = 16  # blocks of cars for which it pays to wake another thread
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
@@ -40,6 +50,61 @@ _ZERO_ROWS = (
     ControlRow.STEER, ControlRow.THROTTLE, ControlRow.BRAKE, ControlRow.CLUTCH, ControlRow.HANDBRAKE, ControlRow.DRS,
     ControlRow.BOOST,
 )  # fmt: skip
+Array = NDArray[np.float64]
+
+MAX_LATERAL = 5.0  # m/s^2
+MAX_SPEED = 30.0  # m/s
+LATERAL_SHARE = 0.35  # distance from the centreline over the width of that side; odd cars left, even cars right
+_DECELERATION = 4.0  # m/s^2, of planned braking
+_PREVIEW_POINTS = 8  # points ahead at which the curvature is read
+_PEDAL_PER_SPEED = 0.5  # share of full pedal per m/s of speed error
+
+
+@exact_inline_jit
+def drive_rival(cars: CarBlocks, features: Array, road: RoadTable, group_size: int, car: int) -> None:
+    """Write the controls of a car, unless it is the first of its world; the rest as `drive_rivals`."""
+    blocks = cars.cars
+    number = car % group_size
+    if number == 0:
+        return
+    block, lane = car // LANES, car % LANES
+    s, offset, heading = features[Feature.S, car], features[Feature.OFFSET, car], features[Feature.HEADING, car]
+    speed = max(features[Feature.VELOCITY_X, car], 0.0)
+    distance = 6.0 + 0.5 * speed  # m to the point that it steers to
+    column = RoadColumn.WIDTH_LEFT if number % 2 == 1 else RoadColumn.WIDTH_RIGHT
+    side = LATERAL_SHARE * column_at(road, s + distance, column) * (1.0 if number % 2 == 1 else -1.0)
+    # The point in the road's axes at the car, with the road up to there as a circle.
+    bend = column_at(road, s + 0.5 * distance, RoadColumn.CURVATURE)
+    aside = side + 0.5 * bend * distance * distance - offset
+    alpha = math.atan2(aside, distance) - heading
+    alpha -= 2.0 * math.pi * math.floor(alpha / (2.0 * math.pi) + 0.5)
+    wheelbase = car_param(cars, AxleRow.X, car) - car_param(cars, AxleRow.X + 1, car)
+    angle = math.atan(2.0 * wheelbase * math.sin(alpha) / math.sqrt(distance * distance + aside * aside))
+    steer = angle / car_param(cars, ParamRow.STEER_MAX, car)
+    target_speed = MAX_SPEED
+    reach = 5.0 + speed * speed / (2.0 * _DECELERATION)
+    for k in range(_PREVIEW_POINTS):
+        ahead = reach * k / (_PREVIEW_POINTS - 1.0)
+        curvature = max(abs(column_at(road, s + ahead, RoadColumn.CURVATURE)), 1e-4)
+        target_speed = min(target_speed, math.sqrt(MAX_LATERAL / curvature + 2.0 * _DECELERATION * ahead))
+    pedal = _PEDAL_PER_SPEED * (target_speed - speed)
+    blocks[block, ControlRow.STEER * LANES + lane] = min(max(steer, -1.0), 1.0)
+    blocks[block, ControlRow.THROTTLE * LANES + lane] = min(max(pedal, 0.0), 1.0)
+    blocks[block, ControlRow.BRAKE * LANES + lane] = min(max(-pedal, 0.0), 1.0)
+
+
+@jit
+def drive_rivals(cars: CarBlocks, features: Array, road: RoadTable, group_size: int) -> None:
+    """Write the controls of all cars except the first of each world.
+
+    Args:
+        cars: controls are written.
+        features: (Feature.COUNT, n or more), all rows up to date.
+        road: the road.
+        group_size: number of cars in a world.
+    """
+    for car in range(cars.n):
+        drive_rival(cars, features, road, group_size, car)
 
 
 class _CarScanner:
@@ -126,9 +191,7 @@ class RoadWorlds:
         actions: Array = np.zeros((self.learners, self.task.action.width))
         self._apply_actions = bind_entry(step_kernels.apply_actions, self._cars, self.features, actions, self._queue, 0)
         if self.stride > 1:
-            self._drive_rivals = bind_entry(
-                rivals.drive_rivals, self._cars, self.features, self._road.table, self.group_size
-            )
+            self._drive_rivals = bind_entry(drive_rivals, self._cars, self.features, self._road.table, self.group_size)
         if self.group_size == 1:
             self._step_and_observe = bind_entry(
                 step_kernels.step_and_observe, self._cars, self.batch.work[0], self._road, self._timing, self._tables,

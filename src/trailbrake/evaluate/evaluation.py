@@ -14,8 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.campaign.case_run import CampaignListener, check_campaign, run_cases
-from trailbrake.campaign.case_store import CaseStore
+from trailbrake.campaign.case_run import CampaignListener, CaseStore, check_campaign, run_cases
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import lines_folder, recordings_folder
 from trailbrake.drivers.loading.driver_registry import load_driver

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from trailbrake.campaign.case_store import fingerprint_case
+from trailbrake.campaign.case_run import fingerprint_case
 from trailbrake.errors import UsageError
 from trailbrake.evaluate.options import EvaluationOptions
 from trailbrake.name_lists import expand_names, expand_seeds

@@ -13,8 +13,7 @@ from trailbrake.errors import TrailbrakeError
 from trailbrake.json_types import JsonObject
 from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.drive_table import DriveTable
-from trailbrake.learning.identification.lap_fault import LapFault
-from trailbrake.learning.identification.planned_car import PlanReduction
+from trailbrake.learning.identification.planned_car import LapFault, PlanReduction
 from trailbrake.learning.learning_journal import LearningJournal, LearningStep
 from trailbrake.learning.recorded_drive import DriveEnd, DriveTarget, FaultMonitor, RecordedDrive, record_drive
 from trailbrake.planning.course import Course

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from trailbrake.campaign.case_store import CaseStore, fingerprint_case
+from trailbrake.campaign.case_run import CaseStore, fingerprint_case
 from trailbrake.learning.identification.planned_car import PlanReduction
 
 SUFFIX = ".learning"

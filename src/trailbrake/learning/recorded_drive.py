@@ -23,7 +23,7 @@ from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.spec import DriveSpec, write_spec
-from trailbrake.learning.identification.lap_fault import (
+from trailbrake.learning.identification.planned_car import (
     HISTORY_S,
     FaultSample,
     LapFault,

@@ -14,9 +14,8 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError
 from trailbrake.learning.identification.car_file_writer import format_car
 from trailbrake.learning.identification.drive_table import join_tables
-from trailbrake.learning.identification.lap_fault import LapFault, describe_fault
 from trailbrake.learning.identification.learned_car import LearnedCar, learn_car
-from trailbrake.learning.identification.planned_car import lower_plan, plan_car
+from trailbrake.learning.identification.planned_car import LapFault, describe_fault, lower_plan, plan_car
 from trailbrake.learning.learning_drives import LapStage, LearningProgress, drive_learned_laps
 from trailbrake.learning.learning_journal import LearningStep
 from trailbrake.learning.recorded_drive import DriveTarget, FaultMonitor, make_stage_goal

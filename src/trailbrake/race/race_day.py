@@ -40,8 +40,7 @@ from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tasks.pool_choice import open_pool
-from trailbrake.tasks.task_pool import Stopped, count_jobs
+from trailbrake.tasks.task_pool import Stopped, count_jobs, open_pool
 
 _STOP_POLL_S = 0.2  # s between looks for a stop
 

@@ -2,17 +2,22 @@
 
 A task is a function of this package from bytes to bytes that reads nothing but its argument and writes nothing. So it
 may run anywhere, and again where a process or a machine was lost, and its answer does not depend on how many run.
+
+`open_pool` and `open_team`: the pool or the team that a user's `--on`, `--jobs` and `--workers` mean.
 """
 
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Protocol
 
 from trailbrake.tasks.task_worker import TaskAnswer, TaskCall
 from trailbrake.tasks.worker_process import WorkerProcess
+from trailbrake.tasks.worker_team import LocalTeam, WorkerTeam
 
 STOP_POLL_S = 0.2  # s between looks for a stop
 
@@ -114,3 +119,61 @@ class LocalPool:
 def count_jobs(jobs: int) -> int:
     """Return how many tasks run at a time on this machine where the user says `jobs`."""
     return jobs or max((os.cpu_count() or 1) // 2, 1)
+
+
+@contextmanager
+def open_pool(
+    on: str, jobs: int, patience: float, log_path: Callable[[int], Path], say: Callable[[str], None]
+) -> Iterator[TaskPool]:
+    """Open a pool of tasks and close it in the end.
+
+    Args:
+        on: "" = processes of this machine; else an address of Ray, as `RayPool` has it.
+        jobs: tasks at a time on this machine, 0 = one per two cores; Ray counts its own.
+        patience: s of wall time after which a task that does not end is given up.
+        log_path: returns the file that gets what the tasks of a process of this machine print, by its number.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError, SimulatorError: as `RayPool`.
+    """
+    pool: TaskPool
+    with ExitStack() as closed:
+        if on:
+            from trailbrake.tasks.ray_pool import RayPool
+
+            closed.enter_context(redirect_stdout(sys.stderr))  # Ray prints what has died into what --json prints
+            pool = RayPool(on, patience, say)
+        else:
+            pool = LocalPool(jobs, patience, log_path)
+        closed.callback(pool.close)
+        yield pool
+
+
+@contextmanager
+def open_team(
+    on: str, count: int, patience: float, log_path: Callable[[int], Path], say: Callable[[str], None]
+) -> Iterator[WorkerTeam]:
+    """Open a team of workers and close it in the end.
+
+    Args:
+        on: "" = processes of this machine; else an address of Ray, as `RayPool` has it.
+        count: workers.
+        patience: s of wall time that a call may take.
+        log_path: returns the file that gets what a worker of this machine prints, by its number.
+        say: takes lines for the user.
+
+    Raises:
+        UsageError, SimulatorError: as `RayTeam`.
+    """
+    team: WorkerTeam
+    with ExitStack() as closed:
+        if on:
+            from trailbrake.tasks.ray_pool import RayTeam
+
+            closed.enter_context(redirect_stdout(sys.stderr))
+            team = RayTeam(on, count, patience, say)
+        else:
+            team = LocalTeam(count, patience, log_path)
+        closed.callback(team.close)
+        yield team

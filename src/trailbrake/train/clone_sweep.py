@@ -16,8 +16,14 @@ from typing import Any
 
 import msgspec
 
-from trailbrake.campaign.case_run import CampaignListener, CaseTask, check_campaign, run_cases
-from trailbrake.campaign.case_store import CaseStore, fingerprint_case
+from trailbrake.campaign.case_run import (
+    CampaignListener,
+    CaseStore,
+    CaseTask,
+    check_campaign,
+    fingerprint_case,
+    run_cases,
+)
 from trailbrake.errors import UsageError
 from trailbrake.name_lists import expand_seeds, split_names
 from trailbrake.record.file_names import safe_name

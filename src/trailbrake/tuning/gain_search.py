@@ -32,9 +32,8 @@ from trailbrake.roles import Driver, Tunable
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.state.fields import declared_quantities
-from trailbrake.tasks.pool_choice import open_pool
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
-from trailbrake.tasks.task_pool import Stopped, TaskPool, count_jobs
+from trailbrake.tasks.task_pool import Stopped, TaskPool, count_jobs, open_pool
 from trailbrake.tracks.track_library import load_track
 from trailbrake.tuning.options import TuneOptions
 

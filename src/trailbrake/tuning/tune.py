@@ -12,8 +12,7 @@ from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from trailbrake.campaign.case_run import check_campaign
-from trailbrake.campaign.case_store import CaseStore, fingerprint_case
+from trailbrake.campaign.case_run import CaseStore, check_campaign, fingerprint_case
 from trailbrake.drivers.loading import gains
 from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import UsageError, describe_os_error

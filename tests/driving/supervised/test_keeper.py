@@ -8,17 +8,17 @@ from helpers.fakes import FakeCar
 
 from trailbrake.driving.loop.supervisor import STOP_BRAKE
 from trailbrake.driving.session.connection import Connection
-from trailbrake.driving.supervised import keeper
+from trailbrake.driving.supervised import keeper_process
 from trailbrake.driving.supervised.car_messages import (
     CarRequest,
     CarSample,
+    ChannelClosed,
     LeaveCar,
     StepAnswer,
     StillWaiting,
     encode_message,
 )
-from trailbrake.driving.supervised.keeper import LEFT, PROGRAM_DIED, ProgramDriver, ProgramLine
-from trailbrake.driving.supervised.message_channel import ChannelClosed
+from trailbrake.driving.supervised.keeper_process import LEFT, PROGRAM_DIED, ProgramDriver, ProgramLine
 from trailbrake.driving.supervised.program_supervisor import ProgramSupervisor
 from trailbrake.state import Controls, Image, SimCommand
 
@@ -68,7 +68,7 @@ class Rig:
 
     def __init__(self, monkeypatch, script, *, game_waits=False, stands_still=False):
         self.clock = FakeClock()
-        monkeypatch.setattr(keeper, "steady_clock", self.clock)
+        monkeypatch.setattr(keeper_process, "steady_clock", self.clock)
         self.car = FakeCar()
         self.commands, self.said = [], []
         self.car.send_command = self.commands.append
@@ -235,7 +235,7 @@ class FakeChannel:
 
 def test_a_line_shows_life_once_a_second(monkeypatch):
     clock = FakeClock()
-    monkeypatch.setattr(keeper, "steady_clock", clock)
+    monkeypatch.setattr(keeper_process, "steady_clock", clock)
     line = ProgramLine(FakeChannel(), 0)
     for _ in range(50):
         clock.at += 0.05

@@ -8,6 +8,7 @@ from trailbrake.driving.supervised import keeper_process
 from trailbrake.driving.supervised.car_messages import (
     CarOpened,
     CarProblem,
+    ChannelClosed,
     KeeperMessageDecoder,
     LeaveCar,
     OpenCar,
@@ -23,7 +24,6 @@ from trailbrake.driving.supervised.keeper_process import (
     make_kept_setup,
     serve_program,
 )
-from trailbrake.driving.supervised.message_channel import ChannelClosed
 from trailbrake.errors import DataError, SimulatorError, UsageError
 from trailbrake.sims import registry
 from trailbrake.state import Controls

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.driver_needs import select_signals
-from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.session.session_camera import choose_camera
+from trailbrake.driving.session.world_properties import change_options
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
 from trailbrake.errors import UsageError
 from trailbrake.roles import AnswersLate, Driver, StickDriven, TakesStick

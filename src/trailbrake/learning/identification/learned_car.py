@@ -22,7 +22,7 @@ from trailbrake.errors import DataError
 from trailbrake.learning.identification.actuator_response import ActuatorResponse, find_response
 from trailbrake.learning.identification.boost import build_up_boost, find_boost
 from trailbrake.learning.identification.braking import Braking, find_braking, split_brakes
-from trailbrake.learning.identification.car_draft import CarDraft, put_loads, put_mass
+from trailbrake.learning.identification.car_draft import CarDraft, LoadModel, find_load_model, put_loads, put_mass
 from trailbrake.learning.identification.class_priors import CarClass, find_class, make_prior_car
 from trailbrake.learning.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.learning.identification.drive_table import DriveTable
@@ -42,7 +42,6 @@ from trailbrake.learning.identification.tyre_forces import (
     steer_shares,
     tyre_numbers,
 )
-from trailbrake.learning.identification.wheel_loads import LoadModel, find_load_model
 from trailbrake.units import RPM, G
 
 Array = NDArray[np.float64]

@@ -15,6 +15,7 @@ from trailbrake.roles import LastResort, LinkCounters
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.draw import PlanDrawing
 from trailbrake.sims.assetto.install.lane_conversion import GroundHeight, find_ground_height
+from trailbrake.sims.assetto.signals import PageSignalReader
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.car_claim import CarClaim
 from trailbrake.sims.assetto.wire.car_sampler import CarSampler
@@ -23,7 +24,6 @@ from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
 from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
 from trailbrake.sims.assetto.wire.other_cars import OtherCarReader
-from trailbrake.sims.assetto.wire.signal_reader import PageSignalReader
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
 from trailbrake.state.commands import MAX_EXTRA_SLEEP, MAX_TIME_SCALE, MIN_TIME_SCALE

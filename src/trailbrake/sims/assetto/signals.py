@@ -3,15 +3,20 @@
 Source: protocol page assetto-custom-ai, sections 2.2 to 2.4. Vectors are in our axes, in the frame that the meaning
 names; our axes are the wire's in another order, without a change of sign. The order of the damage is that in the
 documentation of the game's successor: front, rear, left, right, centre.
+
+Reads the selected signals of a drive from the pages: one unpacking for each page that has some.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Iterator, Sequence
+from struct import Struct
+from typing import Any, NamedTuple
 
-from trailbrake.sims.assetto import spec
+from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.axes import iso_from_assetto
 from trailbrake.state.car_state import WHEEL_NAMES
-from trailbrake.state.signals import Signal, make_signal
+from trailbrake.state.signals import Signal, SignalValues, make_signal
+from trailbrake.transport.shm import SharedMemory, SharedPage
 from trailbrake.units import G
 
 OTHER_CARS = 16  # whose public pages have signals
@@ -19,6 +24,7 @@ DAMAGE_ZONES = ("front", "rear", "left", "right", "centre")
 _WHEELS_AT, _WHEEL_SIZE = 148, 120  # bytes
 _PUBLIC_UP_AT, _PUBLIC_ACCELERATION_AT, _PUBLIC_DAMAGE_AT = 56, 32, 80
 _OWN = -1  # index of the page Car<N>
+_RETRY_STEPS = 333  # physics steps between tries to open the page of another car
 
 
 class PageNumber(NamedTuple):
@@ -99,3 +105,88 @@ def list_signals(options: spec.LiveOptions) -> tuple[Signal, ...]:
 def find_number(name: str) -> PageNumber:
     """Return where the number of a declared signal is."""
     return _DECLARED[name][1]
+
+
+def compile_numbers(numbers: Sequence[PageNumber]) -> Callable[[bytes], tuple[float, ...]]:
+    """Return a function that reads `numbers` of one page from its bytes, in their order; NaN from too few bytes."""
+    order = sorted(range(len(numbers)), key=lambda k: numbers[k].offset)
+    layout, end = "<", 0
+    for k in order:
+        number = numbers[k]
+        layout += f"{number.offset - end}x{number.kind}"
+        end = number.offset + Struct(f"<{number.kind}").size
+    struct = Struct(layout)
+    places = [(order.index(k), number.factor) for k, number in enumerate(numbers)]
+    missing = (math.nan,) * len(numbers)
+
+    def read(data: bytes) -> tuple[float, ...]:
+        if len(data) < struct.size:
+            return missing
+        values: tuple[Any, ...] = struct.unpack_from(data)
+        return tuple([factor * values[place] for place, factor in places])
+
+    return read
+
+
+class PageSignalReader:
+    """Fills the signals of a drive's states.
+
+    Args:
+        signals: what the drive has selected, declared by `sims.assetto.signals`, each once.
+        memory: where the pages are.
+        mapped: whether to map the pages, see `trailbrake.transport.shm`.
+    """
+
+    def __init__(self, signals: Sequence[Signal], memory: SharedMemory, mapped: bool) -> None:
+        numbers = [find_number(signal.name) for signal in signals]
+        self._memory, self._mapped = memory, mapped
+        self._positions = {signal.name: k for k, signal in enumerate(signals)}
+        self._readers: list[tuple[int, list[int], Callable[[bytes], tuple[float, ...]]]] = []
+        for car in sorted({number.car for number in numbers}):
+            chosen = [k for k, number in enumerate(numbers) if number.car == car]
+            self._readers.append((car, chosen, compile_numbers([numbers[k] for k in chosen])))
+        self._own_only = len(self._readers) == 1 and self._readers[0][0] < 0
+        self._pages: dict[int, SharedPage] = {}
+        self._tried_at: dict[int, int] = {}
+        self._missing = (math.nan,) * len(signals)
+
+    def read_signals(self, data: bytes, step: int) -> SignalValues:
+        """Return the signals of a sample.
+
+        Args:
+            data: the page of our car; b"" before the first sample.
+            step: physics step.
+        """
+        if self._own_only:
+            return SignalValues(self._positions, self._readers[0][2](data))
+        values = list(self._missing)
+        for car, chosen, read in self._readers:
+            for k, value in zip(chosen, read(data if car < 0 else self._read_public(car, step)), strict=True):
+                values[k] = value
+        return SignalValues(self._positions, tuple(values))
+
+    def _read_public(self, car: int, step: int) -> bytes:
+        """Return the public page of a car, twice alike; b"" where there is none, or no whole one."""
+        page = self._pages.get(car)
+        due = not 0 <= step - self._tried_at.get(car, -_RETRY_STEPS) < _RETRY_STEPS
+        if due:
+            self._tried_at[car] = step
+            if page is not None and not page.is_current():
+                self._pages.pop(car).close()
+                page = None
+            if page is None:
+                page = self._memory.open_page(spec.public_name(car), mapped=self._mapped)
+                if page is not None:
+                    self._pages[car] = page
+        if page is None:
+            return b""
+        data = page.read(codec.PUBLIC_SIZE)
+        again = page.read(codec.PUBLIC_SIZE)
+        data = data if data == again else page.read(codec.PUBLIC_SIZE)
+        return data if codec.decode_packet_id(data) else b""
+
+    def close(self) -> None:
+        """Close the pages of the other cars."""
+        for page in self._pages.values():
+            page.close()
+        self._pages = {}

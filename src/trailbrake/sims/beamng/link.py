@@ -19,7 +19,7 @@ from trailbrake.roles import LONGEST_LOSS_S, LinkCounters
 from trailbrake.sims.beamng import spec
 from trailbrake.sims.beamng.codec import NO_CUSTOM
 from trailbrake.sims.beamng.message_format import MessageFormat, find_accepted, find_supplied, make_message_format
-from trailbrake.sims.beamng.period_check import PeriodCheck
+from trailbrake.sims.beamng.timing import PeriodCheck
 from trailbrake.state import CarState, Controls, Phase, Signal, SignalValues, SimCommand
 from trailbrake.transport.rendezvous import lookup_port, publish_port, withdraw_port
 from trailbrake.transport.udp import Address, SenderGuard, UdpSocket, parse_address

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from trailbrake.errors import UsageError
 from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.codec import Packet
-from trailbrake.sims.forza.packet_clock import PacketClock
 from trailbrake.sims.forza.raw import is_raw, read_raw
 from trailbrake.sims.forza.table_fields import UnknownField, find_unknown_fields
 from trailbrake.sims.forza.tables import TableReader
+from trailbrake.sims.forza.telemetry_stream import PacketClock
 
 DEFAULT_ROW_RATE = 60.0  # 1/s, the rate that the games document
 MIN_ROW_RATE, MAX_ROW_RATE = 2.0, 1000.0  # 1/s

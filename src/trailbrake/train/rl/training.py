@@ -14,7 +14,7 @@ from trailbrake.driving.run import INTERRUPTED
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
-from trailbrake.tasks.pool_choice import open_team
+from trailbrake.tasks.task_pool import open_team
 from trailbrake.train.pytorch import import_torch
 from trailbrake.train.rl.checkpoint import TrainingProgress, read_checkpoint, write_checkpoint
 from trailbrake.train.rl.curves import PAGE_FILE, CurveWriter, write_curves_page

@@ -3,7 +3,7 @@ import pytest
 from helpers.environments import made
 
 from trailbrake.env.options import Start
-from trailbrake.env.rivals import MAX_SPEED
+from trailbrake.env.road_worlds import MAX_SPEED
 from trailbrake.observe.features import Feature
 
 
