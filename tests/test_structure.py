@@ -128,7 +128,7 @@ def test_files_of_users_are_opened_in_one_place():
         "record/mcap_scan.py", "record/chunk_index.py",  # read in a recording that has been opened there
         "evaluate/suite.py",  # of this package
         "tracks/layout.py",  # a method of a table of TOML
-        "sims/assetto/diagnose/snapshots.py", "sims/assetto/proton/page_bindings.py",
+        "sims/assetto/diagnosis_snapshots.py", "sims/assetto/proton/page_bindings.py",
         "sims/assetto/proton/windows_bridge.py", "tracks/track_library.py", "tracks/miniature/track_library.py",
         "world/miniature/camera/track_look.py",
     }  # fmt: skip

@@ -20,8 +20,8 @@ from trailbrake.race.plan import read_plan
 from trailbrake.race.schedule import read_named_file
 from trailbrake.record.driving_log import SkippedRows, read_usable_rows
 from trailbrake.record.recording_reader import Recording
+from trailbrake.sims.assetto.install.fast_lane import read_fast_lane
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
-from trailbrake.sims.assetto.install.files.fast_lane import read_fast_lane
 from trailbrake.sims.beamng.signal_contract import load_contract
 from trailbrake.sims.forza import raw
 from trailbrake.sims.forza.datagram_files import open_session

@@ -54,8 +54,8 @@ from trailbrake.record.recording_parts import load_attachment
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.run_index import RunIndex, read_tags
 from trailbrake.sims import registry
+from trailbrake.sims.assetto.install import fast_lane, ini, surfaces
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
-from trailbrake.sims.assetto.install.files import fast_lane, ini, surfaces
 from trailbrake.sims.assetto.install.installation import find_installation
 from trailbrake.sims.assetto.install.lane_conversion import track_from_lane
 from trailbrake.sims.assetto.proton.bridge_process import find_prefix_runner

@@ -4,7 +4,7 @@ import pytest
 from helpers.assetto.foreign_pages import let_go, pages
 from helpers.assetto.small_world import Session
 
-from trailbrake.sims.assetto.diagnose import snapshots
+from trailbrake.sims.assetto import diagnosis_snapshots
 
 
 @pytest.fixture(params=[True, False], ids=["mapped", "unmapped"])
@@ -34,7 +34,7 @@ def shm(tmp_path, monkeypatch):
     folder = tmp_path / "shm"
     folder.mkdir()
     monkeypatch.setenv("TRAILBRAKE_SHM", str(folder))
-    monkeypatch.setattr(snapshots, "is_game_running", lambda: True)
+    monkeypatch.setattr(diagnosis_snapshots, "is_game_running", lambda: True)
     monkeypatch.setattr("trailbrake.sims.assetto.install.installation._documents_folder", lambda game, home: None)
     yield pages(folder)
     let_go()

@@ -11,8 +11,7 @@ from helpers.assetto.foreign_pages import let_go, pages
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError, SimulatorError, UsageError
 from trailbrake.sims.assetto import codec, session_detection, spec
-from trailbrake.sims.assetto.install import lane_conversion
-from trailbrake.sims.assetto.install.files import content
+from trailbrake.sims.assetto.install import content, lane_conversion
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.tracks.track_library import load_track
 from trailbrake.transport.shm import SharedMemory

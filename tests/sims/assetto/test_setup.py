@@ -6,7 +6,7 @@ import pytest
 from helpers.assetto.installs import BEHAVIOUR, SURFACES, game, put, tree
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.sims.assetto.install.files import ini, surfaces
+from trailbrake.sims.assetto.install import ini, surfaces
 from trailbrake.sims.assetto.setup import SetupOptions, run
 
 CONFIG = "extension/config/new_behaviour.ini"

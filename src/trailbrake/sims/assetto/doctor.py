@@ -1,6 +1,6 @@
 """`doctor assetto`: finds out why there is no data from the game, or why a car does not follow its controls.
 
-`diagnose.snapshots` reads the game's files and pages, `diagnose.rules` makes findings of them.
+`diagnosis_snapshots` reads the game's files and pages, `diagnosis_rules` makes findings of them.
 """
 
 import math
@@ -12,8 +12,7 @@ from pathlib import Path
 
 from trailbrake.errors import SimulatorError
 from trailbrake.findings import Finding
-from trailbrake.sims.assetto import spec
-from trailbrake.sims.assetto.diagnose import rules, snapshots
+from trailbrake.sims.assetto import diagnosis_rules, diagnosis_snapshots, spec
 from trailbrake.sims.assetto.link import Link
 from trailbrake.sims.assetto.proton import page_bindings
 from trailbrake.simulator_tools import DoctorTool
@@ -53,16 +52,20 @@ def examine(options: DoctorOptions, wait: Callable[[float], None] = time.sleep) 
     memory = SharedMemory()
     on_linux = sys.platform != "win32"
     bridge = page_bindings.read_bridge_snapshot(memory) if on_linux else None
-    before = snapshots.read_page_snapshot(memory, options.car_index)
+    before = diagnosis_snapshots.read_page_snapshot(memory, options.car_index)
     wait(SNAPSHOT_INTERVAL_S)
-    after = snapshots.read_page_snapshot(memory, options.car_index)
-    yield from rules.diagnose_installation(snapshots.read_installation_snapshot(options.root, after))
+    after = diagnosis_snapshots.read_page_snapshot(memory, options.car_index)
+    yield from diagnosis_rules.diagnose_installation(
+        diagnosis_snapshots.read_installation_snapshot(options.root, after)
+    )
     if bridge is not None:
-        yield from rules.diagnose_bridge(
-            bridge, page_bindings.read_bridge_snapshot(memory), proton=snapshots.runs_under_proton(options.root)
+        yield from diagnosis_rules.diagnose_bridge(
+            bridge,
+            page_bindings.read_bridge_snapshot(memory),
+            proton=diagnosis_snapshots.runs_under_proton(options.root),
         )
-    yield from rules.diagnose_pages(
-        before, after, car=options.car_index, running=snapshots.is_game_running(), bridged=on_linux
+    yield from diagnosis_rules.diagnose_pages(
+        before, after, car=options.car_index, running=diagnosis_snapshots.is_game_running(), bridged=on_linux
     )
     if options.take:
         yield from run_test_drive(options, wait)
@@ -108,7 +111,7 @@ def run_test_drive(options: DoctorOptions, wait: Callable[[float], None]) -> Ite
         link.close()
     turn = math.remainder(turned.yaw - straight.yaw, 2.0 * math.pi)
     moved = math.hypot(turned.x - start.x, turned.y - start.y)
-    yield from rules.diagnose_test_drive((TEST_GAS, straight.throttle), turn, moved)
+    yield from diagnosis_rules.diagnose_test_drive((TEST_GAS, straight.throttle), turn, moved)
 
 
 DOCTOR = DoctorTool(DoctorOptions, examine)

@@ -15,9 +15,8 @@ from trailbrake.cars.params import CarParams
 from trailbrake.errors import DataError, SimulatorError, TrailbrakeError, UsageError
 from trailbrake.roles import DetectedSession
 from trailbrake.sims.assetto import spec
-from trailbrake.sims.assetto.install import installation
+from trailbrake.sims.assetto.install import content, fast_lane, installation, ui_json
 from trailbrake.sims.assetto.install.car_estimate import estimate_car
-from trailbrake.sims.assetto.install.files import content, fast_lane, ui_json
 from trailbrake.sims.assetto.install.lane_conversion import track_from_lane
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session, session_text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trailbrake.errors import UsageError, suggest_names
-from trailbrake.sims.assetto.install import installation
+from trailbrake.sims.assetto.install import content, ini, installation, surfaces
 from trailbrake.sims.assetto.install.file_edits import (
     BACKUP_SUFFIX,
     FileEdit,
@@ -18,7 +18,6 @@ from trailbrake.sims.assetto.install.file_edits import (
     read_if_exists,
     undo_edits,
 )
-from trailbrake.sims.assetto.install.files import content, ini, surfaces
 from trailbrake.sims.assetto.install.installation import Installation
 from trailbrake.sims.assetto.proton import bridge_process
 from trailbrake.simulator_tools import SetupTool

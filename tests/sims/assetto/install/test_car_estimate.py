@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import DataError
 from trailbrake.sims.assetto.install.car_estimate import GRIP_RACE, GRIP_STREET, estimate_car
-from trailbrake.sims.assetto.install.files.content import build_car_ui
-from trailbrake.sims.assetto.install.files.ui_json import CarUi
+from trailbrake.sims.assetto.install.content import build_car_ui
+from trailbrake.sims.assetto.install.ui_json import CarUi
 
 AUDI = CarUi(
     "Audi", "Audi", "race", ("#gt3",), "", 430e3, 550.0, 1245.0, 80.0, (),

@@ -11,7 +11,7 @@ import msgspec
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import CarParams, Engine, Gearbox
-from trailbrake.sims.assetto.install.files.ui_json import CarUi
+from trailbrake.sims.assetto.install.ui_json import CarUi
 from trailbrake.units import RPM, G
 
 BASE = "gt3"  # its frame is that of most cars: two driven wheels at the back, a stiff body

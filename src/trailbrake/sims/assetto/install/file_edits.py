@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trailbrake.errors import DataError
-from trailbrake.sims.assetto.install.files import ini
+from trailbrake.sims.assetto.install import ini
 from trailbrake.user_files import read_user_file
 
 BACKUP_SUFFIX, CREATED_SUFFIX = ".trailbrake-backup", ".trailbrake-new"

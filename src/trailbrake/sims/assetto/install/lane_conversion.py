@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.sims.assetto.axes import assetto_points_from_iso, iso_points_from_assetto
-from trailbrake.sims.assetto.install import installation
-from trailbrake.sims.assetto.install.files import content, fast_lane
-from trailbrake.sims.assetto.install.files.fast_lane import EXTRA, POINT, FastLane
+from trailbrake.sims.assetto.install import content, fast_lane, installation
+from trailbrake.sims.assetto.install.fast_lane import EXTRA, POINT, FastLane
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.tracks import centreline_csv as checked
 from trailbrake.tracks.centreline_smoothing import MeasuredLine, smooth_circuit, smooth_open_road

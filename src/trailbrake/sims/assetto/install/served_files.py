@@ -10,8 +10,8 @@ import numpy as np
 from trailbrake.planning.course import Course
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.assetto.axes import iso_points_from_assetto
-from trailbrake.sims.assetto.install.files import content
-from trailbrake.sims.assetto.install.files.fast_lane import FastLane
+from trailbrake.sims.assetto.install import content
+from trailbrake.sims.assetto.install.fast_lane import FastLane
 from trailbrake.sims.assetto.install.lane_conversion import lane_from_line
 from trailbrake.tracks.road import Road
 

@@ -8,7 +8,7 @@ other pages. No source defines these, so the host assumes: `pitch` and `roll` ar
 from trailbrake.roles import RoadPlant
 from trailbrake.sims.assetto import convert
 from trailbrake.sims.assetto.codec import CarData
-from trailbrake.sims.assetto.install.files import content
+from trailbrake.sims.assetto.install import content
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.car_condition import AIR_TEMPERATURE, full_boost
 from trailbrake.sims.assetto.wire.car_slot import CarSlot

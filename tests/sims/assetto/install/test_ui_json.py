@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trailbrake.errors import DataError
-from trailbrake.sims.assetto.install.files import ui_json
+from trailbrake.sims.assetto.install import ui_json
 
 CAR = """{
 \t"name": "Audi R8 LMS 2016", "brand": "Audi", "class": "Race", "tags": ["#GT3", "rwd", "", 5],

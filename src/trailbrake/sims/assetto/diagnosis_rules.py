@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator, Iterator
 
 from trailbrake.findings import Finding
-from trailbrake.sims.assetto.diagnose.snapshots import InstallationSnapshot, PageSnapshot
+from trailbrake.sims.assetto.diagnosis_snapshots import InstallationSnapshot, PageSnapshot
 from trailbrake.sims.assetto.proton.page_bindings import BridgeSnapshot
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import status_text

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError, UsageError
-from trailbrake.sims.assetto.install.files import fast_lane
+from trailbrake.sims.assetto.install import fast_lane
 
 NO_GRID = struct.pack("<i", 0)
 

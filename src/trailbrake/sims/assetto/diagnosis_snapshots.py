@@ -11,11 +11,10 @@ from pathlib import Path
 
 from trailbrake.errors import SimulatorError, TrailbrakeError, UsageError
 from trailbrake.sims.assetto import codec, spec
-from trailbrake.sims.assetto.install import installation
+from trailbrake.sims.assetto.install import content, ini, installation, surfaces
 from trailbrake.sims.assetto.install.file_edits import read_if_exists
-from trailbrake.sims.assetto.install.files import content, ini, surfaces
-from trailbrake.sims.assetto.install.files.surfaces import SurfacesFile
 from trailbrake.sims.assetto.install.installation import PROGRAM, Installation
+from trailbrake.sims.assetto.install.surfaces import SurfacesFile
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader
 from trailbrake.transport.shm import SharedMemory

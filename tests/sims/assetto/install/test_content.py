@@ -9,8 +9,7 @@ from PIL import Image
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import SimulatorError
-from trailbrake.sims.assetto.install import lane_conversion
-from trailbrake.sims.assetto.install.files import content, fast_lane, ini, surfaces, ui_json
+from trailbrake.sims.assetto.install import content, fast_lane, ini, lane_conversion, surfaces, ui_json
 from trailbrake.tracks.track_library import load_track
 
 PARAMETERS = content.MapParameters(1000.0, 800.5, 250.0, -100.0, 20.0, 2.0, 10.0)

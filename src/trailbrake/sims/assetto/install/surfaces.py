@@ -6,7 +6,7 @@ Source: protocol page assetto-custom-ai, sections 7 and 8.
 import re
 from dataclasses import dataclass
 
-from trailbrake.sims.assetto.install.files import ini
+from trailbrake.sims.assetto.install import ini
 
 _SURFACE = re.compile(r"SURFACE_[0-9]{1,5}")
 PERMISSIONS, ALLOW = "_EXTRA_PERMISSIONS", "ALLOW_CUSTOM_AI_MANIPULATION"

@@ -2,11 +2,11 @@
 
 import pytest
 
+from trailbrake.sims.assetto import diagnosis_rules
 from trailbrake.sims.assetto.codec import CarControls, CarData, SimState
-from trailbrake.sims.assetto.diagnose import rules
-from trailbrake.sims.assetto.diagnose.rules import diagnose_bridge
-from trailbrake.sims.assetto.diagnose.snapshots import InstallationSnapshot, PageSnapshot
-from trailbrake.sims.assetto.install.files.surfaces import SurfaceSection, SurfacesFile
+from trailbrake.sims.assetto.diagnosis_rules import diagnose_bridge
+from trailbrake.sims.assetto.diagnosis_snapshots import InstallationSnapshot, PageSnapshot
+from trailbrake.sims.assetto.install.surfaces import SurfaceSection, SurfacesFile
 from trailbrake.sims.assetto.proton.page_bindings import BridgeSnapshot
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.transport.shm import LockState
@@ -39,8 +39,8 @@ def looks(*, car=None, controls=None, graphics=None, physics=None, static=None, 
 
 def problems(pair, *, car=0, running=True, bridged=False, files=GOOD_FILES):
     found = [
-        *rules.diagnose_installation(files),
-        *rules.diagnose_pages(*pair, car=car, running=running, bridged=bridged),
+        *diagnosis_rules.diagnose_installation(files),
+        *diagnosis_rules.diagnose_pages(*pair, car=car, running=running, bridged=bridged),
     ]
     assert all(f.advice for f in found if f.verdict == "problem"), "a problem without advice"
     return [f"{f.name}: {f.found}" for f in found if f.verdict == "problem"]
@@ -49,7 +49,7 @@ def problems(pair, *, car=0, running=True, bridged=False, files=GOOD_FILES):
 def test_all_is_well():
     pair = looks()
     assert problems(pair) == []
-    found = list(rules.diagnose_pages(*pair, car=0, running=True, bridged=False))
+    found = list(diagnosis_rules.diagnose_pages(*pair, car=0, running=True, bridged=False))
     assert {f.name for f in found} == {"pages", "session", "car", "motion", "controls", "laps"}
     assert {f.verdict for f in found} == {"ok"}
 
@@ -126,7 +126,7 @@ def test_symptoms_of_the_files(change, expected):
 
 
 def verdicts(files):
-    return {f.name: (f.verdict, f.found) for f in rules.diagnose_installation(files)}
+    return {f.name: (f.verdict, f.found) for f in diagnosis_rules.diagnose_installation(files)}
 
 
 def test_what_is_no_problem_for_sure_is_not_called_one():
@@ -147,18 +147,19 @@ def test_what_is_no_problem_for_sure_is_not_called_one():
 
 def test_nobody_asks_for_the_car():
     found = {
-        f.name: f for f in rules.diagnose_pages(*looks(car="none", controls="none"), car=0, running=True, bridged=False)
+        f.name: f
+        for f in diagnosis_rules.diagnose_pages(*looks(car="none", controls="none"), car=0, running=True, bridged=False)
     }
     assert found["car"].verdict == "unknown"
     assert found["laps"].verdict == "ok"
     hotlap = looks(graphics={"session": 3, "completed_laps": 0})
-    found = {f.name: f for f in rules.diagnose_pages(*hotlap, car=0, running=True, bridged=False)}
+    found = {f.name: f for f in diagnosis_rules.diagnose_pages(*hotlap, car=0, running=True, bridged=False)}
     assert "a hotlap session counts valid laps only" in found["laps"].found
 
 
 def test_standing_for_another_reason_is_not_known():
     pair = looks(car={"speed_kmh": 0.0})
-    found = {f.name: f.verdict for f in rules.diagnose_pages(*pair, car=0, running=True, bridged=False)}
+    found = {f.name: f.verdict for f in diagnosis_rules.diagnose_pages(*pair, car=0, running=True, bridged=False)}
     assert found["motion"] == "unknown"
 
 
@@ -172,7 +173,7 @@ def test_standing_for_another_reason_is_not_known():
     ],
 )
 def test_a_little_driving(gas, turned, moved, expected):
-    assert [f.verdict for f in rules.diagnose_test_drive(gas, turned, moved)] == expected
+    assert [f.verdict for f in diagnosis_rules.diagnose_test_drive(gas, turned, moved)] == expected
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
-from trailbrake.sims.assetto.install.files import ini
+from trailbrake.sims.assetto.install import ini
 
 SHIPPED = (
     b"\xef\xbb\xbf[ABOUT]\r\nNAME=\xd0\x98\xd0\x98 ; name ; string\r\n\r\n"

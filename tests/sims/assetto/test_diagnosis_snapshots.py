@@ -7,9 +7,8 @@ import pytest
 from helpers.assetto.doctor_pages import publish
 from helpers.assetto.installs import game, put
 
-from trailbrake.sims.assetto import codec, spec
-from trailbrake.sims.assetto.diagnose import snapshots
-from trailbrake.sims.assetto.diagnose.snapshots import read_installation_snapshot, read_page_snapshot
+from trailbrake.sims.assetto import codec, diagnosis_snapshots, spec
+from trailbrake.sims.assetto.diagnosis_snapshots import read_installation_snapshot, read_page_snapshot
 from trailbrake.transport.shm import SharedMemory
 
 on_linux = pytest.mark.skipif(sys.platform == "win32", reason="a page is a file there")
@@ -65,4 +64,4 @@ def test_the_user_s_own_settings_win(shm, tmp_path, monkeypatch):
 
 
 def test_the_game_s_process_is_looked_for():
-    assert snapshots.is_game_running() in (True, False)
+    assert diagnosis_snapshots.is_game_running() in (True, False)

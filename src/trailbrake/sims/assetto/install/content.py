@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams
 from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto.axes import assetto_points_from_iso
-from trailbrake.sims.assetto.install.files import fast_lane, surfaces, ui_json
-from trailbrake.sims.assetto.install.files.fast_lane import FastLane
-from trailbrake.sims.assetto.install.files.surfaces import SurfaceSection, SurfacesFile
+from trailbrake.sims.assetto.install import fast_lane, surfaces, ui_json
+from trailbrake.sims.assetto.install.fast_lane import FastLane
+from trailbrake.sims.assetto.install.surfaces import SurfaceSection, SurfacesFile
 from trailbrake.tracks.road import Road
 from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.tracks.track import SURFACES, SurfaceProperties, Track

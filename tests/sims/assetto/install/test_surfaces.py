@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trailbrake.errors import DataError
-from trailbrake.sims.assetto.install.files import surfaces
-from trailbrake.sims.assetto.install.files.surfaces import SurfaceSection, SurfacesFile
+from trailbrake.sims.assetto.install import surfaces
+from trailbrake.sims.assetto.install.surfaces import SurfaceSection, SurfacesFile
 
 STOCK = (
     b"[SURFACE_0]\r\nKEY=ROAD\r\nFRICTION=0.98\r\nDAMPING=0\r\nWAV=\r\nWAV_PITCH=0\r\nFF_EFFECT=NULL\r\n"
