@@ -67,7 +67,7 @@ def measure_reduction() -> float:
     """Return the median time of a reduction between two learners of this machine, s."""
     import time
 
-    from trailbrake.train.rl.training_worker import LearnerGroup
+    from trailbrake.train.rl.worker_crew import LearnerGroup
 
     groups = [LearnerGroup(rank, 2) for rank in range(2)]
     port = groups[0].open_store("127.0.0.1")

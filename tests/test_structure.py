@@ -53,7 +53,6 @@ TESTED_ELSEWHERE = {
     "learning/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "driving/options.py": "cli/test_main.py",  # declarations; the flags made from them are tested
     "cli/record.py": "driving/test_session_recording.py",
-    "cli/recording_choice.py": "cli/test_runs.py",
     "cli/replay.py": "driving/test_session_recording.py",
     "world/miniature/camera/upright_kernels.py": "world/miniature/camera/test_renderer.py",  # kernels
     "world/miniature/camera/ground_kernels.py": "world/miniature/camera/test_renderer.py",

@@ -1,13 +1,16 @@
+import itertools
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from helpers.synthetic_drives import record_drive
 
+from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.control.vehicle.manual_input import ManualInput
 from trailbrake.dashboard import live_view as module
-from trailbrake.dashboard.live_view import LiveView, replay_header
+from trailbrake.dashboard.live_view import GROUND_CELLS, STRIPS, LiveView, describe_scene, replay_header
 from trailbrake.dashboard.options import PageAccess, PageOptions, WatchOptions
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.dashboard.replay_player import ReplayPlayer
@@ -18,6 +21,8 @@ from trailbrake.planning.course import UnmappedCourse
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import LinkCounters, Tap
 from trailbrake.state import CarState, Controls
+from trailbrake.tracks.road import RoadColumn
+from trailbrake.tracks.track_library import load_track
 
 LAP = LapRecord(1, 61.5, True, (20.0, 20.0, 21.5), "", 0.0, 0)
 LINK = SimpleNamespace(counters=LinkCounters(), ACCEPTS=frozenset())
@@ -137,3 +142,62 @@ def test_road_and_line_are_the_recorded_ones(tmp_path):
     assert len(header["line"]["x"]) == len(recording.plan.x)
     assert header["by_hand"] is False
     assert [lap["number"] for lap in header["replay"]["laps"]] == [1]
+
+
+@pytest.fixture(scope="module")
+def road():
+    return load_track("hartmoor").road
+
+
+@pytest.fixture(scope="module")
+def scene(road):
+    return describe_scene(road, np.column_stack([road.column(RoadColumn.X), road.column(RoadColumn.Y)]), None)
+
+
+def points(flat):
+    return np.array(flat).reshape(-1, 3)
+
+
+def test_the_strips_lie_side_by_side_on_the_road(road, scene):
+    strips = {name: points(scene["strips"][name]) for name in STRIPS}
+    assert len({len(strip) for strip in strips.values()}) == 1
+    offsets = {name: road.locate_many(strip[:, :2])[:, 1] for name, strip in strips.items()}
+    for left, right in itertools.pairwise(STRIPS):
+        assert (offsets[left] - offsets[right] > -0.3).all(), (left, right)
+    widths = np.hypot(*(strips["edge_left"] - strips["edge_right"])[:, :2].T)
+    assert widths.min() > 11.9
+    np.testing.assert_allclose(strips["edge_left"][0], road.edge_lines()[0][0], atol=0.01)
+
+
+def test_kerbs_are_where_the_road_has_them(road, scene):
+    kerbs = np.array(scene["kerbs"]).reshape(-1, 2)
+    assert kerbs.max() == pytest.approx(road.column(RoadColumn.KERB_LEFT).max(), abs=0.01)
+    assert (kerbs == 0.0).any()
+
+
+def test_the_ground_stays_below_the_road(scene):
+    ground = scene["ground"]
+    heights = np.array(ground["z"]).reshape(GROUND_CELLS, GROUND_CELLS)
+    for name in STRIPS:
+        strip = points(scene["strips"][name])
+        column, row = ((strip[:, :2] - [ground["x0"], ground["y0"]]) / ground["cell"]).T
+        i, j = row.astype(int), column.astype(int)
+        corners = np.max([heights[i + a, j + b] for a in (0, 1) for b in (0, 1)], axis=0)
+        assert (corners < strip[:, 2]).all(), name
+
+
+def test_the_line_lies_on_the_road(scene):
+    line, strips = points(scene["line"]), points(scene["strips"]["edge_left"])
+    assert len(line) > 500
+    assert line[:, 2].min() > strips[:, 2].min() - 2.0
+
+
+def test_what_is_not_known_is_none():
+    scene = describe_scene(None, None, None)
+    assert (scene["strips"], scene["line"], scene["car"]) == (None, None, None)
+    json.dumps(scene, allow_nan=False)
+
+
+def test_a_car_has_its_measures():
+    car = load_car("gt3")
+    assert describe_scene(None, None, car)["car"]["wheelbase"] == car.body.wheelbase

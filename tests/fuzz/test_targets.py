@@ -47,7 +47,7 @@ WITHOUT_TARGET = {
     "evaluate/suite.py": "the package's own data",
     "race/heat_task.py": "recordings and reports of its own heat, as bytes",
     "tasks/sent_files.py": "files that a task names, as bytes",
-    "train/rl/training_worker.py": "arrays that a worker of the same training sent",
+    "train/rl/worker_crew.py": "arrays that a worker of the same training sent",
     "tasks/source_digest.py": "the package's own source",
     "tasks/task_worker.py": "tasks and answers of workers of ours",
     "learning/identification/tyre_forces.py": "no bytes: numbers of a fit",

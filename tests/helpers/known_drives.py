@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from trailbrake.learning.identification.boost import build_up_boost
 from trailbrake.learning.identification.drive_table import DriveTable
+from trailbrake.learning.identification.engine_power import build_up_boost
 from trailbrake.learning.identification.powertrain import drive_matrix, wheel_inertia_share
 
 RATE = 50.0  # Hz

@@ -14,7 +14,9 @@ from trailbrake.planning.envelope import (
     SHARES,
     STEER_SHARE,
     UNAIDED_BRAKING_RESERVE,
+    compute_drive_accelerations,
     compute_envelope,
+    compute_figures,
     full_throttle_force,
     running_resistance,
     top_speed,
@@ -212,3 +214,21 @@ def test_full_throttle_is_the_best_gear_s_force_less_what_spins_up(name: str) ->
         max(car.drive_force(float(speed), gear) * share for gear, share in enumerate(shares, 1)) for speed in speeds
     ]
     assert full_throttle_force(car, speeds).tolist() == best
+
+
+def test_figures_are_those_of_the_planner_and_the_file():
+    car = load_car("gt3")
+    figures, limits = compute_figures(car), compute_envelope(car)
+    assert limits.lateral.min() <= figures.lateral_grip <= limits.lateral.max()
+    assert 10.0 < figures.braking < 25.0
+    area = car.aero.lift_area_front + car.aero.lift_area_rear
+    assert figures.downforce == pytest.approx(0.5 * 1.2 * area * 2500.0 / (car.body.mass * G), rel=0.05)
+    assert (figures.steer_angle, figures.delay) == (car.steering.max_angle, car.actuation.delay)
+
+
+def test_the_best_gear_drives():
+    car = load_car("hatchback")
+    (slow, fast) = compute_drive_accelerations(car, np.array([8.0, 40.0]))
+    assert slow == pytest.approx(car.drive_force(8.0, 1) / car.body.mass)
+    assert slow > fast > 0.0
+    assert compute_drive_accelerations(car, np.array([200.0]))[0] == 0.0

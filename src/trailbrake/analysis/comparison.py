@@ -11,9 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trailbrake.analysis.corner_advice import PhaseLosses, advise_corner, advise_stretch
+from trailbrake.analysis.corner_advice import (
+    PhaseLosses,
+    advise_corner,
+    advise_stretch,
+    find_recorded_track,
+    title_corners,
+)
 from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, measure_corner
-from trailbrake.analysis.corner_titles import find_recorded_track, title_corners
 from trailbrake.analysis.corners import Corner, find_corners, measure_curvature, set_zones
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line, locate_laps
 from trailbrake.analysis.reference_line import Array

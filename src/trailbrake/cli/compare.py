@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, OpenFlag, format_lap_time, open_page, print_json, print_notice
-from trailbrake.cli.recording_choice import find_recording
+from trailbrake.cli.runs import find_recording
 from trailbrake.errors import replace_controls
 from trailbrake.units import KMH
 

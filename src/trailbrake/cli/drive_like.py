@@ -30,7 +30,7 @@ def drive_like(
         page: the live page.
         json: whether one object is printed.
     """
-    from trailbrake.cli.recording_choice import find_recording
+    from trailbrake.cli.runs import find_recording
     from trailbrake.cli.terminal_progress import TerminalProgress
     from trailbrake.driving.session.drive_session import drive
     from trailbrake.driving.session.recorded_spec import (

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from trailbrake.cli.output import JsonFlag, print_json
-from trailbrake.cli.recording_choice import find_recording
+from trailbrake.cli.runs import find_recording
 from trailbrake.cli.terminal_progress import TaskProgress
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, open_page, print_json, print_notice
-from trailbrake.cli.recording_choice import find_recording
+from trailbrake.cli.runs import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.errors import UsageError

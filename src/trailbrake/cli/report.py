@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
-from trailbrake.cli.recording_choice import find_recording
+from trailbrake.cli.runs import find_recording
 from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.cli.terminal_progress import TaskProgress
 from trailbrake.errors import UsageError

@@ -1,4 +1,7 @@
-"""`runs`: the catalogue of recordings."""
+"""`runs`: the catalogue of recordings.
+
+What a verb's recording means: a file, or a run of the catalogue.
+"""
 
 import shutil
 import sys
@@ -130,3 +133,15 @@ def _print_runs(folder: Path, rows: list[dict[str, Any]]) -> None:
         for name in ("track", "car", "driver"):  # an id has them too
             del columns[name]
     print_table(f"Runs in {folder}", list(columns), zip(*columns.values(), strict=True), has_ids=True)
+
+
+def find_recording(name: str) -> Path:
+    """Return the file of a path, of a run's id or a part of it, or of `last`, `best` and `best:TRACK`.
+
+    Raises:
+        UsageError: it is no path, and there is no such run.
+    """
+    from trailbrake.config import recordings_folder
+    from trailbrake.record.run_index import resolve_recording
+
+    return resolve_recording(name, recordings_folder())

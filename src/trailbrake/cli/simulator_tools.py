@@ -60,7 +60,7 @@ def print_probe(simulator: AnySimulator, tool: "ProbeTool[Any]", options: Any, *
     """Print what was measured."""
     answer = None
     if options.driver:
-        from trailbrake.driving.probe_driver import load_probe_driver
+        from trailbrake.driving.simulator_check import load_probe_driver
 
         answer = load_probe_driver(simulator, options.driver, options.track, options.car)
     result = tool.run(options, lambda text: print(text, file=sys.stderr, flush=True), answer)

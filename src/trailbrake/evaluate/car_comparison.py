@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.performance_figures import DRIVE_SPEEDS, CarFigures, compute_figures
+from trailbrake.planning.envelope import DRIVE_SPEEDS, CarFigures, compute_figures
 from trailbrake.units import G
 
 FIGURES = ("lateral_grip", "braking", "drive_force", "downforce", "steer_angle", "delay_s")

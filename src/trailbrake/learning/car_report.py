@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from trailbrake.cars.params import CarParams, Tyre
 from trailbrake.cars.section import Section
 from trailbrake.cars.tyre_fit import magic_formula_curve
+from trailbrake.learning.identification.actuator_response import estimate_brake_force
 from trailbrake.learning.identification.braking import find_braking_rows, separate_forces
 from trailbrake.learning.identification.drive_table import DriveTable
 from trailbrake.learning.identification.learned_car import LearnedCar
 from trailbrake.learning.identification.learned_value import NORMAL_95, LearnedValue
-from trailbrake.learning.identification.loop_delay import estimate_brake_force
 from trailbrake.learning.identification.powertrain import (
     FULL_THROTTLE,
     KNOTS,

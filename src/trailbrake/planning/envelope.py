@@ -4,6 +4,10 @@ Quasi-steady two-track model on a level road (`axle_forces.py`). The limit of a 
 (Fx / mu_x)^2 + (Fy / mu_y)^2 = Fz^2 of the tyre law (`cars/tyre.py`). The axles share the lateral force so that the yaw
 moment is zero, so the weaker axle sets the limit. After Milliken and Milliken, Race Car Vehicle Dynamics (1995),
 chapters 7 and 9, and Perantoni and Limebeer (2014).
+
+The figures of a car that decide a lap: limits of grip, drive force, downforce, steer angle, delay. Pure functions.
+
+Forces count per mass: from a drive alone, mass and forces cannot be separated.
 """
 
 import math
@@ -39,6 +43,9 @@ UNAIDED_BRAKING_RESERVE = (
 STEER_SHARE = 1.05  # of the road-wheel angle that a game leaves at a speed: what is learned of that is rather low
 MIN_SPEED = 1.0  # m/s, first grid speed
 MAX_THRUST = 1e9  # N, of an engine without limit
+GRIP_SPEED = 20.0  # m/s, at which grip and braking count: downforce has its own figure
+DRIVE_SPEEDS = tuple(float(v) for v in range(8, 81, 4))  # m/s, at which the drive forces do
+DOWNFORCE_SPEED = 50.0  # m/s
 
 
 class Envelope(NamedTuple):
@@ -258,3 +265,50 @@ def compute_envelope(car: CarParams) -> Envelope:
         brake *= 1.0 - UNAIDED_BRAKING_RESERVE
     load_factor = 1.0 + (numbers.body.lift_front + numbers.body.lift_rear) * speeds**2 / (car.body.mass * G)
     return Envelope(speeds, lateral, np.minimum(traction, pull), brake, load_factor, traction, pull)
+
+
+class CarFigures(NamedTuple):
+    """The figures of a car.
+
+    Attributes:
+        lateral_grip: m/s^2, largest steady lateral acceleration at GRIP_SPEED.
+        braking: m/s^2, largest deceleration in a straight line at GRIP_SPEED.
+        drive: (len(DRIVE_SPEEDS),) m/s^2, full-throttle force in the best gear over the mass; 0 where no gear reaches.
+        traction: (len(DRIVE_SPEEDS),) m/s^2, largest drive force that the tyres carry straight ahead, over the mass.
+        top_speed: m/s, that air drag or the limiter permits.
+        downforce: 1, at DOWNFORCE_SPEED over the weight.
+        steer_angle: rad, of the road wheels at full lock.
+        delay: s, of the controls.
+    """
+
+    lateral_grip: float
+    braking: float
+    drive: NDArray[np.float64]
+    traction: NDArray[np.float64]
+    top_speed: float
+    downforce: float
+    steer_angle: float
+    delay: float
+
+
+def compute_figures(car: CarParams) -> CarFigures:
+    """Return the figures of a car."""
+    limits, speeds = compute_envelope(car), np.array(DRIVE_SPEEDS)
+    traction = np.interp(speeds, limits.speeds, limits.traction[:, 0])  # drag included
+    area = car.aero.lift_area_front + car.aero.lift_area_rear
+    return CarFigures(
+        lateral_grip=float(np.interp(GRIP_SPEED, limits.speeds, limits.lateral)),
+        braking=float(np.interp(GRIP_SPEED, limits.speeds, limits.brake[:, 0])),
+        drive=compute_drive_accelerations(car, speeds),
+        traction=traction + running_resistance(car, speeds) / car.body.mass,
+        top_speed=top_speed(car),
+        downforce=0.5 * car.aero.air_density * area * DOWNFORCE_SPEED**2 / (car.body.mass * G),
+        steer_angle=car.steering.max_angle,
+        delay=car.actuation.delay,
+    )
+
+
+def compute_drive_accelerations(car: CarParams, speeds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest full-throttle force of all gears over the mass (m/s^2) at `speeds` (n,), m/s."""
+    gears = range(1, car.gearbox.top_gear + 1)
+    return np.array([max(car.drive_force(float(v), gear) for gear in gears) / car.body.mass for v in speeds])

@@ -21,7 +21,7 @@ from trailbrake.learning.identification.figure_uncertainty import (
 from trailbrake.learning.identification.learned_value import identified
 from trailbrake.learning.identification.powertrain import Powertrain
 from trailbrake.learning.identification.robust_fit import Fit
-from trailbrake.planning.performance_figures import compute_figures
+from trailbrake.planning.envelope import compute_figures
 
 CAR = load_car("gt3")
 

@@ -8,7 +8,7 @@ from helpers.known_drives import straight_drive
 from msgspec.structs import replace as replace_fields
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.learning.identification.mass_by_power import MASS_FLOOR, find_mass
+from trailbrake.learning.identification.engine_power import MASS_FLOOR, find_mass
 
 CAR = load_car("gt3")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from trailbrake.train.rl.training_worker import GroupBrokenError, LearnerGroup
+from trailbrake.train.rl.worker_crew import GroupBrokenError, LearnerGroup
 
 pytestmark = pytest.mark.train
 HOST = "127.0.0.1"

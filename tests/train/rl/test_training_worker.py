@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 
 from trailbrake.train.rl.options import RlOptions
-from trailbrake.train.rl.training_worker import (
+from trailbrake.train.rl.worker_crew import (
     LOOPBACK,
     WorkerOrder,
     digest_arrays,

@@ -3,17 +3,45 @@
 Power over engine speed is the torque, whether the tyres hold it or not: so its curve is known at engine speeds at which
 the driven wheels spin or traction control brakes them. Where the tyres hold it, what it gives the car is its share over
 the mass; low gears and high ones, and part throttle, separate that from the inertia of the engine.
+
+The turbocharger of a car: the share of its torque that comes with boost, and how long boost takes to build up.
+
+At part throttle a turbocharged engine gives less than the pedal's share of its torque. Rows at many throttles and the
+same engine speeds tell how much less, and rows soon after the pedal has moved how late. The law is that of a car file.
+
+The mass of a car from the power of its engine, on wires that tell it: what drives the car, over what it gives it.
+
+What the engine gives, less the gearbox's loss, is the mass times the force over mass that was felt, and what turns the
+wheels and the engine, the air and the tyres' rolling. Many speeds and gears separate them.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.learning.identification.drive_table import DriveTable
-from trailbrake.learning.identification.powertrain import TorqueCurve, driven_speed, overall_ratios, wheel_inertia_share
-from trailbrake.learning.identification.robust_fit import fit_linear
+from trailbrake.learning.identification.drive_table import GAP, DriveTable
+from trailbrake.learning.identification.learned_value import LearnedValue, identified
+from trailbrake.learning.identification.powertrain import (
+    FULL_THROTTLE,
+    KNOTS,
+    SHUT_THROTTLE,
+    TorqueCurve,
+    drive_matrix,
+    driven_speed,
+    estimate_force_error,
+    find_free_rows,
+    find_pedal_rows,
+    make_prior,
+    make_smoothness,
+    overall_ratios,
+    pedal_rows,
+    wheel_inertia_share,
+)
+from trailbrake.learning.identification.robust_fit import fit_linear, fit_residuals, sum_huber_cost
 from trailbrake.units import G
 
 Array = NDArray[np.float64]
@@ -27,11 +55,26 @@ MIN_SPEED = 4.0  # m/s
 CLUTCH_SLIP = 0.03  # of the engine's speed over that of the driven wheels, beyond which the clutch slips
 MIN_GEAR_AGE = 0.5  # s
 DRIVING_SHARE = 0.3  # of the largest power that was seen: below it the lash and the ringing of drive shafts count
-FULL_THROTTLE, PART_THROTTLE, SHUT_THROTTLE = 0.95, 0.2, 0.03
+PART_THROTTLE = 0.2
 MAX_SLIP = 0.03  # of driven wheels that hold, ...
 MOST_SLIP, MAX_COMBINED_SLIP = 0.06, 0.5  # ... and where the wire supplies the slip over that of the peak
 FORCE_ERROR, FORCE_SHARE = 0.1, 0.02  # m/s^2, and of the force: what the model itself is wrong by
 TORQUE_FLOOR, PART_ERROR = 0.01, 0.15  # relative, of the method: at full throttle, and at part throttle without boost
+
+LAGS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.65, 0.8, 1.0)  # s
+USUAL_SHARE = (0.2, 0.3)  # of the torque, and its standard deviation: engines with and without
+MOST_SHARE = 0.9  # no engine has so much of it: then it is something else
+LEAST_THROTTLE = 0.15
+WHOLE_BOOST_THROTTLE = 0.9  # below it boost is not whole ...
+LEAST_PART = (100, 10)  # ... and rows and blocks of time with it that tell how much there is
+MOST_DOUBT = 0.12  # standard deviation of the share beyond which it was not learned
+LEAST_SHARE = 0.2  # below it an engine counts as one without a turbocharger: throttle maps are not straight either
+SHARE_ERROR, LAG_ERROR = 0.03, 0.25  # of the method: 1, and relative
+MIN_LOADED_SPEED = 10.0  # m/s
+STEADY_S = 0.3  # of the pedal
+MODEL_ERROR, MODEL_SHARE = 0.1, 0.03  # m/s^2, and of the force: what the model itself is wrong by
+MASS_FLOOR = 0.05  # relative: the gearbox's loss and the inertias are those of the class
+MASS_DOUBT = 10.0  # of the class's mass: none of it is believed
 
 
 def find_torque_curve(table: DriveTable, car: CarParams) -> TorqueCurve | None:
@@ -124,3 +167,118 @@ def _average_bins(speeds: Array, values: Array, percentile: float) -> tuple[Arra
     kept = [k for k in range(BINS) if (place == k).sum() >= MIN_BIN_ROWS]
     return (np.array([np.mean(speeds[place == k]) for k in kept]),
             np.array([np.percentile(values[place == k], percentile) for k in kept]))  # fmt: skip
+
+
+class Boost(NamedTuple):
+    """What was found.
+
+    Attributes:
+        share: of the torque at full throttle that comes with boost.
+        lag: s, time constant of the boost.
+    """
+
+    share: LearnedValue
+    lag: LearnedValue
+
+
+def find_boost(table: DriveTable, car: CarParams) -> Boost | None:
+    """Return the turbocharger of the car of a drive; None where it has none, or the drive does not tell.
+
+    Args:
+        table: the drive.
+        car: what is known of it: gears and radii found before, the rest of its class.
+    """
+    rows = find_pedal_rows(table, car) & find_free_rows(table, car)
+    pulling = rows & (table.throttle > LEAST_THROTTLE)
+    part = pulling & (table.throttle < WHOLE_BOOST_THROTTLE)
+    if part.sum() < LEAST_PART[0] or len(np.unique(table.blocks[part])) < LEAST_PART[1]:
+        return None
+    chosen = pulling | (rows & (table.throttle < SHUT_THROTTLE))
+    found = [_fit_share(table, car, chosen, lag) for lag in LAGS]
+    best = min(range(len(LAGS)), key=lambda k: found[k][1])
+    share, lag = found[best][0], LAGS[best]
+    if not LEAST_SHARE <= share.value < MOST_SHARE or share.sigma > MOST_DOUBT:
+        return None
+    return Boost(share, identified(lag, 0.0, "torque after the pedal has moved", floor=LAG_ERROR))
+
+
+def build_up_boost(table: DriveTable, lag: float) -> Array:
+    """Return the boost (0..1) of each row (n,): the throttle with a first-order lag (s), begun anew behind a gap."""
+    steps = np.diff(table.time, prepend=table.time[:1]).tolist()
+    boost, built = table.throttle.copy(), 0.0
+    for k, (step, throttle) in enumerate(zip(steps, table.throttle.tolist(), strict=True)):
+        built = built + (throttle - built) * step / (lag + step) if 0.0 < step < GAP else throttle
+        boost[k] = built
+    return boost
+
+
+def _fit_share(table: DriveTable, car: CarParams, rows: NDArray[np.bool_], lag: float) -> tuple[LearnedValue, float]:
+    """Return the share of the torque that comes with boost of a lag (s), and the cost of the best fit."""
+    t = table.take(rows)
+    late = 1.0 - build_up_boost(table, lag)[rows]
+    low, high = np.percentile(t.engine, [0.5, 99.5])
+    speeds = np.linspace(low, high, KNOTS)
+    bare = replace(car, engine=replace(car.engine, turbo_share=0.0))
+    matrix = drive_matrix(t, bare, speeds)
+    target = t.fx + wheel_inertia_share(car) * t.ax
+    error = estimate_force_error(t, target)
+    matrix, target = matrix / error[:, None], target / error
+    blocks = np.concatenate([t.blocks, -1 - np.arange(KNOTS - 2)])
+    repeats = float(np.sqrt(len(t) / len(np.unique(t.blocks))))
+    smooth = make_smoothness(car, repeats)
+    prior = tuple(np.append(*pair) for pair in zip(make_prior(car), USUAL_SHARE, strict=True))
+    pull = matrix[:, :KNOTS]
+
+    def residuals(x: Array) -> Array:
+        torque = (pull @ x[:KNOTS]) * (1.0 - x[-1] * late)
+        return np.concatenate([torque + matrix[:, KNOTS:] @ x[KNOTS:-1] - target, smooth @ x[:-1]])
+
+    def jacobian(x: Array) -> Array:
+        boosted = pull * (1.0 - x[-1] * late)[:, None]
+        of_share = -(pull @ x[:KNOTS]) * late
+        driven = np.column_stack([boosted, matrix[:, KNOTS:], of_share])
+        return np.vstack([driven, np.pad(smooth, ((0, 0), (0, 1)))])
+
+    fit = fit_residuals(
+        residuals, prior[0], (prior[0], prior[1]), blocks, jacobian=jacobian, least_scale=1.0,
+        limits=(np.zeros(KNOTS + 6), np.append(np.full(KNOTS + 5, np.inf), MOST_SHARE)),
+    )  # fmt: skip
+    share = identified(fit.value[-1], float(np.hypot(fit.sigma[-1], SHARE_ERROR)), "torque over throttle")
+    return share, sum_huber_cost(np.abs(residuals(fit.value)))
+
+
+def find_mass(table: DriveTable, car: CarParams) -> LearnedValue | None:
+    """Return the mass, kg; None where the wire tells no power, or too little was driven straight in gear.
+
+    Args:
+        table: the drive.
+        car: what is known of it: gears and radii found before, the rest of its class.
+    """
+    rows = _choose_rows(table, car)
+    if rows.sum() < MIN_ROWS:
+        return None
+    t = table.take(rows)
+    force = car.gearbox.efficiency * t.engine_power / np.maximum(driven_speed(t, car), 1.0)
+    lever = overall_ratios(t, car) / car.driven_radius
+    mass, engine, half = car.body.mass, car.engine, 0.5 * car.aero.air_density
+    rolling = G * 0.5 * (car.tyre_front.rolling_resistance + car.tyre_rear.rolling_resistance)
+    matrix = np.column_stack([t.fx + wheel_inertia_share(car) * t.ax + rolling, t.vx**2, lever**2 * t.ax])
+    mean = np.array([mass, half * car.aero.drag_area, engine.inertia])
+    deviation = np.array([MASS_DOUBT * mass, half * car.aero.drag_area, 0.7 * engine.inertia])
+    error = MODEL_ERROR * mass + MODEL_SHARE * np.abs(force)
+    fit = fit_linear(
+        matrix / error[:, None], force / error, (mean, deviation), t.blocks, least_scale=1.0,
+        limits=(np.zeros(3), np.full(3, np.inf)),
+    )  # fmt: skip
+    value, sigma = float(fit.value[0]), float(fit.sigma[0])
+    if not (math.isfinite(value) and value > 0.0):
+        return None
+    return identified(value, sigma, "engine power over acceleration", floor=MASS_FLOOR)
+
+
+def _choose_rows(table: DriveTable, car: CarParams) -> NDArray[np.bool_]:
+    power = np.nan_to_num(table.engine_power)
+    return np.asarray(
+        pedal_rows(table, car) & find_free_rows(table, car) & (table.brake < 0.01) & (table.vx > MIN_LOADED_SPEED)
+        & (power > DRIVING_SHARE * power.max(initial=0.0)) & table.steady(table.throttle, STEADY_S, 0.04)
+    )  # fmt: skip

@@ -18,7 +18,7 @@ from trailbrake.learning.identification.braking import split_brakes
 from trailbrake.learning.identification.learned_value import NORMAL_95, LearnedValue
 from trailbrake.learning.identification.powertrain import Powertrain
 from trailbrake.learning.identification.robust_fit import Fit
-from trailbrake.planning.performance_figures import compute_figures
+from trailbrake.planning.envelope import compute_figures
 from trailbrake.units import G
 
 Array = NDArray[np.float64]

@@ -19,20 +19,17 @@ from numpy.typing import NDArray
 from trailbrake.cars.car_checks import check_car
 from trailbrake.cars.params import CarParams, SteerRange, Tyre
 from trailbrake.errors import DataError
-from trailbrake.learning.identification.actuator_response import ActuatorResponse, find_response
-from trailbrake.learning.identification.boost import build_up_boost, find_boost
+from trailbrake.learning.identification.actuator_response import ActuatorResponse, find_loop_delay, find_response
 from trailbrake.learning.identification.braking import Braking, find_braking, split_brakes
 from trailbrake.learning.identification.car_draft import CarDraft, LoadModel, find_load_model, put_loads, put_mass
 from trailbrake.learning.identification.class_priors import CarClass, find_class, make_prior_car
 from trailbrake.learning.identification.drive_quality import check_same_car, describe_gaps
 from trailbrake.learning.identification.drive_table import DriveTable
-from trailbrake.learning.identification.engine_power import find_torque_curve
+from trailbrake.learning.identification.engine_power import build_up_boost, find_boost, find_mass, find_torque_curve
 from trailbrake.learning.identification.figure_uncertainty import find_uncertainty
 from trailbrake.learning.identification.gearing import Gearing, append_gears, find_gearing
 from trailbrake.learning.identification.geometry import Geometry, find_geometry
 from trailbrake.learning.identification.learned_value import LEARNED, LearnedValue, identified, prior, weigh_with_class
-from trailbrake.learning.identification.loop_delay import find_loop_delay
-from trailbrake.learning.identification.mass_by_power import find_mass
 from trailbrake.learning.identification.powertrain import Powertrain, find_powertrain
 from trailbrake.learning.identification.tyre_forces import (
     STEER_SPEEDS,

@@ -23,7 +23,7 @@ from trailbrake.sims.assetto.wire.car_settings import CarSettings
 from trailbrake.sims.assetto.wire.classic_reader import ClassicPageReader, await_session
 from trailbrake.sims.assetto.wire.controls_encoder import ControlsEncoder, PaddleShifter, Teleporter
 from trailbrake.sims.assetto.wire.debug_lines_writer import DebugLinesWriter, encode_line
-from trailbrake.sims.assetto.wire.other_cars import OtherCarReader
+from trailbrake.sims.assetto.wire.player_sampler import OtherCarReader
 from trailbrake.sims.assetto.wire.sim_state_writer import SimStateWriter
 from trailbrake.state import CarState, Controls, Phase, Signal, SimCommand
 from trailbrake.state.commands import MAX_EXTRA_SLEEP, MAX_TIME_SCALE, MIN_TIME_SCALE

@@ -12,7 +12,7 @@ from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import spec
 from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.player_sampler import PlayerSampler, state_from_pages
-from trailbrake.state import Phase
+from trailbrake.state import Controls, Phase
 from trailbrake.state.tables import STATE_COLUMNS, state_row
 from trailbrake.transport.shm import SharedMemory
 
@@ -206,3 +206,13 @@ def test_a_silence_is_a_pause_where_the_frame_says_so(tmp_path, status, phase):
     for page in written:
         page.close(remove=True)
     let_go()
+
+
+def test_the_other_cars(session):
+    link = session.connect()
+    other = session.connect(car=1)
+    session.drive(other, Controls(throttle=1.0), 200)
+    state = session.drive(link, Controls(), 333)
+    assert [o.index for o in state.others] == [1]
+    assert state.others[0].x == pytest.approx(session.plant.bodies[1].x, abs=0.5)  # two frame rates late
+    assert state.others[0].y == 5.0
