@@ -30,7 +30,7 @@ class Said:
 def cli(capsys, monkeypatch):
     """Return cli("drive", "--laps", 1): runs a command line in this process."""
     # Else the first test to run after a change of the kernels would see one line more.
-    monkeypatch.setattr("trailbrake.driving.session.drive_session.CACHE_IS_COLD", False)
+    monkeypatch.setattr("trailbrake.driving.session.driver_choice.CACHE_IS_COLD", False)
     monkeypatch.setattr("trailbrake.driving.serve.CACHE_IS_COLD", False)
 
     def call(*words):

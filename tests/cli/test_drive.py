@@ -31,12 +31,12 @@ def fake(monkeypatch):
     def make(**changes):
         asked = []
 
-        def drive(spec, *, contents=None, listener=None, view=None):
-            asked.append((spec, view))
+        def drive(setup, *, listener=None, view=None):
+            asked.append((setup.spec, view))
             listener.show_message("moving")
             return SUMMARY | changes
 
-        monkeypatch.setattr(drive_session, "drive", drive)
+        monkeypatch.setattr(drive_session, "run_setup", drive)
         return asked
 
     return make

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trailbrake.driving.session.driver_needs import describe_signals
+from trailbrake.driving.session.drive_setup import describe_signals
 from trailbrake.errors import DataError, UsageError
 from trailbrake.learning.drive_sources import read_drive
 from trailbrake.learning.identification.learned_car import learn_car

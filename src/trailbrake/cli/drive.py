@@ -63,7 +63,8 @@ def build_drive_command(simulator: AnySimulator, tokens: Sequence[str] = ()) -> 
 def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: PageOptions, *, json: bool) -> int:
     """Drive, print the summary, and return the exit code."""
     from trailbrake.cli.terminal_progress import TerminalProgress
-    from trailbrake.driving.session.drive_session import drive
+    from trailbrake.driving.session.drive_session import run_setup
+    from trailbrake.driving.session.drive_setup import make_setup
 
     if not (flags.laps >= 0 and 0.0 <= flags.seconds < math.inf):
         raise UsageError("no number of laps or seconds", where="--laps, --seconds", expected="0 or more",
@@ -74,16 +75,19 @@ def run_drive(simulator: AnySimulator, flags: DriveFlags, live: object, page: Pa
         raise UsageError("flags of the live page without it", where="drive", hint="add --watch, or leave them out")
     # stdout is for the answer: what a driver prints goes to stderr.
     spec = flags.make_spec(live)
-    named = spec.with_site_defaults(simulator.world)
-    title = f"{named.car or 'live'} on {named.track}" if named.track else "live"
+    if page.watch:
+        spec = spec.in_real_time()
+    setup = make_setup(simulator, spec)
+    spec = setup.spec
+    title = f"{spec.car or 'live'} on {spec.track}" if spec.track else "live"
     with TerminalProgress(title, wanted=not json) as show, contextlib.redirect_stdout(sys.stderr):
         if page.watch:
             from trailbrake.dashboard.live_view import LiveView
 
             with LiveView(show, page.watch_port, page) as watching:
-                summary = drive(spec.in_real_time(), listener=watching, view=watching)
+                summary = run_setup(setup, listener=watching, view=watching)
         else:
-            summary = drive(spec, listener=show, view=show if show.is_shown else None)
+            summary = run_setup(setup, listener=show, view=show if show.is_shown else None)
             open_page(summary["report"], page.open)
     # What has no goal, as a road without known laps, ends by an interrupt and no other way.
     endless = flags.laps == 0 or (summary["track"] is None and not flags.seconds)

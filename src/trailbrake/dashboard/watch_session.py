@@ -4,8 +4,7 @@ import math
 
 from trailbrake.dashboard.live_view import LiveView
 from trailbrake.dashboard.options import WatchOptions
-from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.driver_needs import describe_signals
+from trailbrake.driving.session.drive_setup import describe_signals, make_setup
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.spec import DriveSpec, KeepSpec, LiveSite

@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
+from typing import Any, TypeAlias
 
 from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
 from trailbrake.driving.link_recording import LinkRecordingSession, check_files
+from trailbrake.driving.session.camera_link import PictureSource
 from trailbrake.driving.session.session_camera import choose_camera, open_camera
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
@@ -23,12 +26,13 @@ from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.simulator import AnySimulator
-from trailbrake.simulator_tools import LinkRecorder, RawRecordOptions, RecordingSession, RecordOptions
+from trailbrake.simulator_tools import AnyRecorder, LinkRecorder, RawRecordOptions, RecordingSession, RecordOptions
 from trailbrake.state import CarState, Signal, applied_controls
 from trailbrake.system import steady_clock
 from trailbrake.system.signals import handle_stop_signals
 from trailbrake.version import __version__
 
+RecorderTap: TypeAlias = Recorder | ThreadedRecorder
 WAIT_S = 0.05  # s that one wait for data lasts; the loop tests for a stop between two
 
 
@@ -69,65 +73,95 @@ def record_session(
     if tool is None:
         raise UsageError(f"there is no recorder for {simulator.name}", where="--sim")
     given = options or tool.options()
-    folder = out or recordings_folder()
-    name = f"{simulator.name}_{steady_clock.filename_timestamp()}"
-    ours, stopped = True, False
-    if isinstance(tool, LinkRecorder):
-        check_files(simulator, port, output, source)
-        open_session: Callable[[], RecordingSession] = partial(LinkRecordingSession, simulator, given, port)
-    else:
-        settings = tool.build_settings(given, port, output)
-        open_session = partial(tool.open_session, given, settings, source)
-        ours = out is not None or settings.output_filename is None
-        if ours and tool.suffix and isinstance(given, RawRecordOptions) and given.raw is None and source is None:
-            given.raw = folder / f"{name}{tool.suffix}"
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-
+    path = (out or recordings_folder()) / f"{simulator.name}_{steady_clock.filename_timestamp()}.mcap"
+    open_session, ours = _choose_session(
+        simulator, tool, given, (port, output, source), path, is_wanted=out is not None
+    )
     if camera and (source is not None or not ours):
-        raise UsageError(
-            "pictures go with a live recording of ours", where="--camera", hint="leave the table out, or add --out"
-        )
-    option = choose_camera(camera, simulator, live=True, speed="real")
-    last = CarState()
-    with (
-        handle_stop_signals(stop),
-        open_camera(option) as pictures,
-        open_session() as session,
-    ):
+        raise UsageError("pictures go with a live recording of ours", where="--camera",
+                         hint="leave the table out, or add --out")  # fmt: skip
+    option, stopped, last = choose_camera(camera, simulator, is_real_time=True), Event(), CarState()
+    with handle_stop_signals(stopped.set), open_camera(option) as pictures, open_session() as session:
         say(f"reading {source}" if source is not None else "listening; Ctrl-C ends the recording")
-        with _open_recorder(folder / f"{name}.mcap", ours, simulator.name, source, session.signals) as recorder:
+        with _open_recorder(path, ours, simulator.name, source, session.signals) as recorder:
             began = steady_clock.now()
-            while not (stopped or session.ended or (seconds and steady_clock.now() - began >= seconds)):
+            while not (stopped.is_set() or session.ended or (seconds and steady_clock.now() - began >= seconds)):
                 session.wait(WAIT_S)
-                for state, lap in session.record_available(steady_clock.now()):
-                    last = state
-                    if pictures is not None:
-                        state.image = pictures.find_picture(state)
-                    if recorder is not None:
-                        recorder.tick(state, applied_controls(state))
-                        if lap is not None:
-                            recorder.store_lap(lap)
-                while session.warnings:
-                    say(session.warnings.popleft())
-                while session.stream.events:
-                    event = session.stream.events.popleft()
-                    if given.verbose:
-                        say(event.text)
-                    if recorder is not None and not math.isnan(last.time):
-                        recorder.store_event(last.time, event.text)
-        summary: JsonObject = {
-            "sim": simulator.name,
-            "seconds": steady_clock.now() - began,
-            **session.summary(),
-            "camera": {} if pictures is None else pictures.summarise_pictures(),
-        }
+                last = _record_available(session, recorder, pictures, last)
+                _report_events(session, recorder, last, say, is_verbose=given.verbose)
+        summary: JsonObject = {"sim": simulator.name, "seconds": steady_clock.now() - began, **session.summary()}
+        summary["camera"] = {} if pictures is None else pictures.summarise_pictures()
     summary["recording"] = str(recorder.path) if recorder is not None else None
     summary["recording_error"] = recorder.error if recorder is not None else ""
     summary["report"] = _write_report(recorder.path, say) if recorder is not None and session.stream.sequence else None
     return summary
+
+
+def _choose_session(
+    simulator: AnySimulator,
+    tool: AnyRecorder,
+    options: Any,
+    files: tuple[int | None, Path | None, Path | None],
+    path: Path,
+    *,
+    is_wanted: bool,
+) -> tuple[Callable[[], RecordingSession], bool]:
+    """Return what opens the session of a recording, and whether our recording goes with it.
+
+    Args:
+        simulator: whose wire.
+        tool: its recorder.
+        options: of the recorder; the file for messages as they came is named in them where none is.
+        files: port, table and recorded session, as of `record_session`.
+        path: of our recording.
+        is_wanted: whether our recording is wanted beside a table too.
+    """
+    port, output, source = files
+    if isinstance(tool, LinkRecorder):
+        check_files(simulator, port, output, source)
+        return partial(LinkRecordingSession, simulator, options, port), True
+    settings = tool.build_settings(options, port, output)
+    ours = is_wanted or settings.output_filename is None
+    if ours and tool.suffix and isinstance(options, RawRecordOptions) and options.raw is None and source is None:
+        options.raw = path.with_name(path.stem + tool.suffix)
+    return partial(tool.open_session, options, settings, source), ours
+
+
+def _record_available(
+    session: RecordingSession,
+    recorder: Recorder | ThreadedRecorder | None,
+    camera: PictureSource | None,
+    last: CarState,
+) -> CarState:
+    """Record the samples that have come, with the camera's pictures; return the newest, `last` where none came."""
+    for state, lap in session.record_available(steady_clock.now()):
+        last = state
+        if camera is not None:
+            state.image = camera.find_picture(state)
+        if recorder is not None:
+            recorder.tick(state, applied_controls(state))
+            if lap is not None:
+                recorder.store_lap(lap)
+    return last
+
+
+def _report_events(
+    session: RecordingSession,
+    recorder: RecorderTap | None,
+    last: CarState,
+    say: Callable[[str], None],
+    *,
+    is_verbose: bool,
+) -> None:
+    """Say a session's warnings, and its events if `is_verbose`; store these at the time of the `last` sample."""
+    while session.warnings:
+        say(session.warnings.popleft())
+    while session.stream.events:
+        event = session.stream.events.popleft()
+        if is_verbose:
+            say(event.text)
+        if recorder is not None and not math.isnan(last.time):
+            recorder.store_event(last.time, event.text)
 
 
 def report_session_file(
@@ -161,7 +195,7 @@ def report_session_file(
 @contextmanager
 def _open_recorder(
     path: Path, wanted: bool, sim: str, source: Path | None, signals: Sequence[Signal]
-) -> Iterator[Recorder | ThreadedRecorder | None]:
+) -> Iterator[RecorderTap | None]:
     if not wanted:
         yield None
         return

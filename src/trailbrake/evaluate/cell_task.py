@@ -14,34 +14,28 @@ import msgspec
 from msgspec.structs import replace
 
 from trailbrake.campaign.case_run import CaseTask
-from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.driving.goals import Laps, NoFuel, NoHeadway, TimeUp
 from trailbrake.driving.loop.supervisor import Supervisor
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch, NamedDriver, drive_cars
 from trailbrake.driving.session.car_session import store_course
 from trailbrake.driving.session.connection import Connection
-from trailbrake.driving.session.drive_session import describe_spec
-from trailbrake.driving.session.drive_setup import DriveSetup, make_setup
-from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs, describe_signals
-from trailbrake.driving.session.line_choice import ChosenLine, choose_line
-from trailbrake.driving.session.session_detection import load_assumed_car
-from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec, write_spec
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.resolved_drive import ResolvedDrive, resolve_drive
+from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite, KeepSpec
 from trailbrake.errors import TrailbrakeError, UsageError, describe_value, raised_at
 from trailbrake.evaluate.cell_result import CellResult, build_result, failed_result
 from trailbrake.evaluate.plan import Cell, fingerprint_cell, list_named_words
 from trailbrake.evaluate.statistics import find_best_time, list_timed_laps
-from trailbrake.planning.course import Course, UnmappedCourse
-from trailbrake.record.format import WIRE_DELAY
+from trailbrake.planning.course import has_plan
 from trailbrake.record.parted_file import ONE_FILE
 from trailbrake.record.recorder import Recorder
-from trailbrake.roles import HandDriven, RoadPlant, Tap, UsesKerbs
+from trailbrake.roles import HandDriven, RoadPlant, Tap
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
 from trailbrake.system import steady_clock
 from trailbrake.tasks.sent_files import collect_files, place_files, rename_files, rename_files_in_pair
 from trailbrake.tasks.task_worker import TaskAnswer
-from trailbrake.tracks.track_library import load_track
 from trailbrake.user_files import make_folder, read_user_file, write_whole
 
 CELL_TASK = "trailbrake.evaluate.cell_task:run_cell_task"
@@ -88,21 +82,11 @@ def _drive_simulator(
     if simulator.world == "miniature":
         raise UsageError("the miniature world is not judged here", where="--sims", got=simulator.name,
                          hint="see trailbrake race")  # fmt: skip
-    spec, live = build_spec(cell), simulator.live_options()
-    name = cell.driver
-    driver = load_driver(name, Path(cell.config) if cell.config else None, cell.gain)
-    if isinstance(driver, HandDriven):
+    resolved = resolve_drive(make_setup(simulator, build_spec(cell)), say=say)
+    course, name = resolved.course, cell.driver
+    if isinstance(resolved.drivers[0], HandDriven):
         raise UsageError("this driver needs a person", where="--drivers", got=name)
-    check_driver_needs(driver, name, simulator, live)
-    course = _load_course(simulator, spec, live)
-    check_course_needs(driver, name, simulator, course)
-    course, line = choose_line(course, driver, spec.first, say)
-    if isinstance(driver, UsesKerbs) and driver.uses_kerbs:
-        course = course.with_kerbs()
-    driver.reset(course)
-    planned = course.car is not None and not isinstance(course, UnmappedCourse)
-    predicted = course.profile.lap_time if planned else math.nan
-    setup = make_setup(simulator, spec, live, [driver])
+    predicted = course.profile.lap_time if has_plan(course) else math.nan
     watched: list[tuple[RoadMonitor, Recorder | None]] = []
 
     def watch_cars(connection: Connection) -> Iterator[CarWatch]:
@@ -111,7 +95,7 @@ def _drive_simulator(
         road = connection.plant.track.road
         monitor = RoadMonitor(road, plant=connection.plant)
         goal = make_cell_goal(cell.laps if road.closed else 1, cell.seconds)
-        recorder = None if recording is None else _open_recorder(recording, setup, course, line)
+        recorder = None if recording is None else _open_recorder(recording, resolved)
         watched.append((monitor, recorder))
         taps: list[Tap] = [monitor] if recorder is None else [monitor, recorder]
 
@@ -125,29 +109,17 @@ def _drive_simulator(
 
         yield CarWatch(taps, lambda: goal.judge(monitor), say, record, close)
 
-    outcome = drive_cars(setup, [NamedDriver(driver, name)], watch_cars, Supervisor(), say=say)
+    outcome = drive_cars(resolved.setup, [NamedDriver(resolved.drivers[0], name)], watch_cars, Supervisor(), say=say)
     monitor, recorder = watched[0]
     result = build_result(monitor, outcome.loop.reason, predicted)
     return result if recorder is None else replace(result, recording=recorder.path.name)
 
 
-def _load_course(simulator: AnySimulator, spec: DriveSpec, live: object) -> Course:
-    """Return what the driver gets to know of road and car: in a drive it is the same."""
-    car = load_assumed_car(spec)
-    if not {"x", "y"} <= simulator.list_supplied(live):
-        return UnmappedCourse(car)
-    return Course(load_track(spec.track), car)
-
-
-def _open_recorder(path: Path, setup: DriveSetup, course: Course, line: ChosenLine) -> Recorder:
-    spec = setup.spec
-    recorder = Recorder(path, pictures=spec.keep.pictures, signals=setup.signals, limits=ONE_FILE)
-    about = {**describe_spec(spec, setup.simulator), "laps": spec.goal.count if isinstance(spec.goal, Laps) else 0,
-             "line": line.describe(), "spec": write_spec(spec), WIRE_DELAY: setup.wire_delay}  # fmt: skip
-    if setup.signals:
-        about["signals"] = describe_signals(setup.signals)
-    recorder.start(about)
-    store_course(recorder, course)
+def _open_recorder(path: Path, drive: ResolvedDrive) -> Recorder:
+    setup = drive.setup
+    recorder = Recorder(path, pictures=setup.spec.keep.pictures, signals=setup.signals, limits=ONE_FILE)
+    recorder.start(drive.about)
+    store_course(recorder, drive.course)
     return recorder
 
 

@@ -217,8 +217,8 @@ def follow_kept_lines(planned: Sequence[PlannedCell], say: Callable[[str], None]
     def find_line(driver: str, config: str, track: str, car: str) -> str:
         with suppress(TrailbrakeError):  # the check of the cells says what cannot be loaded, or their result does
             course = Course(load_track(track), load_car(car))
-            path = find_kept_line(course, load_driver(driver, Path(config) if config else None), say)
-            return "" if path is None else str(path)
+            found = find_kept_line(course, load_driver(driver, Path(config) if config else None), say)
+            return "" if found is None else str(found[1].path)
         return ""
 
     def follow(cell: Cell) -> Cell:

@@ -13,9 +13,10 @@ from msgspec.structs import replace as replace_fields
 
 from trailbrake.drivers.car_test import Driver as CarTest
 from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_needs import check_driver_needs
 from trailbrake.driving.session.progress import ProgressListener, SilentListener
-from trailbrake.driving.session.session_detection import detect_track_and_car
+from trailbrake.driving.session.session_detection import find_course
 from trailbrake.driving.spec import make_spec
 from trailbrake.errors import DataError, TrailbrakeError, UsageError, describe_os_error
 from trailbrake.json_types import JsonObject
@@ -29,7 +30,7 @@ from trailbrake.learning.learning_journal import LearningJournal, LearningStep, 
 from trailbrake.learning.options import LearnCarOptions
 from trailbrake.learning.recorded_drive import STUCK, DriveEnd, DriveTarget, FaultMonitor, make_stage_goal
 from trailbrake.learning.verification_laps import LAP_MARGIN, LAPS, PlannedFile, make_file, teaches, verify_file
-from trailbrake.planning.course import Course
+from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.planning.line_file import road_digest
 from trailbrake.record.file_names import safe_name
 from trailbrake.simulator import AnySimulator
@@ -176,20 +177,16 @@ def _drive_name(target: DriveTarget) -> str:
 
 def _find_road(target: DriveTarget, road: Path | None, listener: ProgressListener) -> tuple[DriveTarget, Track]:
     """Return the target with its track and car named, and the road that the drivers know: the file `road`, if any."""
-    simulator, spec, live, _ = target
-    if not spec.is_live:
-        spec = spec.with_site_defaults(simulator.world)
-        track = load_track(road if road is not None else spec.track)
-        return DriveTarget(simulator, spec, live, track.road), track
-    if road is not None:
-        track = load_track(road)
+    setup = make_setup(target.simulator, target.spec, target.live)
+    target = target._replace(spec=setup.spec)
+    if road is not None or not setup.spec.is_live:
+        track = load_track(road if road is not None else setup.spec.track)
         return target._replace(road=track.road), track
-    live = live or simulator.live_options()
-    spec, live, found, _ = detect_track_and_car(simulator, spec, live, lambda: False, listener.show_message)
-    if found is None:
+    setup, course = find_course(setup, lambda: False, listener.show_message)
+    if isinstance(course, UnmappedCourse):
         raise UsageError("the road is not known", where="learn car", expected="--map FILE",
                          hint="trailbrake learn track makes one")  # fmt: skip
-    return DriveTarget(simulator, spec, live, found.road), found
+    return DriveTarget(target.simulator, setup.spec, setup.live, course.track.road), course.track
 
 
 def _drive_laps(target: DriveTarget, track: Track, progress: LearningProgress, options: LearnCarOptions) -> None:

@@ -20,9 +20,8 @@ from trailbrake.driving.run import INTERRUPTED, CarWatch, NamedDriver, drive_car
 from trailbrake.driving.session.car_session import store_road
 from trailbrake.driving.session.connection import Connection
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.session.driver_needs import describe_signals
 from trailbrake.driving.session.progress import ProgressListener
-from trailbrake.driving.spec import DriveSpec, write_spec
+from trailbrake.driving.spec import DriveSpec
 from trailbrake.learning.identification.planned_car import (
     HISTORY_S,
     FaultSample,
@@ -30,7 +29,6 @@ from trailbrake.learning.identification.planned_car import (
     classify_fault,
     measure_sideslip,
 )
-from trailbrake.record.format import WIRE_DELAY
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Driver
@@ -129,9 +127,7 @@ def record_drive(
         plain = Recorder(path, signals=setup.signals)
         recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
         recorders.append(recorder)
-        recorder.start({"sim": simulator.name, "driver": spec.first.driver, "track": spec.track, "car": spec.car,
-                        "spec": write_spec(spec), WIRE_DELAY: setup.wire_delay,
-                        "signals": describe_signals(setup.signals)})  # fmt: skip
+        recorder.start(setup.describe())
         if road is not None:
             store_road(recorder, road)
 

@@ -138,6 +138,11 @@ class UnmappedCourse(Course):
         raise UsageError(f"this driver plans on a map, and {self.cause}", hint=self.hint)
 
 
+def has_plan(course: Course) -> bool:
+    """Return whether a line and speeds can be planned: both road and car are known."""
+    return course.car is not None and not isinstance(course, UnmappedCourse)
+
+
 def tabulate_plan(course: Course) -> RoadPlan:
     """Return the planned line and speeds of a course at the rows of its road.
 

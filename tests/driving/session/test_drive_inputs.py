@@ -5,7 +5,13 @@ import pytest
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.drivers.loading.driver_registry import load_driver
-from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, read_contents
+from trailbrake.driving.session.drive_inputs import (
+    DriveContents,
+    check_inputs,
+    describe_inputs,
+    hash_inputs,
+    read_contents,
+)
 from trailbrake.driving.session.driver_memory import DriverMemory
 from trailbrake.driving.session.line_choice import MINIMUM_TIME, ChosenLine, unpack_content
 from trailbrake.errors import DataError
@@ -35,10 +41,10 @@ class Made:
     driver: object
 
     def describe(self, line=None, memory=None):
-        return describe_inputs(self.spec, self.course, [self.driver], line or ChosenLine(), memory)
+        return describe_inputs(hash_inputs(self.spec, self.course, self.driver), line or ChosenLine(), memory)
 
     def check(self, inputs):
-        check_inputs(read_contents(inputs, "run"), self.spec, self.course, self.driver)
+        check_inputs(read_contents(inputs, "run"), self.spec, hash_inputs(self.spec, self.course, self.driver))
 
 
 def make(car="kart", track="kartwerk", **options):

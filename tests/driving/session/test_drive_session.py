@@ -15,10 +15,12 @@ from trailbrake import record
 from trailbrake.cars.car_library import load_car
 from trailbrake.cars.params import Uncertainty
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.driving.session import drive_session
+from trailbrake.driving.session import driver_choice
 from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.session.driver_choice import choose_default_driver
 from trailbrake.driving.session.progress import SilentListener
+from trailbrake.driving.session.session_detection import find_course
 from trailbrake.errors import DriverError, UsageError
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recording_reader import Recording
@@ -49,7 +51,7 @@ def own(tmp_path):
     return write
 
 
-class Listener(drive_session.SilentListener):
+class Listener(SilentListener):
     def __init__(self):
         self.said, self.laps, self.shares = [], [], []
 
@@ -134,7 +136,7 @@ def test_those_who_watch_are_told(lap):
 
 
 def test_the_first_compilation_is_announced(tmp_path, monkeypatch):
-    monkeypatch.setattr(drive_session, "CACHE_IS_COLD", True)
+    monkeypatch.setattr(driver_choice, "CACHE_IS_COLD", True)
     heard = Listener()
     drive(DriveFlags(track="kartwerk", seconds=0.1, out=tmp_path, report=False).make_spec(), listener=heard)
     assert heard.said[0].startswith("compiling kernels")
@@ -146,7 +148,7 @@ def test_a_first_start_goes_on_where_a_rehearsal_fails(tmp_path, monkeypatch):
         "from trailbrake.drivers.line_follow import Driver as Follow\n\n"
         "class Driver(Follow):\n    def rehearse(self, state, dt):\n        raise ValueError('not today')\n"
     )
-    monkeypatch.setattr(drive_session, "CACHE_IS_COLD", True)
+    monkeypatch.setattr(driver_choice, "CACHE_IS_COLD", True)
     summary = drive(DriveFlags(track="kartwerk", driver=str(own), seconds=0.1, out=tmp_path, report=False).make_spec())
     assert summary["ended"] == "done"
 
@@ -369,7 +371,7 @@ def test_an_interrupt_while_it_plans_ends_it_before_the_car_moves(tmp_path):
 def test_a_live_drive_has_a_map_only_where_one_is_named(sim):
     def course(**options):
         spec = DriveFlags(sim=sim, **options).make_spec()
-        return drive_session._find_course(find(sim), spec, lambda: False, SilentListener())[2]
+        return find_course(make_setup(find(sim), spec), lambda: False, print)[1]
 
     assert isinstance(course(live=True), UnmappedCourse)
     assert course(live=True, track="lakeside", car="hatchback").track.name == "lakeside"

@@ -3,7 +3,7 @@
 import pytest
 
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.driving.session.drive_setup import embedded_options, make_setup
+from trailbrake.driving.session.drive_setup import embedded_options, make_setup, select_signals
 from trailbrake.errors import UsageError
 from trailbrake.sims.registry import find
 
@@ -58,3 +58,26 @@ def test_the_wire_s_own_delay_is_that_of_the_embedded_host():
     assert make_setup(beamng, DriveFlags(sim="beamng", host=("window=beamng",)).make_spec()).wire_delay == 0.0
     assert make_setup(beamng, DriveFlags(sim="beamng", live=True).make_spec()).wire_delay == 0.0
     assert make_setup(find("forza"), DriveFlags(sim="forza").make_spec()).wire_delay == 0.0
+
+
+def test_signals_of_the_driver_and_of_the_user_come_in_declared_order():
+    class Needs:
+        NEEDS = frozenset({"speed", "forza.wheel_fl.rumble"})
+
+        def reset(self, course):
+            pass
+
+        def act(self, state, dt):
+            pass
+
+    forza = find("forza")
+    live = forza.live_options()
+
+    def names(*patterns, driver=None):
+        return [signal.name for signal in select_signals(forza, live, patterns, [driver] if driver else ())]
+
+    assert names() == []
+    assert names("forza.power,forza.boost") == names("forza.boost", "forza.power") == ["forza.power", "forza.boost"]
+    assert names("forza.boost", driver=Needs()) == ["forza.boost", "forza.wheel_fl.rumble"]
+    with pytest.raises(UsageError, match=r"--signals: unknown signal, .*got forza.bost; did you mean forza.boost"):
+        names("forza.bost")

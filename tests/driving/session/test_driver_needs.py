@@ -8,7 +8,6 @@ from trailbrake.driving.session.driver_needs import (
     check_course_needs,
     check_driver_needs,
     make_unknown_course,
-    select_signals,
 )
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course, UnmappedCourse
@@ -74,26 +73,3 @@ def test_a_driver_without_a_declaration_gets_the_same_advice_from_the_course():
             getattr(course, read)
     with pytest.raises(UsageError, match="does not supply the car's position"):
         _ = UnmappedCourse().track
-
-
-def test_signals_of_the_driver_and_of_the_user_come_in_declared_order():
-    class Needs:
-        NEEDS = frozenset({"speed", "forza.wheel_fl.rumble"})
-
-        def reset(self, course):
-            pass
-
-        def act(self, state, dt):
-            pass
-
-    forza = find("forza")
-    live = forza.live_options()
-
-    def names(*patterns, driver=None):
-        return [signal.name for signal in select_signals(forza, live, patterns, [driver] if driver else ())]
-
-    assert names() == []
-    assert names("forza.power,forza.boost") == names("forza.boost", "forza.power") == ["forza.power", "forza.boost"]
-    assert names("forza.boost", driver=Needs()) == ["forza.boost", "forza.wheel_fl.rumble"]
-    with pytest.raises(UsageError, match=r"--signals: unknown signal, .*got forza.bost; did you mean forza.boost"):
-        names("forza.bost")

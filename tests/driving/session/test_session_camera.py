@@ -32,19 +32,18 @@ def test_a_driver_s_needs_count_the_camera():
 
 
 def test_a_camera_is_for_wires_without_one():
-    assert choose_camera("", find("trend"), live=False, speed="max") is None
+    assert choose_camera("", find("trend"), is_real_time=False) is None
     for name in ("trend", "udacity", "donkeycar"):
         with pytest.raises(UsageError, match=f"{name} has a camera of its own; leave --camera out"):
-            choose_camera("world", find(name), live=False, speed="max")
+            choose_camera("world", find(name), is_real_time=False)
     for name in ("forza", "assetto", "beamng"):
-        assert choose_camera("world", find(name), live=False, speed="max") == CameraOption("world")
+        assert choose_camera("world", find(name), is_real_time=False) == CameraOption("world")
 
 
 def test_a_window_needs_real_time():
     with pytest.raises(UsageError, match="a window shows real time"):
-        choose_camera("window:x", find("forza"), live=False, speed="max")
-    for live, speed in ((True, "max"), (False, "real")):
-        assert choose_camera("window:x", find("forza"), live=live, speed=speed).title == "x"
+        choose_camera("window:x", find("forza"), is_real_time=False)
+    assert choose_camera("window:x", find("forza"), is_real_time=True).title == "x"
 
 
 def drive_pictures(camera, times):

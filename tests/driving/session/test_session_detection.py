@@ -10,6 +10,8 @@ from helpers.processes import command
 from trailbrake.cars.car_library import load_car
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session import session_detection
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.planning.course import UnmappedCourse
 from trailbrake.roles import DetectedSession
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.registry import find
@@ -32,15 +34,16 @@ def detecting():
 
 def detected(simulator, **options):
     said = []
-    spec, live, track, car = session_detection.detect_track_and_car(
-        simulator, DriveFlags(**options).make_spec(), "live", lambda: False, said.append
+    setup, course = session_detection.find_course(
+        make_setup(simulator, DriveFlags(**options).make_spec()), lambda: False, said.append
     )
-    return spec.track, spec.car, live, track.name, car.name, said
+    live = "own" if setup.live == simulator.live_options() else setup.live
+    return setup.spec.track, setup.spec.car, live, course.track.name, course.car.name, said
 
 
 def test_an_embedded_drive_asks_nobody(detecting):
     simulator, calls = detecting
-    assert detected(simulator) == ("hartmoor", "gt3", "live", "hartmoor", "gt3", [])
+    assert detected(simulator) == ("hartmoor", "gt3", "own", "hartmoor", "gt3", [])
     assert detected(simulator, track="pinegrove")[0] == "pinegrove"
     assert calls == []
 
@@ -61,7 +64,7 @@ def test_a_live_drive_asks_for_what_is_not_named(detecting, named, wanted, track
 
 def test_a_live_drive_with_both_named_asks_nobody(detecting):
     simulator, calls = detecting
-    assert detected(simulator, live=True, track="pinegrove", car="f1")[:3] == ("pinegrove", "f1", "live")
+    assert detected(simulator, live=True, track="pinegrove", car="f1")[:3] == ("pinegrove", "f1", "own")
     assert calls == []
 
 
@@ -71,17 +74,18 @@ def test_a_live_drive_with_both_named_asks_nobody(detecting):
 )
 def test_a_live_drive_invents_no_track_and_no_car(named, track, car):
     """Forza's and BeamNG's wires name neither: it once was gt3 on hartmoor, whatever the game had loaded."""
-    site = session_detection.detect_track_and_car(
-        find("beamng"), DriveFlags(live=True, **named).make_spec(), "live", lambda: False, print
-    )
-    assert (site.spec.track, site.spec.car) == (track or "", car or "")
-    assert (site.track and site.track.name, site.car and site.car.name) == (track, car)
+    spec = DriveFlags(sim="beamng", live=True, **named).make_spec()
+    setup, course = session_detection.find_course(make_setup(find("beamng"), spec), lambda: False, print)
+    assert (setup.spec.track, setup.spec.car) == (track or "", car or "")
+    assert isinstance(course, UnmappedCourse) == (track is None)
+    assert (track and course.track.name, course.car and course.car.name) == (track, car)
 
 
 def test_what_the_game_says_in_the_end(detecting):
     simulator, _ = detecting
-    assert session_detection.report_game_session(simulator, DriveFlags(live=True).make_spec()) == {"laps": 3}
-    assert session_detection.report_game_session(simulator, DriveFlags().make_spec()) == {}
+    for live, report in ((True, {"laps": 3}), (False, {})):
+        setup = make_setup(simulator, DriveFlags(live=live).make_spec())
+        assert session_detection.report_game_session(setup) == report
 
 
 @pytest.mark.slow

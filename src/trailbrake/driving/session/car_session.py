@@ -4,24 +4,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
 
 from trailbrake.config import recordings_folder
 from trailbrake.driving.loop.drive_loop import CarLoop
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import CarWatch
 from trailbrake.driving.session.progress import ProgressListener
+from trailbrake.driving.session.resolved_drive import ResolvedDrive
 from trailbrake.driving.session.wire_scoring import WireLapScorer
-from trailbrake.driving.spec import DriveSpec
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import MOVING_SPEED, LapRecord, lap_summary
-from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.planning.course import Course, UnmappedCourse, has_plan
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.parted_file import make_part_limits
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.roles import Link, Tap
-from trailbrake.state import CarState, Controls, Signal
+from trailbrake.state import CarState, Controls
 from trailbrake.system import steady_clock
 from trailbrake.tracks.road import Road, RoadColumn
 
@@ -76,34 +75,11 @@ class _ProgressTap:
         """Nothing to end."""
 
 
-class SessionPlan(NamedTuple):
-    """What the cars of a drive share.
-
-    Attributes:
-        spec: the drive.
-        laps: how many to drive, 0 = no limit.
-        course: the road and the car, or an UnmappedCourse.
-        about: what the recording says about itself.
-        signals: the selected signals, which the states carry.
-    """
-
-    spec: DriveSpec
-    laps: int
-    course: Course
-    about: JsonObject
-    signals: tuple[Signal, ...] = ()
-
-
-def has_plan(course: Course) -> bool:
-    """Return whether a line and speeds can be planned: both road and car are known."""
-    return course.car is not None and not isinstance(course, UnmappedCourse)
-
-
 class CarSession:
     """One car of a drive: its taps, its score and its part of the summary.
 
     Args:
-        plan: of the drive.
+        drive: whose car it is.
         link: an open link to the car.
         listener: receives the first car's progress.
         number: 0 for the first car of the drive.
@@ -115,16 +91,16 @@ class CarSession:
 
     def __init__(
         self,
-        plan: SessionPlan,
+        drive: ResolvedDrive,
         link: Link,
         listener: ProgressListener,
         number: int = 0,
         watchers: Sequence[Tap] = (),
     ) -> None:
-        spec, laps, course, about, _ = plan
+        course, about = drive.course, drive.about
         self.number, self.link = number, link
         self.loop: CarLoop | None = None
-        self.recorder = recorder = _make_recorder(plan, number)
+        self.recorder = recorder = _make_recorder(drive, number)
 
         def finished(lap: LapRecord) -> None:
             recorder.store_lap(lap)
@@ -139,12 +115,12 @@ class CarSession:
         # The recorder first: a lap is written right after the tick that ended it.
         taps: list[Tap] = [recorder, self.scorer]
         if number == 0:
-            taps.append(_ProgressTap(listener, self.scorer, laps))
+            taps.append(_ProgressTap(listener, self.scorer, about["laps"]))
         taps += watchers
         self._taps, self._listener = taps, listener
         for tap in taps:
             tap.start(about | {"number": number} if number else about)
-        self._goal = spec.goal
+        self._goal = drive.setup.spec.goal
 
     def make_watch(self) -> CarWatch:
         """Return what watches the car and ends its drive."""
@@ -193,18 +169,18 @@ class CarSession:
         return f"{lost}: {GONE}" if lost is not None else ""
 
 
-def _make_recorder(plan: SessionPlan, number: int) -> Recorder | ThreadedRecorder:
-    spec, _, course, about, signals = plan
+def _make_recorder(drive: ResolvedDrive, number: int) -> Recorder | ThreadedRecorder:
+    spec, course = drive.setup.spec, drive.course
     keep = spec.keep
     folder = Path(keep.out) if keep.out else recordings_folder()
     mapped = not isinstance(course, UnmappedCourse)
-    track = course.track.name if mapped else spec.track or str(about["sim"])
+    track = course.track.name if mapped else spec.track or drive.setup.simulator.name
     names = [track, *(Path(name).stem for name in (spec.car, spec.first.driver) if name)]
     name = safe_name("_".join(names))
     which = f"_car{number}" if number else ""
     limits = make_part_limits(keep.part_minutes, keep.part_megabytes, keep.keep_parts)
     plain = Recorder(folder / f"{name}_{steady_clock.filename_timestamp()}{which}.mcap", pictures=keep.pictures,
-                     signals=signals, limits=limits)  # fmt: skip
+                     signals=drive.setup.signals, limits=limits)  # fmt: skip
     recorder = ThreadedRecorder(plain) if spec.is_real_time else plain
     store_course(recorder, course)
     return recorder

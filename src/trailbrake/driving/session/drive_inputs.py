@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -41,10 +41,8 @@ class DriveContents(NamedTuple):
     sha256: Mapping[str, str] = {}
 
 
-def describe_inputs(
-    spec: DriveSpec, course: Course, drivers: Sequence[Driver], line: ChosenLine, memory: DriverMemory | None
-) -> JsonObject:
-    """Return versions, hashes and contents of a drive that begins, as plain values."""
+def describe_inputs(hashes: Mapping[str, str], line: ChosenLine, memory: DriverMemory | None) -> JsonObject:
+    """Return versions, hashes (of `hash_inputs`) and contents of a drive that begins, as plain values."""
     contents: JsonObject = {"line": [line.kind, pack_content(line.data)]}
     if memory is not None and memory.found is not None:
         contents["memory"] = msgspec.to_builtins(memory.found)
@@ -56,7 +54,7 @@ def describe_inputs(
             "numba": numba.__version__,
             "machine": f"{platform.system()} {platform.machine()}",
         },
-        "sha256": hash_inputs(spec, course, drivers[0]),
+        "sha256": hashes,
         CONTENTS: contents,
     }
 
@@ -114,24 +112,22 @@ def read_contents(inputs: object, where: str) -> DriveContents:
     return DriveContents((kind, packed), memory, dict(hashes))
 
 
-def check_inputs(contents: DriveContents, spec: DriveSpec, course: Course, driver: Driver) -> None:
+def check_inputs(contents: DriveContents, spec: DriveSpec, hashes: Mapping[str, str]) -> None:
     """Compare the inputs of a drive with those of the one that it repeats.
 
     Args:
         contents: of the one before.
         spec: this drive.
-        course: of this drive.
-        driver: of this drive.
+        hashes: of this drive's inputs.
 
     Raises:
         DataError: an input has changed since; the line says which.
     """
     names = {"driver": spec.first.driver, "config": spec.first.config, "car": spec.car, "track": spec.track}
-    now = hash_inputs(spec, course, driver)
     for what, before in contents.sha256.items():
-        if what in now and now[what] != before:
+        if what in hashes and hashes[what] != before:
             raise DataError(
                 f"the {what} has changed since that drive", where=names.get(what, what),
-                expected=f"SHA-256 {before[:12]}", got=now[what][:12],
+                expected=f"SHA-256 {before[:12]}", got=hashes[what][:12],
                 hint=f"put the old one back, or name one by --{what.rpartition(' ')[2]}",
             )  # fmt: skip

@@ -1,17 +1,20 @@
 """`DriveSetup`: a drive whose simulator and options are known. It replaces names and flags below the edge."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from trailbrake.drivers.loading.driver_registry import declared_needs
 from trailbrake.driving.options import WorldOptions
-from trailbrake.driving.session.driver_needs import select_signals
 from trailbrake.driving.session.session_camera import choose_camera
 from trailbrake.driving.session.world_properties import change_options
-from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite
+from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
 from trailbrake.errors import UsageError
+from trailbrake.json_types import JsonObject
+from trailbrake.record.format import WIRE_DELAY
 from trailbrake.roles import AnswersLate, Driver, StickDriven, TakesStick
 from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.state import Signal
+from trailbrake.state.signals import is_signal_name, match_signals
 from trailbrake.transport.capture.camera_option import CameraOption
 
 
@@ -31,7 +34,7 @@ class DriveSetup:
     simulator: AnySimulator
     spec: DriveSpec
     live: object
-    serve: object
+    serve: object = None
     signals: tuple[Signal, ...] = ()
     camera: CameraOption | None = None
 
@@ -53,6 +56,47 @@ class DriveSetup:
         host: object = None if self.spec.is_live else load_part(self.simulator.host)
         return host.answer_delay(self.serve) if isinstance(host, AnswersLate) else 0.0
 
+    def describe(self) -> JsonObject:
+        """Return what a recording, and its readers of before there were specs, know a drive by."""
+        spec, site, first = self.spec, self.spec.site, self.spec.first
+        world: list[str] = []
+        if isinstance(site, EmbeddedSite):
+            own = (("car", site.car, spec.car), ("track", site.track, spec.track))
+            world = [*site.conditions, *(f"{name}={value}" for name, value, given in own if value != given)]
+        return {
+            "sim": self.simulator.name,  # that of the site may be a file
+            "live": spec.is_live,
+            "driver": first.driver,
+            "track": spec.track,
+            "car": spec.car,
+            **({"gain": list(first.gain)} if first.gain else {}),
+            **({"world": world} if world else {}),
+            "seed": 0 if isinstance(site, LiveSite) else site.seed,
+            "speed": "max" if isinstance(site, LiveSite) else site.speed,
+            **({"camera": site.camera} if site.camera else {}),
+            "spec": write_spec(spec),
+            WIRE_DELAY: self.wire_delay,
+            **({"signals": describe_signals(self.signals)} if self.signals else {}),
+        }
+
+    def with_drivers(self, drivers: Sequence[Driver]) -> "DriveSetup":
+        """Return the setup with what the drivers need.
+
+        Args:
+            drivers: of the cars. Where the first is StickDriven with `STICK = True`, the embedded simulator takes the
+                stick of a pad, if it can do so and `--host` does not choose otherwise.
+
+        Raises:
+            UsageError: a needed or selected signal is not the simulator's, or the spec names an option of the embedded
+                simulator that this one does not have, or a value that it cannot have.
+        """
+        simulator, spec, live = self.simulator, self.spec, self.live
+        serve = None
+        if isinstance(spec.site, EmbeddedSite):
+            stick = bool(drivers) and isinstance(drivers[0], StickDriven) and drivers[0].STICK
+            serve = embedded_options(simulator, spec.site.host, live, cars=len(spec.cars), stick=stick)
+        return replace(self, serve=serve, signals=select_signals(simulator, live, spec.keep.signals, drivers))
+
 
 def make_setup(
     simulator: AnySimulator, spec: DriveSpec, live: object = None, drivers: Sequence[Driver] = ()
@@ -63,35 +107,24 @@ def make_setup(
         simulator: whose wire.
         spec: the drive; embedded, a track or a car that is not named becomes that of the simulator's world.
         live: the simulator's live options; None for those of the spec.
-        drivers: of the cars. Where the first is StickDriven with `STICK = True`, the embedded simulator takes the stick
-            of a pad, if it can do so and `--host` does not choose otherwise.
+        drivers: of the cars, as `DriveSetup.with_drivers` takes them.
 
     Raises:
-        UsageError: the spec names an option that this simulator does not have, or a value that it cannot have;
-            a selected signal is not the simulator's; there is no such camera for this drive; or the driver shall
-            set the pace of a simulator that cannot wait.
+        UsageError: as `DriveSetup.with_drivers`; the wire takes fewer cars; there is no such camera for this drive; or
+            the driver shall set the pace of a simulator that cannot wait.
     """
     site = spec.site
-    live = live or simulator.make_live_options(site.options)
+    if len(spec.cars) > 1 and simulator.options_for_car is None:
+        raise UsageError(f"one car only through the wire of {simulator.name}", where="--cars", expected="1",
+                         got=str(len(spec.cars)))  # fmt: skip
     if site.pace == "driver" and spec.is_real_time and simulator.paced_by == "none":
         raise UsageError(f"{simulator.name} cannot wait for a driver", where="--pace driver",
                          expected="a simulator that waits", hint="leave --pace out")  # fmt: skip
+    camera = choose_camera(site.camera, simulator, is_real_time=spec.is_real_time)
+    live = live or simulator.make_live_options(site.options)
     spec = spec.with_site_defaults(simulator.world)
-    first = drivers[0] if drivers else None
-    stick = isinstance(first, StickDriven) and first.STICK
-    serve = None
-    if isinstance(site, EmbeddedSite):
-        serve = embedded_options(simulator, site.host, live, cars=len(spec.cars), stick=stick)
-    camera = choose_spec_camera(simulator, spec)
-    signals = select_signals(simulator, live, spec.keep.signals, drivers)
-    return DriveSetup(simulator, spec, live, serve, signals, camera)
-
-
-def choose_spec_camera(simulator: AnySimulator, spec: DriveSpec) -> CameraOption | None:
-    """Return the camera of a drive; UsageError as `choose_camera`."""
-    site = spec.site
-    speed = "real" if isinstance(site, LiveSite) else site.speed
-    return choose_camera(site.camera, simulator, live=spec.is_live, speed=speed)
+    setup = DriveSetup(simulator, spec, live, camera=camera)
+    return setup.with_drivers(drivers)
 
 
 def embedded_options(
@@ -115,3 +148,33 @@ def embedded_options(
         base = host_class.stick_options(base)
     changed: object = change_options(base, host, "--host", "the embedded simulator")
     return changed
+
+
+def select_signals(
+    simulator: AnySimulator, live: object, patterns: Sequence[str], drivers: Sequence[Driver] = ()
+) -> tuple[Signal, ...]:
+    """Return the signals of a drive: those that the driver needs, and those that the user wants.
+
+    Args:
+        simulator: whose wire.
+        live: the simulator's live options.
+        patterns: of the user: names, or patterns as `beamng.wheel_*`, several with commas between; `all` for every
+            signal.
+        drivers: of the cars.
+
+    Raises:
+        UsageError: the simulator has no such signal.
+    """
+    needs = sorted({need for driver in drivers for need in declared_needs(driver, "NEEDS") if is_signal_name(need)})
+    if not needs and not patterns:
+        return ()
+    declared = simulator.list_signals(live)
+    chosen = [name for text in patterns for name in text.split(",")]
+    wanted = {*match_signals(declared, needs, where="NEEDS of the driver"),
+              *match_signals(declared, chosen, where="--signals")}  # fmt: skip
+    return tuple(signal for signal in declared if signal in wanted)
+
+
+def describe_signals(signals: Sequence[Signal]) -> list[JsonObject]:
+    """Return name, unit and meaning of each signal, as a recording and the live page tell them."""
+    return [{"name": s.name, "unit": s.quantity.unit, "meaning": s.quantity.meaning} for s in signals]

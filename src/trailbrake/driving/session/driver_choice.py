@@ -1,13 +1,22 @@
 """Who drives: drivers by name or file, objects of the user's own, or the one that suits simulator and road."""
 
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from trailbrake.drivers.loading.check import RehearsableDriver
+from trailbrake.drivers.loading.course_probe import weaving_state
 from trailbrake.drivers.loading.driver_registry import declared_needs, load_driver
 from trailbrake.driving.spec import DriveSpec
-from trailbrake.errors import UsageError
-from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.errors import DriverError, TrailbrakeError, UsageError, describe_value, raised_at
+from trailbrake.kernels import CACHE_IS_COLD
+from trailbrake.planning.course import Course, UnmappedCourse, has_plan
 from trailbrake.roles import Driver
 from trailbrake.simulator import BEST_DRIVER, ESTIMATE_DRIVER, AnySimulator
+from trailbrake.system.breakable_call import StopInsisted
+from trailbrake.system.processes import end_forked_copy
+from trailbrake.system.signals import reclaim_stop_signals
 
 
 def name_driver(own: Driver | type[Driver] | None) -> str | None:
@@ -53,3 +62,37 @@ def choose_default_driver(simulator: AnySimulator, course: Course) -> str:
     if doubt is not None and not doubt.is_verified and simulator.default_driver == BEST_DRIVER:
         return ESTIMATE_DRIVER
     return simulator.default_driver
+
+
+def reset_drivers(drivers: Sequence[Driver], name: str, course: Course, say: Callable[[str], None]) -> None:
+    """Reset the drivers of a drive, and compute what its score and its report take from the plan.
+
+    Args:
+        drivers: one for each car.
+        name: of the driver, for errors.
+        course: what they get to know.
+        say: takes a line where kernels have to be compiled.
+
+    Raises:
+        TrailbrakeError: of the driver.
+        DriverError: anything else that `reset` raises.
+    """
+    if CACHE_IS_COLD:
+        say("compiling kernels (once, a few seconds)")
+    try:
+        pid = os.getpid()
+        for driver in drivers:
+            driver.reset(course)
+            end_forked_copy(pid, driver)
+            reclaim_stop_signals()
+        if has_plan(course):
+            _ = course.profile  # the score and the report want the plan, whether the driver does or not
+            if CACHE_IS_COLD and isinstance(drivers[0], RehearsableDriver):
+                # An answer compiles more, best while the world is compiled beside. One that fails does so in a drive.
+                with suppress(Exception):
+                    drivers[0].rehearse(weaving_state(course, 1, 0.003), 0.003)
+    except (TrailbrakeError, StopInsisted):
+        raise
+    except BaseException as error:
+        where = raised_at(error) or name
+        raise DriverError(f"reset() raised {type(error).__name__}: {describe_value(error)}", where=where) from error

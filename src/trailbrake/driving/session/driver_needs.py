@@ -1,7 +1,5 @@
 """Whether a driver and a simulator go together."""
 
-from collections.abc import Sequence
-
 from trailbrake.cars.params import CarParams
 from trailbrake.drivers.loading.driver_registry import (
     builtin_driver_class,
@@ -15,12 +13,11 @@ from trailbrake.drivers.loading.driver_registry import (
 )
 from trailbrake.driving.session.session_camera import camera_fields
 from trailbrake.errors import UsageError
-from trailbrake.json_types import JsonObject
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.roles import Driver
 from trailbrake.sims import registry
 from trailbrake.simulator import AnySimulator
-from trailbrake.state.signals import Signal, is_signal_name, match_signals
+from trailbrake.state.signals import is_signal_name
 
 
 def check_driver_needs(
@@ -115,33 +112,3 @@ def _drives_without_course(name: str, supplied: frozenset[str], accepted: frozen
     if name.endswith("_torque") and "wheels.drive_torque" not in accepted:
         return False
     return not declared_course_needs(cls, name) and supplied >= cls.NEEDS
-
-
-def select_signals(
-    simulator: AnySimulator, live: object, patterns: Sequence[str], drivers: Sequence[Driver] = ()
-) -> tuple[Signal, ...]:
-    """Return the signals of a drive: those that the driver needs, and those that the user wants.
-
-    Args:
-        simulator: whose wire.
-        live: the simulator's live options.
-        patterns: of the user: names, or patterns as `beamng.wheel_*`, several with commas between; `all` for every
-            signal.
-        drivers: of the cars.
-
-    Raises:
-        UsageError: the simulator has no such signal.
-    """
-    needs = sorted({need for driver in drivers for need in declared_needs(driver, "NEEDS") if is_signal_name(need)})
-    if not needs and not patterns:
-        return ()
-    declared = simulator.list_signals(live)
-    chosen = [name for text in patterns for name in text.split(",")]
-    wanted = {*match_signals(declared, needs, where="NEEDS of the driver"),
-              *match_signals(declared, chosen, where="--signals")}  # fmt: skip
-    return tuple(signal for signal in declared if signal in wanted)
-
-
-def describe_signals(signals: Sequence[Signal]) -> list[JsonObject]:
-    """Return name, unit and meaning of each signal, as a recording and the live page tell them."""
-    return [{"name": s.name, "unit": s.quantity.unit, "meaning": s.quantity.meaning} for s in signals]

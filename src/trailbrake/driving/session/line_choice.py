@@ -11,9 +11,9 @@ from typing import NamedTuple
 from trailbrake.driving.spec import CarSpec
 from trailbrake.errors import DataError, TrailbrakeError
 from trailbrake.json_types import JsonObject
-from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.planning.course import Course, has_plan
 from trailbrake.planning.line_file import MAX_BYTES, cached_line_path, load_line_course
-from trailbrake.roles import Driver, FollowsMinimumTimeLine
+from trailbrake.roles import Driver, FollowsMinimumTimeLine, UsesKerbs
 from trailbrake.user_files import read_user_file
 
 OWN, MINIMUM_TIME, FROM_FILE = "own", "minimum time", "file"
@@ -60,20 +60,22 @@ def choose_line(
         TrailbrakeError: a line that is named cannot be used.
     """
     if packed is not None:
-        return _follow_packed_line(course, *packed)
-    if isinstance(course, UnmappedCourse) or course.car is None:
-        return course, ChosenLine()
-    if car.line:
-        return _follow_line(course, FROM_FILE, Path(car.line))
-    path = find_kept_line(course, driver, say) if car.cached_line else None
-    if path is None:
-        return course, ChosenLine()
-    say("minimum-time line of `trailbrake line`; --no-cached-line plans without it")
-    return _follow_line(course, MINIMUM_TIME, path)
+        followed = _follow_packed_line(course, *packed)
+    elif not has_plan(course):
+        followed = None
+    elif car.line:
+        followed = _follow_line(course, FROM_FILE, Path(car.line))
+    else:
+        followed = find_kept_line(course, driver, say) if car.cached_line else None
+        if followed is not None:
+            say("minimum-time line of `trailbrake line`; --no-cached-line plans without it")
+    if followed is not None:
+        return followed
+    return course.with_kerbs() if isinstance(driver, UsesKerbs) and driver.uses_kerbs else course, ChosenLine()
 
 
-def find_kept_line(course: Course, driver: Driver, say: Callable[[str], None]) -> Path | None:
-    """Return the file of the minimum-time line that this machine keeps for a course, if the driver follows it.
+def find_kept_line(course: Course, driver: Driver, say: Callable[[str], None]) -> tuple[Course, ChosenLine] | None:
+    """Return the course along the minimum-time line that this machine keeps for it, if the driver follows that.
 
     Args:
         course: the road and the car.
@@ -85,11 +87,10 @@ def find_kept_line(course: Course, driver: Driver, say: Callable[[str], None]) -
     if not (wants and path.is_file()):
         return None
     try:
-        load_line_course(path, course.track, course.known_car())
+        return _follow_line(course, MINIMUM_TIME, path)
     except TrailbrakeError as error:
         say(f"the cached line is not used: {error}")
         return None
-    return path
 
 
 def _follow_line(course: Course, kind: str, path: Path) -> tuple[Course, ChosenLine]:
@@ -97,9 +98,9 @@ def _follow_line(course: Course, kind: str, path: Path) -> tuple[Course, ChosenL
     return followed, ChosenLine(kind, path, read_user_file(path, "line", MAX_BYTES))
 
 
-def _follow_packed_line(course: Course, kind: str, packed: str) -> tuple[Course, ChosenLine]:
+def _follow_packed_line(course: Course, kind: str, packed: str) -> tuple[Course, ChosenLine] | None:
     if kind == OWN:
-        return course, ChosenLine()
+        return None
     with tempfile.TemporaryDirectory(prefix="trailbrake-line-") as folder:
         path = Path(folder) / "line.csv"
         path.write_bytes(unpack_content(packed))

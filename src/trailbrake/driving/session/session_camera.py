@@ -7,7 +7,7 @@ from trailbrake.driving.session.camera_link import PictureSource
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
 from trailbrake.roles import Plant, RoadPlant
-from trailbrake.simulator import AnySimulator, Speed
+from trailbrake.simulator import AnySimulator
 from trailbrake.state import CarState
 from trailbrake.transport.capture.camera_option import CameraOption, parse_camera
 from trailbrake.transport.capture.picture_scaling import CapturedImage
@@ -16,14 +16,13 @@ from trailbrake.transport.client_notices import print_to_stderr
 EARLY_S = 1e-6  # s of simulator time by which a picture may come before it is due: times are sums of periods
 
 
-def choose_camera(text: str, simulator: AnySimulator, *, live: bool, speed: Speed) -> CameraOption | None:
+def choose_camera(text: str, simulator: AnySimulator, *, is_real_time: bool) -> CameraOption | None:
     """Return the camera that `--camera` describes; None for "".
 
     Args:
         text: of the option.
         simulator: whose wire.
-        live: whether the drive is live.
-        speed: of an embedded world.
+        is_real_time: whether time does not wait for the drivers.
 
     Raises:
         UsageError: no such camera; a wire that has its own; or a window where no time passes for it.
@@ -33,7 +32,7 @@ def choose_camera(text: str, simulator: AnySimulator, *, live: bool, speed: Spee
         return None
     if "image" in simulator.supplies:
         raise UsageError(f"{simulator.name} has a camera of its own", where="--camera", hint="leave --camera out")
-    if option.kind == "window" and not live and speed == "max":
+    if option.kind == "window" and not is_real_time:
         raise UsageError("a window shows real time, and this drive runs as fast as it can", where="--camera",
                          hint="add --live for a game, or take --camera world")  # fmt: skip
     return option

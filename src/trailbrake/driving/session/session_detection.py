@@ -1,77 +1,60 @@
-"""Before a live drive: finds the track and the car that the user has not named, where the simulator can tell them."""
+"""Before a drive: finds its road and its car, those of a live drive where the simulator can supply their names."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.cars.params import CarParams
+from trailbrake.driving.session.drive_setup import DriveSetup
+from trailbrake.driving.session.driver_needs import make_unknown_course
 from trailbrake.driving.session.open_connection import make_idle_wait
-from trailbrake.driving.spec import UNKNOWN_CAR, DriveSpec
+from trailbrake.driving.spec import UNKNOWN_CAR
+from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.roles import DetectedSession
-from trailbrake.simulator import AnySimulator, load_part
-from trailbrake.tracks.track import Track
+from trailbrake.simulator import load_part
 from trailbrake.tracks.track_library import load_track
 
 
-class DrivePlace(NamedTuple):
-    """Where and with what a drive takes place: track and car as far as they are known, and the live options.
-
-    Attributes:
-        spec: the drive, with the names that the game has supplied.
-        live: the simulator's live options.
-        track: the road; None in a live drive where neither the user nor the game names it.
-        car: a model of the car; None as for the track.
-    """
-
-    spec: DriveSpec
-    live: object
-    track: Track | None
-    car: CarParams | None
-
-
-def detect_track_and_car(
-    simulator: AnySimulator,
-    spec: DriveSpec,
-    live: object,
-    stopped: Callable[[], bool],
-    say: Callable[[str], None],
-) -> DrivePlace:
-    """Return the drive with its track and car. An embedded drive has defaults for both, a live one has not.
+def find_course(
+    setup: DriveSetup, stopped: Callable[[], bool], say: Callable[[str], None]
+) -> tuple[DriveSetup, Course]:
+    """Return the drive with the names and options that a game has supplied, and its course, without a line.
 
     Args:
-        simulator: whose wire.
-        spec: the drive; a track or a car named there is taken.
-        live: the simulator's live options.
+        setup: the drive; a track or a car that is named there is taken.
         stopped: whether the user has requested a stop, which ends the wait for a session.
         say: takes a line for everything that was found.
 
     Raises:
-        TrailbrakeError: no session, or something that is named and cannot be found.
+        TrailbrakeError: no session, something that is named and cannot be found, or a line without road and car.
         KeyboardInterrupt: `stopped` while there was no session yet.
     """
-    found = DetectedSession(None, None, live)
-    track, car = not spec.track, not spec.car
-    part = simulator.tools.get("session")
-    if spec.is_live and (track or car) and part is not None:
-        tool = load_part(part)
-        found = tool.detect(live, track=track, car=car, idle=make_idle_wait(stopped), say=say)
+    simulator, spec = setup.simulator, setup.spec
+    found, part = DetectedSession(None, None, setup.live), simulator.tools.get("session")
+    is_mapped = {"x", "y"} <= simulator.list_supplied(setup.live)
+    if is_mapped and spec.is_live and not (spec.track and spec.car) and part is not None:
+        found = load_part(part).detect(setup.live, track=not spec.track, car=not spec.car, idle=make_idle_wait(stopped),
+                                       say=say)  # fmt: skip
     if found.track is not None:
         spec = spec.with_cars(track=found.track.name)
     if found.car is not None:
         spec = spec.with_cars(car=found.car.name)
-    spec = spec.with_site_defaults(simulator.world)
     # The car first: it is the quicker one to find wrong.
-    params = found.car or load_assumed_car(spec)
-    return DrivePlace(spec, found.live, found.track or (load_track(spec.track) if spec.track else None), params)
+    is_named = spec.car not in ("", UNKNOWN_CAR) and simulator.world != "miniature"
+    car = found.car or (load_car(spec.car) if is_named else None)
+    setup = replace(setup, spec=spec, live=found.live)
+    if not is_mapped:
+        if spec.first.line:
+            raise UsageError("a line needs a simulator that supplies positions", where="--line", got=simulator.name)
+        return setup, UnmappedCourse(car)
+    track = found.track or (load_track(spec.track) if spec.track else None)
+    if spec.first.line and (track is None or car is None):
+        raise UsageError("a line needs a known track and car", where="--line", hint="name them by --track and --car")
+    return setup, make_unknown_course(simulator, car, found.live) if track is None else Course(track, car)
 
 
-def load_assumed_car(spec: DriveSpec) -> CarParams | None:
-    """Return the car's file that the drivers get; None where they get none."""
-    return load_car(spec.car) if spec.car not in ("", UNKNOWN_CAR) else None
-
-
-def report_game_session(simulator: AnySimulator, spec: DriveSpec) -> JsonObject:
+def report_game_session(setup: DriveSetup) -> JsonObject:
     """Return what the game of a live drive reports of its session; {} where it cannot."""
-    part = simulator.tools.get("session")
-    return load_part(part).report() if spec.is_live and part is not None else {}
+    part = setup.simulator.tools.get("session")
+    return load_part(part).report() if setup.spec.is_live and part is not None else {}

@@ -1,0 +1,96 @@
+"""`ResolvedDrive`: a drive whose names have become objects. `resolve_drive` does that, and nothing behind it loads."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from trailbrake.driving.goals import Laps
+from trailbrake.driving.session.drive_inputs import DriveContents, check_inputs, describe_inputs, hash_inputs
+from trailbrake.driving.session.drive_setup import DriveSetup
+from trailbrake.driving.session.driver_choice import choose_default_driver, make_drivers, reset_drivers
+from trailbrake.driving.session.driver_memory import DriverMemory
+from trailbrake.driving.session.driver_needs import check_course_needs, check_driver_needs
+from trailbrake.driving.session.line_choice import ChosenLine, choose_line
+from trailbrake.driving.session.session_detection import find_course
+from trailbrake.json_types import JsonObject
+from trailbrake.planning.course import Course, UnmappedCourse
+from trailbrake.roles import Driver
+from trailbrake.system import steady_clock
+from trailbrake.version import __version__
+
+
+class ResolvedDrive(NamedTuple):
+    """A drive that can begin.
+
+    Attributes:
+        setup: the simulator with its options, and what is driven, kept and reached.
+        course: the road and the car, or an UnmappedCourse.
+        line: that the drivers follow.
+        drivers: one for each car, after reset.
+        memory: of the first driver; None without one.
+        about: what a recording says about the drive.
+    """
+
+    setup: DriveSetup
+    course: Course
+    line: ChosenLine
+    drivers: Sequence[Driver]
+    memory: DriverMemory | None
+    about: JsonObject
+
+
+def resolve_drive(
+    setup: DriveSetup,
+    *,
+    own: Driver | type[Driver] | None = None,
+    contents: DriveContents | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda text: None,
+) -> ResolvedDrive:
+    """Find or load the road, the car, the line and the memory of a drive, and load and reset its drivers.
+
+    Args:
+        setup: the drive, without its drivers.
+        own: a driver of the user's own, or its class, in place of those that the drive names.
+        contents: what the drive had at its start, where it is driven again; None: files and caches are read.
+        stopped: whether the user has requested a stop, which ends the wait for a game's session.
+        say: takes lines for the user.
+
+    Raises:
+        TrailbrakeError: something is wrong or missing.
+        KeyboardInterrupt: `stopped` while there was no session yet.
+    """
+    setup, course = find_course(setup, stopped, say)
+    simulator, spec, live = setup.simulator, setup.spec, setup.live
+    if not spec.first.driver:
+        spec = spec.with_cars(driver=choose_default_driver(simulator, course))
+    first = spec.first
+    drivers = make_drivers(spec, own)
+    check_driver_needs(drivers[0], first.driver, simulator, live, spec.site.camera)
+    check_course_needs(drivers[0], first.driver, simulator, course)
+    setup = replace(setup, spec=spec).with_drivers(drivers)
+    course, line = choose_line(course, drivers[0], first, say, contents and contents.line)
+    reset_drivers(drivers, first.driver, course, say)
+    hashes = hash_inputs(spec, course, drivers[0])
+    if contents is not None:
+        check_inputs(contents, spec, hashes)
+    memory = None
+    if first.memory:
+        memory = DriverMemory(spec, course, drivers[0], replayed=contents is not None,
+                              entry=contents and contents.memory)  # fmt: skip
+        if said := memory.recall():
+            say(said)
+    laps = spec.goal.count if isinstance(spec.goal, Laps) else 0
+    is_round = isinstance(course, UnmappedCourse) or course.track.road.closed
+    about = {
+        **setup.describe(),
+        "laps": laps if is_round else 1,  # an open road has an end
+        "line": line.describe(),
+        "inputs": describe_inputs(hashes, line, memory),
+        "trailbrake": __version__,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "started": steady_clock.iso_timestamp(),
+    }
+    return ResolvedDrive(setup, course, line, drivers, memory, about)
