@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
+from trailbrake.driving.spec import Pace, make_spec
 from trailbrake.driving.supervised.control_check import check_custom_values
 from trailbrake.driving.supervised.supervised_car import SupervisedCar, open_car
 from trailbrake.errors import UsageError
@@ -146,13 +146,8 @@ def connect(
         SimulatorError: no simulator there.
     """
     simulator = registry.find(sim)
-    selected = (signals,) if isinstance(signals, str) else tuple(signals)
-    site: AnySite = (
-        LiveSite(sim=sim, options=options, camera=camera, pace=pace)
-        if live
-        else EmbeddedSite(sim=sim, track=track, car=car, seed=seed, speed=speed, options=options, camera=camera,
-                          pace=pace)
-    )  # fmt: skip
-    setup = make_setup(simulator, DriveSpec(site=site, keep=KeepSpec(signals=selected)))
+    place = {} if live else {"track": track, "car": car, "seed": seed, "speed": speed}
+    spec = make_spec(sim=sim, live=live, options=options, camera=camera, pace=pace, signals=signals, **place)
+    setup = make_setup(simulator, spec)
     with open_car(setup, brakes_at_end=brakes_at_end) as opened:
         yield Stepper(opened, live or speed == "real")

@@ -17,7 +17,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.parts.road_return import RoadReturn
 from trailbrake.driving.loop.drive_loop import STOPPING_LIMIT
 from trailbrake.driving.session.drive_setup import make_setup
-from trailbrake.driving.spec import AnySite, DriveSpec, EmbeddedSite, KeepSpec, LiveSite, Pace
+from trailbrake.driving.spec import Pace, make_spec
 from trailbrake.driving.supervised.supervised_car import open_car
 from trailbrake.env.options import RANDOM, RaceOptions, Vary, fit_substeps
 from trailbrake.env.race_pictures import RaceView
@@ -104,14 +104,11 @@ class LinkRace:
         plan = tabulate_plan(self._course) if self.task.needs_plan else None
         self._observer = StateObserver(self.task, track.road, load_car(options.car), supplies, plan)
         self._start_sampler = StartSampler(track.road, options.start)
-        chosen = dict(live_options or {})
-        site: AnySite = (
-            LiveSite(sim=sim, options=chosen, camera=camera, pace=pace)
-            if live
-            else EmbeddedSite(sim=sim, track=name, car=options.car, options=chosen, camera=camera, pace=pace)
-        )
+        place = {} if live else {"track": name, "car": options.car}
+        spec = make_spec(sim=sim, live=live, options=dict(live_options or {}), camera=camera, pace=pace,
+                         signals=tuple(signals), **place)  # fmt: skip
         self._brakes_at_end = brakes_at_end
-        self._setup = make_setup(simulator, DriveSpec(site=site, keep=KeepSpec(signals=tuple(signals))))
+        self._setup = make_setup(simulator, spec)
         self.has_signals = bool(self._setup.signals)
         self._teleports = "teleport" in simulator.accepts
         self._repairs = self._teleports and "to_pits" in simulator.accepts
