@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from trailbrake.driving.road_monitor import HEADWAY_TIME, STANDSTILL_RADIUS, RoadMonitor
+from trailbrake.driving.road_monitor import HEADWAY_TIME, STANDSTILL_RADIUS, RoadMonitor, WireLapScorer
 from trailbrake.laps import END_MARGIN, LapRecord
 from trailbrake.state import CarState, Controls, WheelState
 from trailbrake.tracks.road import Road, RoadColumn
@@ -226,3 +226,46 @@ def test_the_drive_begins_at_its_first_state_unless_it_began_before():
         roll(monitor, [(0.0, 0.0)] * 3, start=5.0)
     assert late.elapsed == pytest.approx(0.2)
     assert raced.elapsed == pytest.approx(5.2)
+
+
+def tick(counter, time, lap, began, contacts=math.nan):
+    counter.tick(CarState(time=time, lap=lap, lap_time=time - began, speed=2.0, contacts=contacts), Controls())
+
+
+def test_laps_and_times_are_the_wire_s_own():
+    done = []
+    counter = WireLapScorer(done.append)
+    for time, lap, began in ((0.0, 1, 0.0), (30.0, 1, 0.0), (31.5, 2, 31.48), (60.0, 2, 31.48), (61.04, 3, 61.04)):
+        tick(counter, time, lap, began)
+    assert [(lap.number, lap.valid, lap.sectors_s) for lap in done] == [(1, True, ()), (2, True, ())]
+    assert [lap.time_s for lap in done] == pytest.approx([31.48, 29.56])
+    assert (counter.time, counter.mean_speed) == (61.04, 2.0)
+    assert math.isnan(counter.contacts)
+    assert math.isnan(counter.off_track_s)
+
+
+def test_a_restart_begins_anew_and_its_first_lap_is_no_lap():
+    counter = WireLapScorer(lambda lap: None)
+    for time, lap in ((0.0, 1), (30.0, 2), (0.04, 1), (0.08, 1)):
+        tick(counter, time, lap, 0.0)
+    assert counter.laps == []
+    tick(counter, 29.0, 2, 29.0)
+    assert [lap.number for lap in counter.laps] == [1]
+
+
+def test_a_contact_that_the_wire_shows_spoils_its_own_lap_only():
+    counter = WireLapScorer(lambda lap: None)
+    for time, lap, began, contacts in ((0.0, 1, 0.0, 0), (10.0, 1, 0.0, 2), (30.0, 2, 30.0, 2), (60.0, 3, 60.0, 2)):
+        tick(counter, time, lap, began, contacts)
+    assert [(lap.valid, lap.invalid_reason, lap.contacts) for lap in counter.laps] == [
+        (False, "contact", 2),
+        (True, "", 0),
+    ]
+
+
+def test_before_the_first_tick_there_is_nothing():
+    counter = WireLapScorer(lambda lap: None)
+    counter.start({})
+    counter.close()
+    assert (counter.laps, counter.time) == ([], 0.0)
+    assert math.isnan(counter.mean_speed)

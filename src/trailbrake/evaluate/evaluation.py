@@ -18,8 +18,8 @@ from trailbrake.campaign.case_run import CampaignListener, CaseStore, check_camp
 from trailbrake.cars.car_library import load_car
 from trailbrake.config import lines_folder, recordings_folder
 from trailbrake.drivers.loading.driver_registry import load_driver
+from trailbrake.driving.session.embedded_worlds import parse_world
 from trailbrake.driving.session.line_choice import find_kept_line
-from trailbrake.driving.session.world_properties import parse_world
 from trailbrake.driving.spec import UNKNOWN_CAR
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.evaluate import statistics

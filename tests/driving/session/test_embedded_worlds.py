@@ -7,7 +7,9 @@ import pytest
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.serve import serve_world
-from trailbrake.driving.session.embedded_worlds import build_world
+from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.drive_setup import make_setup
+from trailbrake.driving.session.embedded_worlds import WorldProperties, build_world, parse_world, settle_world
 from trailbrake.errors import UsageError
 from trailbrake.event_sims.options import EventLiveOptions
 from trailbrake.sims.registry import find
@@ -116,3 +118,41 @@ def test_a_race_that_is_over_ends_the_serving(tmp_path, monkeypatch):
     assert [lap["valid"] for lap in result["laps"][0]] == [True]
     assert result["seconds"] < 60.0
     assert result["world"]["contacts"] == 0
+
+
+def test_properties_are_parsed_with_their_types():
+    found = parse_world(["car=random:7", "grip=0.9", "rain-after=2"])
+    assert found == WorldProperties(car="random:7", grip=0.9, rain_after=2)
+    assert parse_world([]) == WorldProperties()
+
+
+@pytest.mark.parametrize("pair", ["griq=1", "grip", "grip=much", "grip=9", "rain_after=1.5"])
+def test_what_no_world_has_is_refused(pair):
+    with pytest.raises(UsageError, match="--world"):
+        parse_world([pair])
+
+
+def test_the_world_has_its_own_car_and_track_and_the_driver_those_of_the_options():
+    options = DriveFlags(track="hartmoor", car="gt3", world=("car=random:7:kart", "track=oval@wet=0.5"))
+    setup = make_setup(find("assetto"), options.make_spec())
+    settled, _ = settle_world(setup.world, "car")
+    assert (settled.car, settled.track) == ("random:7:kart", "oval@wet=0.5")
+    assert (setup.spec.car, setup.spec.track) == ("gt3", "hartmoor")
+
+
+def test_a_world_needs_a_car_and_miniature_worlds_have_no_such_properties():
+    with pytest.raises(UsageError, match="--world car="):
+        settle_world(WorldOptions(car="unknown"), "car")
+    with pytest.raises(UsageError, match="miniature"):
+        settle_world(WorldOptions(world=("grip=0.9",)), "miniature")
+
+
+def test_a_live_drive_has_no_properties_of_the_world():
+    with pytest.raises(UsageError, match="--live"):
+        drive(DriveFlags(live=True, world=("grip=0.9",)).make_spec())
+
+
+def test_a_built_world_drives_the_other_car():
+    plant = build_world(find("assetto"), WorldOptions(track="hartmoor", car="gt3", world=("car=random:7:hatchback",)),
+                        find("assetto").serve_options())  # fmt: skip
+    assert [car.name for car in plant.cars] == ["random:7:hatchback"]

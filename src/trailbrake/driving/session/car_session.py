@@ -7,11 +7,10 @@ from pathlib import Path
 
 from trailbrake.config import recordings_folder
 from trailbrake.driving.loop.drive_loop import CarLoop
-from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.run import CarWatch
 from trailbrake.driving.session.progress import ProgressListener
 from trailbrake.driving.session.resolved_drive import ResolvedDrive
-from trailbrake.driving.session.wire_scoring import WireLapScorer
 from trailbrake.json_types import JsonObject
 from trailbrake.laps import MOVING_SPEED, LapRecord, lap_summary
 from trailbrake.planning.course import Course, UnmappedCourse, has_plan

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from trailbrake.drivers.loading.driver_registry import declared_needs
 from trailbrake.driving.options import WorldOptions
+from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.session.session_camera import choose_camera
-from trailbrake.driving.session.world_properties import change_options
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
