@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from trailbrake.analysis.report import write_report
 from trailbrake.config import recordings_folder
@@ -100,7 +100,7 @@ def record_session(
 def _choose_session(
     simulator: AnySimulator,
     tool: AnyRecorder,
-    options: Any,
+    options: RecordOptions,
     files: tuple[int | None, Path | None, Path | None],
     path: Path,
     *,
