@@ -6,8 +6,10 @@ from helpers.socketio_agents import ring
 
 from trailbrake.cli.drive_flags import DriveFlags
 from trailbrake.driving.session.drive_session import drive
+from trailbrake.driving.session.recorded_spec import make_like, read_recorded_drive
 from trailbrake.evaluate.cell_task import CellJob, build_spec, drive_cell, make_cell_task, place_cell, run_cell_task
 from trailbrake.evaluate.plan import Cell
+from trailbrake.record.recording_reader import Recording
 from trailbrake.tasks.task_worker import TaskAnswer
 
 CELL = Cell(sim="assetto", track="hartmoor", car="gt3", driver="line_follow")
@@ -72,8 +74,12 @@ def test_what_cannot_be_driven_is_a_result(values, words):
 def test_a_drive_of_a_cell_agrees_to_the_millisecond(tmp_path):
     """Finding E1. The first lap begins for both when the driver gets its first state."""
     track = str(ring(tmp_path, straight=40.0, radius=20.0))
-    result = drive_cell(make_cell(track=track, car="kart", laps=2), None, print)
+    result = drive_cell(make_cell(track=track, car="kart", laps=2), tmp_path / "cell.mcap", print)
     options = DriveFlags(track=track, car="kart", driver="line_follow", laps=2, report=False,
                          out=tmp_path)  # fmt: skip
     driven = [lap["time_s"] for lap in drive(options.make_spec())["laps"]]
     assert [lap.time_s for lap in result.laps] == pytest.approx(driven, abs=1e-3)
+    recorded = read_recorded_drive(Recording.open(tmp_path / "cell.mcap"))
+    assert recorded.lacks == ()  # `drive --like` finds all that it needs
+    again = drive(make_like(recorded, live=False), contents=recorded.contents)
+    assert [lap["time_s"] for lap in again["laps"]] == driven
