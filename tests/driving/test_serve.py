@@ -17,7 +17,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.driving import serve as serving
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.serve import load_traffic_drivers
-from trailbrake.driving.session.embedded_worlds import build_world
+from trailbrake.driving.session.embedded_worlds import build_world, settle_world
 from trailbrake.errors import SimulatorError, UsageError
 from trailbrake.sims.assetto import codec, spec
 from trailbrake.sims.assetto.spec import ServeOptions
@@ -80,7 +80,9 @@ def test_a_view_is_attached_and_called_after_each_tick(tmp_path):
 
 
 def build_host(options, folder):
-    return serving.build_host(find("assetto"), build_world(find("assetto"), SHORT, options), options, str(folder))
+    return serving.build_host(
+        find("assetto"), build_world(find("assetto"), settle_world(SHORT, "car"), options), options, str(folder)
+    )
 
 
 @pytest.mark.parametrize("cars", [0, -1])
@@ -337,7 +339,8 @@ def test_a_driver_that_the_wire_cannot_feed_is_refused(tmp_path):
 
 
 def test_which_cars_have_traffic_drivers():
-    world = build_world(find("assetto"), WorldOptions(track="kartwerk", car="kart"), spec.ServeOptions(cars=3))
+    settled = settle_world(WorldOptions(track="kartwerk", car="kart"), "car")
+    world = build_world(find("assetto"), settled, spec.ServeOptions(cars=3))
     assert len(world.cars) == 3
 
     def choose(**options):

@@ -1,10 +1,9 @@
 """Options of served worlds and of the pad's check; the command line makes its flags of these."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from trailbrake.driving.spec import WORLD_DEFAULTS
-from trailbrake.simulator import Speed, WorldKind
+from trailbrake.simulator import Speed
 
 ViewKind = Literal["none", "page", "window"]
 
@@ -34,11 +33,6 @@ class WorldOptions:
     speed: Speed | None = None
     view: ViewKind = "none"
     world: tuple[str, ...] = ()
-
-    def with_defaults(self, world: WorldKind) -> "WorldOptions":
-        """Return the options with a track and a car: those of a world of this kind where none are named."""
-        track, car = WORLD_DEFAULTS[world]
-        return replace(self, track=self.track or track, car=self.car or car)
 
 
 @dataclass(frozen=True, kw_only=True)

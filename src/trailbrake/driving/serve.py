@@ -224,14 +224,14 @@ def serve_world(
         raise UsageError("no number of seconds", where="--seconds", expected="0 or more", got=f"{world.seconds:g}")
     if CACHE_IS_COLD:
         print("compiling kernels (once, a few seconds)", file=sys.stderr, flush=True)
-    plant = plant or build_world(simulator, world, options)
-    world, _ = settle_world(world, simulator.world)
+    settled = settle_world(world, simulator.world)
+    plant = plant or build_world(simulator, settled, options)
     host = build_host(simulator, plant, options, doors or _private_folder())
     period, cars = simulator.period(options), simulator.count_cars(options)
     real = (world.speed or simulator.choose_speed(options)) == "real"
     archive = LapArchive(plant, cars)
     loop = _ServeLoop(host, archive, period, real)
-    title = f"trailbrake {simulator.name}: {world.car} on {world.track}"
+    title = f"trailbrake {simulator.name}: {settled.car} on {settled.track}"
     with (
         handle_stop_signals(loop.request_stop),
         high_resolution_timers() if real else nullcontext(),
@@ -240,12 +240,12 @@ def serve_world(
     ):
         loop.views += [view] if view is not None else []
         if page is not None:
-            about = {"sim": simulator.name, "track": world.track, "car": world.car}
+            about = {"sim": simulator.name, "track": settled.track, "car": settled.car}
             loop.views.append(page.attach_world(about, plant, cars))
         host.open(steady_clock.now())
         try:
             host.tick(steady_clock.now())  # compiles or loads the kernels before a client waits for an answer
-            served = f"{simulator.name} track={world.track} car={world.car} cars={cars} rate_hz={1.0 / period:g}"
+            served = f"{simulator.name} track={settled.track} car={settled.car} cars={cars} rate_hz={1.0 / period:g}"
             print(f"ready {served}{_describe_host(host)}", file=sys.stderr, flush=True)
             began = steady_clock.now()
             loop.run(began, world.seconds)
@@ -254,8 +254,8 @@ def serve_world(
             host.close()
     return {
         "sim": simulator.name,
-        "track": world.track,
-        "car": world.car,
+        "track": settled.track,
+        "car": settled.car,
         "seed": world.seed,
         "seconds": steady_clock.now() - began,
         "loop": loop.summary(),

@@ -27,7 +27,7 @@ from trailbrake.driving.run import CarWatch, NamedDriver, assemble_car
 from trailbrake.driving.serve import build_host
 from trailbrake.driving.session.drive_setup import embedded_options, make_setup
 from trailbrake.driving.session.driver_needs import check_driver_needs
-from trailbrake.driving.session.embedded_worlds import build_world
+from trailbrake.driving.session.embedded_worlds import build_world, settle_world
 from trailbrake.driving.session.open_connection import open_connection
 from trailbrake.driving.spec import CarSpec, DriveSpec, EmbeddedSite
 from trailbrake.errors import TrailbrakeError, describe_value, raised_at
@@ -311,7 +311,7 @@ def _open_program_heat(job: HeatJob, simulator: AnySimulator) -> Iterator[tuple[
         f"{competitor_process.ADDRESS}:{port}",
         rules.wall,
     )
-    world = WorldOptions(track=heat.track, car=heat.car, seed=heat.seed)
+    world = settle_world(WorldOptions(track=heat.track, car=heat.car, seed=heat.seed), simulator.world)
     plant = build_world(simulator, world, options)
     host = build_host(simulator, plant, options, None)
     with competitor_process.run_program(entry, port, Path(job.folder), log, heat.limits) as process:

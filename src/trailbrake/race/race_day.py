@@ -16,7 +16,7 @@ from trailbrake.drivers.loading.driver_registry import builtin_driver_class, dri
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.drive_setup import embedded_options
 from trailbrake.driving.session.driver_needs import check_driver_needs
-from trailbrake.driving.session.embedded_worlds import build_world
+from trailbrake.driving.session.embedded_worlds import build_world, settle_world
 from trailbrake.errors import UsageError
 from trailbrake.planning.course import Course
 from trailbrake.race import competitor_process, heat_supervisor, standings
@@ -224,7 +224,7 @@ def check_plan(plan: RaceDayPlan, folder: Path, simulator: AnySimulator) -> Race
             whole = resolve_files(heat, folder)
             live = simulator.live_options()
             serve = embedded_options(simulator, heat.host, live, cars=len(heat.grid))
-            world = WorldOptions(track=whole.track, car=whole.car, seed=heat.seed)
+            world = settle_world(WorldOptions(track=whole.track, car=whole.car, seed=heat.seed), simulator.world)
             # Compiles too, before an entry's time counts.
             plant = build_world(simulator, world, serve)
             if isinstance(plant, RoadPlant) and any(is_foreign(entry) for entry in heat.grid):

@@ -17,7 +17,7 @@ class Stick:
 def test_track_and_car_are_those_of_the_embedded_world():
     setup = make_setup(find("udacity"), DriveFlags(sim="udacity", seed=4).make_spec())
     world = setup.world
-    assert (world.track, world.car, world.seed, world.speed) == ("lakeside", "hatchback", 4, "max")
+    assert (world.track, world.car, world.seed) == ("lakeside", "hatchback", 4)
     assert setup.live == find("udacity").live_options()
 
 

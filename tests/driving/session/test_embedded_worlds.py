@@ -20,8 +20,12 @@ from trailbrake.tracks.miniature.track import HalfColumn
 from trailbrake.world.miniature.world import MiniatureWorld
 
 
+def build(simulator, world, options):
+    return build_world(simulator, settle_world(world, simulator.world), options)
+
+
 def test_a_simulator_gets_the_kind_of_world_that_it_asks_for():
-    plant = build_world(find("trend"), WorldOptions(track="kite"), ServeOptions(look="A"))
+    plant = build(find("trend"), WorldOptions(track="kite"), ServeOptions(look="A"))
     assert isinstance(plant, MiniatureWorld)
     assert plant.track.name == "kite"
     assert plant.period == 0.02
@@ -32,7 +36,7 @@ def test_a_simulator_gets_the_kind_of_world_that_it_asks_for():
 @pytest.mark.parametrize(("sim", "shape"), [("udacity", (160, 320, 3)), ("donkeycar", (120, 160, 3))])
 def test_by_the_road_the_camera_is_the_simulator_s(sim, shape):
     simulator = find(sim)
-    plant = build_world(simulator, WorldOptions(), simulator.serve_options())
+    plant = build(simulator, WorldOptions(), simulator.serve_options())
     assert (plant.track.name, plant.cars[0].name) == ("lakeside", "hatchback")
     assert plant.car_state(0).image.pixels.shape == shape
 
@@ -42,14 +46,14 @@ def test_defaults_follow_the_kind_of_world():
     assert (spec.track, spec.car) == ("clover", "miniature")
     assert (
         DriveFlags().make_spec().with_site_defaults("car").track
-        == WorldOptions().with_defaults("car").track
+        == settle_world(WorldOptions(), "car").track
         == "hartmoor"
     )
 
 
 def test_the_seed_places_parked_cars():
     places = [
-        np.array([(car.x, car.y) for car in build_world(find("trend"), WorldOptions(seed=seed), options).parked])
+        np.array([(car.x, car.y) for car in build(find("trend"), WorldOptions(seed=seed), options).parked])
         for seed, options in (
             (1, ServeOptions(obstacles=2)),
             (1, ServeOptions(obstacles=2)),
@@ -73,14 +77,14 @@ def test_the_seed_places_parked_cars():
 )
 def test_what_is_not_there_is_one_line(world, options, words):
     with pytest.raises(UsageError, match=words) as error:
-        build_world(find("trend"), world, options)
+        build(find("trend"), world, options)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.slow
 def test_a_race_that_is_over_ends_the_serving(tmp_path, monkeypatch):
     # An agent that drives by the truth, round the shortest half, on the other end of the real wire.
-    plant = build_world(find("trend"), WorldOptions(track="oval"), ServeOptions())
+    plant = build(find("trend"), WorldOptions(track="oval"), ServeOptions())
     table = plant.track.halves[0]
     link = Link(EventLiveOptions(), doors=tmp_path)
     link.open(0.0)
@@ -135,14 +139,13 @@ def test_what_no_world_has_is_refused(pair):
 def test_the_world_has_its_own_car_and_track_and_the_driver_those_of_the_options():
     options = DriveFlags(track="hartmoor", car="gt3", world=("car=random:7:kart", "track=oval@wet=0.5"))
     setup = make_setup(find("assetto"), options.make_spec())
-    settled, _ = settle_world(setup.world, "car")
-    assert (settled.car, settled.track) == ("random:7:kart", "oval@wet=0.5")
+    assert (setup.world.car, setup.world.track) == ("random:7:kart", "oval@wet=0.5")
     assert (setup.spec.car, setup.spec.track) == ("gt3", "hartmoor")
 
 
 def test_a_world_needs_a_car_and_miniature_worlds_have_no_such_properties():
     with pytest.raises(UsageError, match="--world car="):
-        settle_world(WorldOptions(car="unknown"), "car")
+        build(find("assetto"), WorldOptions(car="unknown"), find("assetto").serve_options())
     with pytest.raises(UsageError, match="miniature"):
         settle_world(WorldOptions(world=("grip=0.9",)), "miniature")
 
@@ -153,6 +156,6 @@ def test_a_live_drive_has_no_properties_of_the_world():
 
 
 def test_a_built_world_drives_the_other_car():
-    plant = build_world(find("assetto"), WorldOptions(track="hartmoor", car="gt3", world=("car=random:7:hatchback",)),
+    plant = build(find("assetto"), WorldOptions(track="hartmoor", car="gt3", world=("car=random:7:hatchback",)),
                         find("assetto").serve_options())  # fmt: skip
     assert [car.name for car in plant.cars] == ["random:7:hatchback"]

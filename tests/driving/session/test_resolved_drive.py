@@ -60,6 +60,7 @@ def test_a_drive_finds_each_thing_that_it_names_once(tmp_path, monkeypatch, call
         ({"host": ("rat=3",)}, "--host rat=3"),
         ({"signals": ("nope",)}, "--signals"),
         ({"camera": "nope"}, "--camera"),
+        ({"world": ("grp=1",)}, "--world grp=1"),
         ({"sim": "forza", "speed": "real", "pace": "driver"}, "--pace driver"),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from trailbrake.drivers.loading.driver_registry import declared_needs
 from trailbrake.driving.options import WorldOptions
+from trailbrake.driving.session.embedded_worlds import EmbeddedWorld, settle_world
 from trailbrake.driving.session.option_pairs import change_options
 from trailbrake.driving.session.session_camera import choose_camera
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, LiveSite, write_spec
@@ -27,6 +28,7 @@ class DriveSetup:
         spec: the drive; embedded, track and car of the world are named.
         live: the simulator's live options, for the links.
         serve: the simulator's serve options, for the host of the embedded world; None in a live drive.
+        world: the embedded world; None in a live drive.
         signals: the selected signals, which the links fill in.
         camera: the camera that the wire does not have; None without one.
     """
@@ -35,6 +37,7 @@ class DriveSetup:
     spec: DriveSpec
     live: object
     serve: object = None
+    world: EmbeddedWorld | None = None
     signals: tuple[Signal, ...] = ()
     camera: CameraOption | None = None
 
@@ -43,12 +46,6 @@ class DriveSetup:
         """The embedded simulator; only where the drive is not live."""
         assert isinstance(self.spec.site, EmbeddedSite)
         return self.spec.site
-
-    @property
-    def world(self) -> WorldOptions:
-        """The embedded world of the drive."""
-        site = self.site
-        return WorldOptions(track=site.track, car=site.car, seed=site.seed, speed="max", world=site.conditions)
 
     @property
     def wire_delay(self) -> float:
@@ -123,7 +120,11 @@ def make_setup(
     camera = choose_camera(site.camera, simulator, is_real_time=spec.is_real_time)
     live = live or simulator.make_live_options(site.options)
     spec = spec.with_site_defaults(simulator.world)
-    setup = DriveSetup(simulator, spec, live, camera=camera)
+    world = None
+    if isinstance(site, EmbeddedSite):
+        named = WorldOptions(track=site.track, car=site.car, seed=site.seed, world=site.conditions)
+        world = settle_world(named, simulator.world)
+    setup = DriveSetup(simulator, spec, live, world=world, camera=camera)
     return setup.with_drivers(drivers)
 
 

@@ -5,8 +5,8 @@ The modules of worlds with a camera are imported when one is built: a start with
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.driving.options import WorldOptions
@@ -21,42 +21,53 @@ from trailbrake.world.conditions import WorldConditions
 from trailbrake.world.plant import World
 
 
-def build_world(simulator: AnySimulator, world: WorldOptions, options: object) -> Plant:
+class EmbeddedWorld(NamedTuple):
+    """A world to build.
+
+    Attributes:
+        track: a track's name or file.
+        car: of all its cars, a name or file.
+        seed: of the world.
+        conditions: what changes during the drive.
+    """
+
+    track: str
+    car: str
+    seed: int
+    conditions: WorldConditions
+
+
+def build_world(simulator: AnySimulator, world: EmbeddedWorld, options: object) -> Plant:
     """Return a new Plant for a host of `simulator` with the serve options `options`.
 
     Raises:
         UsageError: no such track, car or look; more cars than the world has, or more parked ones than fit.
         DataError: a file that is no track or no car.
     """
-    world, properties = settle_world(world, simulator.world)
+    if world.car == UNKNOWN_CAR:
+        raise UsageError("the world needs a car", where=f"--car {UNKNOWN_CAR}", hint="add --world car=CAR")
     cars = simulator.count_cars(options)
     if cars < 1:
         raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(cars))
-    return _WORLD_BUILDERS[simulator.world](simulator, world, options, properties)
+    return _WORLD_BUILDERS[simulator.world](simulator, world, options)
 
 
-def _build_car_world(
-    simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
-) -> Plant:
+def _build_car_world(simulator: AnySimulator, world: EmbeddedWorld, options: object) -> Plant:
     cars = [load_car(world.car)] * simulator.count_cars(options)
     period = simulator.period(options)
-    return World(load_track(world.track), cars, seed=world.seed, period=period, conditions=conditions)
+    return World(load_track(world.track), cars, seed=world.seed, period=period, conditions=world.conditions)
 
 
-def _build_road_world(
-    simulator: AnySimulator, world: WorldOptions, options: object, conditions: WorldConditions
-) -> Plant:
+def _build_road_world(simulator: AnySimulator, world: EmbeddedWorld, options: object) -> Plant:
     from trailbrake.world.plant import CameraWorld
 
     cars = [load_car(world.car)] * simulator.count_cars(options)
     camera = None if simulator.camera is None else dict(simulator.camera)
     period = simulator.period(options)
-    return CameraWorld(load_track(world.track), cars, world.seed, period, camera, conditions=conditions)
+    return CameraWorld(load_track(world.track), cars, world.seed, period, camera, conditions=world.conditions)
 
 
-def _build_miniature_world(
-    simulator: AnySimulator, world: WorldOptions, options: Any, conditions: WorldConditions
-) -> Plant:
+def _build_miniature_world(simulator: AnySimulator, world: EmbeddedWorld, options: Any) -> Plant:
     from trailbrake.tracks.miniature.parked_cars import place_parked_cars
     from trailbrake.tracks.miniature.track_library import load_miniature_track
     from trailbrake.world.miniature.world import MiniatureWorld
@@ -74,7 +85,7 @@ def _build_miniature_world(
     return plant
 
 
-_WORLD_BUILDERS: dict[WorldKind, Callable[[AnySimulator, WorldOptions, object, WorldConditions], Plant]] = {
+_WORLD_BUILDERS: dict[WorldKind, Callable[[AnySimulator, EmbeddedWorld, object], Plant]] = {
     "car": _build_car_world,
     "road": _build_road_world,
     "miniature": _build_miniature_world,
@@ -99,17 +110,15 @@ def parse_world(pairs: Sequence[str]) -> WorldProperties:
     return change_options(WorldProperties(), pairs, "--world", "the embedded world")
 
 
-def settle_world(options: WorldOptions, kind: WorldKind) -> tuple[WorldOptions, WorldProperties]:
-    """Return the options with the names of track and car that the world has, and its properties.
+def settle_world(options: WorldOptions, kind: WorldKind) -> EmbeddedWorld:
+    """Return the world of options, with the usual track and car of its kind where none are named.
 
     Raises:
-        UsageError: a property that this kind of world does not have, or a car that is not named.
+        UsageError: a property that this kind of world does not have.
     """
     properties = parse_world(options.world)
     if kind == "miniature" and options.world:
         raise UsageError("the miniature world has no such properties", where=f"--world {options.world[0]}")
-    options = options.with_defaults(kind)
-    options = replace(options, track=properties.track or options.track, car=properties.car or options.car)
-    if options.car == UNKNOWN_CAR:
-        raise UsageError("the world needs a car", where=f"--car {UNKNOWN_CAR}", hint="add --world car=CAR")
-    return options, properties
+    track, car = WORLD_DEFAULTS[kind]
+    return EmbeddedWorld(properties.track or options.track or track, properties.car or options.car or car, options.seed,
+                         properties)  # fmt: skip

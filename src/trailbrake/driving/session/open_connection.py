@@ -170,6 +170,7 @@ def _make_pace(setup: DriveSetup, link: Link) -> DriverPace | None:
 
 @contextmanager
 def _open_host(setup: DriveSetup, doors: str) -> Iterator[tuple[Host, Plant]]:
+    assert setup.world is not None
     plant = build_world(setup.simulator, setup.world, setup.serve)
     host = build_host(setup.simulator, plant, setup.serve, doors)
     host.open(0.0)
