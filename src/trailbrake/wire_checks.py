@@ -69,7 +69,7 @@ class DriveSamples:
     def column(self, name: str) -> Floats:
         """Return a field of the state, a signal, "clock" or "controls.NAME", (n,); of "wheels.NAME" (n, 4)."""
         owner, _, field = name.rpartition(".")
-        read: Callable[[Sample], Any] = lambda s: s.state.signals[name]  # noqa: E731
+        read: Callable[[Sample], Any] = lambda s: s.state.signals.get(name, math.nan)  # noqa: E731
         if owner == "wheels":
             read = lambda s: [getattr(wheel, field) for wheel in s.state.wheels]  # noqa: E731
         elif owner == "controls":
@@ -127,7 +127,10 @@ def size_of(name: str) -> Quantity:
 
 def rate_of(name: str, over: str = "time") -> Quantity:
     """Return the rate of change of a column."""
-    return Quantity(f"change of `{name}` over `{over}`", lambda samples: samples.rate(samples.column(name), over))
+    return Quantity(
+        f"rate of `{name}`" + (f" by the {over}" if over != "time" else ""),
+        lambda samples: samples.rate(samples.column(name), over),
+    )
 
 
 def right_less_left(name: str) -> Quantity:
@@ -248,7 +251,8 @@ class Slope:
             return Judgement("undecided", "nothing to measure")
         dx, dy = x - x.mean(), y - y.mean()
         slope = float(dx @ dy / (dx @ dx))
-        error = math.sqrt(float(((dy - slope * dx) ** 2).sum() / (dx @ dx)) / (len(x) - 2))
+        independent = max(len(x) / STARTS_PER_WINDOW - 2.0, 1.0)  # windows overlap
+        error = math.sqrt(float(((dy - slope * dx) ** 2).sum() / (dx @ dx)) / independent)
         least, most = slope - CLEAR * error, slope + CLEAR * error
         verdict: Verdict = "undecided"
         if self.lo <= least and most <= self.hi:

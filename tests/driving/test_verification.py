@@ -1,13 +1,20 @@
 """What `verify` finds in stand-ins: nothing where nothing differs, and each difference that a drive can show."""
 
+import contextlib
+import itertools
+import math
+
 import pytest
 from helpers.flipped_wires import FLIPS, Flip
 
+from trailbrake.driving import verification
 from trailbrake.driving.session.drive_setup import make_setup
 from trailbrake.driving.spec import DriveSpec, EmbeddedSite, KeepSpec
 from trailbrake.driving.verification import verify_wire
+from trailbrake.errors import SimulatorError
 from trailbrake.sims.registry import find
 from trailbrake.simulator import load_part
+from trailbrake.state import CarState, Phase
 
 SIMULATORS = sorted(FLIPS)
 SAME = Flip()
@@ -65,3 +72,61 @@ def test_a_difference_is_found(sim, id, monkeypatch):
 def test_every_assumption_with_a_check_is_flipped(sim):
     checked = [a.id for a in tool_of(sim).assumptions if not isinstance(a.check, str)]
     assert checked == list(FLIPS[sim])
+
+
+class Car:
+    """A car whose states are given; it notes what it gets."""
+
+    def __init__(self, states):
+        self.states, self.got, self.now = iter(states), [], 0.0
+
+    def wait_for_state(self):
+        self.now += 0.05
+        return next(self.states)
+
+    def write(self, controls):
+        self.got.append(controls)
+
+    def send_command(self, command):
+        raise AssertionError
+
+
+def drive(monkeypatch, states, tool="forza"):
+    """Return the result of a drive of a car with these states, and the car."""
+    car = Car(states)
+    monkeypatch.setattr(verification, "open_car", lambda setup: contextlib.nullcontext(car))
+    return verify_wire(tool_of(tool), None, lambda car: car.now, lambda text: None), car
+
+
+def moving(speed, by_place=0.0):
+    for count in itertools.count():
+        yield CarState(phase=Phase.DRIVING, time=0.05 * count, x=by_place * 0.05 * count, y=0.0, yaw=0.0, speed=speed)
+
+
+def test_a_car_that_shows_no_speed_gets_no_more_throttle(monkeypatch):
+    result, car = drive(monkeypatch, moving(0.0))
+    assert "does not move" in result.end_reason
+    assert sum(c.throttle > 0.0 for c in car.got) * 0.05 <= verification.PUSH_S + 0.2
+
+
+@pytest.mark.parametrize(("speed", "by_place"), [(20.0, 20.0), (1.0, 20.0), (math.nan, 0.0)])
+def test_a_car_that_is_too_fast_is_given_up(monkeypatch, speed, by_place):
+    states = itertools.chain(itertools.islice(moving(0.0), 45), moving(speed, by_place))
+    result, _ = drive(monkeypatch, states)
+    assert "too fast" in result.end_reason
+    assert verdicts(result)["forza-yaw-zero"] != "holds"
+
+
+def test_a_menu_gets_the_brake_and_ends_the_drive(monkeypatch):
+    result, car = drive(monkeypatch, itertools.repeat(CarState(phase=Phase.PAUSED, speed=0.0)))
+    assert "no car is driven" in result.end_reason
+    assert {(c.throttle, c.brake) for c in car.got} == {(0.0, 1.0)}
+
+
+def test_a_silent_simulator_ends_the_drive_with_what_there_is(monkeypatch):
+    def states():
+        yield from itertools.islice(moving(0.0), 20)
+        raise SimulatorError("the simulator went silent", where="/home/someone/wire")
+
+    result, _ = drive(monkeypatch, states())
+    assert result.end_reason == "the simulator went silent"  # without the place

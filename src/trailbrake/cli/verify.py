@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trailbrake.cli.output import print_json, print_notice
+from trailbrake.errors import UsageError
 from trailbrake.simulator import AnySimulator
 from trailbrake.user_files import write_whole
 from trailbrake.version import __version__
@@ -28,6 +29,8 @@ def print_verification(simulator: AnySimulator, tool: "VerifyTool", live: object
     from trailbrake.driving.verification import list_steps, verify_wire
     from trailbrake.system import steady_clock
 
+    if not out.absolute().parent.is_dir():
+        raise UsageError("the folder does not exist", where=f"--out {out}")
     seconds = sum(step.seconds for step in list_steps(tool))
     print_notice(
         f"The car will drive by itself for {seconds:.0f} s, at about {tool.pace:g} m/s.\n"
@@ -58,7 +61,8 @@ def describe_verification(sim: str, result: "Verification") -> dict[str, Any]:
         "sim": sim,
         "system": platform.system(),
         "date": datetime.now(UTC).date().isoformat(),
-        "summary": ", ".join(f"{result.count(verdict)} {verdict}" for verdict in ("holds", *_ORDER[::2])),
+        "summary": f"{result.count('holds')} hold, {result.count('does not hold')} do not hold, "
+        f"{result.count('undecided')} are undecided",
         "end": result.end_reason,
         "assumptions": [
             {"id": assumption.id, "verdict": judgement.verdict, "found": judgement.found}

@@ -28,7 +28,9 @@ from trailbrake.wire_checks import (
 
 SAMPLE_INTERVAL_S = 0.01  # s between kept samples
 TOO_FAST = 3.0  # times the pace: the car is stopped
-STANDS = 0.5  # m/s below which a step at rest may begin
+STANDS = 0.3  # m/s below which a car counts as standing
+PUSH_S = 3.0  # s of throttle after which a car must move
+PLACE_INTERVAL_S = 0.5  # s between looks at its place
 WAIT_S = 30.0  # s for a car that is not driven, in a menu or a pause, or that does not come to rest
 STOP_CONTROLS = Controls(brake=1.0)
 Clock = Callable[[SupervisedCar], float]
@@ -71,8 +73,8 @@ def verify_wire(tool: VerifyTool, setup: DriveSetup, clock: Clock, say: Say) -> 
                 if not samples or sample.clock - samples[-1].clock >= SAMPLE_INTERVAL_S * 0.9:
                     samples.append(sample)
         except SimulatorError as error:
-            end_reason = str(error)
-            say(f"the drive ends here: {end_reason}")
+            end_reason = error.what
+            say(f"the drive ends here: {error}")
     return Verification(judge_samples(tool.assumptions, samples), end_reason)
 
 
@@ -105,7 +107,7 @@ def list_steps(tool: VerifyTool) -> tuple[VerifyStep, ...]:
         VerifyStep(BRAKE, "brake to rest", 3.0, lambda state: Controls(brake=0.3)),
         rest,
         *tool.steps,
-        rest,
+        *((rest,) if tool.steps else ()),
     )
 
 
@@ -114,10 +116,43 @@ def _hold_pace(tool: VerifyTool, state: CarState, steer: float) -> Controls:
     return Controls(steer=steer, throttle=tool.throttle * min(4.0 * lack, 1.0) if lack > 0.0 else 0.0)
 
 
+class _SpeedGuard:
+    """Ends a drive whose car is too fast, by the wire's speed or by its places, or shows no speed under throttle.
+
+    Args:
+        limit: m/s.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit, self._pushed_s = limit, 0.0
+        self._seen = (math.nan, math.nan, math.nan)  # x, y (m) and s of the clock
+
+    def check(self, state: CarState, now: float) -> None:
+        """Look at a sample; SimulatorError where the car must be stopped."""
+        x, y, since = self._seen
+        by_place = 0.0
+        if not now - since < PLACE_INTERVAL_S:
+            by_place = math.hypot(state.x - x, state.y - y) / (now - since)  # NaN without places
+            self._seen = state.x, state.y, now
+        if not abs(state.speed) <= self._limit or by_place > self._limit:
+            raise SimulatorError("the car is too fast, or its speed is no number", where="verify",
+                                 expected=f"up to {self._limit:g} m/s",
+                                 got=f"{state.speed:.3g}, by places {by_place:.3g}")  # fmt: skip
+        if self._pushed_s > PUSH_S:
+            raise SimulatorError("the car does not move, or its speed does not show it", where="verify",
+                                 expected=f"{STANDS:g} m/s within {PUSH_S:g} s of throttle",
+                                 hint="put it on a free, flat road, in a car that drives off by itself")  # fmt: skip
+
+    def count_push(self, controls: Controls, state: CarState, passed: float) -> None:
+        """Count the s for which a car that stands gets throttle."""
+        self._pushed_s = self._pushed_s + passed if controls.throttle > 0.0 and abs(state.speed) < STANDS else 0.0
+
+
 def _drive_steps(
     car: SupervisedCar, steps: tuple[VerifyStep, ...], limit: float, clock: Clock, say: Say
 ) -> Iterator[Sample]:
     """Drive step after step; yield each sample. SimulatorError where the drive must end."""
+    guard = _SpeedGuard(limit)
     for number, step in enumerate(steps, 1):
         say(f"{number:>2} of {len(steps)}: {step.text}")
         driven_s = waited_s = 0.0
@@ -134,13 +169,12 @@ def _drive_steps(
                 car.write(STOP_CONTROLS)
                 yield Sample("", now, state, STOP_CONTROLS)
                 continue
-            if not abs(state.speed) <= limit:
-                raise SimulatorError("the car is too fast, or its speed is no number", where="verify",
-                                     expected=f"up to {limit:g} m/s", got=f"{state.speed:.3g}")  # fmt: skip
+            guard.check(state, now)
             if step.command is not None and command is None:
                 command = step.command(state)
                 car.send_command(command)
             driven_s += passed
             controls = step.answer(state)
+            guard.count_push(controls, state, passed)
             car.write(controls)
             yield Sample(step.name, now, state, replace(controls, command=command) if command else controls)

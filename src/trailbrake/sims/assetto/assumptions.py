@@ -80,7 +80,7 @@ ASSUMPTIONS = (
     Assumption(
         "assetto-world-left", "facing world +Z, the left of a car is +X",
         "sources disagree: one calls the world left-handed, and turns it as a right-handed one",
-        "maps are mirrored, and the car steers away from its line", Slope(COURSE_TURN, YAW_TURN, 0.5, 1.5),
+        "maps are mirrored, and the car steers away from its line", Slope(COURSE_TURN, YAW_TURN, 0.3, 2.0),
     ),
     Assumption(
         "assetto-yaw-rate-left", "y of local_angular_velocity is positive in a left turn, in rad/s",
@@ -100,7 +100,7 @@ ASSUMPTIONS = (
     Assumption(
         "assetto-acceleration-left", "x of acc_g is positive in a left turn",
         "no source says it", "the estimate of grip is wrong; lateral g is mirrored in reports",
-        Slope(mean_of("acceleration_y"), CENTRIPETAL, 0.5, 1.5),
+        Slope(mean_of("acceleration_y"), CENTRIPETAL, 0.3, 2.0),
     ),
     Assumption(
         "assetto-acceleration-forward", "z of acc_g is positive when the car gets faster",

@@ -68,7 +68,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "beamng-yaw-left", "yaw grows in a left turn", "inferred from published examples",
-        "maps are mirrored; the car leaves its line", Slope(COURSE_TURN, YAW_TURN, 0.5, 1.5),
+        "maps are mirrored; the car leaves its line", Slope(COURSE_TURN, YAW_TURN, 0.3, 2.0),
     ),
     Assumption(
         "beamng-yaw-zero", "yaw is 0 where the car faces world -Y", "inferred from published examples",
@@ -81,7 +81,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "beamng-acceleration-left", "accX is positive in a left turn", "inferred", "the estimate of grip is wrong",
-        Slope(mean_of("acceleration_y"), CENTRIPETAL, 0.5, 1.5),
+        Slope(mean_of("acceleration_y"), CENTRIPETAL, 0.3, 2.0),
     ),
     Assumption(
         "beamng-acceleration-gravity", "accZ is -9.81 at rest: gravity is counted as an acceleration",

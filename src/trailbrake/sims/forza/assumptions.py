@@ -71,7 +71,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "forza-yaw-clockwise", "Yaw grows in a right turn", RECORDED, "maps are mirrored; the car leaves its line",
-        Slope(COURSE_TURN, YAW_TURN, 0.5, 1.5),
+        Slope(COURSE_TURN, YAW_TURN, 0.3, 2.0),
     ),
     Assumption(
         "forza-yaw-zero", "Yaw is 0 where the car faces world +Z", RECORDED, "the car drives across its road at once",
@@ -87,7 +87,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "forza-acceleration-right", "AccelerationX is the whole acceleration to the right, turning included", RECORDED,
-        "the estimate of grip is wrong", Slope(mean_of("acceleration_y"), CENTRIPETAL, 0.5, 1.5),
+        "the estimate of grip is wrong", Slope(mean_of("acceleration_y"), CENTRIPETAL, 0.3, 2.0),
     ),
     Assumption(
         "forza-acceleration-gravity", "AccelerationY is without gravity", RECORDED, "a car at rest shows 1 g upwards",
