@@ -28,6 +28,7 @@ TESTED_ELSEWHERE = {
     "cli/line.py": "optimal/test_line_session.py",
     "cli/reference.py": "reference/test_reference_session.py",
     "cli/listings.py": "cli/test_main.py",
+    **{f"sims/{sim}/assumptions.py": "driving/test_verification.py" for sim in ("assetto", "beamng", "forza", "trend")},
     "tasks/task_worker.py": "tasks/test_worker_process.py",
     "tasks/source_digest.py": "campaign/test_case_store.py",
     "optimal/mesh.py": "optimal/test_transcription.py",

@@ -15,9 +15,9 @@ from trailbrake.wire_checks import (
     LEFT_OF_START,
     YAW_TURN,
     DriveSamples,
-    Level,
+    LevelCheck,
     Sample,
-    Slope,
+    SlopeCheck,
     mean_of,
     rate_of,
     right_less_left,
@@ -59,7 +59,7 @@ def test_a_yaw_of_the_wrong_sense_or_zero_is_seen():
     mirrored = DriveSamples(circle(yaw=lambda t: -3.0 - YAW_RATE * t))
     turned = DriveSamples(circle(yaw=lambda t: 3.0 + YAW_RATE * t + 0.5 * math.pi))
     np.testing.assert_allclose(COURSE_TURN.compute(mirrored), -YAW_TURN.compute(mirrored), atol=1e-9)
-    assert Level(DRIFT, 0.0, 0.35).judge(turned).verdict == "does not hold"
+    assert LevelCheck(DRIFT, 0.0, 0.35).judge(turned).verdict == "does not hold"
 
 
 def test_windows_do_not_reach_over_steps_that_do_not_count():
@@ -79,7 +79,7 @@ def test_a_slope_is_decided_only_beyond_its_error():
         drive = DriveSamples(circle(
             speed=lambda t: math.sin(3.0 * t), velocity_x=lambda t: gain * math.sin(3.0 * t) + scatter * next(noise)
         ))  # fmt: skip
-        return Slope(mean_of("velocity_x"), mean_of("speed"), lo, hi, ()).judge(drive).verdict
+        return SlopeCheck(mean_of("velocity_x"), mean_of("speed"), lo, hi, ()).judge(drive).verdict
 
     assert judge(1.0, 0.1) == "holds"
     assert judge(-1.0, 0.1) == "does not hold"
@@ -91,10 +91,10 @@ def test_nothing_is_decided_by_nothing():
     empty = DriveSamples([])
     still = DriveSamples(circle(speed=lambda t: 1.0))
     unknown = DriveSamples(circle(acceleration_z=lambda t: math.nan))
-    assert Level(mean_of("speed"), 0.0, 1.0).judge(empty).verdict == "undecided"
-    assert Slope(rate_of("yaw"), mean_of("controls.steer"), 0.0, steps=()).judge(empty).verdict == "undecided"
-    assert Slope(mean_of("yaw_rate"), mean_of("speed"), 0.5, steps=()).judge(still).verdict == "undecided"
-    assert Level(mean_of("acceleration_z"), -3.0, 3.0).judge(unknown).verdict == "undecided"
+    assert LevelCheck(mean_of("speed"), 0.0, 1.0).judge(empty).verdict == "undecided"
+    assert SlopeCheck(rate_of("yaw"), mean_of("controls.steer"), 0.0, steps=()).judge(empty).verdict == "undecided"
+    assert SlopeCheck(mean_of("yaw_rate"), mean_of("speed"), 0.5, steps=()).judge(still).verdict == "undecided"
+    assert LevelCheck(mean_of("acceleration_z"), -3.0, 3.0).judge(unknown).verdict == "undecided"
 
 
 def test_right_less_left():
@@ -106,8 +106,9 @@ def test_right_less_left():
 
 
 def test_a_check_says_how_it_decides():
-    assert Level(mean_of("speed"), 0.5, 1.5, ("rest",)).text == "`speed`: 0.5 to 1.5 (rest)"
+    assert LevelCheck(mean_of("speed"), 0.5, 1.5, ("rest",)).text == "`speed`: 0.5 to 1.5 (rest)"
     assert (
-        Slope(mean_of("speed"), mean_of("roll"), lo=0.1).text == "slope of `speed` over `roll`: above 0.1 (left, right)"
+        SlopeCheck(mean_of("speed"), mean_of("roll"), lo=0.1).text
+        == "slope of `speed` over `roll`: above 0.1 (left, right)"
     )
-    assert "below -1" in Slope(mean_of("speed"), mean_of("roll"), hi=-1.0, steps=()).text
+    assert "below -1" in SlopeCheck(mean_of("speed"), mean_of("roll"), hi=-1.0, steps=()).text

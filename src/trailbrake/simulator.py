@@ -115,7 +115,6 @@ class Tools(TypedDict, total=False):
     """
 
     doctor: "kinds.DoctorTool[Any] | Deferred[kinds.DoctorTool[Any]]"
-    verify: "kinds.VerifyTool | Deferred[kinds.VerifyTool]"
     setup: "kinds.SetupTool[Any] | Deferred[kinds.SetupTool[Any]]"
     sniff: "kinds.SniffTool[Any] | Deferred[kinds.SniffTool[Any]]"
     probe: "kinds.ProbeTool[Any] | Deferred[kinds.ProbeTool[Any]]"
@@ -123,6 +122,7 @@ class Tools(TypedDict, total=False):
     recorder: "kinds.AnyRecorder | Deferred[kinds.AnyRecorder]"
     replay: "kinds.ReplayTool | Deferred[kinds.ReplayTool]"
     session: "kinds.SessionTool[Any] | Deferred[kinds.SessionTool[Any]]"
+    verify: "kinds.VerifyTool | Deferred[kinds.VerifyTool]"
 
 
 _PLACES = {  # of what were members before 0.3.0

@@ -103,37 +103,37 @@ class DriveSamples:
         return length, starts[self._index[starts + length] - self._index[starts] == length]
 
 
-class Quantity(NamedTuple):
+class WireQuantity(NamedTuple):
     """What a check looks at: its name for people, and its values over the windows of samples, (w,)."""
 
     text: str
     compute: Callable[[DriveSamples], Floats]
 
 
-def mean_of(name: str) -> Quantity:
+def mean_of(name: str) -> WireQuantity:
     """Return the mean of a column; of four wheels, the mean of all."""
 
     def compute(samples: DriveSamples) -> Floats:
         means = samples.mean(samples.column(name))
         return means.mean(axis=1) if means.ndim == 2 else means
 
-    return Quantity(f"`{name}`", compute)
+    return WireQuantity(f"`{name}`", compute)
 
 
-def size_of(name: str) -> Quantity:
+def size_of(name: str) -> WireQuantity:
     """Return the mean of a column without its sign."""
-    return Quantity(f"size of `{name}`", lambda samples: np.abs(mean_of(name).compute(samples)))
+    return WireQuantity(f"size of `{name}`", lambda samples: np.abs(mean_of(name).compute(samples)))
 
 
-def rate_of(name: str, over: str = "time") -> Quantity:
+def rate_of(name: str, over: str = "time") -> WireQuantity:
     """Return the rate of change of a column."""
-    return Quantity(
+    return WireQuantity(
         f"rate of `{name}`" + (f" by the {over}" if over != "time" else ""),
         lambda samples: samples.rate(samples.column(name), over),
     )
 
 
-def right_less_left(name: str) -> Quantity:
+def right_less_left(name: str) -> WireQuantity:
     """Return the mean of the right wheels less that of the left ones, of "wheels.NAME" or of four signals with a *."""
 
     def compute(samples: DriveSamples) -> Floats:
@@ -143,7 +143,7 @@ def right_less_left(name: str) -> Quantity:
             fl, fr, rl, rr = samples.column(name).reshape(-1, 4).T
         return samples.mean((fr + rr - fl - rl) / 2.0)
 
-    return Quantity(f"`{name}`, right less left", compute)
+    return WireQuantity(f"`{name}`, right less left", compute)
 
 
 def _velocity_by_place(samples: DriveSamples) -> tuple[Floats, Floats]:
@@ -178,16 +178,16 @@ def _turn(values: Floats) -> Floats:
     return np.asarray(np.remainder(change + math.pi, 2.0 * math.pi) - math.pi, dtype=np.float64)
 
 
-FORWARD_BY_PLACE = Quantity("speed along `yaw` by places", _forward_by_place)
-LEFT_BY_PLACE = Quantity("speed to the left of `yaw` by places", _left_by_place)
-DRIFT = Quantity("angle (rad) between `yaw` and the way by places", lambda samples: np.abs(_drift(samples)))
-LEFT_OF_START = Quantity("way to the left by places", _left_of_first_heading)
-CENTRIPETAL = Quantity(
+FORWARD_BY_PLACE = WireQuantity("speed along `yaw` by places", _forward_by_place)
+LEFT_BY_PLACE = WireQuantity("speed to the left of `yaw` by places", _left_by_place)
+DRIFT = WireQuantity("angle (rad) between `yaw` and the way by places", lambda samples: np.abs(_drift(samples)))
+LEFT_OF_START = WireQuantity("way to the left by places", _left_of_first_heading)
+CENTRIPETAL = WireQuantity(
     "turning by `yaw` times `speed`",
     lambda samples: np.asarray(rate_of("yaw").compute(samples) * mean_of("speed").compute(samples), dtype=np.float64),
 )
-YAW_TURN = Quantity("turning by `yaw`", lambda samples: _turn(mean_of("yaw").compute(samples)))
-COURSE_TURN = Quantity(
+YAW_TURN = WireQuantity("turning by `yaw`", lambda samples: _turn(mean_of("yaw").compute(samples)))
+COURSE_TURN = WireQuantity(
     "turning by places", lambda samples: _turn(_drift(samples) + mean_of("yaw").compute(samples))
 )  # fmt: skip
 
@@ -202,10 +202,10 @@ class Check(Protocol):
 
 
 @dataclass(frozen=True)
-class Level:
+class LevelCheck:
     """The median of a quantity lies from `lo` to `hi`, in the steps named; () = in all."""
 
-    quantity: Quantity
+    quantity: WireQuantity
     lo: float
     hi: float
     steps: tuple[str, ...] = ()
@@ -226,11 +226,11 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Slope:
+class SlopeCheck:
     """The slope of a quantity over another lies from `lo` to `hi`, in the steps named; () = in all."""
 
-    quantity: Quantity
-    reference: Quantity
+    quantity: WireQuantity
+    reference: WireQuantity
     lo: float = -math.inf
     hi: float = math.inf
     steps: tuple[str, ...] = BENDS

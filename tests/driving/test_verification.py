@@ -126,7 +126,7 @@ def test_a_menu_gets_the_brake_and_ends_the_drive(monkeypatch):
 def test_a_silent_simulator_ends_the_drive_with_what_there_is(monkeypatch):
     def states():
         yield from itertools.islice(moving(0.0), 20)
-        raise SimulatorError("the simulator went silent", where="/home/someone/wire")
+        raise SimulatorError("the simulator went silent", where="a place")
 
     result, _ = drive(monkeypatch, states())
     assert result.end_reason == "the simulator went silent"  # without the place
