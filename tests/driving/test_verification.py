@@ -15,6 +15,7 @@ from trailbrake.errors import SimulatorError
 from trailbrake.sims.registry import find
 from trailbrake.simulator import load_part
 from trailbrake.state import CarState, Phase
+from trailbrake.system import steady_clock
 
 SIMULATORS = sorted(FLIPS)
 SAME = Flip()
@@ -130,3 +131,16 @@ def test_a_silent_simulator_ends_the_drive_with_what_there_is(monkeypatch):
 
     result, _ = drive(monkeypatch, states())
     assert result.end_reason == "the simulator went silent"  # without the place
+
+
+@pytest.mark.slow
+def test_a_car_in_real_time_is_judged_by_another_process_s_samples():
+    tool = tool_of("forza")
+    spec = DriveSpec(site=EmbeddedSite(sim="forza", speed="real"), keep=KeepSpec(signals=tool.signals))
+    result = verify_wire(tool, make_setup(find("forza"), spec), lambda car: steady_clock.now(), lambda text: None)
+    found = verdicts(result)
+    for name in ("forza-race-clock", "forza-timestamp-ms"):  # on a busy machine the world's time falls behind
+        found.pop(name)
+    assert result.end_reason == ""
+    assert "does not hold" not in found.values()
+    assert list(found.values()).count("holds") >= 15

@@ -94,7 +94,6 @@ ASSETTO = {
     "assetto-pressure-psi": _wheels(lambda i, w: {"pressure": w["pressure"] / 14.5}),
     "assetto-camber-outward": _wheels(lambda i, w: {"camber_rad": w["camber_rad"] * (-1.0 if i % 2 == 0 else 1.0)}),
     "assetto-slip-angle-left": _wheels(lambda i, w: {"slip_angle_deg": -w["slip_angle_deg"]}),
-    "assetto-side-left": _wheels(lambda i, w: {"side": tuple(-v for v in w["side"])}),
     "assetto-handbrake-share": _taken_controls(lambda m: {"handbrake": float(m["handbrake"] > 0.0)}),
     "assetto-teleport-heading": _taken_controls(lambda m: {"teleport_dir": tuple(-v for v in m["teleport_dir"])}),
     "assetto-lap-progress": _car(lambda m: {"spline_position": 1.0 - m["spline_position"]}),
@@ -188,7 +187,6 @@ BEAMNG = {
     "beamng-pitch-sign": _state(lambda m: {"pitch": -m["pitch"]}),
     "beamng-message-period": Flip(host=("simulink_time=0.01",)),
     "beamng-gear-index": _state(lambda m: {"gear": m["gear"] + 1.0}),
-    "beamng-fuel-share": _state(lambda m: {"fuel": 60.0 * m["fuel"]}),
     "beamng-load-newton": _state(_of_rotators("downForce", lambda m, w: 0.3 * m[f"wheel{w}_downForce"])),
     "beamng-wheel-order": _state(
         _of_rotators("angularVelocity", lambda m, w: m[f"wheel{WHEELS[MIRRORED[WHEELS.index(w)]]}_angularVelocity"])
@@ -196,8 +194,8 @@ BEAMNG = {
     "beamng-brake-torque-command": _command(_of_rotators("brakingTorque", lambda m, w: -m[f"wheel{w}_brakingTorque"])),
     "beamng-brake-torque-state": _state(_of_rotators("brakingTorque", lambda m, w: -m[f"wheel{w}_brakingTorque"])),
     "beamng-nan-unchanged": _command(lambda m: {"brake": 0.0 if math.isnan(m["brake"]) else m["brake"]}),
+    "beamng-brake-at-rest": _state(lambda m: {"groundspeed": m["groundspeed"] + 0.25 * (m["brake"] > 0.9)}),
     "beamng-altitude-z": _state(lambda m: {"altitude": m["posZ"] + 100.0}),
-    "beamng-wheel-speed": _state(lambda m: {"wheelspeed": 3.6 * m["wheelspeed"]}),
 }
 
 # ---- Formula Trend -----------------------------------------------------------------------------------------
@@ -227,7 +225,6 @@ TREND = {
         lambda m: {"throttle": 0.05 * m["throttle"] if 0.0 < m["throttle"] < 0.2 else m["throttle"]}
     ),
     "trend-pedal-brakes": _taken_steer(lambda m: {"throttle": max(m["throttle"], 0.0)}),
-    "trend-throttle-echo": _telemetry(lambda m: {"throttle": 100.0 * m["throttle"]}),
     "trend-brakes-echo": _telemetry(lambda m: {"brakes": 1.0 - m["brakes"]}),
     "trend-clock-seconds": _telemetry(lambda m: {"time": 1000.0 * m["time"]}),
     "trend-status-running": _telemetry(lambda m: {"status": 1}),
