@@ -74,6 +74,7 @@ LINES = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(LINES, st.sampled_from([b"\n", b"\r\n", b"\r"]), st.booleans(), st.booleans())
 def test_any_file_can_be_edited_and_keeps_its_other_lines(lines, newline, end, bom):
     data = (ini.BOM if bom else b"") + newline.join(lines) + (newline if end else b"")

@@ -245,27 +245,3 @@ def test_to_the_pits(session):
     link.send_command(SimCommand(to_pits=True))
     assert session.drive(link, Controls(), 10).x == 0.0
     assert {c.to_pits for _, c in session.plant.heard} == {True}
-
-
-def test_a_teleport_that_did_not_come_about_is_asked_for_again(session):
-    link = session.connect()
-    session.drive(link, Controls(), 20)
-    deaf = session.plant.execute_command
-    asked = []
-
-    def refuse(car, command):
-        asked.append(session.plant.steps)
-        if len(asked) > 10:  # the third time it works
-            deaf(car, command)
-
-    session.plant.execute_command = refuse
-    link.send_command(SimCommand(teleport=Pose(100.0, 50.0, 0.0, 1.5)))
-    state = session.drive(link, Controls(), 250)
-    assert (state.x, state.y) == pytest.approx((100.0, 50.0), abs=1e-3)
-    starts = [b for a, b in itertools.pairwise([-99, *asked]) if b - a > 5]
-    assert len(starts) == 3
-    session.plant.execute_command = lambda car, command: asked.append(session.plant.steps)
-    asked.clear()
-    link.send_command(SimCommand(teleport=Pose(-100.0, 0.0, 0.0, 0.0)))
-    session.drive(link, Controls(), 500)
-    assert len([b for a, b in itertools.pairwise([-99, *asked]) if b - a > 5]) == 5  # and then it is given up
