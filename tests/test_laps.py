@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trailbrake.laps import LapTimer
+from trailbrake.laps import LapClock, LapTimer, Rewind
+from trailbrake.state import CarState
 
 LENGTH = 1000.0
 
@@ -347,3 +348,45 @@ def test_two_samples_of_one_moment_on_the_line_end_the_lap_once():
     assert lap.time_s == 20.0
     assert timer.update(20.0, 0.0) is None
     assert (timer.number, timer.lap_time, timer.valid) == (2, 0.0, True)
+
+
+def test_a_lap_that_the_simulator_has_begun_before_has_its_time():
+    """The host and a client that joins while the car stands at the line agree."""
+    timer = LapTimer(LENGTH, True)
+    (lap,) = drive(timer, steady(50.0, 25.0), lap_time=2.57)
+    assert lap.time_s == pytest.approx(LENGTH / 50.0 + 2.57, abs=1e-6)
+
+
+def follow_clock(*samples):
+    """Return what a LapClock finds in samples of (time, lap, lap time, x, shown time of the last lap)."""
+    clock = LapClock()
+    states = [CarState(time=t, lap=n, lap_time=c, x=x, y=0.0, speed=30.0) for t, n, c, x, _ in samples]
+    return clock, [clock.update(state, sample[-1]) for state, sample in zip(states, samples, strict=True)]
+
+
+def test_a_car_that_backs_over_the_line_undoes_nothing():
+    """The game's clock runs on, and so does its lap: only the car goes back."""
+    back_and_on = [(k * 0.1, 2.0, 5.0 + k * 0.1, 10.0 - abs(k - 20), math.nan) for k in range(60)]
+    _, found = follow_clock((0.0 - 0.1, 2.0, 4.9, 10.0, math.nan), *back_and_on)
+    assert found == [None] * 61
+
+
+@pytest.mark.parametrize(("shown", "expected"), [(41.25, 41.25), (3.0, 41.2), (-11.02, 41.2), (math.nan, 41.2)])
+def test_a_shown_lap_time_that_disagrees_with_the_clocks_is_not_taken(shown, expected):
+    _, found = follow_clock((0.0, 1.0, 0.0, 0.0, 0.0), (41.0, 1.0, 41.0, 0.0, 0.0), (41.5, 2.0, 0.3, 10.0, shown))
+    assert found[2].time_s == pytest.approx(expected)
+    assert found[2].end == pytest.approx(41.2)
+
+
+def test_a_lap_that_is_twice_as_long_as_another_is_a_lap():
+    _, found = follow_clock((0.0, 1.0, 0.0, 0.0, 0.0), (40.0, 2.0, 0.0, 0.0, 40.0), (120.0, 3.0, 0.0, 0.0, 80.0))
+    assert [(lap.number, lap.time_s, lap.valid) for lap in found[1:]] == [(1, 40.0, True), (2, 80.0, True)]
+
+
+def test_a_clock_that_goes_back_elsewhere_restarts_and_undoes_nothing():
+    driven = [(k * 0.1, 1.0, k * 0.1, 3.0 * k, math.nan) for k in range(100)]
+    clock, found = follow_clock(*driven, (10.0, 1.0, 5.0, 9000.0, math.nan))
+    assert found[-1] == Rewind(0, 0.0)
+    clock, found = follow_clock(*driven, (10.0, 1.0, 5.0, 150.0, math.nan))
+    assert found[-1] == Rewind(49, pytest.approx(5.0))
+    assert clock.laps == []

@@ -1,16 +1,26 @@
-"""Laps: one rule for hosts, taps and reports, with simulator time and road s of every tick.
+"""Laps: one rule for hosts, taps, recordings and reports.
 
-The rule. Lap 1 begins at the first sample, where the car stands at the line (up to `START_WINDOW` off it); each later
-lap begins where the one before ended, interpolated between ticks. A lap does not count from the moment when more than
-two wheels are off the road (Assetto Corsa's rule), on a contact, when the car jumps along the road, or when it goes
-back over the line. On an open road one drive from start to end is a lap, and the timer has finished.
+By position (`LapTimer`): with simulator time and road s of every tick. Lap 1 begins at the first sample, where the car
+stands at the line (up to `START_WINDOW` off it); each later lap begins where the one before ended, interpolated between
+ticks. A lap does not count from the moment when more than two wheels are off the road (Assetto Corsa's rule), on a
+contact, when the car jumps along the road, or when it goes back over the line. On an open road one drive from start to
+end is a lap, and the timer has finished.
+
+By the lap clock of a wire (`LapClock`): number of the lap under way and time in it. A clock that goes back to where the
+car has been is a rewind: what was driven since is undone, laps included. One that goes back otherwise is a restart.
 """
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from trailbrake.json_types import JsonObject
+
+if TYPE_CHECKING:  # help imports the limits of laps: they must stay cheap
+    from trailbrake.state import CarState
 
 START_WINDOW = 60.0  # m off the line within which a first lap is a whole one
 MAX_WHEELS_OFF = 2  # wheels that may leave the road at once
@@ -19,6 +29,15 @@ MOVING_SPEED = 0.5  # m/s above which a car has begun to drive
 _MAX_SPEED = 150.0  # m/s along the road; more is a jump
 _MIN_JUMP = 5.0  # m that a jump is at least
 _ROLL_BACK = 1.0  # m behind the line (or the place of the start) that a car at rest may roll
+JUMP = "jump along the road"  # why a lap does not count
+BEGUN_BEFORE = "begun before it was recorded"
+_LONG_STEP = 0.06  # s between samples above which the simulator's lap clock tells better when the line was crossed
+_FIRST_SECOND = 1.0  # s of a lap clock within which a lap is whole, and of a session within which it can restart
+_CLOCK_NOISE = 0.01  # s that a lap clock may go back by rounding
+_LAP_TIME_NOISE = 0.1  # s between the lap time that a wire shows and that of its clocks, which come at other moments
+_SAME_LAP_TIME = 0.002  # s: a shown lap time that has not changed is that of this lap
+_REWIND_DISTANCE = 15.0  # m from where the car was at the target of a rewind
+_MAX_REWIND_SAMPLES = 20_000  # that can be undone: minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +52,7 @@ class LapRecord:
         invalid_reason: why it does not count, "" if it does; the first reason met.
         off_track_s: s with more than two wheels off the road.
         contacts: contacts with walls or cars.
+        end: s of simulator time at which the line was crossed; NaN where that is not known.
     """
 
     number: int
@@ -42,6 +62,7 @@ class LapRecord:
     invalid_reason: str
     off_track_s: float
     contacts: int
+    end: float = field(default=math.nan, compare=False)
 
 
 def begin_later(lap: LapRecord, seconds: float) -> LapRecord:
@@ -131,7 +152,9 @@ class LapTimer:
         """Whether the current lap still counts."""
         return not self.invalid_reason
 
-    def update(self, time: float, s: float, wheels_off: int = 0, contacts: float = math.nan) -> LapRecord | None:
+    def update(
+        self, time: float, s: float, wheels_off: int = 0, contacts: float = math.nan, lap_time: float = math.nan
+    ) -> LapRecord | None:
         """Process one tick.
 
         Args:
@@ -139,6 +162,7 @@ class LapTimer:
             s: m along the road (any multiple of the length away on a circuit); NaN: not known, the tick is skipped.
             wheels_off: wheels off the road now.
             contacts: count of contacts since the simulator's start; NaN where it is not supplied.
+            lap_time: time in the lap by the simulator's clock, s, which may have begun before the first sample.
 
         Returns:
             The lap that ended at this tick, else None.
@@ -147,7 +171,7 @@ class LapTimer:
             return None
         dt = time - self._time
         if not dt >= 0.0:  # the first sample, or time ran back
-            self._begin_first_lap(time, s, contacts)
+            self._begin_first_lap(time, s, contacts, lap_time)
             dt = 0.0
         step = s - self._last_s
         if self.closed:
@@ -163,7 +187,7 @@ class LapTimer:
         self._time = time
         record = None
         if place >= self._gates[self._next]:
-            record = self._pass_gates(before, place, dt)
+            record = self._pass_gates(before, place, dt, time - lap_time)
         elif place < self._floor:
             self._invalidate_lap("back over the line")
         if wheels_off > MAX_WHEELS_OFF:
@@ -180,17 +204,43 @@ class LapTimer:
 
     def mark_jump(self) -> None:
         """Record that the car was put somewhere: its lap no longer counts, nor does the way from there to the line."""
-        self._invalidate_lap("jump along the road")
+        self._invalidate_lap(JUMP)
         self.is_out_lap = self.closed
 
-    def _begin_first_lap(self, time: float, s: float, contacts: float) -> None:
+    def rewind(self, time: float, s: float, seconds: float) -> int:
+        """Take back the last `seconds`, which the simulator has undone; return how many laps that takes back.
+
+        Args:
+            time: simulator time of the next sample, s, which runs on.
+            s: m along the road, of that sample.
+            seconds: of simulator time, from the moment to which the car is set back until `time`.
+        """
+        target, known = time - seconds, len(self.laps)
+        while self.laps and self.laps[-1].end > target:
+            lap = self.laps.pop()
+            self._begin_lap(lap.end - lap.time_s, 0.0)
+            self.number, self.invalid_reason = lap.number, lap.invalid_reason
+            self._lap_off, self._lap_contacts = lap.off_track_s, lap.contacts
+            self._splits = list(itertools.accumulate(lap.sectors_s, initial=self._start))[1:]
+        self.finished = False
+        self.best_s = min((lap.time_s for lap in self.laps if lap.valid), default=math.nan)
+        self._start += seconds
+        self._splits = [split + seconds for split in self._splits if split <= target]
+        self._next = len(self._splits)
+        self._place = s % self.length if self.closed else s
+        if self.closed and not self._next and self._place > 0.5 * self.length:
+            self._place -= self.length
+        self._floor, self._last_s, self._time = -math.inf, s, time
+        return known - len(self.laps)
+
+    def _begin_first_lap(self, time: float, s: float, contacts: float, lap_time: float) -> None:
         self.reset()
         place = s
         if self.closed:
             place = s % self.length
             if place > self.length - min(START_WINDOW, 0.5 * self.length):  # a miniature track is shorter than that
                 place -= self.length
-        self._begin_lap(time, place)
+        self._begin_lap(time - lap_time if lap_time > _FIRST_SECOND else time, place)
         self._time = time
         self._last_s = s
         self._contacts_seen = contacts if math.isfinite(contacts) else 0.0
@@ -201,7 +251,7 @@ class LapTimer:
         if not self.invalid_reason:
             self.invalid_reason = reason
 
-    def _pass_gates(self, before: float, place: float, dt: float) -> LapRecord | None:
+    def _pass_gates(self, before: float, place: float, dt: float, crossed: float) -> LapRecord | None:
         # Times at which the gates between the two samples were passed, straight lines between samples.
         earlier = self._time - dt
         while self._next < len(self._gates) and place >= self._gates[self._next]:
@@ -210,6 +260,8 @@ class LapTimer:
             self._next += 1
         if self._next < len(self._gates):
             return None
+        if dt > _LONG_STEP and earlier < crossed < self._time:
+            self._splits[-1] = crossed
         end = self._splits[-1]
         if self.is_out_lap:
             self._begin_lap(end, place - self.length)
@@ -223,6 +275,7 @@ class LapTimer:
             invalid_reason=self.invalid_reason,
             off_track_s=self._lap_off,
             contacts=self._lap_contacts,
+            end=end,
         )
         self.laps.append(record)
         if record.valid and not record.time_s >= self.best_s:  # best_s may be NaN
@@ -233,3 +286,111 @@ class LapTimer:
         else:
             self.finished = True
         return record
+
+
+class Rewind(NamedTuple):
+    """What a simulator has undone: it has set the car back to where it was.
+
+    Attributes:
+        samples: how many samples before the newest one are undone; 0: none, the lap or the session has begun anew.
+        seconds: of simulator time, from the moment to which the car is set back until the newest sample.
+    """
+
+    samples: int
+    seconds: float
+
+
+class _ClockSample(NamedTuple):
+    """A sample of a lap clock. Samples are in the order of their first two."""
+
+    lap: float
+    lap_time: float  # s
+    time: float  # s of simulator time
+    x: float  # m
+    y: float
+    serial: int = 0
+
+
+class LapClock:
+    """Laps by the lap clock of a wire, as `CarState.lap` and `lap_time` carry it; without one there are none.
+
+    A lap time is that which the wire shows, where it agrees with the clocks; else theirs, so that lost packets over the
+    line take nothing from it. A lap counts unless its begin was not seen, the car jumped, or touched something.
+
+    Attributes:
+        laps: finished laps since the last restart, in order, without those that were undone.
+    """
+
+    __slots__ = ("_contacts", "_invalid_reason", "_last_lap_time", "_samples", "_serial", "laps")
+
+    def __init__(self) -> None:
+        self.laps: list[LapRecord] = []
+        self._samples: deque[_ClockSample] = deque(maxlen=_MAX_REWIND_SAMPLES)
+        self._serial = 0
+        self._last_lap_time = self._contacts = math.nan  # contacts when the lap began
+        self._invalid_reason = ""
+
+    def update(self, state: "CarState", last_lap_time: float = math.nan) -> LapRecord | Rewind | None:
+        """Process a sample, each once, in their order.
+
+        Args:
+            state: of the wire.
+            last_lap_time: time of the last lap that the wire shows beside, s; NaN: it shows none.
+
+        Returns:
+            The lap that ended at it, or what it has undone; else None.
+        """
+        self._serial += 1
+        sample = _ClockSample(state.lap, state.lap_time, state.time, state.x, state.y, self._serial)
+        if not math.isfinite(sample.lap + sample.lap_time + sample.time):
+            return None
+        is_new, self._last_lap_time = last_lap_time != self._last_lap_time, last_lap_time
+        before = self._samples[-1] if self._samples else None
+        found: LapRecord | Rewind | None = None
+        if before is None:
+            self._begin_session(sample, state)
+        elif sample.lap > before.lap:
+            found = self._finish_lap(before, sample, state.contacts, (last_lap_time, is_new))
+        elif sample.lap < before.lap or sample.lap_time < before.lap_time - _CLOCK_NOISE:
+            found = self._set_back(sample, state)
+        elif math.dist(sample[3:5], before[3:5]) > _MAX_SPEED * (sample.time - before.time) + _MIN_JUMP:
+            self._invalid_reason = self._invalid_reason or JUMP
+        self._samples.append(sample)
+        return found
+
+    def _begin_session(self, sample: _ClockSample, state: "CarState") -> None:
+        self._samples.clear()
+        self.laps.clear()
+        self._invalid_reason = BEGUN_BEFORE if sample.lap_time > _FIRST_SECOND and state.speed > MOVING_SPEED else ""
+        self._contacts = state.contacts
+
+    def _finish_lap(
+        self, before: _ClockSample, sample: _ClockSample, contacts: float, shown: tuple[float, bool]
+    ) -> LapRecord | None:
+        time_s = before.lap_time + (sample.time - before.time) - sample.lap_time
+        if abs(shown[0] - time_s) <= (_LAP_TIME_NOISE if shown[1] else _SAME_LAP_TIME):
+            time_s = shown[0]
+        touched = round(contacts - self._contacts) if contacts > self._contacts else 0
+        reason = self._invalid_reason or ("contact" if touched else "")
+        self._invalid_reason, self._contacts = "", contacts
+        if sample.lap != before.lap + 1 or not time_s > 0.0:  # nothing was seen of a whole lap
+            return None
+        end = sample.time - sample.lap_time
+        self.laps.append(LapRecord(int(before.lap), time_s, not reason, (), reason, 0.0, touched, end))
+        return self.laps[-1]
+
+    def _set_back(self, sample: _ClockSample, state: "CarState") -> Rewind:
+        """Return what a lap clock that goes back has undone; where it goes elsewhere, the session begins anew."""
+        samples = list(self._samples)
+        first = bisect_right(samples, (sample.lap, sample.lap_time, math.inf))
+        target = samples[max(first - 1, 0)]
+        gap = sample.lap_time - target.lap_time if target.lap == sample.lap else 0.0
+        is_near = math.dist(sample[3:5], target[3:5]) <= _REWIND_DISTANCE + _MAX_SPEED * max(gap, 0.0)  # NaN: not known
+        if not first or not is_near or target.time - samples[0].time < _FIRST_SECOND:
+            self._begin_session(sample, state)
+            return Rewind(0, 0.0)
+        while self.laps and self.laps[-1].number >= sample.lap:
+            self._invalid_reason = self.laps.pop().invalid_reason
+        for _ in samples[first:]:
+            self._samples.pop()
+        return Rewind(sample.serial - samples[first].serial, sample.time - target.time - gap)

@@ -274,11 +274,11 @@ class ObservesSession(Protocol):
 
     Attributes:
         session_events: what has happened, as lines for the user; the reader removes them.
-        completed_lap: the lap that ended at the newest sample, None without one.
+        last_lap_time: time of the lap that ended at the newest sample, as the simulator shows it, s; NaN without one.
     """
 
     session_events: deque[str]
-    completed_lap: LapRecord | None
+    last_lap_time: float
 
 
 @runtime_checkable

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, 
 
 if TYPE_CHECKING:
     from trailbrake.findings import Finding, WireField
-    from trailbrake.laps import LapRecord
     from trailbrake.roles import DetectedSession
     from trailbrake.state import CarState, Controls, Signal, SimCommand
     from trailbrake.wire_checks import Check
@@ -214,8 +213,8 @@ class RecordingSession(Protocol):
     def wait(self, seconds: float) -> None:
         """Wait for data, at most `seconds`."""
 
-    def record_available(self, now: float) -> "Iterator[tuple[CarState, LapRecord | None]]":
-        """Write what has come; yield each new sample with the lap that ended at it."""
+    def record_available(self, now: float) -> "Iterator[tuple[CarState, float]]":
+        """Write what has come; yield each new sample with the time of the last lap that it shows, s; NaN: none."""
 
     def summary(self) -> dict[str, Any]:
         """Return counts and the names of the files."""

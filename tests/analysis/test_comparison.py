@@ -8,6 +8,7 @@ from helpers.synthetic_drives import LENGTH
 
 from trailbrake.analysis.comparison import DriveChoice, compare_drives
 from trailbrake.errors import DataError, UsageError
+from trailbrake.laps import LapRecord
 from trailbrake.record import Recorder, Recording
 from trailbrake.state import CarState, Controls
 
@@ -142,3 +143,20 @@ def test_a_lap_that_was_not_finished_is_compared_as_far_as_it_goes(drives, tmp_p
     assert math.isnan(losses["T2"].lost_s)
     assert losses["T2"].advice == "Not driven by both laps."
     assert math.isfinite(losses["start"].lost_s)
+
+
+def test_a_road_without_bends_has_one_zone(tmp_path):
+    drives = []
+    for name, speed in (("a", 30.0), ("b", 25.0)):
+        recorder = Recorder(tmp_path / f"{name}.mcap")
+        recorder.start({})
+        x = np.linspace(-10.0, 700.0, 72)
+        recorder.store_map(*(np.column_stack([x, 0.0 * x + side]) for side in (0.0, 5.0, -5.0)), closed=False)
+        for k in range(int(600.0 / speed * 60.0)):
+            recorder.tick(CarState(time=k / 60, x=speed * k / 60, y=0.0, speed=speed), Controls())
+        recorder.store_lap(LapRecord(1, 600.0 / speed, True, (), "", 0.0, 0))
+        recorder.close()
+        drives.append(DriveChoice(Recording.open(recorder.path), name))
+    found = compare_drives(drives)
+    assert [corner.number for corner in found.corners] == [0]
+    assert found.laps[found.reference].time_s == 20.0

@@ -8,6 +8,9 @@ from trailbrake.analysis.comparison import DriveChoice, compare_drives
 from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
 from trailbrake.errors import DriverError, UsageError
 from trailbrake.record import Recording
+from trailbrake.record.recorder import Recorder
+from trailbrake.state import CarState, Controls, SignalValues
+from trailbrake.state.signals import make_signal
 
 DRIVER = """
 from trailbrake import Controls
@@ -90,3 +93,20 @@ def test_refusals(recording, tmp_path):
                                                     track="pinegrove", car="gt3"))  # fmt: skip
     with pytest.raises(UsageError, match="stadium"):
         replay_open_loop(recording, OpenLoopOptions("line_follow"))
+
+
+def test_a_driver_receives_the_recorded_signals_and_the_answers_keep_them(tmp_path):
+    signal = make_signal("forza.smashed", "1", "how much was hit")
+    recorder = Recorder(tmp_path / "a.mcap", signals=[signal])
+    recorder.start({"sim": "forza"})
+    for k in range(50):
+        recorder.tick(CarState(time=k * 0.01, speed=1.0, signals=SignalValues({signal.name: 0}, (k / 50,))), Controls())
+    recorder.close()
+    act = 'return Controls(throttle=state.signals["forza.smashed"])'
+    name = write_driver(tmp_path, act, needs='{"speed", "forza.smashed"}')
+    made = Recording.open(replay_open_loop(Recording.open(recorder.path), OpenLoopOptions(name)).path)
+    assert made.controls["throttle"] == pytest.approx(np.arange(50) / 50)
+    assert np.array_equal(made.signals["forza.smashed"], np.arange(50) / 50)
+    other = write_driver(tmp_path, act, needs='{"speed", "forza.other"}')
+    with pytest.raises(UsageError, match=r"forza\.other"):
+        replay_open_loop(Recording.open(recorder.path), OpenLoopOptions(other))

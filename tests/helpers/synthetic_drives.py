@@ -26,6 +26,7 @@ class LapDone:
     invalid_reason: str = ""
     off_track_s: float = 0.0
     contacts: int = 0
+    end: float = math.nan
 
 
 def place(s: float, offset: float = 0.0) -> tuple[float, float, float]:

@@ -72,3 +72,40 @@ def test_what_is_no_drive_along_a_road():
         survey_road(x, y, z, place, width=9.0, wave=WAVE)
     with pytest.raises(DataError, match="too short a drive"):
         survey_road(*[np.full(9, math.nan)] * 4, width=9.0, wave=WAVE)
+
+
+@pytest.mark.parametrize(("before", "rounds"), [(0.0, 2.0), (0.0, 1.3), (250.0, 3.4)])
+def test_several_rounds_are_one_round_of_the_road(before, rounds):
+    """Rounds on different lines, and the way to the circuit, of which nothing is in the map."""
+    road = load_track("pinegrove").road
+    laps = [np.array(drive(road, drift=drift)) for drift in (0.1, -0.3, 0.2, 0.0)]
+    rows = np.concatenate(laps, axis=1)[:, : int(rounds * laps[0].shape[1])]
+    x, y, yaw, _ = road.points(0.0)[0]
+    along = np.arange(-before, 0.0, 0.13)  # from the side, as a pit lane comes
+    way = np.array([x + along * math.cos(yaw + 0.5), y + along * math.sin(yaw + 0.5), rows[2, :1].repeat(len(along)),
+                    0.0 * along])  # fmt: skip
+    found = survey_road(*np.concatenate([way, rows], axis=1), width=9.0, wave=WAVE)
+    assert found.road.closed
+    assert found.road.length == pytest.approx(road.length, rel=0.005)
+    place = road.locate_many(found.road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)
+    assert np.sqrt(np.mean(place[:, 1] ** 2)) < 0.1
+    length = found.road.column(RoadColumn.WIDTH_LEFT)
+    assert np.abs(length - road.column_at(place[:, 0], RoadColumn.WIDTH_LEFT)).mean() < 0.25
+
+
+def test_without_a_place_across_the_road_is_the_mean_of_the_rounds():
+    road = load_track("pinegrove").road
+    s = np.arange(0.0, 2.0 * road.length, 0.2)
+    points = road.points(s % road.length, np.where(s < road.length, 1.0, -1.0))
+    found = survey_road(*points[:, :3].T, np.full(len(s), math.nan), width=9.0, wave=WAVE)
+    place = road.locate_many(found.road.table[:, [RoadColumn.X, RoadColumn.Y]], 0)
+    assert np.abs(np.median(place[:, 1])) < 0.05
+
+
+def test_rounds_of_two_layouts_are_refused():
+    """The second round is twice as long: it turns off and comes back."""
+    short = 150.0 * np.exp(1j * np.linspace(0.0, 2.0 * math.pi, 4000)) - 150.0
+    longer = 300.0 * np.exp(1j * np.linspace(0.0, 2.0 * math.pi, 8000)) - 300.0
+    path = np.concatenate([short, longer])
+    with pytest.raises(DataError, match="not of one road, expected 943 m each"):
+        survey_road(path.real, path.imag, 0.0 * path.real, np.full(len(path), math.nan), width=9.0, wave=WAVE)

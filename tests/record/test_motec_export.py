@@ -1,5 +1,6 @@
 """The log is taken apart by the offsets that an open reader documents (gotzl/ldparser), not by our layout."""
 
+import re
 import struct
 import xml.etree.ElementTree as ElementTree
 
@@ -8,8 +9,11 @@ import pytest
 from helpers.synthetic_drives import record_drive
 
 from trailbrake.errors import UsageError
+from trailbrake.laps import LapTimer
 from trailbrake.record import Recording
 from trailbrake.record.motec_export import export_motec
+from trailbrake.record.recorder import Recorder
+from trailbrake.state import CarState, Controls
 
 
 def text_at(data, place, size):
@@ -84,3 +88,18 @@ def test_refusals(recording, tmp_path):
         export_motec(recording, tmp_path / "a.csv")
     with pytest.raises(UsageError, match="cannot write"):
         export_motec(recording, tmp_path / "none" / "a.ld")
+
+
+def test_beacons_stand_where_the_line_was_crossed(tmp_path):
+    """Not at the tick behind it: laps of a car at a constant speed, at 60 Hz."""
+    recorder, timer = Recorder(tmp_path / "a.mcap"), LapTimer(500.0, True)
+    recorder.start({})
+    for k in range(2400):
+        recorder.tick(CarState(time=k / 60, speed=41.0), Controls())
+        lap = timer.update(k / 60, 41.0 * k / 60 % 500.0)
+        if lap is not None:
+            recorder.store_lap(lap)
+    recorder.close()
+    export_motec(Recording.open(recorder.path), tmp_path / "a.ld")
+    beacons = [float(t) * 1e-6 for t in re.findall(r'Time="([^"]+)"', (tmp_path / "a.ldx").read_text())]
+    assert beacons == pytest.approx([500.0 / 41.0, 1000.0 / 41.0, 1500.0 / 41.0], abs=1e-6)

@@ -16,7 +16,7 @@ from mcap_ros2.decoder import DecoderFactory
 
 from trailbrake.record import Recorder, Recording, ThreadedRecorder
 from trailbrake.record.mcap_file import McapFile
-from trailbrake.state import Image
+from trailbrake.state import CarState, Controls, DebugLine, Image, Pose, SimCommand
 
 
 def test_a_seeded_drive_gives_the_same_bytes_twice(tmp_path):
@@ -218,4 +218,21 @@ def test_a_picture_that_stays_for_several_ticks_is_kept_once(tmp_path):
     # After a gap without a picture the same one counts anew.
     assert [(one.row, one.data == picture(number)) for one, number in zip(found, (0, 1, 2, 2, 3), strict=True)] == [
         (0, True), (10, True), (20, True), (26, True), (30, True)
+    ]  # fmt: skip
+
+
+def test_commands_and_free_values_of_a_driver_are_kept(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({})
+    sent = [
+        Controls(custom=(1.0, 2.0)), Controls(custom=(1.0, 2.0)),
+        Controls(custom=(3.0,), command=SimCommand(teleport=Pose(1.0, 2.0, yaw=0.5))), Controls(custom=(3.0,)),
+        Controls(custom=(3.0,), command=SimCommand(to_pits=True, lines=[DebugLine((0, 0, 0), (1, 1, 1))] * 7)),
+    ]  # fmt: skip
+    for k, controls in enumerate(sent):
+        recorder.tick(CarState(time=0.1 * k), controls)
+    recorder.close()
+    place = {"x": 1.0, "y": 2.0, "z": None, "yaw": 0.5}
+    assert Recording.open(recorder.path).requests == [
+        (0, {"custom": [1.0, 2.0]}), (2, {"teleport": place, "custom": [3.0]}), (4, {"to_pits": True, "lines": 7})
     ]  # fmt: skip

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 
 import numpy as np
@@ -7,6 +9,7 @@ from helpers.synthetic_drives import record_drive
 import trailbrake
 from trailbrake.errors import UsageError
 from trailbrake.record import Recording
+from trailbrake.record.csv_export import DERIVED_NAMES, export_csv
 from trailbrake.record.run_frame import export_parquet, number_laps, sample_evenly
 
 
@@ -63,7 +66,9 @@ def test_parquet_has_every_column_and_the_description(recording, tmp_path, monke
 def test_rows_belong_to_laps(recording):
     numbers = number_laps(recording, 0, len(recording))
     first, second = recording.laps
-    assert (numbers[: first.row] == 1).all()
+    assert 0 < first.first < first.row  # the way to the line is in no lap
+    assert (numbers[: first.first] == 0).all()
+    assert (numbers[first.first : first.row] == 1).all()
     assert (numbers[first.row : second.row] == 2).all()
     assert (numbers[second.row :] == 0).all()
     assert np.array_equal(number_laps(recording, 100, 2500), numbers[100:2500])
@@ -76,3 +81,13 @@ def test_even_samples(recording):
         np.interp(sampled["time"], recording.state["time"], recording.state["speed"])
     )
     assert set(sampled["gear"]) <= set(recording.state["gear"])
+
+
+def test_the_table_has_the_bends_of_the_csv(recording, tmp_path):
+    table = trailbrake.load(recording)
+    text = io.StringIO()
+    export_csv(recording, text)
+    rows = list(csv.DictReader(io.StringIO(text.getvalue())))
+    assert {*DERIVED_NAMES, "lap"} <= {*table.columns}
+    for name in DERIVED_NAMES:
+        assert [float(row[name] or "nan") for row in rows[100:200]] == pytest.approx(table[name][100:200], nan_ok=True)

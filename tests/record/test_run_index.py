@@ -1,5 +1,7 @@
+import math
 import os
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,7 @@ class Lap:
     invalid_reason: str = ""
     off_track_s: float = 0.0
     contacts: int = 0
+    end: float = math.nan
 
 
 def record(path, *laps, age=0, **about):
@@ -175,3 +178,16 @@ def test_later_parts_are_no_runs_of_their_own(tmp_path):
     record(tmp_path / "a.mcap", Lap(1, 50.0))
     record(tmp_path / "a_part2.mcap", Lap(2, 49.0), part=2)
     assert [(run.id, run.problem == "") for run in list_runs(tmp_path)] == [("a", True), ("a_part2", False)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
+def test_a_name_that_is_no_text_is_a_run_like_others(tmp_path):
+    name = os.fsdecode(b"b\xe4d.mcap")
+    record(tmp_path / name, Lap(1, 61.5), age=5)
+    record(tmp_path / "a%E4.mcap", Lap(1, 60.5), age=9)
+    with closing(RunIndex(tmp_path)) as index:
+        odd, plain = index.list_runs()
+        assert [(run.id, run.best_s, run.problem) for run in (odd, plain)] == [("b%E4d", 61.5, ""), ("a%E4", 60.5, "")]
+        assert index.locate_run(odd).name == name
+        assert index.locate_run(plain).name == "a%E4.mcap"
+    assert resolve_recording("last", tmp_path).name == name

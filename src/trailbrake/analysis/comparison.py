@@ -197,7 +197,7 @@ def _find_zones(common: CommonLine, laps: Sequence[LocatedLap], reference: int) 
         curvature = np.nan_to_num(laps[reference].interpolate("curvature", s))
     bends = find_corners(s, curvature)
     borders = []
-    for corner, before in zip(bends, [None, *bends[:-1]], strict=True):
+    for corner, before in zip(bends, [None, *bends], strict=False):
         first = before.exit if before is not None else 0.0
         borders.append(min(max(find_slowing(lap, first, corner.entry), first) for lap in laps))
     return set_zones(bends, borders, length)

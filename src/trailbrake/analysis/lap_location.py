@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from trailbrake.analysis.lap_traces import TRACE_COLUMNS, LapRows, fill_time, read_raw_channels, select_laps, split_laps
+from trailbrake.analysis.lap_traces import (
+    TRACE_COLUMNS,
+    LapRows,
+    read_raw_channels,
+    select_laps,
+    select_values,
+    split_laps,
+)
 from trailbrake.analysis.reference_line import Array, ReferenceLine, driven_distance, make_line, project_points
 from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
@@ -106,16 +113,16 @@ def _make_driven_line(recordings: Sequence[Recording]) -> CommonLine:
         (not lap.finished, not lap.valid, lap.time_s, number, lap)
         for number, recording in enumerate(recordings)
         if len(recording)
-        for lap in split_laps(recording, fill_time(recording))
+        for lap in split_laps(recording)
     ]
     if not laps:
         raise DataError("there is no lap to compare", where=", ".join(str(r.path) for r in recordings))
     *_, number, best = min(laps, key=lambda item: item[:4])
     recording = recordings[number]
     block = recording.read_rows(best.rows, TRACE_COLUMNS, ())
-    at = fill_time(recording)[best.rows]
-    raw, _ = read_raw_channels(block, at)
-    driven = driven_distance(raw["x"], raw["y"], raw["speed"], at)
+    raw, _ = read_raw_channels(block, recording.race_times[best.rows])
+    raw = select_values(raw, np.flatnonzero(~recording.undone[best.rows]))
+    driven = driven_distance(raw["x"], raw["y"], raw["speed"], raw["time"])
     length = max(float(driven[-1]), 1.0)
     if np.isfinite(raw["x"] + raw["y"]).sum() < 10:
         return CommonLine(None, length, "distance driven", False)
@@ -140,9 +147,8 @@ def locate_laps(recording: Recording, source: int, common: CommonLine, most: int
     """
     if not len(recording):
         return []
-    time = fill_time(recording)
-    laps = [lap for lap in select_laps(split_laps(recording, time), most) if lap.rows.stop - lap.rows.start >= 3]
-    found = [_locate_lap(recording, source, lap, time, common) for lap in laps]
+    laps = [lap for lap in select_laps(split_laps(recording), most) if lap.rows.stop - lap.rows.start >= 3]
+    found = [_locate_lap(recording, source, lap, common) for lap in laps]
     offsets = [np.abs(lap.channels["offset"]) for lap in found]
     if found and common.line is not None:
         every = np.concatenate(offsets)
@@ -156,8 +162,8 @@ def locate_laps(recording: Recording, source: int, common: CommonLine, most: int
     return found
 
 
-def _locate_lap(recording: Recording, source: int, lap: LapRows, time: Array, common: CommonLine) -> LocatedLap:
-    first, stop = lap.rows.start, lap.rows.stop
+def _locate_lap(recording: Recording, source: int, lap: LapRows, common: CommonLine) -> LocatedLap:
+    first, stop, time = lap.rows.start, lap.rows.stop, recording.race_times
     restarts = np.flatnonzero(np.diff(time[: first + 1]) < 0.0)
     stretch = int(restarts[-1]) + 1 if len(restarts) else 0
     from_rest = bool(time[first] - time[stretch] < FIRST_ROWS)
@@ -167,15 +173,16 @@ def _locate_lap(recording: Recording, source: int, lap: LapRows, time: Array, co
         end -= 1
     stride = max(1, math.ceil((end - begin) / MAX_ROWS))
     rows = slice(begin, end, stride)
-    at = time[rows]
     block = recording.read_rows(rows, TRACE_COLUMNS, ())
-    raw, _ = read_raw_channels(block, at, commands_first=bool(recording.about.get("open_loop")))
+    raw, _ = read_raw_channels(block, time[rows], commands_first=bool(recording.about.get("open_loop")))
     raw["command_difference"] = _measure_command_difference(block.state, block.controls)
+    raw = select_values(raw, np.flatnonzero(~recording.undone[rows]))
+    at = raw["time"]
     driven = driven_distance(raw["x"], raw["y"], raw["speed"], at)
     keep = np.flatnonzero(np.diff(np.floor(driven / ROW_SPACING), prepend=-1.0) > 0.0)
     edge = ROWS_BESIDE + 2
     keep = np.unique(np.concatenate([keep, np.arange(min(edge, len(at))), np.arange(max(len(at) - edge, 0), len(at))]))
-    raw = {name: values[keep] for name, values in raw.items()}
+    raw = select_values(raw, keep)
     at, driven = at[keep], driven[keep]
     s, raw["offset"] = _find_distances(common, raw, driven, lap.finished)
     start, finish, error = _find_passages(s, at, lap, common, from_rest)
@@ -225,8 +232,7 @@ def _find_passages(
         error = (finish - start) - lap.time_s
         if abs(error) <= MAX_CLOCK_ERROR:
             return start, finish, error
-    finish = float(at[max(len(at) - 1 - beside, 0)])
-    return finish - lap.time_s, finish, math.nan
+    return lap.end - lap.time_s, lap.end, math.nan
 
 
 def _find_passage(s: Array, at: Array, after: int, place: float) -> float:

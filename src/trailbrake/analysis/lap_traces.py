@@ -64,40 +64,38 @@ class LapTraces:
 
 @dataclass
 class LapRows:
-    """A finished lap, or the unfinished part after the last one, as rows of the recording."""
+    """A finished lap, or the unfinished part after the last one, as rows of the recording.
+
+    Attributes:
+        end: when it crossed the line, s of `Recording.race_times`; NaN: it did not.
+        rows: which; undone ones among them are none of it.
+    """
 
     number: int
     time_s: float
     valid: bool
-    finished: bool
+    end: float
     rows: slice
 
-
-def fill_time(recording: Recording) -> Array:
-    """Return the simulator time of every row, s; where it is not known, interpolated."""
-    time = recording.state["time"]
-    good = np.isfinite(time)
-    if good.all() or not good.any():
-        return np.where(good, time, 0.0)
-    index = np.arange(len(time), dtype=np.float64)
-    return np.interp(index, index[good], time[good])
+    @property
+    def finished(self) -> bool:
+        """Whether it crossed the line."""
+        return math.isfinite(self.end)
 
 
-def split_laps(recording: Recording, time: Array) -> list[LapRows]:
-    """Return the finished laps and the unfinished part after them; `time` is that of `fill_time`."""
-    restarts = np.flatnonzero(np.diff(time) < 0.0) + 1
-    found, end = [], 0
-    for lap in recording.laps:
-        first = max([end, *restarts[restarts < lap.row].tolist()])
-        first += int(np.searchsorted(time[first : lap.row], lap.end - lap.time_s - 1e-9))
-        end = lap.row
-        if end - first >= 2:
-            found.append(LapRows(lap.number, lap.time_s, lap.valid, True, slice(first, end)))
-    first = max([end, *restarts.tolist()])
+def split_laps(recording: Recording) -> list[LapRows]:
+    """Return the finished laps and the unfinished part after them."""
+    time, laps = recording.race_times, recording.laps
+    found = [
+        LapRows(lap.number, lap.time_s, lap.valid, lap.end, slice(lap.first, lap.row))
+        for lap in laps
+        if lap.row - lap.first >= 2
+    ]
+    first = max([laps[-1].row if laps else 0, *(np.flatnonzero(np.diff(time) < 0.0) + 1).tolist()])
     lasted = float(time[-1] - time[first]) if first < len(time) else 0.0
     if len(time) - first >= 2 and (lasted >= MIN_UNFINISHED or not found):
         number = max((s.number for s in found), default=0) + 1
-        found.append(LapRows(number, lasted, False, False, slice(first, len(time))))
+        found.append(LapRows(number, lasted, False, math.nan, slice(first, len(time))))
     return found
 
 
@@ -165,6 +163,11 @@ def read_raw_channels(
     return raw, {name for name in derived if np.isfinite(raw[name]).any()}  # without positions they stay NaN
 
 
+def select_values(raw: dict[str, Array], rows: NDArray[np.int64]) -> dict[str, Array]:
+    """Return the values of some rows of each channel."""
+    return {name: values[rows] for name, values in raw.items()}
+
+
 def _select_rows(raw: dict[str, Array]) -> NDArray[np.int64]:
     """Return the rows to keep: about ROW_SPACING apart."""
     driven = driven_distance(raw["x"], raw["y"], raw["speed"], raw["time"])
@@ -226,8 +229,8 @@ def _plan_on_grid(recording: Recording, origin: float, grid: Array, closed: bool
 
 def trace_laps(recording: Recording, most: int = 12) -> LapTraces:
     """Cut `recording` into laps and resample at most `most` of them on one grid. It must have rows."""
-    time = fill_time(recording)
-    every = split_laps(recording, time)
+    time = recording.race_times
+    every = split_laps(recording)
     chosen = select_laps(every, most)
     line, basis = _reference_line(recording)
     derived: set[str] = set()
@@ -240,8 +243,8 @@ def trace_laps(recording: Recording, most: int = 12) -> LapTraces:
         raw, missing = read_raw_channels(block, time[rows])
         derived |= missing
         raw |= block.signals
-        kept = _select_rows(raw)
-        raw = {name: values[kept] for name, values in raw.items()}
+        raw = select_values(raw, np.flatnonzero(~recording.undone[rows]))
+        raw = select_values(raw, _select_rows(raw))
         s, raw["error"] = _locate_rows(line, raw)
         located.append((raw, s))
     origin = 0.0

@@ -92,7 +92,7 @@ def project_points(line: ReferenceLine, x: Array, y: Array) -> tuple[Array, Arra
         slope = (
             px * (tangent_x[i + 1] - tangent_x[i]) + py * (tangent_y[i + 1] - tangent_y[i]) - size * (dx * ux + dy * uy)
         )
-        change = np.where(np.abs(slope) > 1e-9, -(px * ux + py * uy) / slope, 0.0)
+        change = np.divide(-(px * ux + py * uy), slope, out=np.zeros_like(slope), where=np.abs(slope) > 1e-9)
         share = share + np.clip(np.nan_to_num(change), -1.0, 1.0)
         over, under = share > 1.0, share < 0.0
         if not line.closed:

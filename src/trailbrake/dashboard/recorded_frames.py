@@ -77,10 +77,9 @@ class RecordedFrames:
         self.times = measure_play_times(recording.row_times)
         self.signals = tuple(recording.signals)
         self.laps = [
-            ReplayLap(lap.number, lap.time_s, lap.valid, max(0.0, end - lap.time_s), end)
+            ReplayLap(lap.number, lap.time_s, lap.valid, float(self.times[lap.first]), float(self.times[lap.row - 1]))
             for lap in recording.laps
-            if math.isfinite(lap.time_s) and lap.time_s > 0.0
-            for end in [float(self.times[min(max(lap.row - 1, 0), len(self.times) - 1)])]
+            if math.isfinite(lap.time_s) and lap.time_s > 0.0 and lap.first < lap.row
         ]
         self._blocks: OrderedDict[int, Array] = OrderedDict()
         count = len(self.times)
@@ -160,7 +159,10 @@ class RecordedFrames:
         end = int(np.searchsorted(self._path_times, lap.end, side="right"))
         if end - first < 2:
             return None
-        part, clock = self._read_path(first, end), self._path_times[first:end] - lap.start
+        rows = np.arange(first, end) * self._path_step
+        kept = ~self._recording.undone[rows]
+        clock = self._recording.race_times[rows[kept]]
+        part, clock = self._read_path(first, end)[kept], clock - clock[:1]
         samples = np.column_stack([clock, self.measure_distances(part[:, 1], part[:, 2]), part[:, 1:7]])
         assert samples.shape[1] == len(SAMPLE_COLUMNS)
         return LapPath.from_samples(lap.number, lap.time_s, samples)

@@ -1,5 +1,6 @@
 """`record` through the link that watches: a drive of another program or a person, as samples for a recorder's tap."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -9,7 +10,6 @@ from typing import Self
 
 from trailbrake.errors import DataError, UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import LapRecord
 from trailbrake.roles import ObservesSession, SignalSource, Wakeable
 from trailbrake.simulator import AnySimulator
 from trailbrake.simulator_tools import RecordOptions, TextEvent, TextEventStream
@@ -86,21 +86,21 @@ class LinkRecordingSession:
             else:
                 self._sleeper.wait(max(end - time.monotonic(), 0.0))
 
-    def record_available(self, now: float) -> Iterator[tuple[CarState, LapRecord | None]]:
-        """Yield the newest sample if it is new, with the lap that ended at it or None."""
+    def record_available(self, now: float) -> Iterator[tuple[CarState, float]]:
+        """Yield the newest sample if it is new, with the time of the last lap that the simulator shows, s."""
         link, observer = self._link, self._observer
         if not link.has_new_sample():
             return
-        state, lap = link.read(now), None
+        state, last_lap_time = link.read(now), math.nan
         self.stream.sequence += 1
         if observer is not None:
             self.stream.events.extend(map(TextEvent, observer.session_events))
             observer.session_events.clear()
-            lap = observer.completed_lap
+            last_lap_time = observer.last_lap_time
         elif link.counters.resyncs != self._resyncs:
             self.stream.events.append(TextEvent("the simulator counts its messages anew"))
         self._resyncs = link.counters.resyncs
-        yield state, lap
+        yield state, last_lap_time
 
     def summary(self) -> JsonObject:
         """Return counts of samples."""

@@ -14,10 +14,13 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import declared_course_needs, declared_needs, load_driver
 from trailbrake.driving.loop.supervisor import Supervisor, decide_controls
 from trailbrake.errors import DataError, DriverError, TrailbrakeError, UsageError, describe_value, raised_at
+from trailbrake.laps import Rewind
 from trailbrake.planning.course import Course, UnmappedCourse
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver
+from trailbrake.state.fields import Quantity
+from trailbrake.state.signals import Signal, SignalValues
 from trailbrake.state.tables import STATE_COLUMNS, state_from_row
 from trailbrake.tracks.track_library import load_track
 
@@ -92,7 +95,9 @@ def replay_open_loop(recording: Recording, options: OpenLoopOptions) -> OpenLoop
                           where=raised_at(error) or options.driver) from error  # fmt: skip
     name = Path(options.driver).stem
     out = options.out or recording.path.with_name(f"{recording.path.stem}_open-loop_{name}.mcap")
-    recorder = Recorder(out)
+    recorder = Recorder(
+        out, signals=[Signal(name, Quantity("", "as recorded", -math.inf, math.inf, "")) for name in recording.signals]
+    )
     try:
         recorder.start({**recording.about, "driver": options.driver, "open_loop": recording.path.name})
         _copy_road(recording, recorder)
@@ -103,7 +108,7 @@ def replay_open_loop(recording: Recording, options: OpenLoopOptions) -> OpenLoop
 
 def _check_needs(recording: Recording, driver: Driver, name: str) -> None:
     block = recording.read_rows(slice(0, BLOCK_ROWS)).state
-    known = {column.name for column in STATE_COLUMNS if np.isfinite(block[column.name]).any()}
+    known = {column.name for column in STATE_COLUMNS if np.isfinite(block[column.name]).any()} | {*recording.signals}
     missing = sorted(
         need
         for need in declared_needs(driver, name)
@@ -143,23 +148,30 @@ def _copy_road(recording: Recording, recorder: Recorder) -> None:
 def _answer_rows(recording: Recording, driver: Driver, recorder: Recorder) -> OpenLoopReplay:
     supervisor = Supervisor()
     laps = {lap.row: lap for lap in recording.laps}
+    rewinds = {each.stop: Rewind(each.stop - each.first, each.seconds) for each in recording.rewinds}
+    places = {name: place for place, name in enumerate(recording.signals)}
     names = [column.name for column in STATE_COLUMNS]
     sums, counts = np.zeros(3), np.zeros(3)
     last, row = math.nan, 0
     driven = ("steer", "throttle", "brake")
-    for block in recording.iterate_rows(BLOCK_ROWS, None, ()):
+    for block in recording.iterate_rows(BLOCK_ROWS):
         # What was driven: the commands, or what a car without commands of ours reported.
         wanted = [np.where(np.isfinite(block.controls[k]), block.controls[k], block.state[k]) for k in driven]
         answers = np.full((len(wanted[0]), 3), math.nan)
+        signals = np.column_stack([block.signals[name] for name in places]).tolist() if places else ()
         for number, values in enumerate(np.column_stack([block.state[name] for name in names]).tolist()):
             if row in laps:
                 recorder.store_lap(laps[row])
             state = state_from_row(values)
+            if signals:
+                state.signals = SignalValues(places, tuple(signals[number]))
             gap = state.time - last
             answer = decide_controls(driver.act, supervisor, state, gap if 0.0 <= gap < GAP else 0.0)
             if supervisor.stop_reason:
                 break
             recorder.tick(state, answer)
+            if row in rewinds:
+                recorder.store_rewind(rewinds[row])
             answers[number] = answer.steer, answer.throttle, answer.brake
             last, row = state.time, row + 1
         differences = answers - np.column_stack(wanted)

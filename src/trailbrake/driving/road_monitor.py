@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from trailbrake.json_types import JsonObject
-from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, MOVING_SPEED, LapRecord, LapTimer, begin_later
+from trailbrake.laps import END_MARGIN, MAX_WHEELS_OFF, MOVING_SPEED, LapClock, LapRecord, LapTimer, Rewind, begin_later
 from trailbrake.roles import Plant
 from trailbrake.state import CarState, Controls
 from trailbrake.tracks.road import Road, RoadColumn
@@ -28,6 +28,7 @@ class RoadMonitor:
         road: that is driven; None where there is none: `way` is then the m travelled, and nothing is off the road.
         line: `max_error` is the distance from it; None: there is none.
         on_lap: receives each finished lap.
+        on_rewind: receives what the simulator has undone, laps included.
         plant: the world whose first car is followed by its own states and laps; None: by the states of the wire.
         half_width: m, of the car, for `edge_share`; 0: its middle counts.
         began: s, the clock at which the drive begins; NaN: at the first state.
@@ -60,11 +61,13 @@ class RoadMonitor:
         line: Road | None = None,
         on_lap: Callable[[LapRecord], None] = lambda lap: None,
         *,
+        on_rewind: Callable[[Rewind], None] = lambda rewind: None,
         plant: Plant | None = None,
         half_width: float = 0.0,
         began: float = math.nan,
     ) -> None:
-        self.road, self.line, self._on_lap = road, line, on_lap
+        self.road, self.line, self._on_lap, self._on_rewind = road, line, on_lap, on_rewind
+        self._lap_clock = LapClock()
         self._plant, self._half_width = plant, half_width
         self._timer = None if road is None else LapTimer(road.length, road.closed)
         sides = [RoadColumn.WIDTH_LEFT, RoadColumn.WIDTH_RIGHT]
@@ -184,9 +187,11 @@ class RoadMonitor:
         new: Sequence[LapRecord] = ()
         if laps is not None:
             new, self._known_laps, self.progress = laps[self._known_laps :], len(laps), state.lap_progress
-        elif self._timer is not None:
-            lap = self._timer.update(state.time, self.s, self.wheels_off, state.contacts)
-            new, self.progress = () if lap is None else (lap,), self._timer.progress
+        else:
+            found = self._lap_clock.update(state)
+            if isinstance(found, Rewind):
+                self._on_rewind(found)
+            new = self._follow_wire_laps(state, found)
         for lap in new:
             if laps is not None and lap.number == 1:
                 lap = begin_later(lap, self._late)
@@ -194,6 +199,22 @@ class RoadMonitor:
             self.finished_at = self._lap_began
             self.laps.append(lap)
             self._on_lap(lap)
+
+    def _follow_wire_laps(self, state: CarState, found: LapRecord | Rewind | None) -> Sequence[LapRecord]:
+        """Return the laps that ended at a state of the wire; `found`: by the wire's lap clock."""
+        if self._timer is None:
+            return ()
+        if isinstance(found, Rewind) and not found.samples:
+            if state.lap == 1.0:
+                self._timer.reset()
+        elif isinstance(found, Rewind):
+            del self.laps[len(self.laps) - self._timer.rewind(state.time, self.s, found.seconds) :]
+        lap = self._timer.update(state.time, self.s, self.wheels_off, state.contacts, state.lap_time)
+        self.progress = self._timer.progress
+        if lap is None:
+            return ()
+        self._lap_began = self.clock - (state.time - lap.end) - lap.time_s
+        return (lap,)
 
     def _measure_way(self, before: float, in_world: bool) -> None:
         road = self.road
@@ -273,34 +294,27 @@ def _count_wheels_off(state: CarState, beyond: float) -> int:
 class WireLapScorer(RoadMonitor):
     """A monitor by `lap` and `lap_time`. Such a wire has no sectors, no line, and no road that a car could leave.
 
-    A lap counts unless the wire shows a contact in it; most such wires show none, and then only the other end knows.
-    Finished laps of a session before a restart are forgotten, as the simulator forgets them.
+    Most such wires show no contact, and then only the other end knows of one. Finished laps of a session before a
+    restart are forgotten, as the simulator forgets them.
 
     Args:
         on_lap: receives each finished lap.
+        on_rewind: receives what the simulator has undone.
     """
 
-    def __init__(self, on_lap: Callable[[LapRecord], None]) -> None:
-        super().__init__(None, on_lap=on_lap)
+    def __init__(
+        self, on_lap: Callable[[LapRecord], None], on_rewind: Callable[[Rewind], None] = lambda rewind: None
+    ) -> None:
+        super().__init__(None, on_lap=on_lap, on_rewind=on_rewind)
         self.off_track_s = self.contacts = math.nan
-        self._lap_began = self._lap_number = math.nan
-        self._contacts_before = math.nan  # contacts when the lap began
+        self.laps = self._lap_clock.laps
 
     def observe_state(self, state: CarState, laps: Sequence[LapRecord] | None = None) -> None:
-        """Measure one state, and count the wire's laps."""
-        began = state.time - state.lap_time
-        if state.lap > self._lap_number:
-            self._finish_lap(int(self._lap_number), began - self._lap_began, state.contacts)
-        elif state.lap < self._lap_number or (state.lap == self._lap_number and state.time < self.time):
-            self.laps.clear()
-        if state.lap != self._lap_number:
-            self._contacts_before = state.contacts
-        self._lap_began, self._lap_number = began, state.lap
+        """Measure one state."""
         super().observe_state(state, laps)
         self.contacts = state.contacts
 
-    def _finish_lap(self, number: int, time_s: float, contacts: float) -> None:
-        touched = contacts - self._contacts_before if contacts > self._contacts_before else 0.0
-        lap = LapRecord(number, time_s, not touched, (), "contact" if touched else "", 0.0, round(touched))
-        self.laps.append(lap)
-        self._on_lap(lap)
+    def _follow_wire_laps(self, state: CarState, found: LapRecord | Rewind | None) -> Sequence[LapRecord]:
+        if isinstance(found, LapRecord):  # it is among `laps` already
+            self._on_lap(found)
+        return ()

@@ -277,35 +277,3 @@ def _describe_end(host: Host, loop: _ServeLoop) -> str:
 def _describe_host(host: Host) -> str:
     """Return the host's description of its options in brackets, "" where there is none."""
     return f" ({host.description})" if isinstance(host, Described) else ""
-
-
-TrafficDriver = Callable[[CarState, float], Controls]
-
-
-def load_traffic_drivers(name: str, simulator: AnySimulator, plant: RoadPlant) -> list[TrafficDriver]:
-    """Return one driver per car of `plant`: that called `name`, after reset, each behind a supervisor of its own."""
-    courses = {id(car): Course(plant.track, car) for car in plant.cars}
-    drivers = []
-    for number, car in enumerate(plant.cars):
-        driver = load_driver(name)
-        check_driver_needs(driver, name, simulator)
-        driver.reset(courses[id(car)])
-        drivers.append(_guard_driver(driver, number))
-    return drivers
-
-
-def _guard_driver(driver: Driver, number: int) -> TrafficDriver:
-    supervisor = Supervisor()
-
-    def drive(state: CarState, dt: float) -> Controls:
-        if not supervisor.stop_reason:
-            try:
-                return supervisor.limit_controls(driver.act(state, dt), dt)
-            except OURS:
-                raise
-            except BaseException as error:  # a served world outlives its drivers
-                supervisor.request_stop(explain_driver_error(error))
-                print(f"trailbrake: car {number}: {supervisor.stop_reason}", file=sys.stderr, flush=True)
-        return supervisor.safe_stop_controls(state)
-
-    return drive

@@ -1,6 +1,6 @@
 """Records what a simulator sends while another program or a person drives, or converts a recorded session of its own.
 
-The simulator's `RecorderTool`, or the link that only watches, yields each new sample with the lap that ended at it.
+The simulator's `RecorderTool`, or the link that only watches, yields each new sample; `LapClock` finds its laps.
 """
 
 import math
@@ -21,6 +21,7 @@ from trailbrake.driving.session.camera_link import PictureSource
 from trailbrake.driving.session.session_camera import choose_camera, open_camera
 from trailbrake.errors import TrailbrakeError, UsageError
 from trailbrake.json_types import JsonObject
+from trailbrake.laps import LapClock, Rewind
 from trailbrake.record.parted_file import ONE_FILE, PartLimits
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
@@ -80,14 +81,15 @@ def record_session(
     if camera and (source is not None or not ours):
         raise UsageError("pictures go with a live recording of ours", where="--camera",
                          hint="leave the table out, or add --out")  # fmt: skip
-    option, stopped, last = choose_camera(camera, simulator, is_real_time=True), Event(), CarState()
+    option, stopped = choose_camera(camera, simulator, is_real_time=True), Event()
+    last, laps = CarState(), LapClock()
     with handle_stop_signals(stopped.set), open_camera(option) as pictures, open_session() as session:
         say(f"reading {source}" if source is not None else "listening; Ctrl-C ends the recording")
         with _open_recorder(path, ours, simulator.name, source, session.signals) as recorder:
             began = steady_clock.now()
             while not (stopped.is_set() or session.ended or (seconds and steady_clock.now() - began >= seconds)):
                 session.wait(WAIT_S)
-                last = _record_available(session, recorder, pictures, last)
+                last = _record_available(session, recorder, pictures, laps, last)
                 _report_events(session, recorder, last, say, is_verbose=given.verbose)
         summary: JsonObject = {"sim": simulator.name, "seconds": steady_clock.now() - began, **session.summary()}
         summary["camera"] = {} if pictures is None else pictures.summarise_pictures()
@@ -131,17 +133,21 @@ def _record_available(
     session: RecordingSession,
     recorder: Recorder | ThreadedRecorder | None,
     camera: PictureSource | None,
+    laps: LapClock,
     last: CarState,
 ) -> CarState:
     """Record the samples that have come, with the camera's pictures; return the newest, `last` where none came."""
-    for state, lap in session.record_available(steady_clock.now()):
+    for state, last_lap_time in session.record_available(steady_clock.now()):
         last = state
         if camera is not None:
             state.image = camera.find_picture(state)
         if recorder is not None:
             recorder.tick(state, applied_controls(state))
-            if lap is not None:
-                recorder.store_lap(lap)
+            found = laps.update(state, last_lap_time)
+            if isinstance(found, Rewind):
+                recorder.store_rewind(found)
+            elif found is not None:
+                recorder.store_lap(found)
     return last
 
 

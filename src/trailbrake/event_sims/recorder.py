@@ -4,6 +4,7 @@ The simulator calls the recorder as it would call its agent; the recorder calls 
 came, so that both speak their own dialect with each other. It reads the telemetry that passes and changes nothing.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ from trailbrake.errors import DataError, UsageError, WireError, describe_os_erro
 from trailbrake.event_sims.agent_door import STEER, TELEMETRY
 from trailbrake.event_sims.link import EventLink
 from trailbrake.event_sims.options import EventRecordOptions, parse_origins
-from trailbrake.laps import LapRecord
 from trailbrake.simulator_tools import TextEvent, TextEventStream
 from trailbrake.state import CarState, Signal
 from trailbrake.transport import plain_events, socketio
@@ -229,7 +229,6 @@ class EventRecordingSession:
             self.warnings = self._relay.warnings
         self._lines = _read_lines(source) if source is not None else iter(())
         self._began: float | None = None
-        self._last: CarState | None = None
         self._raw = options.raw.open("wb") if options.raw is not None else None
 
     def __enter__(self) -> "EventRecordingSession":
@@ -243,8 +242,8 @@ class EventRecordingSession:
         if self._relay is not None:
             self._relay.wait(seconds)
 
-    def record_available(self, now: float) -> Iterator[tuple[CarState, LapRecord | None]]:
-        """Pass on and record what has come; yield each new sample, and the lap that ended at it or None."""
+    def record_available(self, now: float) -> Iterator[tuple[CarState, float]]:
+        """Pass on and record what has come; yield each new sample, and NaN: these wires show no time of a last lap."""
         for at, sender, text in self._receive_texts(now):
             self.stream.counts["datagrams"] += 1
             if self._raw is not None:
@@ -272,7 +271,7 @@ class EventRecordingSession:
         for sender, text in self._relay.pass_texts(now):
             yield now - self._began, sender, text
 
-    def _record_telemetry(self, data: Any, at: float) -> Iterator[tuple[CarState, LapRecord | None]]:
+    def _record_telemetry(self, data: Any, at: float) -> Iterator[tuple[CarState, float]]:
         counts = self.stream.counts
         try:
             state = self._link.observe_telemetry(data, at)
@@ -284,9 +283,7 @@ class EventRecordingSession:
             return
         counts["received"] += 1
         self.stream.sequence += 1
-        lap = _find_completed_lap(self._last, state)
-        self._last = state
-        yield state, lap
+        yield state, math.nan
 
     def summary(self) -> dict[str, Any]:
         """Return counts, and the names of the written files."""
@@ -310,14 +307,6 @@ def _decode_text(text: str) -> socketio.SocketIoEvent | None:
     if text.startswith("{"):
         return plain_events.PlainServer().receive_frame(text, 0.0)
     return socketio.decode_event(socketio.EVENT + text) if text.startswith("[") else None
-
-
-def _find_completed_lap(before: CarState | None, after: CarState) -> LapRecord | None:
-    """Return the lap that ended between two samples: their number has increased by 1."""
-    if before is None or after.lap != before.lap + 1:
-        return None
-    lap_time = before.lap_time + (after.time - before.time) - after.lap_time
-    return LapRecord(int(before.lap), lap_time, True, (), "", 0.0, 0)
 
 
 def _read_lines(source: Path) -> Iterator[RecordedText]:

@@ -46,6 +46,7 @@ def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> Dri
 def _read_recording(path: Path, number: int, bounds: RoadBounds | None) -> DriveTable:
     recording = Recording.open(path)
     state = {name: recording.state[name] for name in recording.state}
+    state["time"] = np.where(recording.undone, np.nan, state["time"])
     controls = {name: recording.controls[name] for name in recording.controls}
     road = recording.road_map if bounds is None else None
     if road is not None:

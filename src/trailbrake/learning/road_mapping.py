@@ -78,7 +78,7 @@ def map_road(
     if recording is None:
         recording, interrupted = _resume_survey(simulator, options, live, listener)
     opened = Recording.open(recording)
-    columns = [opened.state[name] for name in ("x", "y", "z", "driving_line")]
+    columns = [opened.state[name][~opened.undone] for name in ("x", "y", "z", "driving_line")]
     found = survey_road(*columns, width=options.width, wave=_weave_length(options))
     return {**_write_map(found, options, opened.path), "interrupted": interrupted}
 
@@ -91,7 +91,7 @@ def map_path(options: LearnOptions, recording: Path | None = None) -> Path:
 def _read_path(path: Path) -> Array:
     """Return the places (n, 3) m of a recording."""
     opened = Recording.open(path)
-    return np.column_stack([opened.state[name] for name in ("x", "y", "z")])
+    return np.column_stack([opened.state[name][~opened.undone] for name in ("x", "y", "z")])
 
 
 def _write_map(found: SurveyedRoad, options: LearnOptions, recording: Path) -> JsonObject:

@@ -6,6 +6,7 @@ little of its own; their ratio is h. The centreline is the path less h e, smooth
 clothoids as they are (Savitzky and Golay, Smoothing and differentiation of data, Analytical Chemistry 36, 1964).
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TypeVar
@@ -30,7 +31,12 @@ WINDOW_WAVES = 4.0  # waves in a window in which the width is found
 MIN_WEAVE = 0.02  # half roads: a smaller weave is no measure of the width
 HALF_WIDTH_LIMITS = (1.5, 15.0)  # m, half widths that a road may have
 MIN_LENGTH = 100.0  # m, shortest road
-CLOSING_DISTANCE = 15.0  # m between the end of a drive and its start, below which the road is a circuit
+CLOSING_DISTANCE = 15.0  # m from a place that was driven, below which the car is back there
+COARSE_STEP = 5.0  # m between the points by which rounds are found
+MIN_ALIGNMENT = 0.7  # cosine between the courses of two passes of a place
+MAX_STEP_UP = 4.0  # m between their heights: a bridge is another place
+MAX_DETOUR = 200.0  # m of all later rounds that may lie beside the first one
+ALIGNMENTS = 4
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,9 @@ class SurveyedRoad:
 def survey_road(
     x: Array, y: Array, z: Array, place: Array, *, width: float, wave: float, runoff: float = 2.5
 ) -> SurveyedRoad:
-    """Return the road along a drive.
+    """Return the road along a drive: of a circuit one round, the mean of all whole rounds.
+
+    What was driven before the car was first on its circuit is left out.
 
     Args:
         x: (n,) m, world, in driving order.
@@ -63,16 +71,15 @@ def survey_road(
         runoff: m beyond the edges to a possible wall: unknown, so little is assumed.
 
     Raises:
-        DataError: too short a drive, or one that stands or jumps.
+        DataError: too short a drive, one that stands or jumps, or rounds of different roads.
     """
     path, height, across = _resample_drive(x, y, z, place)
-    closed = bool(abs(path[-1] - path[0]) < CLOSING_DISTANCE and len(path) * PATH_STEP > MIN_LENGTH)
-    if closed:  # once round: the part driven twice is removed
-        path, height, across = (
-            path[: -int(CLOSING_DISTANCE / PATH_STEP)],
-            height[: -int(CLOSING_DISTANCE / PATH_STEP)],
-            across[: -int(CLOSING_DISTANCE / PATH_STEP)],
-        )
+    rounds = _find_rounds(path, height)
+    closed = bool(rounds)
+    if closed:
+        first, last = rounds[0].start, rounds[-1].stop
+        path, height, across = path[first:last], height[first:last], across[first:last]
+        rounds = [slice(each.start - first, each.stop - first) for each in rounds]
     known = np.where(np.isfinite(across), across, 0.0)
     half, live = estimate_half_widths(path, known, wave)
     usual = float(np.median(half[live])) if live.any() else 0.5 * width
@@ -82,6 +89,8 @@ def survey_road(
     for _ in range(3):  # the direction across is the centreline's own
         normal = 1j * _unit_tangent(smooth_polynomial(centre, SMOOTHING, 3))
         centre = path - np.where(live, known * half, 0.0) * normal
+    if len(rounds) > 1:
+        centre, height, half = _average_rounds(centre, height, half, rounds)
     centre, height = (
         smooth_polynomial(smooth_polynomial(centre, SMOOTHING, 3), SMOOTHING, 3),
         smooth_polynomial(height, HEIGHT_SMOOTHING, 2),
@@ -121,6 +130,69 @@ def _resample_drive(x: Array, y: Array, z: Array, place: Array) -> tuple[Complex
     at = np.arange(0.0, s[-1], PATH_STEP)
     path: ComplexPath = np.interp(at, s, points.real) + 1j * np.interp(at, s, points.imag)
     return path, np.interp(at, s, height), np.interp(at, s, across)
+
+
+def _find_rounds(path: ComplexPath, height: Array) -> list[slice]:
+    """Return the whole rounds of a circuit in a drive, the first one without its end that was driven twice.
+
+    A round ends where the car is back at a place, in the same direction and at the same height. None: an open road.
+
+    Raises:
+        DataError: what was driven after the first round is another road.
+    """
+    step = int(COARSE_STEP / PATH_STEP)
+    coarse, level = path[::step], height[::step]
+    course = _unit_tangent(coarse)
+    least = int(MIN_LENGTH / COARSE_STEP)
+
+    def find_return(start: int, since: int) -> int:
+        """Return the index of the path at which the car is back at the coarse point `start`; -1: nowhere."""
+        near = np.abs(coarse[since:] - coarse[start]) < CLOSING_DISTANCE
+        near &= (course[since:] * np.conj(course[start])).real > MIN_ALIGNMENT
+        near &= ~(np.abs(level[since:] - level[start]) > MAX_STEP_UP)
+        if not near.any():
+            return -1
+        middle = (since + int(np.argmax(near))) * step
+        reach = slice(max(middle - step, 0), middle + int(3.0 * CLOSING_DISTANCE / PATH_STEP))
+        return reach.start + int(np.argmin(np.abs(path[reach] - coarse[start])))
+
+    begin = next((k for k in range(len(coarse) - least) if find_return(k, k + least) >= 0), None)
+    if begin is None:
+        return []
+    if (
+        begin and find_return(begin + least, begin + 2 * least) >= 0
+    ):  # there the car is on the circuit, no more beside it
+        begin += least
+    ends = [find_return(begin, begin + least) + 1]
+    base, length = coarse[begin : ends[0] // step], ends[0] - begin * step
+    later = coarse[-(-ends[0] // step) :]
+    away = np.array([np.abs(base - point).min() for point in later])
+    if (away > CLOSING_DISTANCE).sum() * COARSE_STEP > MAX_DETOUR:
+        raise DataError("the rounds are not of one road", where="survey", expected=f"{length * PATH_STEP:.0f} m each",
+                        got=f"{away.max():.0f} m beside it", hint="record one layout")  # fmt: skip
+    while (end := find_return(begin, (ends[-1] + int(0.7 * length)) // step)) >= 0:
+        ends.append(end + 1)
+    twice = int(CLOSING_DISTANCE / PATH_STEP)
+    return [slice(begin * step, ends[0] - twice), *(slice(a, b) for a, b in itertools.pairwise(ends))]
+
+
+def _average_rounds(
+    centre: ComplexPath, height: Array, half: Array, rounds: list[slice]
+) -> tuple[ComplexPath, Array, Array]:
+    """Return centre, height and half width at the points of the first round: means of those beside them."""
+    base = centre[rounds[0]]
+    across = np.conj(_unit_tangent(base))
+    columns = np.stack([centre.real, centre.imag, height, half])
+    total = columns[:, rounds[0]].copy()
+    for each in rounds[1:]:
+        index = np.arange(each.start, each.stop)
+        at = np.linspace(each.start, each.stop - 1, len(base))
+        for _ in range(ALIGNMENTS):  # until the points lie across from those of the first round
+            x, y = (np.interp(at, index, columns[axis, each]) for axis in (0, 1))
+            at = at - ((x + 1j * y - base) * across).real / PATH_STEP
+        total += [np.interp(at, index, values) for values in columns[:, each]]
+    total /= len(rounds)
+    return total[0] + 1j * total[1], total[2], total[3]
 
 
 def estimate_half_widths(path: ComplexPath, place: Array, wave: float) -> tuple[Array, NDArray[np.bool_]]:

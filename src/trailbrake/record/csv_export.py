@@ -15,7 +15,6 @@ from trailbrake.record.row_reader import RecordedColumns, RecordedRows
 from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS, RecordColumn
 
 BLOCK_ROWS = 4096  # rows at a time: bounds the memory, whatever the length of the recording
-SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 EDGE_ROWS = 2  # rows on each side of a block that a second derivative needs
 COMMAND_PREFIX = "command_"
 DERIVED_NAMES = ("curvature_1pm", "path_radius_m")  # those of `PathBend`, with their units
@@ -56,13 +55,10 @@ def _write_csv(recording: Recording, file: TextIO) -> int:
     names = list(recording.signals)
     file.write(",".join(csv_header(names)) + LINE_END)
     rows = len(recording)
-    turns = any(
-        np.isfinite(block.state["yaw_rate"]).any() for block in recording.iterate_rows(SCAN_ROWS, ("yaw_rate",))
-    )
     for start in range(0, rows, BLOCK_ROWS):
         stop = min(start + BLOCK_ROWS, rows)
         block = recording.read_rows(slice(start, stop))
-        curvature = _derive_curvature(recording, block, start, turns)
+        curvature = derive_curvature(recording, block, start)
         cells = [
             *_column_cells(block.state, STATE_COLUMNS),
             *_column_cells(block.controls, CONTROL_COLUMNS),
@@ -73,14 +69,14 @@ def _write_csv(recording: Recording, file: TextIO) -> int:
     return rows
 
 
-def _derive_curvature(recording: Recording, block: RecordedRows, start: int, turns: bool) -> NDArray[np.float64]:
-    """Return the curvature at the rows of a block, which begins at row `start`.
+def derive_curvature(recording: Recording, block: RecordedRows, start: int) -> NDArray[np.float64]:
+    """Return the curvature (1/m, positive to the left) at the rows of a block, which begins at row `start`.
 
-    Where the recording has no yaw rate (not `turns`), the course over the positions gives it, with the rows around the
-    block that the derivatives need.
+    Where the recording has no yaw rate, the course over the positions gives it, with the rows around the block that the
+    derivatives need.
     """
     rate, size = block.state["yaw_rate"], len(block.state["time"])
-    if not turns and len(recording) > 1:
+    if not recording.has_yaw_rate and len(recording) > 1:
         first = max(start - EDGE_ROWS, 0)
         around = recording.read_rows(slice(first, start + size + EDGE_ROWS), ("x", "y", "time")).state
         whole = yaw_rate_from_positions(around["x"], around["y"], around["time"])

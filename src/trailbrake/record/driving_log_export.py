@@ -38,7 +38,7 @@ def export_driving_log(recording: Recording, folder: Path) -> dict[str, Any]:
                 (folder / PICTURE_FOLDER).mkdir(parents=True, exist_ok=True)
                 file = (folder / LOG_NAME).open("a", encoding="utf-8", newline="")
             steer, throttle, brake, gear, speed, time, lap = (float(column[picture.row]) for column in columns)
-            if not math.isfinite(steer + throttle + brake + speed + time):
+            if recording.undone[picture.row] or not math.isfinite(steer + throttle + brake + speed + time):
                 continue
             path = _write_picture(folder / PICTURE_FOLDER, began + timedelta(seconds=time), picture.data)
             pedal = -throttle if gear < 0.0 else throttle  # as the wire's one pedal: below 0 is backwards

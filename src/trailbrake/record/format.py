@@ -8,6 +8,8 @@
 | /event | text | for every message of the supervisor, the driver or the link |
 | /map | centre, left and right edge of the road | once |
 | /plan | distance, x, y, speed of the planned line | once |
+| /rewind | how many ticks the simulator has undone | when it sets the car back to where it was |
+| /request | the command and the free values that a driver sent, as JSON | when it sends a command or other values |
 | /signals | one float64 per selected signal of the simulator | every tick, where signals are selected |
 | /camera | the encoded image, JPEG or PNG | with the tick that it belongs to, where the wire has a camera |
 
@@ -76,6 +78,8 @@ LAP_LAYOUT: cdr.CdrLayout = {
     "contacts": "uint32",
     "sectors_s": "float64[]",
 }
+REWIND_LAYOUT: cdr.CdrLayout = {"samples": "uint32", "seconds": "float64"}
+REQUEST_LAYOUT: cdr.CdrLayout = {"json": "string"}
 EVENT_LAYOUT: cdr.CdrLayout = {"text": "string"}
 MAP_LAYOUT: cdr.CdrLayout = {"closed": "bool"} | {
     f"{part}_{axis}": "float64[]" for part in ("centre", "left", "right") for axis in "xy"
@@ -113,8 +117,12 @@ EVENT = _message_topic(4, "/event", "trailbrake/msg/Event", EVENT_LAYOUT, "what 
 MAP = _message_topic(5, "/map", "trailbrake/msg/Map", MAP_LAYOUT, "the road: centre and edges, m, world frame")
 PLAN = _message_topic(6, "/plan", "trailbrake/msg/Plan", PLAN_LAYOUT, "the planned line: s, x, y in m, speed in m/s")
 CAMERA = Topic(7, "/camera", "sensor_msgs/msg/CompressedImage", _CAMERA_DEFINITION)
-TOPICS = (STATE, CONTROLS, LAP, EVENT, MAP, PLAN, CAMERA)
 SIGNALS_NUMBER, SIGNALS_NAME = 8, "/signals"
+REWIND = _message_topic(9, "/rewind", "trailbrake/msg/Rewind", REWIND_LAYOUT,
+                        "so many ticks before the last one are undone, and so many s of simulator time")  # fmt: skip
+REQUEST = _message_topic(10, "/request", "trailbrake/msg/Request", REQUEST_LAYOUT,
+                         "what a driver sent beside the controls: JSON, fields of SimCommand and `custom`")  # fmt: skip
+TOPICS = (STATE, CONTROLS, LAP, EVENT, MAP, PLAN, CAMERA, REWIND, REQUEST)
 NAMES_KEY = "names"  # in the metadata of /signals: JSON, the names of its columns with their dots
 
 

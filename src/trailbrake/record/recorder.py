@@ -6,13 +6,15 @@ reads up to its last whole chunk.
 """
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from trailbrake.laps import LapRecord
+from trailbrake.laps import LapRecord, Rewind
 from trailbrake.record import cdr
 from trailbrake.record.file_names import create_file
 from trailbrake.record.format import (
@@ -34,6 +36,10 @@ from trailbrake.record.format import (
     PLAN,
     PLAN_LAYOUT,
     PNG,
+    REQUEST,
+    REQUEST_LAYOUT,
+    REWIND,
+    REWIND_LAYOUT,
     STATE,
     STATE_LENGTH,
     TICK,
@@ -46,12 +52,14 @@ from trailbrake.record.mcap_file import Chunk, RecordingSink, make_message_chunk
 from trailbrake.record.parted_file import PartedFile, PartLimits
 from trailbrake.record.signal_rows import SignalBlock
 from trailbrake.state import CarState, Controls, Image, Signal
+from trailbrake.state.commands import requested_fields
 from trailbrake.state.tables import controls_row, state_row
 
 CHUNK_SECONDS = 0.5  # simulator time; the most that a cut file loses
 CHUNK_ROWS = 512  # bounds the memory where simulator time stands still
 MAX_TIME = 9.0e9  # s; a later time does not fit the format's nanoseconds
 _NS = 1e9
+_LONGEST_TICK = 10 * _NS  # ns between the end of a lap and the tick behind it
 _STATE_OFFSET = MESSAGE_HEAD.size + 4 + 8 * len(state_row(CarState()))
 
 
@@ -100,6 +108,7 @@ class Recorder:
         self._keeps_pictures = pictures
         self._last_image: Image | None = None
         self._picture_records: list[tuple[int, bytes]] = []  # the same, of the camera
+        self._custom: tuple[float, ...] = ()  # free values that were last sent
         self._closed = False
         self.sink: RecordingSink
         topic = make_signals_topic(signals) if signals else None
@@ -169,6 +178,8 @@ class Recorder:
         self._block_rows += 1
         if self._signals is not None:
             self._signals.add_row(sequence, time, state.signals.values)
+        if controls.command is not None or controls.custom != self._custom:
+            self._queue_request(controls)
         image = state.image
         if self._keeps_pictures and image is not self._last_image:  # a camera may be slower than the wire
             self._last_image = image
@@ -187,7 +198,15 @@ class Recorder:
             "off_track_s": record.off_track_s,
             "contacts": int(record.contacts),
         }
-        self._queue_message(LAP, cdr.encode_message(LAP_LAYOUT, values), self._time)
+        end = round(record.end * _NS) if math.isfinite(record.end) else self._time
+        near = end >= 0 and 0 <= self._time - end <= _LONGEST_TICK
+        self._queue_message(LAP, cdr.encode_message(LAP_LAYOUT, values), end if near else self._time)
+        self.flush()
+
+    def store_rewind(self, rewind: Rewind) -> None:
+        """Store what the simulator has undone, right after the first tick behind it."""
+        values = {"samples": rewind.samples, "seconds": rewind.seconds}
+        self._queue_message(REWIND, cdr.encode_message(REWIND_LAYOUT, values), self._time)
         self.flush()
 
     def store_event(self, time: float, text: str) -> None:
@@ -196,6 +215,17 @@ class Recorder:
         self._queue_message(EVENT, cdr.encode_message(EVENT_LAYOUT, {"text": text}), log_time)
         if len(self._other_records) >= CHUNK_ROWS:
             self.flush()
+
+    def _queue_request(self, controls: Controls) -> None:
+        sent: dict[str, Any] = {}
+        if controls.command is not None:
+            sent = {name: getattr(controls.command, name) for name in requested_fields(controls.command)}
+            if "lines" in sent:  # a picture in the game, sent at any rate
+                sent["lines"] = len(sent["lines"])
+        if controls.custom != self._custom:
+            self._custom = sent["custom"] = controls.custom
+        text = msgspec.json.encode(sent).decode()
+        self._queue_message(REQUEST, cdr.encode_message(REQUEST_LAYOUT, {"json": text}), self._time)
 
     def _queue_picture(self, data: bytes, time: int) -> None:
         seconds, rest = divmod(time, int(_NS))

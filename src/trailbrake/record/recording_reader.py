@@ -4,10 +4,10 @@ Opening reads the file's skeleton; rows and messages are unpacked on first use.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ from trailbrake.record.format import (
     CONTROLS,
     EVENT,
     LAP,
+    LAP_LAYOUT,
     MAP,
     NAMES_KEY,
     PLAN,
+    REQUEST,
+    REWIND,
     SIGNALS_NAME,
     STATE,
     VERSION_KEY,
@@ -43,15 +46,40 @@ from trailbrake.user_files import open_user_file, parse_json
 
 Array = NDArray[np.float64]
 MAX_WIRE_DELAY = 1.0  # s
+SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 _DECLARED = (STATE_COLUMNS, CONTROL_COLUMNS)  # by the table of a RowReader
 
 
 @dataclass(frozen=True)
 class RecordedLap(LapRecord):
-    """A finished lap. `end` is the simulator time (s) at which it was counted, `row` the first row behind it."""
+    """A finished lap.
 
-    end: float
+    Attributes:
+        end: when it crossed the line, s of `Recording.race_times`.
+        first: its first row.
+        row: the first row behind it.
+    """
+
+    first: int = 0
+    row: int = 0
+
+
+class RecordedRewind(NamedTuple):
+    """Rows that the simulator has undone, from `first` to before `stop`, and how long they took, s.
+
+    None: the lap or the session began anew at `stop`.
+    """
+
+    first: int
+    stop: int
+    seconds: float
+
+
+class RecordedRequest(NamedTuple):
+    """What a driver sent beside the controls of a row: fields of `SimCommand`, and `custom`, its free values."""
+
     row: int
+    values: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -284,6 +312,12 @@ class Recording:
         for start in range(0, len(self), size):
             yield self.read_rows(slice(start, start + size), columns, signals)
 
+    @cached_property
+    def has_yaw_rate(self) -> bool:
+        """Whether any row has a yaw rate."""
+        blocks = self.iterate_rows(SCAN_ROWS, ("yaw_rate",), ())
+        return any(np.isfinite(block.state["yaw_rate"]).any() for block in blocks)
+
     @property
     def truncated(self) -> bool:
         """Whether the end, or a damaged stretch, is missing; without `verify`, a stretch that has been read."""
@@ -291,12 +325,52 @@ class Recording:
 
     @cached_property
     def laps(self) -> list[RecordedLap]:
-        """The finished laps."""
+        """The finished laps, without those that were undone."""
+        times, shift = self.race_times, self._rewound_times
+        restarts = (np.flatnonzero(np.diff(times) < 0.0) + 1).tolist()
+        restarts += [rewind.stop for rewind in self.rewinds if rewind.first == rewind.stop]
+        found: list[RecordedLap] = []
+        for message, record in self._decode_laps():
+            row = self._rows.find_row(message.tick)
+            end = message.log_time / 1e9 - (float(shift[row - 1]) if row else 0.0)
+            first = max([found[-1].row if found else 0, *(restart for restart in restarts if restart < row)])
+            first += int(np.searchsorted(times[first:row], end - record["time_s"] - 1e-9))
+            found.append(RecordedLap(**record, end=end, first=first, row=row))
+        return found
+
+    @cached_property
+    def rewinds(self) -> list[RecordedRewind]:
+        """What the simulator has undone: its rows belong to no lap."""
         find_row = self._rows.find_row
         return [
-            RecordedLap(**record, end=message.log_time / 1e9, row=find_row(message.tick))
-            for message, record in self._decode_laps()
+            RecordedRewind(find_row(max(m.tick - 1 - v["samples"], 0)), find_row(max(m.tick - 1, 0)), v["seconds"])
+            for m, v in self._decode_topic(REWIND)
         ]
+
+    @cached_property
+    def undone(self) -> NDArray[np.bool_]:
+        """(n,) whether the simulator has undone a row."""
+        mask = np.zeros(len(self), np.bool_)
+        for first, stop, _ in self.rewinds:
+            mask[first:stop] = True
+        return mask
+
+    @cached_property
+    def _rewound_times(self) -> Array:
+        """(n,) s of simulator time that were undone before each row."""
+        shift = np.zeros(len(self))
+        for first, stop, seconds in self.rewinds:
+            shift[stop:] = (shift[first - 1] if first else 0.0) + seconds
+        return shift
+
+    @cached_property
+    def race_times(self) -> Array:
+        """(n,) simulator time of each row without what was undone, s; where it is not known, interpolated."""
+        times = np.where(self.undone, np.nan, self.row_times - self._rewound_times)
+        good = np.isfinite(times)
+        if good.all() or not good.any():
+            return np.where(good, times, 0.0)
+        return np.interp(np.arange(len(times)), np.flatnonzero(good), times[good])
 
     @cached_property
     def row_times(self) -> Array:
@@ -309,10 +383,17 @@ class Recording:
         return [LapRecord(**record) for _, record in self._decode_laps()]
 
     def _decode_laps(self) -> Iterator[tuple[RecordedMessage, dict[str, Any]]]:
-        """Yield the message of each finished lap, and the fields of its LapRecord."""
+        """Yield the message of each finished lap that was not undone, and the fields of its LapRecord."""
+        undone = [(m.tick - v["samples"], m.tick) for m, v in self._decode_topic(REWIND)]
         for message, v in self._decode_topic(LAP):
-            values = {**v, "sectors_s": tuple(v["sectors_s"].tolist())}
-            yield message, {field.name: values[field.name] for field in fields(LapRecord)}
+            if not any(first <= message.tick < stop for first, stop in undone):
+                yield message, {**{name: v[name] for name in LAP_LAYOUT}, "sectors_s": tuple(v["sectors_s"].tolist())}
+
+    @cached_property
+    def requests(self) -> list[RecordedRequest]:
+        """What the driver sent beside its controls."""
+        found = ((m, parse_json(v["json"], REQUEST.name)) for m, v in self._decode_topic(REQUEST))
+        return [RecordedRequest(self._rows.find_row(m.tick), v) for m, v in found if isinstance(v, dict)]
 
     @cached_property
     def events(self) -> list[RecordedEvent]:

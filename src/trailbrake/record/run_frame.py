@@ -1,11 +1,10 @@
 """`load`: a recording as a table of pandas or Polars; `export_parquet`: the same table as a Parquet file.
 
-The columns are those of the CSV export, units in their names: the state, the commands, the signals; and `lap`, the
-number of the lap that the row belongs to, 0 behind the last finished one. They need the extra `frames`.
+The columns are those of the CSV export, units in their names: state, commands, bends, signals; and `lap`, the
+number of the finished lap that the row belongs to, 0 where it belongs to none. They need the extra `frames`.
 """
 
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 
 from trailbrake.config import recordings_folder
 from trailbrake.errors import UsageError, describe_os_error
-from trailbrake.record.csv_export import COMMAND_PREFIX
+from trailbrake.observe.path_curvature import path_radius
+from trailbrake.record.csv_export import COMMAND_PREFIX, DERIVED_NAMES, derive_curvature
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedRows
 from trailbrake.record.run_index import resolve_recording
@@ -90,8 +90,10 @@ def _name_columns(recording: Recording, rows: slice) -> dict[str, NDArray[np.flo
     block: RecordedRows = recording.read_rows(rows)
     columns = {column.csv_name: block.state[column.name] for column in STATE_COLUMNS}
     columns |= {COMMAND_PREFIX + column.csv_name: block.controls[column.name] for column in CONTROL_COLUMNS}
-    columns |= {name: block.signals[name] for name in recording.signals}
     first, stop, _ = rows.indices(len(recording))
+    curvature = derive_curvature(recording, block, first)
+    columns |= dict(zip(DERIVED_NAMES, (curvature, path_radius(curvature)), strict=True))
+    columns |= {name: block.signals[name] for name in recording.signals}
     columns["lap"] = number_laps(recording, first, stop)
     return columns
 
@@ -99,23 +101,24 @@ def _name_columns(recording: Recording, rows: slice) -> dict[str, NDArray[np.flo
 def number_laps(recording: Recording, first: int, stop: int) -> NDArray[np.float64]:
     """Return the number of the lap that each row from `first` to before `stop` belongs to; 0: no finished one."""
     numbers = np.zeros(max(stop - first, 0))
-    before = 0
     for lap in recording.laps:
-        numbers[max(before - first, 0) : max(min(lap.row, stop) - first, 0)] = lap.number
-        before = lap.row
+        numbers[max(lap.first - first, 0) : max(min(lap.row, stop) - first, 0)] = lap.number
+    numbers[recording.undone[first:stop]] = 0.0
     return numbers
 
 
 def sample_evenly(recording: Recording, rate: float, columns: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
     """Return columns of the state, else of the controls, at even times from the first row on; "time" is among them.
 
+    Times are `Recording.race_times`; what was undone is left out.
+
     Args:
         recording: with rows.
         rate: samples per second.
         columns: which; gears are not interpolated.
     """
-    time = recording.state["time"]
-    good = np.flatnonzero(np.isfinite(time) & (time >= np.maximum.accumulate(np.nan_to_num(time, nan=-math.inf))))
+    time = recording.race_times
+    good = np.flatnonzero(~recording.undone & (time >= np.maximum.accumulate(time)))
     count = int((time[good[-1]] - time[good[0]]) * rate) + 1
     at = time[good[0]] + np.arange(count) / rate
     sampled = {"time": at}

@@ -5,6 +5,7 @@ in the folder without the suffix, "--" between the folders. An id is only ever l
 part of a path. Tags are lines in a file NAME.tags beside the recording, so that they outlive the index.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
@@ -120,7 +121,7 @@ class RunIndex:
         Raises:
             DataError: it is not in the folder: the index has been changed by others.
         """
-        path = (self.folder / entry.path).resolve()
+        path = _find_file(self.folder, entry.path).resolve()
         if not path.is_relative_to(self.folder.resolve()):
             raise DataError("the index of runs points out of its folder", where=str(self.folder / FILE_NAME),
                             got=entry.path, hint="trailbrake runs --rebuild")  # fmt: skip
@@ -214,18 +215,27 @@ def _list_recordings(folder: Path) -> Iterable[tuple[str, tuple[int, int]]]:
             with suppress(OSError):
                 if path.is_file() and not path.is_symlink():
                     stat = path.stat()
-                    yield path.relative_to(folder).as_posix(), (stat.st_size, stat.st_mtime_ns)
+                    place = re.sub("[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}",
+                                   path.relative_to(folder).as_posix())  # fmt: skip
+                    yield place, (stat.st_size, stat.st_mtime_ns)
+
+
+def _find_file(folder: Path, place: str) -> Path:
+    """Return the file of a place, in which bytes that are not UTF-8 stand as %E4."""
+    if (folder / place).exists():
+        return folder / place
+    return folder / re.sub("%([89A-F][0-9A-F])", lambda byte: chr(0xDC00 + int(byte[1], 16)), place)
 
 
 def _describe_run(folder: Path, place: str, size: int, modified: int) -> RunEntry:
     """Return the entry of a recording; what is wrong with one that cannot be read is in `problem`."""
     name = "--".join(Path(place).with_suffix("").parts)
     try:
-        recording = Recording.open(folder / place, join=False)
+        recording = Recording.open(_find_file(folder, place), join=False)
         if PART_KEY in recording.about:
             return RunEntry(name, place, size, modified, problem="a later part of a long drive")
         about = {key: _shorten(recording.about.get(key)) for key in ("sim", "track", "car", "driver", "started")}
-        laps = Recording.open(folder / place).list_lap_records()
+        laps = Recording.open(recording.path).list_lap_records()
     except (TrailbrakeError, OSError) as error:
         return RunEntry(name, place, size, modified, problem=_shorten(str(error)))
     times = [lap.time_s for lap in laps if lap.valid and 0.0 < lap.time_s < 1e9]

@@ -90,6 +90,7 @@ class ThreadedRecorder:
         self.store_plan = recorder.store_plan
         self.tick = recorder.tick
         self.store_lap = recorder.store_lap
+        self.store_rewind = recorder.store_rewind
         self.store_event = recorder.store_event
         self.store_wire_counters = recorder.store_wire_counters
         self.flush = recorder.flush

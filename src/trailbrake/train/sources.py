@@ -89,7 +89,8 @@ class RecordingSource:
                             hint="record again without --no-pictures, through a wire with a camera")  # fmt: skip
         controls, state = recording.controls, recording.state
         backs = (controls["gear"] < 0.0).astype(np.float64)  # NaN is no reverse
-        steer, pedal = controls["steer"], controls["throttle"] * (1.0 - 2.0 * backs) - controls["brake"]
+        steer = np.where(recording.undone, np.nan, controls["steer"])
+        pedal = controls["throttle"] * (1.0 - 2.0 * backs) - controls["brake"]
         if self.controls is not None:
             steer, pedal = self.controls.T
             backs = (pedal < 0.0).astype(np.float64)

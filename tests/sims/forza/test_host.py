@@ -276,6 +276,9 @@ class Circling:
     def execute_command(self, car, command):
         self.lap_time = 0.0
 
+    def laps(self, car):
+        return []
+
 
 @pytest.fixture
 def circling():
@@ -294,6 +297,23 @@ def test_laps_are_counted_with_their_times(serve, circling):
     assert p.last_lap_time == pytest.approx(121 / 60 - 0.004, abs=1e-5)
     served.host.apply_command(SimCommand(to_pits=True))
     assert served.packets()[-1].dash.lap_no == 1
+
+
+def test_a_rewind_over_the_line_takes_the_lap_back(serve, circling):
+    served, period = serve(circling), 1 / 60
+    served.packets(120)
+    circling.lap_time = -period  # the line is crossed at the end of the next step
+    assert served.packets()[-1].dash.lap_no == 1
+    served.packets(30)
+    served.press(button(PadButton.Y))
+    back = served.packets()[-1].dash  # 3 s before, as far as there was a race, and one step on
+    assert (back.lap_no, back.last_lap_time) == (0, 0.0)
+    assert back.cur_lap_time == pytest.approx(back.cur_race_time, abs=1e-5)
+    served.packets(59)
+    circling.lap_time = -period
+    again = served.packets()[-1].dash
+    assert (again.lap_no, again.last_lap_time) == (1, pytest.approx(again.cur_race_time, abs=1e-5))
+    assert again.cur_lap_time == 0.0
 
 
 @pytest.mark.parametrize("share", [-1.5, -1.0, -0.4, 0.0, 0.4, 1.0, 1.5])

@@ -107,9 +107,11 @@ class CarSession:
                 listener.show_lap(lap)
 
         self.scorer: RoadMonitor = (
-            WireLapScorer(finished)
+            WireLapScorer(finished, recorder.store_rewind)
             if isinstance(course, UnmappedCourse)
-            else RoadMonitor(course.track.road, course.line if has_plan(course) else None, finished)
+            else RoadMonitor(
+                course.track.road, course.line if has_plan(course) else None, finished, on_rewind=recorder.store_rewind
+            )
         )
         # The recorder first: a lap is written right after the tick that ended it.
         taps: list[Tap] = [recorder, self.scorer]

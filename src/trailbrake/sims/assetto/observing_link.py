@@ -3,12 +3,12 @@
 Source: protocol page assetto-custom-ai, section 6. It takes no car and needs no Custom AI.
 """
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable
 
 from trailbrake.errors import SimulatorError, UsageError
-from trailbrake.laps import LapRecord
 from trailbrake.planning.course import Course
 from trailbrake.roles import LinkCounters
 from trailbrake.sims.assetto import spec
@@ -34,7 +34,7 @@ class ObservingLink:
     Attributes:
         counters: of samples.
         session_events: changes of the session, as lines for the user; the reader removes them.
-        completed_lap: the lap that ended at the newest sample, None without one. Whether it counts is not on the pages.
+        last_lap_time: s of the lap that ended at the newest sample, NaN without one; whether it counts is not shown.
     """
 
     SUPPLIES = spec.OBSERVED
@@ -57,9 +57,9 @@ class ObservingLink:
         self._folder = memory.folder
         self._sampler = PlayerSampler(memory, self.counters)
         self.session_events: deque[str] = deque(maxlen=_MOST_EVENTS)
-        self.completed_lap: LapRecord | None = None
+        self.last_lap_time = math.nan
         self._status = self._session = -2  # none
-        self._completed_laps = -1
+        self._completed_laps = 0
 
     def make_drawing(self, course: Course) -> PlanDrawing | None:
         """Return what draws the plan in the game; None where the options want no drawing."""
@@ -86,10 +86,8 @@ class ObservingLink:
         """Return the newest sample."""
         received, resyncs = self.counters.received, self.counters.resyncs
         state = self._sampler.read_state(now)
-        self.completed_lap = None
         if self.counters.resyncs != resyncs:
             self.session_events.append("the session began anew")
-            self._completed_laps = -1
         if self.counters.received != received and self._sampler.graphics is not None:
             self._follow_session(self._sampler.graphics)
         return state
@@ -99,8 +97,8 @@ class ObservingLink:
             self._status, self._session = graphics.status, graphics.session
             self.session_events.append(f"{status_text(graphics.status)}, {session_text(graphics.session)}")
         before, self._completed_laps = self._completed_laps, graphics.completed_laps
-        if before >= 0 and graphics.completed_laps == before + 1 and graphics.i_last_time > 0:
-            self.completed_lap = LapRecord(graphics.completed_laps, graphics.i_last_time * 1e-3, True, (), "", 0.0, 0)
+        has_ended = graphics.completed_laps > before and graphics.i_last_time > 0
+        self.last_lap_time = graphics.i_last_time * 1e-3 if has_ended else math.nan
 
     def write(self, controls: Controls) -> None:
         """Send nothing."""

@@ -8,7 +8,7 @@ import math
 import os
 from collections import deque
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from trailbrake.errors import SimulatorError, UsageError, WireError
 from trailbrake.roles import RoadPlant
@@ -34,23 +34,29 @@ _CLUTCH_OPEN = 0.99  # clutch above which a moving car has no gear engaged
 _ROLLING_SPEED = 1.0  # m/s
 
 
-class _PlantLapCounter:
-    """Counts laps by the plant's lap clock, which restarts at the line."""
+class _RaceLaps(NamedTuple):
+    """What the wire shows of laps. Its clock is the race's, which a rewind sets back.
 
-    def __init__(self) -> None:
-        self.completed, self.last_lap_time = 0, 0.0
-        self._lap_start = math.nan
+    Attributes:
+        completed: laps.
+        last_lap_time: s; 0 before one.
+        best_lap_time: s, of valid laps without a rewind; NaN before one.
+        start: s of the race clock at which the lap under way began.
+    """
 
-    def begin_lap(self, state: CarState) -> None:
-        """Begin a lap without completing one: at the start, or in the pits."""
-        self._lap_start = state.time - state.lap_time
+    completed: int = 0
+    last_lap_time: float = 0.0
+    best_lap_time: float = math.nan
+    start: float = 0.0
 
-    def update_lap(self, state: CarState) -> None:
-        """Count a lap if it has ended since the state before."""
-        began = state.time - state.lap_time
-        if began > self._lap_start + 1e-6:  # beyond rounding
-            self.completed, self.last_lap_time = self.completed + 1, began - self._lap_start
-            self._lap_start = began
+
+class _RaceMoment(NamedTuple):
+    """A moment to which the race can be set back: race clock, s; pose; distance driven, m; laps."""
+
+    race_s: float
+    pose: Pose
+    distance: float
+    laps: _RaceLaps
 
 
 class Host:
@@ -108,11 +114,9 @@ class Host:
 
     def _start_race(self) -> None:
         self._race_s = self._distance = 0.0
-        self._lap_counter = _PlantLapCounter()
-        self._lap_counter.begin_lap(self._state)
-        self._rewind_buffer: deque[tuple[float, Pose, float]] = deque(
-            maxlen=round(_REWIND_BUFFER_S / self._plant.period)
-        )
+        self._laps = _RaceLaps(start=-self._state.lap_time)
+        self._crossed_at = self._state.time - self._state.lap_time  # s of the plant's clock, of the line
+        self._rewind_buffer: deque[_RaceMoment] = deque(maxlen=round(_REWIND_BUFFER_S / self._plant.period))
 
     @staticmethod
     def stick_options(options: spec.ServeOptions) -> spec.ServeOptions:
@@ -165,8 +169,9 @@ class Host:
             self._turbo.update(state.throttle, period)
             self._race_s += period
             self._distance += state.speed * period
-            self._lap_counter.update_lap(state)
-            self._rewind_buffer.append((self._race_s, Pose(state.x, state.y, state.z, state.yaw), self._distance))
+            self._count_lap(state)
+            pose = Pose(state.x, state.y, state.z, state.yaw)
+            self._rewind_buffer.append(_RaceMoment(self._race_s, pose, self._distance, self._laps))
         data = self._encode_datagram()
         if data is not None:
             self._faults.push(data, now)
@@ -175,6 +180,18 @@ class Host:
                 self._telemetry_socket.send(arrived, target)
                 self._counts["messages_out"] += 1
                 self._counts["bytes_out"] += len(arrived)
+
+    def _count_lap(self, state: CarState) -> None:
+        """Count a lap if the plant's lap clock has restarted at the line, and show the race's laps in the state."""
+        crossed_at, laps = state.time - state.lap_time, self._laps
+        if crossed_at > self._crossed_at + 1e-6:  # beyond rounding
+            start = self._race_s - state.lap_time
+            last, known = start - laps.start, self._plant.laps(0)[-1:]
+            best = min((lap.time_s for lap in known if lap.valid and abs(lap.time_s - last) < 1e-3), default=math.nan)
+            best = laps.best_lap_time if best != best or laps.best_lap_time <= best else best
+            self._laps = _RaceLaps(laps.completed + 1, last, best, start)
+            self._crossed_at = crossed_at
+        state.lap_time, state.best_lap_time = self._race_s - self._laps.start, self._laps.best_lap_time
 
     # ---- Pad in ----
 
@@ -222,20 +239,22 @@ class Host:
             self._is_driving = not command.pause
         if command.restart or command.to_pits or command.teleport is not None:
             self._plant.execute_command(0, command)
-            self._state = self._plant.car_state(0)
+            self._state = state = self._plant.car_state(0)
             self._direction = AutomaticReverse()
             if command.restart:
                 self._start_race()
             elif command.to_pits:
-                self._lap_counter.begin_lap(self._state)
+                self._laps = self._laps._replace(start=self._race_s)
+            self._crossed_at = state.time - state.lap_time
+            state.lap_time, state.best_lap_time = self._race_s - self._laps.start, self._laps.best_lap_time
 
     def rewind_race(self, seconds: float = REWIND_S) -> None:
-        """Set car and race clock back by `seconds`, at standstill. The session's clock runs on."""
+        """Set car, race clock and laps back by `seconds`, at standstill. The session's clock runs on."""
         wanted = self._race_s - seconds
-        while len(self._rewind_buffer) > 1 and self._rewind_buffer[-1][0] > wanted:
+        while len(self._rewind_buffer) > 1 and self._rewind_buffer[-1].race_s > wanted:
             self._rewind_buffer.pop()
         if self._rewind_buffer:
-            self._race_s, pose, self._distance = self._rewind_buffer[-1]
+            self._race_s, pose, self._distance, self._laps = self._rewind_buffer[-1]
             self.apply_command(SimCommand(teleport=pose))
             self._counts["rewinds"] += 1
 
@@ -256,8 +275,8 @@ class Host:
             timestamp_ms=clock,
             race_time=self._race_s,
             distance=self._distance,
-            last_lap=self._lap_counter.last_lap_time,
-            laps=self._lap_counter.completed,
+            last_lap=self._laps.last_lap_time,
+            laps=self._laps.completed,
             position=1,
             line=convert.line_to_wire(side.line, options.ndl_wrap),
             ai_brake=side.ai_brake,

@@ -4,6 +4,7 @@ Source: protocol page forza-data-out, section 4. The recorder processes every pa
 contain the packets of a driven car, raw recordings all datagrams.
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from trailbrake.errors import UsageError
-from trailbrake.laps import LapRecord
 from trailbrake.sims.forza import recorder_settings
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.datagram_files import open_session
@@ -120,8 +120,8 @@ class RecordingSession:
         if self._udp is not None:
             self._udp.wait_readable(seconds)
 
-    def record_available(self, now: float) -> Iterator[tuple[CarState, LapRecord | None]]:
-        """Record the waiting datagrams; yield each new sample, and the lap that ended at it or None.
+    def record_available(self, now: float) -> Iterator[tuple[CarState, float]]:
+        """Record the waiting datagrams; yield each new sample, and the time of the last lap that it shows, s.
 
         Args:
             now: s, any steady clock; a file uses its recorded times.
@@ -130,7 +130,6 @@ class RecordingSession:
             if self._raw is not None:
                 self._raw.write(data, received_ns)
             at = received_ns / 1e9 if self._file is not None else now
-            before = self.stream.packet
             if not self.stream.feed_datagram(data, at, sender):
                 continue
             packet = self.stream.packet
@@ -143,7 +142,7 @@ class RecordingSession:
                 self._table.write(self._row(packet, received_ns, len(data)))
             state = self.stream.current_state(at)
             clear_fields(state, self._unknown)
-            yield state, _completed_lap(before, packet)
+            yield state, math.nan if packet.dash is None else packet.dash.last_lap_time
 
     def _receive_datagrams(self) -> Iterator[tuple[bytes, int, object]]:
         if self._file is not None:
@@ -186,16 +185,6 @@ class RecordingSession:
         for thing in (self._table, self._raw, self._udp):
             if thing is not None:
                 thing.close()
-
-
-def _completed_lap(before: Packet | None, after: Packet) -> LapRecord | None:
-    """Return the lap that ended between two packets: LapNumber has increased by 1, and LastLap is its time."""
-    if before is None or before.dash is None or after.dash is None:
-        return None
-    old, new = before.dash, after.dash
-    if new.lap_no != old.lap_no + 1 or not new.last_lap_time > 0.0:
-        return None
-    return LapRecord(new.lap_no, new.last_lap_time, True, (), "", 0.0, 0)
 
 
 RECORDER = RecorderTool(RecordOptions, SUFFIX, build_settings, RecordingSession)

@@ -1,0 +1,209 @@
+"""The laps of 200 drives with planted rewinds, lost packets, pauses, restarts and out laps, in all that shows laps."""
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.planted_drives import EVENTS, LENGTH, RADIUS, plant_drive
+from helpers.roads import circle
+
+from trailbrake.analysis.lap_location import choose_line, locate_laps
+from trailbrake.analysis.lap_traces import trace_laps
+from trailbrake.dashboard.recorded_frames import RecordedFrames
+from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.session_recording import record_session
+from trailbrake.record.motec_export import export_motec
+from trailbrake.record.recorder import Recorder
+from trailbrake.record.recording_reader import Recording
+from trailbrake.record.run_frame import load
+from trailbrake.record.run_index import RunIndex
+from trailbrake.sims.forza import codec
+from trailbrake.sims.forza.axes import forza_from_iso
+from trailbrake.sims.forza.blocks import Dash, HorizonBlock, Sled
+from trailbrake.sims.forza.codec import Packet
+from trailbrake.sims.forza.raw import RawWriter
+from trailbrake.sims.registry import find
+from trailbrake.simulator_tools import TextEventStream
+from trailbrake.state import Controls
+
+EXACT = 0.002  # s
+ROAD = circle(RADIUS).road
+
+
+def record_packets(drive, tmp_path, rng):
+    """Through Forza's packets; the time of the last lap comes up to three packets late."""
+    writer = RawWriter(tmp_path / "a.forza")
+    late, paused, shown = int(rng.integers(0, 4)), 0, [0.0] * 4
+    for moment in drive.moments:
+        if moment is None:
+            paused += 16
+            packet = Packet(Sled(is_race_on=0, timestamp_ms=paused), HorizonBlock(), Dash(), tail=codec.TAIL)
+            writer.write(codec.encode_packet(packet), paused)
+            continue
+        state = moment.make_state()
+        shown = [*shown[1:], moment.laps[-1][1] if moment.laps else 0.0]
+        x, y, z = forza_from_iso((state.x, state.y, 0.0))
+        ms = int(moment.time * 1000.0) + paused + 16
+        dash = Dash(position_x=x, position_y=y, position_z=z, speed=moment.speed, cur_lap_time=state.lap_time,
+                    cur_race_time=moment.race + 0.001, lap_no=moment.lap - 1,
+                    last_lap_time=shown[-1 - late])  # fmt: skip
+        writer.write(codec.encode_packet(Packet(Sled(1, ms), HorizonBlock(), dash, tail=codec.TAIL)), ms * 10**6)
+    writer.close()
+    summary = record_session(find("forza"), source=tmp_path / "a.forza", out=tmp_path)
+    return Recording.open(summary["recording"])
+
+
+def record_samples(samples, tmp_path):
+    """Through `record` of a wire that yields these (state, time of the last lap)."""
+
+    class Session:
+        ended, warnings, signals, stream = False, (), (), TextEventStream()
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def wait(self, seconds):
+            pass
+
+        def record_available(self, now):
+            self.ended = True
+            return iter(samples)
+
+        def summary(self):
+            return {}
+
+    tool = SimpleNamespace(
+        options=lambda: SimpleNamespace(verbose=False), suffix="",
+        build_settings=lambda *given: SimpleNamespace(output_filename=None), open_session=lambda *given: Session(),
+    )  # fmt: skip
+    wire = SimpleNamespace(name="wire", load_recorder=lambda: tool)
+    return Recording.open(record_session(wire, source=tmp_path / "a", out=tmp_path)["recording"])
+
+
+def record_pages(drive, tmp_path, rng):
+    """As Assetto Corsa's pages: physics at 333 Hz, laps in ms and up to five samples older."""
+    moments = [moment for moment in drive.moments if moment is not None]
+    samples = []
+    for index, moment in enumerate(moments):
+        older = moments[max(index - index % 5, 0)]
+        same = older.race <= moment.race and 0.0 <= moment.time - older.time < 0.02
+        older = older if same else moment
+        state = replace(moment.make_state(), lap=float(older.lap), lap_time=round(older.race - older.lap_start, 3))
+        has_ended = samples and state.lap > samples[-1][0].lap
+        samples.append((state, round(older.laps[-1][1], 3) if has_ended else np.nan))
+    return record_samples(samples, tmp_path)
+
+
+def record_counts(drive, tmp_path, rng):
+    """As the Socket.IO simulators: the number of the lap alone; its clock is that of the samples."""
+    samples, began, before = [], 0.0, None
+    for moment in drive.moments:
+        if moment is not None:
+            restarted = before is not None and moment.race < before.race
+            if restarted or (before is not None and moment.lap != before.lap):
+                began = moment.time
+            state = replace(moment.make_state(), x=np.nan, y=np.nan, lap_time=moment.time - began)
+            samples.append((state, np.nan))
+            before = moment
+    return record_samples(samples, tmp_path)
+
+
+def record_drive(drive, tmp_path, rng, has_clock=True):
+    """As `drive` on a known road: by positions, and the rewinds by the wire's lap clock."""
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({"track": "circle"})
+    monitor = RoadMonitor(ROAD, None, recorder.store_lap, on_rewind=recorder.store_rewind)
+    for moment in drive.moments:
+        if moment is not None:
+            state = moment.make_state()
+            if not has_clock:
+                state = replace(state, lap=np.nan, lap_time=np.nan, time=moment.race)
+            recorder.tick(state, Controls())
+            monitor.observe_state(state)
+    recorder.close()
+    recording = Recording.open(recorder.path)
+    assert [lap.time_s for lap in recording.laps] == [lap.time_s for lap in monitor.laps]
+    return recording
+
+
+def record_positions(drive, tmp_path, rng):
+    """As BeamNG's wire: positions, and a clock that a restart sets back."""
+    return record_drive(drive, tmp_path, rng, has_clock=False)
+
+
+WIRES = {
+    "forza": (record_packets, 60.0, EVENTS, 60),
+    "pages": (record_pages, 333.0, EVENTS, 20),
+    "counts": (record_counts, 20.0, tuple(e for e in EVENTS if "rewind" not in e and e != "out lap"), 40),
+    "drive": (record_drive, 60.0, EVENTS, 40),
+    "positions": (record_positions, 100.0, tuple(e for e in EVENTS if "rewind" not in e and e != "out lap"), 40),
+}
+
+
+def list_consumers(recording, located):
+    """Yield (number, s) of the laps as each consumer has them; `located`: those too that take their time."""
+    yield "replay", [(lap.number, lap.time_s) for lap in RecordedFrames(recording, None).laps]
+    yield "runs", [(lap.number, lap.time_s) for lap in recording.list_lap_records()]
+    if located:
+        found = locate_laps(recording, 0, choose_line([recording]), 99)
+        yield "compare", [(lap.number, lap.time_s) for lap in found if lap.finished]
+        yield "report", [(lap.number, lap.time_s) for lap in trace_laps(recording, 99).laps if lap.finished]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wire", WIRES)
+def test_laps_are_the_true_ones(wire, tmp_path):
+    record, rate, events, count = WIRES[wire]
+    seen = set()
+    for seed in range(count):
+        rng = np.random.default_rng([seed, len(wire)])
+        drive = plant_drive(rng, rate, events)
+        seen.update(drive.planted)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        recording = record(drive, folder, rng)
+        found, what = recording.laps, f"{wire} {seed}: {drive.planted}"
+        assert [(lap.number, lap.valid) for lap in found] == [(number, counts) for number, _, counts in drive.laps], (
+            what
+        )
+        bound = EXACT
+        if wire == "counts":
+            bound = 2.0 / rate + 2.0 * drive.gap
+        elif wire == "positions" and drive.gap > 3.1 / rate:
+            bound = 0.1 * drive.gap
+        slack = 1.0 / rate if wire in ("drive", "positions") else 0.0  # by position, lap 1 begins with the first sample
+        errors = [abs(lap.time_s - time_s) - slack * (lap.number == 1)
+                  for lap, (_, time_s, _) in zip(found, drive.laps, strict=True)]  # fmt: skip
+        assert max(errors) <= bound, (what, errors)
+        expected = [(lap.number, lap.time_s) for lap in found]
+        for consumer, laps in list_consumers(recording, located=seed % 4 == 0):
+            assert laps == expected, f"{consumer} of {what}"
+        if wire in ("forza", "drive"):
+            check_rows(recording, drive, folder)
+    assert seen == set(events)
+
+
+def check_rows(recording, drive, folder):
+    """Check that each lap has one way round, that no undone row is in it, and that beacons are a lap apart."""
+    kept = ~recording.undone
+    x, y = recording.state["x"], recording.state["y"]
+    for lap in recording.laps:
+        rows = np.flatnonzero(kept[lap.first : lap.row]) + lap.first
+        way = np.hypot(np.diff(x[rows]), np.diff(y[rows])).sum()
+        assert way == pytest.approx(LENGTH * (1.0 if lap.valid else 0.6), abs=35.0 * (drive.gap + 0.05))
+    frame = load(recording)
+    assert not frame["lap"][recording.undone].any()
+    assert set(frame["lap"]) - {0.0} == {float(lap.number) for lap in recording.laps}
+    export_motec(recording, folder / "a.ld")
+    beacons = [float(t) * 1e-6 for t in re.findall(r'Time="([^"]+)"', (folder / "a.ldx").read_text())]
+    for before, lap, end in zip(beacons, recording.laps[1:], beacons[1:], strict=False):
+        if lap.number > 1:
+            assert end - before == pytest.approx(lap.time_s, abs=EXACT)
+    (run,) = RunIndex(folder).list_runs()
+    assert run.laps == len(recording.laps)
+    assert run.best_s == min((lap.time_s for lap in recording.laps if lap.valid), default=None)
