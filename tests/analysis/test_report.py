@@ -1,9 +1,11 @@
 import json
 import math
 import re
+from contextlib import closing
 
 import numpy as np
 import pytest
+from helpers.browser import Browser, find
 from helpers.compared_drives import record_laps
 from helpers.html_page import Page
 from helpers.synthetic_drives import LENGTH, LapDone, edges, planned_speed, record_drive, state_at
@@ -228,3 +230,41 @@ def test_the_drive_as_data_can_be_driven_again(tmp_path):
     assert '"track": "<oval>"' in page.text
     assert "ab" * 32 in page.text
     assert "PACKED" not in text
+
+
+def test_channels_of_engine_and_wheels_are_the_largest_of_the_four(tmp_path):
+    recorder = Recorder(tmp_path / "a.mcap")
+    recorder.start({})
+    for i in range(400):
+        state = CarState(time=0.02 * i, sequence=i, speed=20.0, engine_speed=500.0)
+        for wheel, slip in zip(state.wheels, (0.01, -0.04, 0.02, 0.03), strict=True):
+            wheel.slip_ratio, wheel.core_temperature = slip, 80.0 + 100.0 * slip
+        recorder.tick(state, Controls())
+    recorder.close()
+    _, _, data = report_of(tmp_path / "a.mcap", tmp_path)
+    (lap,) = data["laps"]
+    assert set(lap["engine_speed"]) == {500.0}
+    assert set(lap["slip_ratio"]) == {0.04}
+    assert set(lap["core_temperature"]) == {83.0}
+    assert (lap["combined_slip"], lap["disc_temperature"]) == (None, None)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find() is None, reason="no Chromium here")
+def test_channels_are_chosen_and_the_cursor_names_the_corner(drive, tmp_path):
+    page = write_report(drive, tmp_path / "report.html")
+    with closing(Browser(tmp_path / "browser")) as tab:
+        tab.size(400, 850)
+        tab.open(page.as_uri())
+        tab.wait("charts.length > 3")
+        tab.evaluate("window.before = charts.length; setCursor(Math.round(corners[0].apex / report.step))")
+        tab.wait("document.getElementById('readout').textContent.includes(', T1')")
+        assert "forward g" not in tab.evaluate("document.getElementById('readout').textContent")
+        longitudinal = (
+            "[...document.querySelectorAll('#channels label')].find((e) => e.textContent.trim() === 'Longitudinal')"
+        )
+        tab.evaluate(f"{longitudinal}.querySelector('input').click()")
+        tab.wait("charts.length === before + 1")
+        tab.wait("document.getElementById('readout').textContent.includes('forward g')")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        assert tab.complaints == []

@@ -19,7 +19,7 @@ from trailbrake.analysis.corner_advice import (
     title_corners,
 )
 from trailbrake.analysis.corner_figures import CornerFigures, find_slowing, measure_corner
-from trailbrake.analysis.corners import Corner, find_corners, measure_curvature, set_zones
+from trailbrake.analysis.corners import Corner, find_corners, find_line_corners, set_zones, space_evenly
 from trailbrake.analysis.lap_location import CommonLine, LocatedLap, choose_line, locate_laps
 from trailbrake.analysis.reference_line import Array
 from trailbrake.errors import DataError, UsageError
@@ -27,8 +27,6 @@ from trailbrake.record.recording_reader import Recording
 
 MAX_LAPS = 24  # of one recording that are read
 MAX_COMPARED = 6  # laps beside the best one, where there is one recording only
-CURVATURE_STEP = 1.0  # m between the places at which the curvature is taken
-CURVATURE_WIDTH = 12.0  # m over which it is smoothed; a short road takes less
 COARSEST_STEP, FINEST_STEP = 2.0, 0.1  # m of the charts' grid
 GRID_POINTS = 4000
 
@@ -186,21 +184,16 @@ def _choose_laps(drive: DriveChoice, found: list[LocatedLap], drives: Sequence[D
 
 
 def _find_zones(common: CommonLine, laps: Sequence[LocatedLap], reference: int) -> list[Corner]:
-    length = common.length
-    s = np.arange(0.0, length, min(CURVATURE_STEP, length / 400.0))
-    line = common.line
-    if line is not None:
-        width = min(CURVATURE_WIDTH, length / 60.0)
-        x, y = (np.interp(s, line.s, values) for values in (line.x, line.y))
-        curvature = measure_curvature(s, x, y, line.closed, width)
+    if common.line is not None:
+        bends = find_line_corners(common.line)
     else:
-        curvature = np.nan_to_num(laps[reference].interpolate("curvature", s))
-    bends = find_corners(s, curvature)
+        s = space_evenly(common.length)
+        bends = find_corners(s, np.nan_to_num(laps[reference].interpolate("curvature", s)))
     borders = []
     for corner, before in zip(bends, [None, *bends], strict=False):
         first = before.exit if before is not None else 0.0
         borders.append(min(max(find_slowing(lap, first, corner.entry), first) for lap in laps))
-    return set_zones(bends, borders, length)
+    return set_zones(bends, borders, common.length)
 
 
 def _rank_losses(

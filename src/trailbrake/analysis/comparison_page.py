@@ -253,7 +253,7 @@ def _chart_data(comparison: Comparison) -> JsonObject:
         "signals": [],
         "plan": None,
         "corners": [
-            {"number": c.number, "name": c.label, "entry": round(c.entry, 2), "apex": round(c.apex, 2),
+            {"number": c.number, "name": c.label, "title": c.name, "entry": round(c.entry, 2), "apex": round(c.apex, 2),
              "exit": round(c.exit, 2), "start": round(c.start, 2), "end": round(c.end, 2)}
             for c in comparison.corners
         ],

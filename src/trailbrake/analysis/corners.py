@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trailbrake.analysis.reference_line import Array
+from trailbrake.analysis.reference_line import Array, ReferenceLine
 
 BEND_SHARE = 0.15  # of the road's sharp curvature (its 95th percentile) from which a stretch is a bend
 LEAST_TURN = math.radians(12.0)  # of a corner; less is a kink
+CURVATURE_STEP = 1.0  # m between the places at which the curvature is taken
+CURVATURE_WIDTH = 12.0  # m over which it is smoothed; a short road takes less
 JOINED_SHARE = 0.35  # of a bend's length: two bends of one sign with less between them are one corner
 
 
@@ -82,6 +84,19 @@ def find_corners(s: Array, curvature: Array) -> list[Corner]:
                 Corner(len(corners) + 1, float(sides[first]), float(s[first]), float(s[apex]), float(s[last]))
             )
     return corners
+
+
+def space_evenly(length: float) -> Array:
+    """Return the places (m) of a road at which its curvature is taken."""
+    places: Array = np.arange(0.0, length, min(CURVATURE_STEP, length / 400.0))
+    return places
+
+
+def find_line_corners(line: ReferenceLine) -> list[Corner]:
+    """Return the corners of a line, without zones."""
+    s = space_evenly(line.length)
+    x, y = (np.interp(s, line.s, values) for values in (line.x, line.y))
+    return find_corners(s, measure_curvature(s, x, y, line.closed, min(CURVATURE_WIDTH, line.length / 60.0)))
 
 
 def measure_curvature(s: Array, x: Array, y: Array, closed: bool, width: float) -> Array:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trailbrake.analysis.lap_traces import (
+    MAX_ROWS,
     TRACE_COLUMNS,
     LapRows,
     read_raw_channels,
@@ -24,7 +25,6 @@ from trailbrake.errors import DataError
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedColumns
 
-MAX_ROWS = 400_000  # rows of one lap; of a longer one, every second, third, ...
 ROW_SPACING = 0.2  # m between the rows that are kept, as far as they were recorded
 ROWS_BESIDE = 2  # rows before and behind a lap, for the passages of the start line
 MAX_CLOCK_ERROR = 0.02  # s; above that the lap was counted at another line than that of the road

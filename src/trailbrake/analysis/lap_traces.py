@@ -6,6 +6,7 @@ that a simulator does not supply are derived from others, or NaN.
 
 import math
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from trailbrake.analysis.reference_line import Array, ReferenceLine, driven_dist
 from trailbrake.observe.path_curvature import path_curvature, yaw_rate_from_positions
 from trailbrake.record.recording_reader import Recording
 from trailbrake.record.row_reader import RecordedRows
+from trailbrake.state.car_state import WHEEL_NAMES
 
 MAX_SAMPLES = 24_000  # grid points of all laps together; bounds the size of a report
 FINEST, COARSEST = 1.0, 5.0  # m, distance between grid points
@@ -22,20 +24,31 @@ MIN_UNFINISHED = 5.0  # s; a shorter part after the last lap is omitted
 SMOOTHING = 0.15  # s, of derived accelerations
 ROW_SPACING = 0.5  # m between the rows that are located on the line
 MAX_SIGNALS = 16  # of a recording that become channels
-MAX_ROWS = 1_000_000  # rows of one lap that are read; of a longer one, every second, third, ...: bounds the memory
+MAX_ROWS = 400_000  # rows of one lap that are read; of a longer one, every second, third, ...: bounds the memory
 STEPPED_CHANNELS = ("gear",)  # channels that step: never interpolated
-_PLAIN_CHANNELS = ("x", "y", "speed", "throttle", "brake", "steer", "gear", "driving_line")
-TRACE_COLUMNS = (*_PLAIN_CHANNELS, "acceleration_x", "acceleration_y", "yaw_rate")
+_PLAIN_CHANNELS = ("x", "y", "speed", "throttle", "brake", "steer", "gear", "driving_line", "engine_speed")
+# Channels that are the largest of several columns: of the four wheels.
+LARGEST_CHANNELS = {
+    name: tuple(f"{wheel}_{name}" for wheel in WHEEL_NAMES)
+    for name in ("combined_slip", "slip_ratio", "core_temperature", "disc_temperature")
+}
+TRACE_COLUMNS = (
+    *_PLAIN_CHANNELS, "acceleration_x", "acceleration_y", "yaw_rate", *chain.from_iterable(LARGEST_CHANNELS.values()),
+)  # fmt: skip
 
 
 @dataclass
 class LapTrace:
-    """One lap, or the unfinished part after the last one, on the grid. Signals are channels by their full names."""
+    """One lap, or the unfinished part after the last one, on the grid. Signals are channels by their full names.
+
+    `rows` are those of the recording.
+    """
 
     number: int
     time_s: float
     valid: bool
     finished: bool
+    rows: slice
     channels: dict[str, Array] = field(default_factory=dict)
 
 
@@ -159,6 +172,9 @@ def read_raw_channels(
     if not np.isfinite(raw["acceleration_y"]).any():
         raw["acceleration_y"] = raw["speed"] * rate
         derived.add("acceleration_y")
+    for name, columns in LARGEST_CHANNELS.items():
+        known = [np.abs(state[column]) for column in columns if column in state]
+        raw[name] = np.fmax.reduce(known) if known else np.full(len(at), math.nan)
     raw["curvature"] = path_curvature(raw["speed"], rate)
     return raw, {name for name in derived if np.isfinite(raw[name]).any()}  # without positions they stay NaN
 
@@ -261,7 +277,7 @@ def trace_laps(recording: Recording, most: int = 12) -> LapTraces:
     count = min(int(longest / step) + 1, MAX_SAMPLES)
     grid: Array = np.arange(count, dtype=np.float64) * step
     laps = [
-        LapTrace(c.number, c.time_s, c.valid, c.finished, _resample_channels(raw, s, grid))
+        LapTrace(c.number, c.time_s, c.valid, c.finished, c.rows, _resample_channels(raw, s, grid))
         for c, (raw, s) in zip(chosen, located, strict=True)
     ]
     plan = _plan_on_grid(recording, origin, grid, line is not None and line.closed)

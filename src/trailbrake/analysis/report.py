@@ -16,12 +16,15 @@ import numpy as np
 from trailbrake.analysis.lap_table import LapTable, compare_laps, format_lap_time
 from trailbrake.analysis.lap_traces import LapTraces, trace_laps
 from trailbrake.analysis.reference_line import Array
+from trailbrake.analysis.report_places import choose_pictures, describe_corners
 from trailbrake.errors import DataError, UsageError, describe_os_error
 from trailbrake.pages.rendering import THEME, render_page
 from trailbrake.record.recording_reader import Recording
 
 DECIMALS = {"time": 3, "x": 2, "y": 2, "speed": 2, "throttle": 3, "brake": 3, "steer": 4, "gear": 0, "error": 2,
-            "acceleration_x": 2, "acceleration_y": 2, "curvature": 5, "driving_line": 4}  # fmt: skip
+            "acceleration_x": 2, "acceleration_y": 2, "curvature": 5, "driving_line": 4,
+            "engine_speed": 1, "combined_slip": 3, "slip_ratio": 4, "core_temperature": 1,
+            "disc_temperature": 0}  # fmt: skip
 MAP_POINTS = 3000  # of each edge
 EVENTS_SHOWN = 200
 SCAN_ROWS = 100_000  # rows at a time, where only one column is read
@@ -83,6 +86,7 @@ def render_report(recording: Recording) -> str:
 def chart_data(recording: Recording, shown: LapTraces, table: LapTable) -> dict[str, Any]:
     """Return the numbers behind the charts, JSON-able. Speeds in m/s, distances in m, NaN as null."""
     best = table.rows[table.best].number if table.best is not None else None
+    pictures = choose_pictures(recording, shown)
     road = recording.road_map
     return {
         "step": shown.step,
@@ -90,18 +94,20 @@ def chart_data(recording: Recording, shown: LapTraces, table: LapTable) -> dict[
         "basis": shown.basis,
         "best": best,
         "signals": _list_charted_signals(recording.about.get("signals")),
+        "corners": describe_corners(recording, shown),
         "laps": [
             {
                 "number": lap.number,
                 "time_s": round_finite(lap.time_s, 3),
                 "valid": lap.valid,
                 "finished": lap.finished,
+                "pictures": seen if seen["at"] else None,
                 **{name: round_numbers(lap.channels[name], decimals) for name, decimals in DECIMALS.items()},
                 "signals": {
                     name: _json_significant(values) for name, values in lap.channels.items() if name not in DECIMALS
                 },
             }
-            for lap in shown.laps
+            for lap, seen in zip(shown.laps, pictures, strict=True)
         ],
         "plan": None
         if shown.plan is None
@@ -212,7 +218,10 @@ def _session_details(recording: Recording) -> str:
         ("simulated time", format_lap_time(float(np.nanmax(time) - np.nanmin(time)))),
     ]
     items.append(("recording", ", ".join(path.name for path in recording.paths)))
-    return "".join(f"<div><dt>{html.escape(k.replace('_', ' '))}</dt><dd>{html.escape(v)}</dd></div>" for k, v in items)
+    texts = [f"<div><dt>{html.escape(k.replace('_', ' '))}</dt><dd>{html.escape(v)}</dd></div>" for k, v in items]
+    first = sum(key in ABOUT_FIRST for key, _ in items)
+    shown, more = ("".join(part) for part in (texts[:first], texts[first:]))
+    return f"<dl class='about'>{shown}</dl><details><summary>more</summary><dl class='about'>{more}</dl></details>"
 
 
 def _lap_table_html(table: LapTable, shown: LapTraces) -> str:

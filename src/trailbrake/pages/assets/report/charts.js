@@ -1,20 +1,29 @@
 "use strict";
 // The charts over distance, one below the other, with one cursor and one zoom.
 const scaled = (values, factor) => values && values.map((v) => (v === null ? null : v * factor));
+// `short` and `digits` are those of the readout; charts with `more` are shown when they are chosen.
 const CHARTS = [
-  { title: "Speed", unit: "km/h", height: 210, of: (lap) => scaled(lap.speed, KMH), plan: (plan) => scaled(plan.speed, KMH) },
-  { title: "Time behind " + (reference ? reference.name : ""), unit: "s, up is slower", height: 110, of: delta, zero: true },
-  { title: "Throttle", unit: "%", height: 90, of: (lap) => scaled(lap.throttle, 100), range: [-4, 104] },
-  { title: "Brake", unit: "%", height: 90, of: (lap) => scaled(lap.brake, 100), range: [-4, 104] },
-  { title: "Steer", unit: "% of lock, up is left", height: 110, of: (lap) => scaled(lap.steer, 100), zero: true, both: true },
-  { title: "Bends", unit: "radius of the path in m, up is left", height: 110, of: (lap) => scaled(lap.curvature, 1000), zero: true, both: true,
+  { title: "Speed", unit: "km/h", short: "km/h", digits: 1, height: 210, of: (lap) => scaled(lap.speed, KMH), plan: (plan) => scaled(plan.speed, KMH) },
+  { title: "Time behind " + (reference ? reference.name : ""), unit: "s, up is slower", short: "behind s", digits: 3, height: 110, of: delta, zero: true },
+  { title: "Throttle", unit: "%", short: "throttle %", height: 90, of: (lap) => scaled(lap.throttle, 100), range: [-4, 104] },
+  { title: "Brake", unit: "%", short: "brake %", height: 90, of: (lap) => scaled(lap.brake, 100), range: [-4, 104] },
+  { title: "Steer", unit: "% of lock, up is left", short: "steer %", digits: 1, height: 110, of: (lap) => scaled(lap.steer, 100), zero: true, both: true },
+  { title: "Engine speed", unit: "rpm", short: "rpm", more: true, height: 90, of: (lap) => scaled(lap.engine_speed, 30 / Math.PI) },
+  { title: "Gear", unit: "", short: "gear", height: 90, of: (lap) => lap.gear, stepped: true },
+  { title: "Lateral", unit: "g, up is left", short: "lateral g", digits: 2, more: true, height: 110, of: (lap) => scaled(lap.acceleration_y, 1 / G), zero: true, both: true },
+  { title: "Longitudinal", unit: "g, up is forward", short: "forward g", digits: 2, more: true, height: 110, of: (lap) => scaled(lap.acceleration_x, 1 / G), zero: true, both: true },
+  { title: "Slip", unit: "of the tyre that slips most, 1 is the peak of its grip", short: "slip", digits: 2, more: true, height: 90, of: (lap) => lap.combined_slip },
+  { title: "Slip ratio", unit: "% of the wheel that slips most", short: "slip %", digits: 1, more: true, height: 90, of: (lap) => scaled(lap.slip_ratio, 100) },
+  { title: "Tyre temperature", unit: "°C, the hottest", short: "tyre °C", more: true, height: 90, of: (lap) => lap.core_temperature },
+  { title: "Brake temperature", unit: "°C, the hottest disc", short: "disc °C", more: true, height: 90, of: (lap) => lap.disc_temperature },
+  { title: "Bends", unit: "radius of the path in m, up is left", short: "radius m", more: true, height: 110, of: (lap) => scaled(lap.curvature, 1000), zero: true, both: true,
     ticks: (v) => (v ? `${+(1000 / Math.abs(v)).toPrecision(2)}` : "") },
-  { title: "Driving line", unit: "% of half the road, up is left of it", height: 110, of: (lap) => scaled(lap.driving_line, 100), zero: true, both: true },
-  { title: "Gear", unit: "", height: 90, of: (lap) => lap.gear, stepped: true },
-  { title: "Off the " + report.basis, unit: "m, up is left", height: 110, of: (lap) => lap.error, zero: true },
-  ...report.signals.map((signal) => ({ title: signal.name, unit: signal.unit === "1" ? "" : signal.unit, height: 90,
+  { title: "Driving line", unit: "% of half the road, up is left of it", short: "game's line %", height: 110, of: (lap) => scaled(lap.driving_line, 100), zero: true, both: true },
+  { title: "Off the " + report.basis, unit: "m, up is left", short: "off line m", digits: 2, height: 110, of: (lap) => lap.error, zero: true },
+  ...report.signals.map((signal) => ({ title: signal.name, unit: signal.unit === "1" ? "" : signal.unit, short: signal.name, digits: 2, height: 90,
     of: (lap) => lap.signals[signal.name] || null })),
-];
+].filter((chart) => report.laps.some((lap) => chart.of(lap)) && !(chart.of === delta && !reference));
+const chosen = new Set(CHARTS.filter((chart) => !chart.more));
 const charts = [];
 
 function chartOptions(chart, width, last) {
@@ -49,7 +58,7 @@ function chartOptions(chart, width, last) {
     },
   };
 }
-// The bends of a comparison as bands behind the curves, named where there is room.
+// The bends as bands behind the curves, named where there is room.
 function drawCornerBands(u) {
   const pen = u.ctx, { left, top, width, height } = u.bbox;
   pen.save();
@@ -60,7 +69,8 @@ function drawCornerBands(u) {
     const a = u.valToPos(corner.entry, "x", true), b = u.valToPos(corner.exit, "x", true);
     pen.fillStyle = css("--panel"); pen.fillRect(a, top, Math.max(1, b - a), height);
     pen.fillStyle = css("--quiet");
-    if (u === charts[0]?.plot) pen.fillText(corner.name, (a + b) / 2, top + 2 * devicePixelRatio);
+    const name = pen.measureText(corner.title).width < b - a ? corner.title : corner.name;
+    if (u === charts[0]?.plot) pen.fillText(name, (a + b) / 2, top + 2 * devicePixelRatio);
   }
   pen.restore();
 }
@@ -95,7 +105,7 @@ function zoomTo(first, last) {
 function buildCharts(box, width) {
   for (const { plot, holder } of charts) { plot.destroy(); holder.remove(); }
   charts.length = 0;
-  const wanted = CHARTS.filter((chart) => report.laps.some((lap) => chart.of(lap)) && !(chart.of === delta && !reference));
+  const wanted = CHARTS.filter((chart) => chosen.has(chart));
   wanted.forEach((chart, i) => {
     const holder = element("div", { className: "chart" });
     holder.append(element("h2", {}, element("b", { textContent: chart.title }), chart.unit ? `  ${chart.unit}` : ""));
@@ -121,4 +131,15 @@ function moveCharts() {
     if (view.cursor === null) plot.setCursor({ left: -10, top: -10 }, false);
     else plot.setCursor({ left: plot.valToPos(distances[view.cursor], "x"), top: plot.over.clientHeight / 2 }, false);
   }
+}
+function buildChannels() {
+  byId("channels").replaceChildren(...CHARTS.map((chart) => {
+    const box = element("input", { type: "checkbox", checked: chosen.has(chart) });
+    box.onchange = () => {
+      if (!chosen.delete(chart)) chosen.add(chart);
+      buildCharts(byId("charts"), byId("charts").clientWidth);
+      drawReadout(); moveCharts();
+    };
+    return element("label", { title: chart.unit }, box, ` ${chart.title}`);
+  }));
 }

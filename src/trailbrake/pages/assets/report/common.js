@@ -59,8 +59,10 @@ function delta(lap) {
   return lap.time.map((t, i) => (t === null || reference.time[i] === null ? null : t - reference.time[i]));
 }
 
-// The corners of a comparison; a report has none.
 const corners = report.corners || [];
+const compared = report.reference !== undefined;  // a comparison of drives, not the report of one
+// The corner at a place of the grid; undefined between two.
+const cornerAt = (i) => corners.find((corner) => corner.number && corner.entry <= i * report.step && i * report.step <= corner.exit);
 // Time lost per metre around each place, s/m: the slope of the delta over a stretch that hides the noise of single samples.
 const SLOPE_REACH = 12;  // m
 function lossRate(lap) {
@@ -80,7 +82,7 @@ function lossColour(share) {
   return `rgb(${even.map((c, k) => Math.round(c + (to[k] - c) * amount)).join(",")})`;
 }
 const lossRange = (() => {
-  if (!corners.length) return 1;
+  if (!compared) return 1;
   const rates = report.laps.flatMap((lap, i) => (i === report.reference ? [] : lossRate(lap) || []))
     .filter((v) => v !== null).map(Math.abs).sort((a, b) => a - b);
   return Math.max(rates[Math.floor(rates.length * 0.98)] || 0, 1e-4);

@@ -4,7 +4,7 @@ const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 
 function firstChoice() {
-  if (corners.length) {  // a comparison: the lap that is to become faster, and the reference
+  if (compared) {  // the lap that is to become faster, and the reference
     view.focus = report.laps.findIndex((lap, i) => i !== report.reference);
     view.shown = new Set(report.laps.length <= 3 ? report.laps.keys() : [report.reference, view.focus]);
     return;
@@ -50,7 +50,6 @@ function markFocus() {
 }
 
 function buildLegend() {
-  const compared = corners.length > 0;
   const stops = Array.from({ length: 11 }, (_, i) => (compared ? lossColour(i / 5 - 1) : ramp(i / 10))).join(",");
   const bar = element("span", { className: "ramp" });
   bar.style.background = `linear-gradient(to right,${stops})`;
@@ -62,33 +61,28 @@ function buildLegend() {
   byId("legend").replaceChildren(...parts);
 }
 
-const number = (values, i, factor, digits) => (values && values[i] !== null ? (values[i] * factor).toFixed(digits) : "-");
+const number = (value, digits = 0) => (value === null || value === undefined ? "-" : value.toFixed(digits));
 function drawReadout() {
-  const i = view.cursor === null ? 0 : view.cursor;
-  const columns = [
-    ["km/h", (lap) => number(lap.speed, i, KMH, 1)],
-    ...(reference ? [["behind s", (lap) => number(delta(lap), i, 1, 3)]] : []),
-    ["throttle %", (lap) => number(lap.throttle, i, 100, 0)],
-    ["brake %", (lap) => number(lap.brake, i, 100, 0)],
-    ["steer %", (lap) => number(lap.steer, i, 100, 1)],
-    ["gear", (lap) => number(lap.gear, i, 1, 0)],
-    ["off line m", (lap) => number(lap.error, i, 1, 2)],
-    ["time s", (lap) => number(lap.time, i, 1, 3)],
-  ];
-  const head = element("tr", {}, element("th", { textContent: `${(i * report.step).toFixed(0)} m` }));
+  const i = view.cursor === null ? 0 : view.cursor, corner = cornerAt(i);
+  const columns = charts.map(({ chart, plot }) => [chart.short, (index) => {
+    const value = plot.data[index + 1][i];
+    return chart.ticks && value !== null ? chart.ticks(value) || "-" : number(value, chart.digits);
+  }]);
+  columns.push(["time s", (index) => number(report.laps[index].time?.[i], 3)]);
+  const head = element("tr", {}, element("th", { textContent: `${(i * report.step).toFixed(0)} m${corner ? `, ${corner.title}` : ""}` }));
   columns.forEach(([name]) => head.append(element("th", { textContent: name })));
   const body = element("tbody");
   for (const [lap, index] of shownLaps()) {
     const swatch = element("span", { className: "swatch" });
     swatch.style.background = lapColour(index);
     const row = element("tr", {}, element("th", {}, swatch, lapName(lap)));
-    columns.forEach(([, text]) => row.append(element("td", { textContent: text(lap) })));
+    columns.forEach(([, text]) => row.append(element("td", { textContent: text(index) })));
     body.append(row);
   }
   if (report.plan) {
     const row = element("tr", {}, element("th", {}, element("span", { className: "dash" }), "plan"));
     columns.forEach(([name]) => row.append(element("td", {
-      textContent: name === "km/h" ? number(report.plan.speed, i, KMH, 1) : name === "time s" ? number(report.plan.time, i, 1, 3) : "",
+      textContent: name === "km/h" ? number(report.plan.speed[i] * KMH, 1) : name === "time s" ? number(report.plan.time[i], 3) : "",
     })));
     body.append(row);
   }
@@ -96,7 +90,16 @@ function drawReadout() {
 }
 
 const inner = (box) => Math.max(120, Math.floor(box.clientWidth - 16));
+// The camera's newest picture at the cursor, of the lap in focus.
+function showPicture() {
+  const { pictures } = report.laps[view.focus], box = byId("picture-box");
+  box.hidden = !pictures;
+  if (!pictures) return;
+  const next = pictures.at.findIndex((at) => at > (view.cursor || 0));
+  byId("picture").src = pictures.data[next < 0 ? pictures.at.length - 1 : Math.max(0, next - 1)];
+}
 function drawPictures() {
+  showPicture();
   drawMap(inner(byId("map-box")));
   drawMapCursor();
   drawClose(inner(byId("close-box")));
@@ -105,8 +108,9 @@ function drawPictures() {
 function drawAll() {
   view.theme = darkWanted.matches && !printing ? "dark" : "light";
   document.documentElement.dataset.theme = view.theme;
-  buildPicker(); buildLegend(); drawReadout(); markFocus();
+  buildPicker(); buildLegend(); markFocus();
   buildCharts(byId("charts"), byId("charts").clientWidth);
+  drawReadout();
   drawPictures();
 }
 
@@ -116,7 +120,7 @@ on("cursor", () => {
   drawing = true;
   requestAnimationFrame(() => {
     drawing = false;
-    drawReadout(); drawMapCursor();
+    drawReadout(); drawMapCursor(); showPicture();
     drawClose(inner(byId("close-box"))); drawDiagram(inner(byId("gg-box")));
   });
 });
@@ -145,6 +149,7 @@ byId("laps")?.addEventListener("click", (event) => {
 });
 
 firstChoice();
+buildChannels();
 drawAll();
 darkWanted.addEventListener("change", drawAll);
 let lastWidth = document.documentElement.clientWidth;
@@ -152,7 +157,7 @@ new ResizeObserver(() => {
   const width = document.documentElement.clientWidth;
   if (width === lastWidth || printing) return;
   lastWidth = width;
-  requestAnimationFrame(() => { resizeCharts(byId("charts").clientWidth); drawPictures(); });
+  requestAnimationFrame(() => { resizeCharts(byId("charts").clientWidth); drawPictures(); moveCharts(); });
 }).observe(document.documentElement);
 // Paper is light and narrow, whatever the screen is.
 const PAPER = 680;

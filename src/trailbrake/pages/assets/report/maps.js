@@ -30,7 +30,7 @@ function drawByLoss(pen, map, lap, width, first = 0, last = lap.x.length - 1) {
 }
 function drawCornerNames(pen, map) {
   if (!corners.length) return;
-  const lap = report.laps[report.reference];
+  const lap = report.laps[compared ? report.reference : view.focus];
   if (!lap.x) return;
   const [x0, x1, y0, y1] = extent, [mx, my] = map.to((x0 + x1) / 2, (y0 + y1) / 2);
   pen.font = "600 12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle"; pen.fillStyle = css("--text");
@@ -45,7 +45,7 @@ function drawCornerNames(pen, map) {
   pen.textBaseline = "alphabetic";
 }
 function drawBySpeed(pen, view, lap, width, first = 0, last = lap.x.length - 1) {
-  if (corners.length) { drawByLoss(pen, view, lap, width, first, last); return; }
+  if (compared) { drawByLoss(pen, view, lap, width, first, last); return; }
   const levels = 32, span = speedRange[1] - speedRange[0];
   strokeByLevel(pen, view, lap, {
     first: first + 1, last, width,
