@@ -5,11 +5,13 @@ from importlib.resources import files
 
 import pytest
 
-from trailbrake.analysis import comparison_page, report
+from trailbrake.analysis import comparison_page
 from trailbrake.dashboard import server
 from trailbrake.errors import UsageError
 from trailbrake.pages.rendering import (
     FRAME,
+    REPORT_SCRIPTS,
+    REPORT_STYLES,
     THEME,
     escape_html,
     read_text_asset,
@@ -24,7 +26,7 @@ TEMPLATES = ["report/report.html", "compare/compare.html", FRAME]
 FRAMED = [
     "leaderboard/leaderboard.html", "training/training.html", "training/curves.html",
     "evaluation/evaluation.html", "evaluation/suite.html",
-    "line/line.html", "learning/car.html",
+    "learning/car.html",
 ]  # fmt: skip
 
 
@@ -38,10 +40,10 @@ def test_every_asset_is_used_by_a_page():
     styles = {
         THEME,
         CHART_STYLE,
-        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare", "line")),
+        *(f"{name}/{name}.css" for name in ("leaderboard", "training", "evaluation", "compare")),
     }
-    scripts = {*report.SCRIPTS, *comparison_page.SCRIPTS}
-    assert there == {*scripts, *report.STYLES, *server._ROUTES.values(), *TEMPLATES, *FRAMED, *styles}
+    scripts = {*REPORT_SCRIPTS, *comparison_page.SCRIPTS}
+    assert there == {*scripts, *REPORT_STYLES, *server._ROUTES.values(), *TEMPLATES, *FRAMED, *styles}
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from trailbrake.analysis import report
 from trailbrake.analysis.comparison import Comparison, CornerLoss
 from trailbrake.analysis.corner_figures import CornerFigures
 from trailbrake.analysis.lap_table import format_lap_time
 from trailbrake.analysis.reference_line import Array
 from trailbrake.analysis.report import (
     DECIMALS,
-    STYLES,
-    escape_script,
     round_finite,
     round_numbers,
     thin_points,
@@ -26,10 +23,10 @@ from trailbrake.analysis.report import (
 )
 from trailbrake.errors import UsageError
 from trailbrake.json_types import JsonObject
-from trailbrake.pages.rendering import escape_html, render_page
+from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_html, escape_script, render_page
 from trailbrake.units import KMH
 
-SCRIPTS = (*report.SCRIPTS, "compare/main.js")
+SCRIPTS = (*REPORT_SCRIPTS, "compare/main.js")
 _STEPPED = ("gear",)
 _HEADS = ("corner", "lost s", "what to change", "brake at m", "turn in m", "slowest km/h", "throttle m", "exit km/h")
 
@@ -55,7 +52,7 @@ def render_comparison(comparison: Comparison) -> str:
     data = json.dumps(_chart_data(comparison), separators=(",", ":"), allow_nan=False)
     return render_page(
         "compare/compare.html",
-        styles=(*STYLES, "compare/compare.css"),
+        styles=(*REPORT_STYLES, "compare/compare.css"),
         scripts=SCRIPTS,
         title=escape_html(_title(comparison)),
         subtitle=escape_html(_summarise(comparison)),

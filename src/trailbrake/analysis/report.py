@@ -18,7 +18,7 @@ from trailbrake.analysis.lap_traces import LapTraces, trace_laps
 from trailbrake.analysis.reference_line import Array
 from trailbrake.analysis.report_places import choose_pictures, describe_corners
 from trailbrake.errors import DataError, UsageError, describe_os_error
-from trailbrake.pages.rendering import THEME, render_page
+from trailbrake.pages.rendering import REPORT_SCRIPTS, REPORT_STYLES, escape_script, render_page
 from trailbrake.record.recording_reader import Recording
 
 DECIMALS = {"time": 3, "x": 2, "y": 2, "speed": 2, "throttle": 3, "brake": 3, "steer": 4, "gear": 0, "error": 2,
@@ -30,9 +30,6 @@ EVENTS_SHOWN = 200
 SCAN_ROWS = 100_000  # rows at a time, where only one column is read
 ABOUT_FIRST = ("sim", "driver", "track", "car", "seed")
 SHOWN_ELSEWHERE = ("signals", "spec", "inputs")  # by the charts, and as the drive
-SCRIPTS = ("shared/vendor/uPlot.iife.min.js", "shared/basics.js", "shared/map.js", "report/common.js",
-           "report/charts.js", "report/maps.js", "report/main.js", "report/player.js")  # fmt: skip
-STYLES = ("shared/vendor/uPlot.min.css", THEME, "report/report.css")
 
 
 def write_report(recording: str | Path | Recording, out: str | Path | None = None) -> Path:
@@ -70,8 +67,8 @@ def render_report(recording: Recording) -> str:
     shown, table = trace_laps(recording), compare_laps(recording.laps)
     return render_page(
         "report/report.html",
-        styles=STYLES,
-        scripts=SCRIPTS,
+        styles=REPORT_STYLES,
+        scripts=REPORT_SCRIPTS,
         title=html.escape(_report_title(recording)),
         subtitle=html.escape(_report_subtitle(recording, table)),
         notes="".join(f"<p class='note'>{html.escape(note)}</p>" for note in _report_notes(recording, shown)),
@@ -152,11 +149,6 @@ def thin_points(points: Array) -> dict[str, list[float | int | None] | None]:
     """Return x and y of a line's points (n, 2) for JSON, at most MAP_POINTS of them."""
     stride = max(1, math.ceil(len(points) / MAP_POINTS))
     return {"x": round_numbers(points[::stride, 0], 2), "y": round_numbers(points[::stride, 1], 2)}
-
-
-def escape_script(text: str) -> str:
-    """Return JSON that can stand inside of a script element: no text in it can end the element."""
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _text_of(value: Any) -> str:

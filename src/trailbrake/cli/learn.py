@@ -102,5 +102,5 @@ def _print_car(result: dict[str, Any]) -> None:
         print(f"not learned: {text}")
     for drive in (result["verification"] or {}).get("drives", ()):
         print(f"verification: {drive['seconds']:.0f} s, {drive['outcome']}")
-    print(f"{result['driven_s']:.0f} s of driving, class {result['class']}")
+    print(f"{result['headline']}\n{result['driven_s']:.0f} s of driving, class {result['class']}")
     print(f"car {result['car']}\nreport {result['report']}")

@@ -229,7 +229,7 @@ def _drive_laps(target: DriveTarget, track: Track, progress: LearningProgress, o
 
 
 def _write_results(file: PlannedFile, progress: LearningProgress, options: LearnCarOptions) -> JsonObject:
-    from trailbrake.learning.car_report import write_car_report
+    from trailbrake.learning.car_report import describe_car, write_car_report
 
     out, (learned, car) = car_file_path(options), file
     car = replace_fields(car, name=safe_name(out.stem))
@@ -238,14 +238,14 @@ def _write_results(file: PlannedFile, progress: LearningProgress, options: Learn
     except OSError as error:
         raise UsageError("cannot write the car file", where=str(out), got=describe_os_error(error)) from error
     report = write_car_report(
-        out.with_suffix(".html"), join_tables(progress.tables), learned, [str(path) for path in progress.paths]
+        out.with_suffix(".html"), join_tables(progress.tables), learned, car, [str(path) for path in progress.paths]
     )
     values = {
         key: {"value": value.value, "sigma": value.sigma, "source": value.source, "note": value.note}
         for key, value in learned.values.items()
     }
     return {
-        "car": str(out), "report": str(report), "class": learned.kind.name,
+        "car": str(out), "report": str(report), "headline": describe_car(car), "class": learned.kind.name,
         "recordings": list(map(str, progress.paths)), "driven_s": learned.seconds, "values": values,
         "planned_share": car.uncertainty.planned_share if car.uncertainty is not None else 1.0,
         "verification": progress.verification, "missing": [*progress.notes, *learned.missing],

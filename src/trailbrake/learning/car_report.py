@@ -28,8 +28,8 @@ from trailbrake.learning.identification.powertrain import (
 from trailbrake.learning.identification.tyre_forces import STEER_SPEEDS, P, steer_shares
 from trailbrake.pages.rendering import THEME, escape_html, render_framed_page, write_page_file
 from trailbrake.pages.svg_chart import CHART_STYLE, ChartFrame, find_range
-from trailbrake.planning.envelope import compute_envelope
-from trailbrake.units import RPM, G
+from trailbrake.planning.envelope import GRIP_SPEED, compute_envelope, compute_figures
+from trailbrake.units import KMH, RPM, G
 
 MAX_POINTS = 1500  # of a chart
 OUTLIERS = (0.05, 0.95)  # quantiles, within which most points of a chart are
@@ -276,13 +276,27 @@ def find_unit(key: str) -> str:
     return "" if unit == "1" else unit
 
 
-def write_car_report(path: Path, table: DriveTable, learned: LearnedCar, recordings: Sequence[str]) -> Path:
+def describe_car(car: CarParams) -> str:
+    """Return the car of a file in a line: mass, power, grip, and how far it may be driven with."""
+    doubt, grip = car.uncertainty, compute_figures(car).lateral_grip / G
+    power = car.engine.peak_power / 1000.0
+    facts = f"{car.body.mass:.0f} kg, {power:.0f} kW, {grip:.1f} g at {GRIP_SPEED / KMH:.0f} km/h"
+    if doubt is None or not doubt.is_verified:
+        return f"{facts}; no laps have been driven with it yet"
+    share = f"good to drive at {100.0 * doubt.planned_share:.0f} % of the grip that was found"
+    return f"{facts}; {share}: {doubt.verified_laps} laps stayed on the road"
+
+
+def write_car_report(
+    path: Path, table: DriveTable, learned: LearnedCar, car: CarParams, recordings: Sequence[str]
+) -> Path:
     """Write the report of a learned car.
 
     Args:
         path: of the file.
         table: of the drives that it was learned from.
         learned: the car.
+        car: the same as its file has it.
         recordings: that it was learned from.
 
     Raises:
@@ -292,8 +306,9 @@ def write_car_report(path: Path, table: DriveTable, learned: LearnedCar, recordi
     page = render_framed_page(
         "learning/car.html",
         styles=(THEME, CHART_STYLE),
-        title=escape_html(f"{learned.car.name}: learned car"),
-        name=escape_html(learned.car.name),
+        title=escape_html(f"{car.name}: learned car"),
+        name=escape_html(car.name),
+        headline=escape_html(describe_car(car)),
         about=f"{learned.seconds:.0f} s of driving; what no drive tells is that of the class "
         f"{escape_html(learned.kind.name)}.",
         recordings=escape_html(", ".join(recordings)),

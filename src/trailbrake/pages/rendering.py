@@ -10,6 +10,12 @@ from trailbrake.errors import UsageError, describe_os_error
 
 THEME = "shared/theme.css"
 FRAME = "shared/frame.html"  # head, theme by the system's, and policy of pages without scripts of their own
+# The report of drives, comparisons and lines: charts over distance with a cursor, beside a map.
+REPORT_SCRIPTS = (
+    "shared/vendor/uPlot.iife.min.js", "shared/basics.js", "shared/map.js", "report/common.js", "report/charts.js",
+    "report/maps.js", "report/main.js", "report/player.js",
+)  # fmt: skip
+REPORT_STYLES = ("shared/vendor/uPlot.min.css", THEME, "report/report.css")
 
 
 def read_asset(name: str) -> bytes:
@@ -68,3 +74,8 @@ def write_page_file(path: Path, page: str) -> Path:
 def escape_html(text: str) -> str:
     """Return a text in a form that is safe inside HTML: names and messages come from files and wires."""
     return html.escape(text)
+
+
+def escape_script(text: str) -> str:
+    """Return JSON that can stand inside of a script element: no text in it can end the element."""
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
