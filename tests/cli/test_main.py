@@ -1,6 +1,7 @@
 """Exit codes, one-line errors, and the verbs that list what there is."""
 
 import math
+import os
 import subprocess
 import sys
 
@@ -36,6 +37,9 @@ from trailbrake.state.tables import CONTROL_FIELDS, STATE_FIELDS
         ("train rl --trak x", "see trailbrake train rl --help"),
         ("serve asetto", 'Did you mean "assetto"?'),
         ("serve assetto --cars 0", "a world needs a car"),
+        ("serve assetto --cars 99999999999999999999", "serve: no number of cars, expected 1 to 64, got 9999"),
+        ("drive --cars 99999999999999999999", "--cars: no number of cars, expected 1 to 64, got 9999"),
+        (f"serve trend --connect 127.0.0.1:{'9' * 5000}", "--connect: not an address, expected HOST:PORT"),
         ("serve assetto --track pinegrov", "did you mean pinegrove"),
         ("serve assetto --rate 5", "--rate"),
         ("serve assetto --seconds nan", "expected 0 or more"),
@@ -235,3 +239,35 @@ def test_the_help_of_drive_says_whose_live_flags_it_lists(cli, words, title):
     text = " ".join(cli("drive", *words, "--help").out.split())
     assert f"are those of {title}" in text
     assert "drive --sim NAME --help" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["race", "evaluate", "drive --like", "report", "replay", "compare", "leaderboard"])
+def test_each_verb_that_reads_a_file_is_whole_in_a_process_of_its_own(verb):
+    """What a verb imports does not depend on what other tests have imported before."""
+    done = subprocess.run([sys.executable, "-m", "trailbrake", *verb.split(), "none.toml"], capture_output=True,
+                          text=True, timeout=120.0)  # fmt: skip
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX closes the streams")
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [("tracks", ">&-", 0), ("tracks --json", "<&- >&-", 0), ("drive --track nowhere", "2>&-", 2),
+     ("drive --seconds 0.1 --no-report", ">&- 2>&-", 0), ("drive --seconds 0.1 --no-report", "<&- >&- 2>&-", 0)],
+)  # fmt: skip
+def test_a_program_whose_streams_are_closed_does_its_work(words, closed, code, tmp_path):
+    command = f'"{sys.executable}" -m trailbrake {words} {closed}'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, timeout=300.0)
+    assert (done.returncode, done.stderr) == (code, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", ["0", "1", "19", "9" * 5000, "-3", "wide"])
+def test_help_ends_however_wide_the_terminal_says_that_it_is(columns):
+    done = subprocess.run([sys.executable, "-m", "trailbrake", "drive", "--help"], capture_output=True, text=True,
+                          env={**os.environ, "COLUMNS": columns}, timeout=120.0)  # fmt: skip
+    assert done.returncode == 0
+    assert "--track" in done.stdout

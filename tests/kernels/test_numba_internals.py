@@ -1,5 +1,8 @@
 """One clear error where numba lacks a private part, and a bound that is the one of pyproject.toml."""
 
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -42,3 +45,33 @@ def test_an_unknown_option_is_named(monkeypatch):
 def test_the_bound_is_that_of_the_package():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert f"numba{VERSIONS}" in project["dependencies"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pattern", "data"), [("*.nbi", b""), ("*.nbi", b"\x80\x04garbage"), ("*.nbc", b""), ("*.nbc", b"\x80\x05.")]
+)
+def test_a_damaged_file_of_machine_code_is_dropped_and_made_again(tmp_path, pattern, data):
+    """As a full disk, or a machine that was switched off, leaves it."""
+    program = (
+        "import numpy as np; from trailbrake.planning.speed_profile import interpolate_speed\n"
+        "print(interpolate_speed(np.array([0.0, 4.0, 6.0]), np.array([0.0, 2.0, 4.0]), 1.0))"
+    )
+
+    own = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}  # this process has set it
+
+    def run():
+        return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300.0,
+                              env={**own, "TRAILBRAKE_CACHE": str(tmp_path)})  # fmt: skip
+
+    whole = run()
+    damaged = list(tmp_path.rglob(pattern))
+    assert damaged, whole.stderr
+    for file in damaged:
+        file.write_bytes(data)
+    mended = run()
+    assert (mended.returncode, mended.stdout) == (0, whole.stdout)
+    (line,) = mended.stderr.splitlines()
+    assert line.startswith("trailbrake: a damaged file of kernels in ")
+    again = run()
+    assert (again.returncode, again.stdout, again.stderr) == (0, whole.stdout, "")

@@ -21,6 +21,7 @@ def test_an_independent_reader_decodes_every_field(tmp_path, reader_class):
         factories = [DecoderFactory()]
         if reader_class == "seeking":
             reader = make_reader(file, validate_crcs=True, decoder_factories=factories)
+            assert reader.get_header().profile == "ros2", "that of its encodings: rosbags opens no other"
             summary = reader.get_summary()
             assert summary.statistics.message_count == 2 * 40 + 5
             assert summary.statistics.channel_message_counts == {1: 40, 2: 40, 3: 2, 4: 1, 5: 1, 6: 1}

@@ -1,6 +1,10 @@
+import json
 import math
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trailbrake.errors import WireError
 from trailbrake.transport import json_values
@@ -64,3 +68,44 @@ def test_what_cannot_be_read_is_one_line(read, value, line):
 )
 def test_signs_of_thousands(text, value):
     assert json_values.parse_number(text, "speed") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"cte":0,12,"hit":"none","time": -1,5E-05 }', {"cte": "0,12", "hit": "none", "time": "-1,5E-05"}),
+        ('["t",{"a":1,5,"b":[-32,16,113,36],"c":[1,2,3,4,5,6]}]',
+         ["t", {"a": "1,5", "b": ["-32,16", "113,36"], "c": ["1,2", "3,4", "5,6"]}]),
+        ('{"b":[1,2,3,4],"a":1.5,"s":"x\\":1,5,"}', {"b": [1, 2, 3, 4], "a": 1.5, "s": 'x":1,5,'}),
+        ("[1,5]", [1, 5]),  # JSON as it stands
+    ],
+)  # fmt: skip
+def test_bare_numbers_with_decimal_commas_become_text(text, value):
+    assert json_values.decode_json(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a":1,5', '{"a":1,5,6}', '{"a":1,5,"b":}', "[" * 9999, "no"])
+def test_what_is_no_json_is_one_line(text):
+    with pytest.raises(WireError, match=r"^message: no JSON: "):
+        json_values.decode_json(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "mark"),
+    [({"speed": "12,5000"}, ","), ({"speed": "1.234,5"}, ","), ({"speed": "1,234.5"}, "."), ({"speed": 0.5}, "."),
+     ({"lap": "1", "image": "abc", "speed": "-0,5E-05"}, ","), ({"lap": 1, "speed": "0"}, ""), ({}, ""), (None, ""),
+     ({"image": "1," * 99 + "5"}, ""), ({"image": "/9j/4AA,5"}, "")],
+)  # fmt: skip
+def test_the_mark_of_a_program_is_that_of_its_first_fraction(data, mark):
+    assert json_values.find_decimal_mark(data) == mark
+
+
+@given(number=st.floats(allow_nan=False, allow_infinity=False), data=st.data())
+def test_an_answer_without_a_mark_is_the_same_number(number, data):
+    number = data.draw(st.sampled_from([number, round(number, 3)]))
+    written = json_values.write_decimal_commas({"text": repr(number), "bare": number, "list": (number, 1)})
+    assert written["text"] == repr(number).replace(".", ",")
+    bare = msgspec.json.encode(written["bare"])
+    assert not set(b".,") & set(bare)
+    assert json.loads(bare) == number
+    assert json.loads(msgspec.json.encode(written["list"])) == [number, 1]

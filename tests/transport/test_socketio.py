@@ -197,7 +197,7 @@ def test_a_server_that_says_nothing_at_all_gets_events_after_half_a_second():
     assert (session.dialect, session.is_connected, session.is_opened, session.is_greeted) == (
         "legacy", True, False, False,
     )  # fmt: skip
-    session.check_timers(1025.4)
+    session.check_timers(1012.9)
     assert session.pop_frames() == []
     session.check_timers(1025.5)
     assert session.pop_frames() == ["2"]
@@ -228,10 +228,10 @@ def test_the_server_s_opening_sets_the_times_of_a_client(said, interval, timeout
     session.receive_frame("0" + said, 0.0)
     session.receive_frame("40", 0.0)  # which makes it a legacy one, and pings
     assert (session.pop_frames(), session.rejected) == (["2"], said == "")
-    session.check_timers(interval - 0.01)
+    session.check_timers(0.5 * interval - 0.01)
     assert session.pop_frames() == []
-    session.check_timers(interval)
-    assert session.pop_frames() == ["2"]
+    session.check_timers(0.5 * interval)
+    assert session.pop_frames() == ["2"], "a server of another kind allows no more than the interval and 5 s"
     session.check_timers(interval + timeout - 0.01)
     assert not session.is_over
     session.check_timers(interval + timeout + 0.01)

@@ -96,7 +96,7 @@ def test_fragments_are_one_message(listener):
     ("sent", "code"),
     [(b"\x00\x01", 1003), ("x" * (MAX_MESSAGE + 1), 1009)],
 )
-def test_what_we_do_not_take_ends_the_channel_with_its_code(listener, sent, code):
+def test_what_is_not_accepted_ends_the_channel_with_its_code(listener, sent, code):
     def peer():
         with client(listener) as other, contextlib.suppress(Exception):  # it is hung up on while it still sends
             other.send(sent)
@@ -107,6 +107,9 @@ def test_what_we_do_not_take_ends_the_channel_with_its_code(listener, sent, code
     channel = answered(listener)
     assert done(channel) == code
     assert not channel.is_open
+    if code == 1003:
+        wait_for(lambda: channel.poll_texts() or channel.is_closed)
+        assert channel.close_reason == "the other end sent a binary message: this wire carries text"
 
 
 def test_text_that_is_not_utf_8(listener):
@@ -120,6 +123,8 @@ def test_text_that_is_not_utf_8(listener):
     done = beside(peer)
     channel = answered(listener)
     assert done(channel) == 1007
+    wait_for(lambda: channel.poll_texts() or channel.is_closed)
+    assert channel.close_reason == "the other end sent a text that is not UTF-8"
 
 
 def test_a_browser_that_only_wants_a_page_is_sent_away(listener):

@@ -20,6 +20,7 @@ from trailbrake.simulator import Speed, WorldKind
 from trailbrake.user_files import parse_json, parse_toml, read_user_text
 
 VERSION = 1
+MAX_CARS = 64  # in one world
 MOST_BYTES = 4_000_000  # of a file
 Pace = Literal["simulator", "driver"]  # who sets the pace of real time
 UNKNOWN_CAR = "unknown"  # as a driver's car: it gets no car file
@@ -217,8 +218,9 @@ def make_spec(**names: object) -> DriveSpec:
     track, car, world = values.pop("track", ""), values.pop("car", ""), values.pop("world", ())
     cars, laps, seconds = values.pop("cars", 1), values.pop("laps", 2), values.pop("seconds", 0.0)
     live = values.pop("live", False)
-    if not isinstance(cars, int) or cars < 1:
-        raise UsageError("a drive needs a car", where="--cars", expected="1 or more", got=str(cars))
+    if not isinstance(cars, int) or not 1 <= cars <= MAX_CARS:
+        raise UsageError("a drive needs a car" if cars == 0 else "no number of cars", where="--cars",
+                         expected=f"1 to {MAX_CARS}", got=str(cars)[:40])  # fmt: skip
     first = {name: values.pop(name) for name in CarSpec.__struct_fields__ if name in values}
     keep = {name: values.pop(name) for name in KeepSpec.__struct_fields__ if name in values}
     if live:

@@ -31,6 +31,7 @@ from trailbrake.state import CarState, Controls, Image, Phase, SimCommand
 from trailbrake.transport import rendezvous
 from trailbrake.transport.client_notices import print_to_stderr
 from trailbrake.transport.image_codec import ImageDecoder
+from trailbrake.transport.json_values import find_decimal_mark, write_decimal_commas
 from trailbrake.transport.udp import parse_address
 
 STALE_AFTER_S = 1.0  # s of wall time without a telemetry after which the simulator counts as gone
@@ -144,6 +145,7 @@ class EventLink(ABC, Generic[T]):
         self._has_answered_repeat = False  # since the newest sample
         self._next_stop_at = self._braking_since = math.nan  # s, of the stops of this silence; NaN: none so far
         self._awaits_answer = False  # the newest telemetry has no answer yet
+        self._decimal_mark = "."  # of the simulator's numbers, and so of the answers
         self._newest_message: T | None = None
         self._is_fresh = self._is_driven_by_hand = False
 
@@ -250,7 +252,7 @@ class EventLink(ABC, Generic[T]):
     def _emit(self, name: str, data: Any) -> None:
         if self._door is not None and self._door.call is not None:
             self._dead_time.note_command(self._clock.time)
-            self._door.call.emit(name, data)
+            self._door.call.emit(name, write_decimal_commas(data) if self._decimal_mark == "," else data)
 
     def _send_steer(self) -> None:
         """Send the newest command."""
@@ -265,6 +267,7 @@ class EventLink(ABC, Generic[T]):
             self.unreadable += 1
             self._dead_time.note_telemetry(self._clock.time)
             return False
+        self._decimal_mark = find_decimal_mark(data) or self._decimal_mark
         self._clock.note_arrival(self._now)
         self._next_stop_at = self._braking_since = math.nan
         self._is_driven_by_hand = message is None

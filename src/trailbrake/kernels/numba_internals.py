@@ -4,7 +4,9 @@ numba may rename private parts in any minor release, so pyproject.toml bounds it
 clear error where a version lacks a part, before the first kernel is defined.
 """
 
+import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba
@@ -24,7 +26,7 @@ INTERNAL_OPTIONS = {**COMMON_OPTIONS, "no_cpython_wrapper": True}
 
 _PRIVATE = {
     Dispatcher: ("_insert", "_compile_for_args", "get_call_template", "enable_caching", "compile"),
-    FunctionCache: ("_load_overload", "_guard_against_spurious_io_errors", "load_overload"),
+    FunctionCache: ("_load_overload", "_guard_against_spurious_io_errors", "load_overload", "cache_path"),
 }
 _PRIVATE_OF_KERNELS = ("_cache", "_compiler")
 
@@ -62,17 +64,32 @@ def enable_disk_cache(kernel: Any) -> Any:
     """Let `kernel` keep its machine code on disk; return it.
 
     numba's own `load_overload` first imports all that it knows of Python and NumPy, 0.2 s of a start. Compilation
-    needs that and imports it itself; machine code from disk does not.
+    needs that and imports it itself; machine code from disk does not. A damaged file (a full disk, a lost power supply)
+    is dropped with one line, and the kernel compiled again.
     """
     kernel.enable_caching()
     kept = kernel._cache
 
     def load(signature: Any, context: Any) -> Any:
         with kept._guard_against_spurious_io_errors():
-            return kept._load_overload(signature, context)
+            try:
+                return kept._load_overload(signature, context)
+            except OSError:
+                raise
+            except Exception as error:  # whatever unpickling damaged bytes may raise
+                _say_once(
+                    f"trailbrake: a damaged file of kernels in {kept.cache_path}: compiling again ({error!r:.80})"
+                )
+                kept._cache_file.flush()
+        return None
 
     kept.load_overload = load
     return kernel
+
+
+@cache
+def _say_once(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def refuse_python_calls(kernel: Any) -> Any:

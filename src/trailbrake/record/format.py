@@ -34,7 +34,7 @@ from trailbrake.record import cdr
 from trailbrake.state.signals import Signal
 from trailbrake.state.tables import CONTROL_COLUMNS, SCHEMA_VERSION, STATE_COLUMNS, RecordColumn
 
-PROFILE = "trailbrake"
+PROFILE = "ros2"
 ABOUT = "about.json"
 WIRE_DELAY = "wire_delay_s"  # in ABOUT, of drives through an embedded host: s until an answer is in force there
 WIRE = "wire.json"

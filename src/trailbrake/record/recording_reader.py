@@ -175,10 +175,10 @@ class Recording:
     def _check_schema_version(self) -> None:
         channel = self._container.channels.get(self._channel_ids.get(STATE.name, -1))
         text = channel.metadata.get(VERSION_KEY, "") if channel else str(SCHEMA_VERSION)
-        if not text.isdecimal() or not 1 <= int(text) <= SCHEMA_VERSION:
+        if text not in map(str, range(1, SCHEMA_VERSION + 1)):
             raise DataError(
                 "a recording of a newer trailbrake", where=str(self.path),
-                expected=f"schema version 1 to {SCHEMA_VERSION}", got=text or "none", hint="upgrade trailbrake",
+                expected=f"schema version 1 to {SCHEMA_VERSION}", got=text[:40] or "none", hint="upgrade trailbrake",
             )  # fmt: skip
 
     @cached_property

@@ -1,9 +1,70 @@
 """Numbers as programs of all languages write them into JSON: as numbers or as text, with a decimal point or a comma."""
 
 import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 from trailbrake.errors import WireError
+
+_COMMA_NUMBER = r"-?\d+,\d+(?:[eE][-+]?\d+)?"
+# Both are no JSON: behind a number and a comma an object has a quotation mark.
+_COMMA_MEMBER = re.compile(rf'("\s*:\s*)({_COMMA_NUMBER})(?=\s*(?:,\s*"|\}}))')
+_COMMA_LIST = re.compile(rf"\[\s*{_COMMA_NUMBER}(?:\s*,\s*{_COMMA_NUMBER})*\s*\]")
+_MARKED_NUMBER = re.compile(r"-?[\d.,]*([.,])\d+(?:[eE][-+]?\d+)?")
+_LONGEST_NUMBER = 40  # characters
+
+
+def decode_json(text: str) -> Any:
+    """Return what a JSON text holds; a bare number with a decimal comma, as some programs write it, becomes text.
+
+    Raises:
+        WireError: it is no JSON.
+    """
+    try:
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            quoted = _COMMA_MEMBER.sub(r'\1"\2"', text)
+            if quoted == text:
+                raise
+            return msgspec.json.decode(_COMMA_LIST.sub(_quote_numbers, quoted))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise WireError(f"no JSON: {error}", where="message", got=text[:40]) from None
+
+
+def _quote_numbers(found: re.Match[str]) -> str:
+    return re.sub(_COMMA_NUMBER, r'"\g<0>"', found[0])
+
+
+def find_decimal_mark(data: Any) -> str:
+    """Return the mark with which an object's numbers are written, "." or ","; "" where none has a fraction."""
+    for value in data.values() if isinstance(data, dict) else ():
+        if isinstance(value, float):
+            return "."
+        if isinstance(value, str) and len(value) <= _LONGEST_NUMBER and (found := _MARKED_NUMBER.fullmatch(value)):
+            return found[1]
+    return ""
+
+
+def write_decimal_commas(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object for a program that reads decimal commas: texts with them, and numbers without any mark.
+
+    JSON has no decimal comma: 0.25 becomes 25E-2, which is the same in both ways of writing.
+    """
+    return {key: _write_decimal_comma(value) for key, value in data.items()}
+
+
+def _write_decimal_comma(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace(".", ",")
+    if isinstance(value, list | tuple):
+        return [_write_decimal_comma(item) for item in value]
+    sign, digits, exponent = Decimal(repr(float(value))).as_tuple()
+    return msgspec.Raw(f"{'-' * sign}{int(''.join(map(str, digits)))}E{exponent}".encode())
 
 
 def parse_number(value: Any, key: str) -> float:

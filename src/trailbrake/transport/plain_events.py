@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from trailbrake.errors import WireError
+from trailbrake.transport.json_values import decode_json
 from trailbrake.transport.socketio import EVENT, SocketIoEvent, decode_event, encode_event
 
 REQUEST_PATH = "/"  # the path that the browser builds request
@@ -98,8 +100,8 @@ class PlainClient(_PlainSession):
 def _decode_object(text: str) -> SocketIoEvent | None:
     # The event in {"name": data}.
     try:
-        parts = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+        parts = decode_json(text)
+    except WireError:
         return None
     if not isinstance(parts, dict) or len(parts) != 1:
         return None

@@ -15,6 +15,9 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from trailbrake.errors import WireError
+from trailbrake.transport.json_values import decode_json
+
 Dialect = Literal["legacy", "modern"]
 REQUEST_PATH = "/socket.io/"
 LEGACY_AFTER_S = 0.25  # s of silence after which an EIO=4 client counts as legacy (section 1.1: 200 to 300 ms)
@@ -22,6 +25,7 @@ CONNECT_S = 0.5  # s that a client waits for a legacy server to speak first (sec
 HANDSHAKE_S = 0.5  # s of complete silence after which a client goes on without an answer
 PING_INTERVAL_S = 25.0
 PING_TIMEOUT_S = 60.0
+_PING_SHARE = 0.5  # of the interval that was agreed on: a machine that is busy pings in time still
 _MIN_INTERVAL_S = 0.1  # even if a server requests a shorter one
 
 _OPEN, _CLOSE, _PING, _PONG, _MESSAGE = "01234"
@@ -59,8 +63,8 @@ def decode_event(text: str) -> SocketIoEvent | None:
     """Return the event in a frame `42...`; None where it holds none."""
     body = text[len(EVENT) :].lstrip("0123456789")  # an acknowledgement's number; no peer here waits for one
     try:
-        parts = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+        parts = decode_json(body)
+    except WireError:
         return None
     if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
         return None
@@ -247,7 +251,7 @@ class SocketIoClient(SocketIoSession):
                 self._has_requested_modern = True
                 self._outgoing.append(_CONNECT)
         elif self.dialect == "legacy":
-            self._ping_if_due(self._ping_interval_s, now)
+            self._ping_if_due(_PING_SHARE * self._ping_interval_s, now)
         self._end_if_silent(self._ping_interval_s + self._ping_timeout_s, now)
 
     def _handle_open(self, body: str, now: float) -> None:

@@ -79,8 +79,8 @@ class AdaptiveSpin:
 def parse_address(text: str, *, where: str) -> Address:
     """Return HOST:PORT as an address; IPv4 or a name. UsageError names `where`."""
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        raise UsageError("not an address", where=where, expected="HOST:PORT, port 0..65535", got=text)
+    if not host or not port.isdecimal() or len(port) > 5 or int(port) > 65535:  # Python reads no thousands of digits
+        raise UsageError("not an address", where=where, expected="HOST:PORT, port 0..65535", got=text[:80])
     try:
         return str(ipaddress.IPv4Address(host)), int(port)
     except ValueError:

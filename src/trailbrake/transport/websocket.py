@@ -142,6 +142,7 @@ class WebSocketChannel(TcpChannel):
         self._shuts_down_when_empty = False  # the protocol has ended its output
         self._fragments = bytearray()  # of a message that comes in fragments
         self._frames_received = 0
+        self._fault = ""  # of the other end, for which the connection was ended
         self._texts: deque[str] = deque()  # received and not returned yet
         self._has_handshake = not isinstance(protocol, ClientProtocol)
 
@@ -235,6 +236,7 @@ class WebSocketChannel(TcpChannel):
 
     def _handle_frame(self, frame: Frame) -> None:
         if frame.opcode is Opcode.BINARY:
+            self._fault = "the other end sent a binary message: this wire carries text"
             self._protocol.fail(_UNSUPPORTED, "text only")
         if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
             return
@@ -245,9 +247,12 @@ class WebSocketChannel(TcpChannel):
         try:
             self._texts.append(data.decode())
         except UnicodeDecodeError:
+            self._fault = "the other end sent a text that is not UTF-8"
             self._protocol.fail(_NOT_UTF8, "not UTF-8")
 
     def _failure_reason(self) -> str:
+        if self._fault:
+            return self._fault
         error = self._protocol.handshake_exc or self._protocol.parser_exc
         if isinstance(error, InvalidStatus):
             reason = _clean_reason((error.response.body or b"").decode("ascii", "replace"))

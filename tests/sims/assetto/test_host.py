@@ -205,6 +205,20 @@ def test_traffic_drives_the_cars_without_a_client(tmp_path):
     session.close()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a section that is held cannot be removed there")
+@pytest.mark.parametrize("name", [spec.public_name(1), "acpmf_graphics"])
+def test_a_host_whose_pages_are_removed_says_so_and_ends(tmp_path, name):
+    """As by a cleaner of /dev/shm: no client would find it, and it would serve nobody for ever."""
+    session = Session(tmp_path, cars=2, classic=True)
+    session.tick(20)
+    (session.folder / name).unlink()
+    with pytest.raises(
+        SimulatorError, match=rf"{name}: another program has removed a page of this host; start it again"
+    ):
+        session.tick(20)
+    session.close()
+
+
 def test_a_pilot_per_car_or_none(tmp_path):
     with pytest.raises(ValueError, match="no traffic, or a driver for each of 1 cars, got 2"):
         Host(FakePlant(), doors=tmp_path).set_traffic([print, print])

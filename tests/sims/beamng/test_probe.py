@@ -1,6 +1,8 @@
 """The judgement on made-up measurements, and a measurement against our host."""
 
+import dataclasses
 import threading
+from contextlib import contextmanager
 
 import pytest
 from helpers.beamng.coupled_session import FakePlant
@@ -53,42 +55,63 @@ def test_options_out_of_range():
         ProbeOptions(compute=-1.0)
 
 
-@pytest.mark.slow
-def test_a_measurement_against_our_host():
+@contextmanager
+def served(simulink_time, ping_time=0.005, *, pace_s=0.0):
+    """Serve a world; yields the options of a probe. `pace_s`: wall time of a physics step that the host keeps to."""
     ports = []
     for _ in range(2):
         free = UdpSocket()
         ports.append(free.port)
         free.close()
-    host = Host(FakePlant(), ServeOptions(send=f"127.0.0.1:{ports[0]}", receive_port=ports[1], simulink_time=0.0005,
-                                          block_timeout=0.05))  # fmt: skip
+    timing = {"simulink_time": simulink_time, "ping_time": ping_time}
+    host = Host(FakePlant(), ServeOptions(send=f"127.0.0.1:{ports[0]}", receive_port=ports[1], block_timeout=2.0,
+                                          **timing))  # fmt: skip
     host.open(0.0)
     stop = threading.Event()
 
     def serve():
+        began, steps = probe.time.perf_counter(), 0
         while not stop.is_set():
-            host.tick(probe.time.perf_counter())
+            now = probe.time.perf_counter()
             if host.waits:
                 host.wait(0.01)
+            elif now < began + steps * pace_s:
+                stop.wait(began + steps * pace_s - now)
+                continue
+            steps += not host.waits
+            host.tick(now)
 
     thread = threading.Thread(target=serve)
     thread.start()
     try:
         listen, peer = (f"127.0.0.1:{port}" for port in ports)
-        options = ProbeOptions(listen=listen, peer=peer, simulink_time=0.0005, seconds=0.3)
-        states, computed = [], 0.0
-
-        def answer(state):
-            nonlocal computed
-            states.append(state)
-            if len(states) > 1:
-                computed += 0.002
-
-        found = probe.run(options, lambda text: None, answer, lambda: probe.time.perf_counter() + computed)
+        yield ProbeOptions(listen=listen, peer=peer, seconds=0.6, **timing)
     finally:
         stop.set()
         thread.join()
         host.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("period", [0.0005, 0.01, 0.04])
+def test_a_round_trip_does_not_depend_on_the_simulator_s_period(period):
+    with served(period, pace_s=0.0005) as options:
+        found = probe.run(dataclasses.replace(options, seconds=2.0), lambda text: None)
+    assert 0.0 < found["round_trip_p50_us"] < 8e3, "a busy machine's, over loopback; the wait for a period is 40 ms"
+
+
+@pytest.mark.slow
+def test_a_measurement_against_our_host():
+    states, computed = [], 0.0
+
+    def answer(state):
+        nonlocal computed
+        states.append(state)
+        if len(states) > 1:
+            computed += 0.002
+
+    with served(0.0005) as options:
+        found = probe.run(options, lambda text: None, answer, lambda: probe.time.perf_counter() + computed)
     assert found["exchanges"] > 5
     assert len(states) == found["exchanges"]
     assert found["compute_p99_us"] >= 2000.0
@@ -105,3 +128,6 @@ def test_mean_and_worst_computing_time_side_by_side():
     assert found["compute_worst_us"] == pytest.approx(20_000.0)
     assert found["proposed_by_mean_s"] == pytest.approx(0.0015)
     assert found["proposed_by_worst_s"] == pytest.approx(0.024)
+    speeds = [found[f"expected{by}_sim_over_real"] for by in ("_by_mean", "", "_by_worst")]
+    period = ProbeOptions().timing.message_period
+    assert speeds == pytest.approx([min(1.0, period / s) for s in (0.001019, 0.001, 0.02)], rel=0.02)

@@ -8,6 +8,7 @@ import pytest
 from helpers.event_pairs import Ends
 from helpers.gym_donkeycar_client import GymDonkeycarClient
 
+from trailbrake.sims import registry
 from trailbrake.sims.donkeycar.host import _IDLE_AFTER_S
 from trailbrake.state import Controls
 from trailbrake.transport import tcp
@@ -238,3 +239,27 @@ def test_a_client_that_asks_without_end_and_never_reads_is_hung_up_on(stranger, 
             if stranger.ends.host._channel is None:
                 break
     assert "the other end does not read" in capfd.readouterr().err
+
+
+def test_a_caller_hears_of_the_scenes_a_little_later_and_again_while_it_is_silent(tmp_path, capfd):
+    """gym-donkeycar hangs if the first message comes before it reads. While it is connected nobody has to call."""
+    own = Ends("donkeycar", tmp_path)
+    own.host.close()
+    simulator = registry.find("donkeycar")
+    host = simulator.make_host(own.plant, simulator.serve_options(listen="127.0.0.1:0"), doors=None)
+    host.open(0.0)
+    with contextlib.closing(host), socket.create_connection(("127.0.0.1", host.port)) as caller:
+        caller.setblocking(False)
+
+        def hear(now):
+            for _ in range(20):  # the system may take its time with what this machine sends itself
+                host.tick(now)
+            try:
+                return caller.recv(1 << 16).count(b"scene_selection_ready")
+            except BlockingIOError:
+                return 0
+
+        assert [hear(now) for now in (0.0, 0.04, 0.06, 0.5, 1.07, 2.08)] == [0, 0, 1, 0, 1, 1]
+        caller.sendall(b'{"msg_type":"get_scene_names"}')
+        assert [hear(now) for now in (3.2, 9.0)] == [0, 0]
+    assert "no client has called" not in capfd.readouterr().err

@@ -234,6 +234,20 @@ def test_random_datagrams_never_crash_it_and_the_game_is_still_heard(seed):
     assert c.datagrams == c.received + c.late + c.duplicates + c.rejected + c.foreign + c.paused
 
 
+def test_packets_that_change_to_an_unknown_length_are_said_and_are_no_silence():
+    said = []
+    intake = TelemetryStream(said.append)
+    intake.feed_datagram(bytes(100), 0.0, "game")
+    assert said == [], "nothing has been read before: `open` says what arrives"
+    fed(range(10), intake)
+    for k in range(10, 40):
+        intake.feed_datagram(datagram(k) + bytes(k % 8), k * DT, "game")
+    assert len(said) == 2, "a flood of lengths gets no flood of lines"
+    assert said[0].startswith("forza: datagrams of 326 bytes arrive, which are not read: expected 232, 311,")
+    fed(range(40, 42), intake)
+    assert intake.phase is Phase.DRIVING
+
+
 def clocks(ms, race=math.nan):
     return ms % 2**32, race
 

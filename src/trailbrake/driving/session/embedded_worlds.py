@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from trailbrake.cars.car_library import load_car
 from trailbrake.driving.options import WorldOptions
 from trailbrake.driving.session.option_pairs import change_options
-from trailbrake.driving.spec import UNKNOWN_CAR, WORLD_DEFAULTS
+from trailbrake.driving.spec import MAX_CARS, UNKNOWN_CAR, WORLD_DEFAULTS
 from trailbrake.errors import UsageError
 from trailbrake.roles import Plant
 from trailbrake.simulator import AnySimulator, WorldKind
@@ -47,8 +47,9 @@ def build_world(simulator: AnySimulator, world: EmbeddedWorld, options: object) 
     if world.car == UNKNOWN_CAR:
         raise UsageError("the world needs a car", where=f"--car {UNKNOWN_CAR}", hint="add --world car=CAR")
     cars = simulator.count_cars(options)
-    if cars < 1:
-        raise UsageError("a world needs a car", where="serve", expected="1 or more", got=str(cars))
+    if not 1 <= cars <= MAX_CARS:
+        raise UsageError("a world needs a car" if cars < 1 else "no number of cars", where="serve",
+                         expected=f"1 to {MAX_CARS}", got=str(cars)[:40])  # fmt: skip
     return _WORLD_BUILDERS[simulator.world](simulator, world, options)
 
 

@@ -19,6 +19,7 @@ from trailbrake.sims.assetto.wire.host_pages import HostPages
 from trailbrake.sims.assetto.wire.shared_pages import SharedPages
 from trailbrake.state import CarState, Controls, Pose, SimCommand
 from trailbrake.state.commands import MAX_TIME_SCALE, MIN_TIME_SCALE
+from trailbrake.state.controls import SETTINGS
 from trailbrake.tracks.track import TrackBounds
 from trailbrake.transport.client_notices import LineBudget
 from trailbrake.transport.shm import SharedLock
@@ -26,6 +27,7 @@ from trailbrake.transport.shm import SharedLock
 TrafficDriver = Callable[[CarState, float], Controls]
 
 _POLL_TICKS = 11  # ticks between tests whether a car's client has come or gone: 33 ms
+_TURBO_LEVEL = SETTINGS.index("turbo_level")
 _PIT_EXIT_SPEED = 3.0  # m/s; a faster car has left the pits
 
 
@@ -189,6 +191,7 @@ class Host:
         turn = self._ticks % _POLL_TICKS
         first = self._ticks == 0
         if self._is_active and (first or turn == _POLL_TICKS - 1):
+            self._pages.check_pages()
             self._shared.open_pages()
             while len(self._said_problems) < len(self._shared.problems):
                 name = next(name for name in self._shared.problems if name not in self._said_problems)
@@ -280,7 +283,8 @@ class Host:
     def _update_slot(self, slot: CarSlot) -> None:
         slot.state = self._read_state(slot.index)
         slot.trip_log.add_state(slot.state)
-        slot.condition.update_state(slot.state, pit_limiter=slot.in_pits)
+        level = slot.setting_counters.values[_TURBO_LEVEL]
+        slot.condition.update_state(slot.state, pit_limiter=slot.in_pits, turbo_level=level)
         if slot.in_pits and slot.state.speed > _PIT_EXIT_SPEED:
             slot.in_pits = False
 

@@ -2,6 +2,9 @@
 
 The probe answers every message with the brake on. It can call a driver for every state, to measure its computing time;
 the driver's controls are not used. The computing time of an external controller is an option.
+
+A simulator that keeps its own pace sends at that pace, whenever answers arrive. So in the second half of the time each
+answer is held back until the simulator has used up its window and waits: what comes then has waited for the answer.
 """
 
 import math
@@ -19,6 +22,7 @@ from trailbrake.simulator_tools import ProbeTool
 from trailbrake.state import CarState, Controls
 
 MARGIN = 1.2  # proposed period over the computing time
+_QUIET_PERIODS, _QUIET_S = 3.0, 0.005  # without a message after which the simulator waits: periods, and s besides
 _POLL_S = 0.0005  # s of sleep while `open` waits for the first message
 
 
@@ -88,8 +92,7 @@ def run(
     try:
         began = now = clock()
         first = last = None
-        answered_at = math.nan
-        while now - began < options.seconds:
+        while now - began < 0.5 * options.seconds:
             if not link.has_new_sample():
                 link.wait(options.seconds)
                 now = clock()
@@ -102,15 +105,42 @@ def run(
             now = clock()
             if first is not None:  # a driver may compile kernels in its first call
                 work.add_duration(now - received_at)
-            if math.isfinite(answered_at):
-                trips.add_duration(received_at - answered_at)
-            answered_at = now
             first, last = first or state, state
+        paced_s = now - began
+        quiet = _QUIET_PERIODS * options.timing.message_period + _QUIET_S
+        while first is not None and now - began < options.seconds:
+            now = _measure_round_trip(link, trips, clock, quiet)
         simulated = last.time - first.time if first is not None and last is not None else 0.0
         link.release()
     finally:
         link.close()
-    return _summarize_measurement(options, trips, work, simulated / (now - began) if now > began else math.nan, say)
+    return _summarize_measurement(options, trips, work, simulated / paced_s if paced_s > 0.0 else math.nan, say)
+
+
+def _measure_round_trip(link: Link, trips: DurationHistogram, clock: Callable[[], float], quiet: float) -> float:
+    """Answer a simulator that waits, and add the time until its next message; return the new `now`.
+
+    Args:
+        link: open.
+        trips: of round trips; changed.
+        clock: returns the time, s.
+        quiet: s without a message after which the simulator waits.
+    """
+    heard_at = now = clock()
+    while now - heard_at < quiet:
+        if link.has_new_sample():
+            link.read(now)
+            heard_at = clock()
+        else:
+            link.wait(quiet)
+        now = clock()
+    link.write(Controls(brake=1.0))
+    answered_at = clock()
+    link.wait(spec.STALE_S)
+    now = clock()
+    if link.has_new_sample():
+        trips.add_duration(now - answered_at)
+    return now
 
 
 def _summarize_measurement(
@@ -120,6 +150,9 @@ def _summarize_measurement(
     compute, mean, worst = (options.compute + s for s in (work.percentile(0.99), work.mean, work.longest))
     network, typical = trips.percentile(0.99), trips.percentile(0.5)
     measured = math.isfinite(compute + network)
+
+    def expect_speed(seconds: float) -> float:
+        return expected_speed(options.timing, network + seconds, seconds)
 
     def propose_period(seconds: float) -> float:
         return min(math.ceil(MARGIN * seconds / PHYSICS_STEP) * PHYSICS_STEP, spec.LONGEST_PERIOD)
@@ -135,7 +168,7 @@ def _summarize_measurement(
             f"simulator will be slower than real time; set simulinkTime to {period:g} or more"
         )
     return {
-        "exchanges": trips.count + 1 if trips.count else 0,
+        "exchanges": work.count + 1 if work.count else 0,
         "round_trip_p50_us": typical * 1e6,
         "round_trip_p99_us": network * 1e6,
         "round_trip_p999_us": trips.percentile(0.999) * 1e6,
@@ -145,7 +178,9 @@ def _summarize_measurement(
         "sim_over_real": speed,
         "period_s": options.timing.message_period,
         "unanswered": options.timing.unanswered,
-        "expected_sim_over_real": expected_speed(options.timing, network + compute, compute),
+        "expected_sim_over_real": expect_speed(compute),
+        "expected_by_mean_sim_over_real": expect_speed(mean),
+        "expected_by_worst_sim_over_real": expect_speed(worst),
         "proposed_simulink_time_s": period,
         "proposed_by_mean_s": propose_period(mean) if measured else math.nan,
         "proposed_by_worst_s": propose_period(worst) if measured else math.nan,

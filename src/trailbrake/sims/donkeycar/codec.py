@@ -11,7 +11,7 @@ import msgspec
 
 from trailbrake.errors import WireError
 from trailbrake.transport.image_codec import decode_base64, encode_base64
-from trailbrake.transport.json_values import clamp_magnitude, parse_number, require_object
+from trailbrake.transport.json_values import clamp_magnitude, decode_json, parse_number, require_object
 
 # From the simulator.
 SCENE_SELECTION_READY, SCENE_NAMES, CAR_LOADED = "scene_selection_ready", "scene_names", "car_loaded"
@@ -74,10 +74,7 @@ def encode_message(kind: str, data: Mapping[str, Any] | None = None) -> str:
 
 def decode_message(text: str) -> tuple[str, dict[str, Any]]:
     """Return kind and data of a message; WireError where `text` is none."""
-    try:
-        data = require_object(msgspec.json.decode(text), "message")
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise WireError(f"no JSON: {error}", where="message", got=text[:40]) from None
+    data = require_object(decode_json(text), "message")
     kind = data.pop("msg_type", None)
     if not isinstance(kind, str):
         raise WireError("not a kind of message", where="msg_type", got=str(kind)[:40])

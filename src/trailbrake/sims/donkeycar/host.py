@@ -20,6 +20,8 @@ from trailbrake.transport.udp import parse_address
 from trailbrake.transport.websocket import is_loopback
 
 _IDLE_AFTER_S = 30.0  # s without a message after which another client may take the place
+# s: gym-donkeycar hangs where the first message comes before it reads, and what it has missed is sent again.
+_READY_AFTER_S, _READY_EVERY_S = 0.05, 1.0
 _MAX_UNREADABLE = 100  # messages of a caller that cannot be read before it is hung up on
 _LOCKSTEP_WAIT_S = 0.02  # s of wall time that a tick in lockstep sleeps for the client's next message
 _MAX_UNSENT_BYTES = 1 << 20  # bytes that may wait for a client which does not read; telemetry beyond that is dropped
@@ -47,6 +49,7 @@ class Host:
         self._listener: TcpListener[JsonObjectChannel] | None = None
         self._pending: PendingCalls[JsonObjectChannel] | None = None
         self._channel: JsonObjectChannel | None = None
+        self._ready_at: dict[JsonObjectChannel, float] = {}  # s, when a caller gets SCENE_SELECTION_READY
         self._heard_at = 0.0  # s, when the client's newest message came
         self._road_row = -1  # of the car's last place on the road
         self._controls = Controls()
@@ -82,7 +85,8 @@ class Host:
         channel = self._channel
         lockstep = self._options.pace == "lockstep"
         if channel is None:
-            self._notices.note_waiting(now)
+            if self._pending is None or not self._pending.channels:
+                self._notices.note_waiting(now)
             if lockstep and self._doors is None and self._listener is not None and self._pending is not None:
                 wait_readable([self._listener, *self._pending.channels], _LOCKSTEP_WAIT_S)
             return
@@ -122,8 +126,7 @@ class Host:
         assert self._pending is not None
         is_taken = self._channel is not None and now - self._heard_at <= _IDLE_AFTER_S
         for called in self._pending.accept_calls(now):
-            if not is_taken:
-                called.send_object(codec.encode_message(codec.SCENE_SELECTION_READY))
+            self._ready_at[called] = now if self._doors is not None else now + _READY_AFTER_S
         if is_taken:
             self._counts["refused"] += len(self._pending.channels)
             self._pending.close()
@@ -135,6 +138,11 @@ class Host:
             if readable:
                 self._welcome_client(called, now)
                 return texts[readable[0] :]
+        self._ready_at = {called: at for called, at in self._ready_at.items() if called in self._pending.channels}
+        for called, at in self._ready_at.items():
+            if now >= at:
+                called.send_object(codec.encode_message(codec.SCENE_SELECTION_READY))
+                self._ready_at[called] = now + _READY_EVERY_S
         if self._channel is None:
             unfinished = [called for called in self._pending.channels if called.pending_bytes]
             if unfinished:

@@ -16,7 +16,7 @@ from trailbrake.state import CarState, Controls, Phase, SimCommand
 from trailbrake.transport import rendezvous
 from trailbrake.transport.image_codec import ImageDecoder
 from trailbrake.transport.json_objects import JsonObjectChannel, call_for_objects
-from trailbrake.transport.json_values import parse_number
+from trailbrake.transport.json_values import find_decimal_mark, parse_number, write_decimal_commas
 from trailbrake.transport.tcp import TcpCaller
 from trailbrake.transport.udp import Address, parse_address
 
@@ -67,6 +67,7 @@ class Link:
         self._next_call_at = self._now = 0.0
         self._refusal = ""  # why the scene cannot be loaded
         self._is_greeted, self._hang_ups = False, 0  # whether this call was answered; calls in a row that were not
+        self._decimal_mark = "."  # of the simulator's numbers, and so of the answers
         self._newest_message: codec.DonkeycarTelemetry | None = None
         self._is_fresh = self._was_hit = False
         self._lap, self._contacts = 1, 0
@@ -149,7 +150,9 @@ class Link:
 
     def _handle_message(self, kind: str, data: dict[str, Any]) -> None:
         if kind == codec.TELEMETRY:
-            self._handle_telemetry(codec.decode_telemetry(data))
+            message = codec.decode_telemetry(data)
+            self._decimal_mark = find_decimal_mark(data) or self._decimal_mark
+            self._handle_telemetry(message)
         elif kind == codec.STARTING_LINE:
             line_index = parse_number(data.get("starting_line_index", 0.0), "starting_line_index")
             self._handle_crossing(parse_number(data.get("timeStamp"), "timeStamp"), line_index)
@@ -208,6 +211,8 @@ class Link:
 
     def _send_message(self, kind: str, data: dict[str, str] | None = None) -> None:
         if self._channel is not None:
+            if data and kind == codec.CONTROL and self._decimal_mark == ",":
+                data = write_decimal_commas(data)
             self._channel.send_object(codec.encode_message(kind, data))
 
     def send_command(self, command: SimCommand) -> None:

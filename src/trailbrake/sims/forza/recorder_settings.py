@@ -90,8 +90,9 @@ def _check_values(values: dict[Any, Any], where: str) -> dict[str, Any]:
 
 
 def _parse_port(value: Any, where: str) -> int:
-    if isinstance(value, bool) or not str(value).isdecimal() or not 0 <= int(value) <= 65535:
-        raise UsageError("no port", where=where, expected="0..65535", got=str(value))
+    text = str(value)
+    if isinstance(value, bool) or not text.isdecimal() or len(text) > 5 or int(text) > 65535:
+        raise UsageError("no port", where=where, expected="0..65535", got=text[:80])
     return int(value)
 
 

@@ -29,6 +29,7 @@ from trailbrake.transport.udp import SenderGuard
 FIRST_PERIOD = 1.0 / 60.0  # s, before the first estimate from the stream
 _PERIOD_GAIN = 0.02  # share by which each step moves the period up or down; it settles at the steps' median
 _MAX_EVENTS = 1000
+_MOST_LENGTHS = 3  # unknown ones that get a line
 GAP_S = 0.5  # s of packet time, forwards or backwards, above which a step is a jump
 _LATE_RUN_LENGTH = 5  # consecutive late packets in order that mean a clock set back by less than GAP_S
 _WRAP = 1 << 32
@@ -148,7 +149,7 @@ class TelemetryStream:
     """Keeps the newest sample of a stream.
 
     Args:
-        say: takes a line for the user when a second sender is heard.
+        say: takes a line for the user when a second sender is heard, and when packets change to an unknown length.
 
     Attributes:
         counters: counts of datagrams.
@@ -175,7 +176,7 @@ class TelemetryStream:
         self._clock = PacketClock()
         self._heard_at = 0.0  # time of the newest datagram of the sender
         self._sampled_at = 0.0  # time of arrival of the newest sample
-        self._guard = SenderGuard(NAME, say)
+        self._say, self._guard = say, SenderGuard(NAME, say)
         self._gear: int | None = None
         self._paused = False  # whether the newest packet of the sender has IsRaceOn 0
 
@@ -206,7 +207,10 @@ class TelemetryStream:
             seen = codec.decode_state_subset(data)
         except WireError:
             counters.rejected += 1
-            counters.lengths[len(data)] = counters.lengths.get(len(data), 0) + 1
+            counters.lengths[len(data)] = count = counters.lengths.get(len(data), 0) + 1
+            if self.sequence and count == 1 and len(counters.lengths) <= _MOST_LENGTHS:
+                expected = codec.expected_lengths()
+                self._say(f"{NAME}: datagrams of {len(data)} bytes arrive, which are not read: expected {expected}")
             return False
         if sender != guard.sender:
             self._clock, self._paused = PacketClock(), False

@@ -124,6 +124,19 @@ def test_boost_follows_the_throttle_with_the_lag_of_the_engine(dt):
     assert one_step(turbo, dt=dt, throttle=math.nan)[0].values.turbo_boost == 0.0
 
 
+@pytest.mark.parametrize(("level", "share"), [(0.0, 0.0), (0.4, 0.4), (1.0, 1.0), (math.nan, 1.0)])
+def test_boost_falls_with_its_level(level, share):
+    turbo = load_car("sports_awd")
+    condition = CarCondition(turbo)
+    for time in (0.0, 0.09, 0.18):
+        last = state(time)
+        last.throttle = 1.0
+        condition.update_state(last, pit_limiter=False, turbo_level=level)
+    full, lag = full_boost(turbo), turbo.engine.turbo_lag
+    way = 1.0 - (1.0 - 0.09 / (lag + 0.09)) ** 2
+    assert condition.values.turbo_boost == pytest.approx(share * way * full)
+
+
 @pytest.mark.parametrize("dt", [0.0, 0.01, 0.1, 5.0, -1.0])
 def test_nothing_changes_in_no_time_between_slow_steps_or_after_a_gap(dt):
     condition, _ = one_step(load_car("hatchback"), {"on_track": 0.0}, speed=10.0, dt=dt, throttle=1.0)

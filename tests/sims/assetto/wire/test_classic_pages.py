@@ -71,6 +71,21 @@ def test_physics_say_what_the_car_s_own_page_says(session):
     assert (z, x) == pytest.approx((session.plant.bodies[0].x, session.plant.bodies[0].y), abs=0.5)  # a frame ago
 
 
+def test_tyres_and_sectors_read_as_the_game_s_readers_expect(session):
+    """100 is a new tyre for them (a bar turns yellow below 98), a sector's time is its own, and no field is empty."""
+    session.tick(40)
+    told, shown = physics(session), graphics(session)
+    assert told.tyre_wear == (100.0,) * 4
+    assert told.tyre_temp_i == told.tyre_temp_m == told.tyre_temp_o == told.tyre_core_temperature
+    assert told.road_temp > 0.0
+    assert (shown.last_sector_time, shown.split) == (0, "-:--:---")
+    assert shown.tyre_compound == "Standard"
+    session.host._slots[0].trip_log.last_sector = 33.123
+    session.host._slots[0].state.wheels[0].wear = 0.25
+    session.tick(40)
+    assert (graphics(session).last_sector_time, graphics(session).split) == (33123, "0:33:123")
+
+
 def test_a_setting_shows(session):
     put(session, clutch=1.0, engine_brake_dn=1, brake_balance_up=1)
     session.tick(20)

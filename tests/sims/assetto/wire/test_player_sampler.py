@@ -124,7 +124,7 @@ def test_each_wheel_has_its_own_numbers(wheel):
     physics = acpmf.Physics(
         tyre_contact_point=four((4.0, 8.0, 12.0), (0.0, 0.0, 0.0)), wheel_angular_speed=four(90.0),
         wheel_load=four(4000.0), camber_rad=four(0.05), wheels_pressure=four(26.0), tyre_core_temperature=four(80.0),
-        brake_temp=four(400.0), tyre_wear=four(0.5), cg_height=0.5,
+        brake_temp=four(400.0), tyre_wear=four(50.0, 100.0), cg_height=0.5,
     )  # fmt: skip
     state = state_from_pages(physics, acpmf.Graphics())
     assert (state.x, state.y, state.z) == (3.0, 1.0, 2.5), "the middle of the contact points, at the height of the mass"

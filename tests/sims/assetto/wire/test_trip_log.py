@@ -1,5 +1,7 @@
 """Laps, distance and damage of a car, from states made by hand."""
 
+import math
+
 import pytest
 
 from trailbrake.sims.assetto.wire.trip_log import TripLog
@@ -92,3 +94,27 @@ def test_what_acceleration_and_rotation_explain_is_taken_off():
     log = followed(state(1.0, velocity_x=6.0, velocity_y=4.0), state(1.5, contact_depth=0.1, **moving))
     # Nothing has changed although 2 + 1 and 3 - 1.5 m/s^2 for 0.5 s would have: -1.5 and -0.75 m/s.
     assert log.damage == pytest.approx((3.6 * (1.5**2 + 0.75**2) ** 0.5, 0.0, 0.0, 0.0, 0.0))
+
+
+def test_each_sector_has_its_own_time_found_between_two_steps():
+    """As the game's readers expect: that of the sector which has just ended, not of the lap up to there."""
+
+    def at(time, lap_time, progress, lap=1.0):
+        book.add_state(state(time, lap_time, lap=lap, lap_progress=progress))
+        return book.last_sector
+
+    book = TripLog()
+    assert at(5.0, 0.0, 0.0) == 0.0
+    assert at(24.0, 19.0, 0.30) == 0.0
+    assert at(26.0, 21.0, 0.35) == pytest.approx(19.0 + 2.0 * (1 / 3 - 0.30) / 0.05)
+    first = book.last_sector
+    assert at(45.0, 40.0, 2 / 3) == pytest.approx(40.0 - first)
+    assert at(65.003, 0.001, 0.0001, 2.0) == pytest.approx(60.002 - 40.0)  # the lap began at 5.0
+    assert at(85.0, 19.998, 0.34, 2.0) == pytest.approx(0.001 + 19.997 * (1 / 3 - 0.0001) / 0.3399)
+    kept = book.last_sector
+    book.mark_discontinuity()
+    assert at(90.0, 25.0, 0.60, 2.0) == kept
+    assert at(95.0, 30.0, 0.70, 2.0) == kept, "it began where the car was put"
+    assert at(99.0, 34.0, math.nan, 2.0) == kept
+    assert at(110.0, 0.5, 0.01, 2.0) == kept, "the line crossed after a teleport"
+    assert at(130.0, 20.5, 1 / 3, 2.0) == pytest.approx(20.5)

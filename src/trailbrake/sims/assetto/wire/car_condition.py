@@ -73,7 +73,7 @@ class CarCondition:
 
     def __init__(self, car: CarParams) -> None:
         self._car = car
-        self._full_boost = full_boost(car)
+        self._full_boost, self._turbo_level = full_boost(car), 1.0
         mass = car.body.mass
         self._per_joule = tuple(1.0 / (share * mass * DISC_HEAT) for share in DISC_SHARE for _ in range(2))
         brakes = car.brakes
@@ -96,13 +96,15 @@ class CarCondition:
         self._time = math.nan
         self.values = NO_CONDITION
 
-    def update_state(self, state: CarState, *, pit_limiter: bool) -> None:
+    def update_state(self, state: CarState, *, pit_limiter: bool, turbo_level: float = 1.0) -> None:
         """Follow the car to `state`, and fill the pressures and disc temperatures that the state lacks.
 
         Args:
             state: the newest; changed.
             pit_limiter: whether it is on.
+            turbo_level: share of the turbocharger's own part of the torque, to which boost is in proportion; NaN: all.
         """
+        self._turbo_level = turbo_level if turbo_level == turbo_level else 1.0
         dt = state.time - self._time
         if not 0.0 <= dt < SLOW_STEP_S:  # NaN: the first state
             self._time = state.time
@@ -142,7 +144,7 @@ class CarCondition:
             throttle = state.throttle if state.throttle == state.throttle else 0.0
             self._boost += (throttle - self._boost) * (dt / (lag + dt))
         a, b, c, d = dirt
-        self._shown_dirt, self._shown_boost = (a, b, c, d), self._boost * self._full_boost
+        self._shown_dirt, self._shown_boost = (a, b, c, d), self._turbo_level * self._boost * self._full_boost
 
     def _compute_pressure(self, wheel: int, temperature: float) -> float:
         """Return the pressure (Pa above the air's) of a tyre at `temperature` (degC), NaN: at its optimal one."""

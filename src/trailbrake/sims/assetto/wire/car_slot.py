@@ -62,7 +62,7 @@ class CarSlot:
         self.message: codec.CarControls | None = None
         self.public = codec.CarPublic()
         self._pages, self._say, self._refusal = pages, say, refusal
-        self._public_page = pages.create_page(spec.public_name(index)) if is_public else None
+        self._public_page = pages.create_kept_page(spec.public_name(index)) if is_public else None
         self._controls_page: SharedPage | None = None
         self._car_page: SharedPage | None = None
         self._packet_id = self._public_id = 0

@@ -13,11 +13,12 @@ from trailbrake.sims.assetto.wire import acpmf
 from trailbrake.sims.assetto.wire.car_condition import AIR_TEMPERATURE, full_boost
 from trailbrake.sims.assetto.wire.car_slot import CarSlot
 from trailbrake.sims.assetto.wire.host_pages import HostPages
+from trailbrake.sims.assetto.wire.trip_log import SECTORS
 from trailbrake.transport.shm import SharedPage
 
 _NO_TIME = "-:--:---"
 _PRACTICE = 0
-_SECTORS = 3  # as in `trailbrake.laps`
+_COMPOUND = "Standard"  # our cars have one
 _LEVELS = 10  # steps of a setting with a level
 _MAX_MS = 0x7FFFFFFF
 
@@ -45,7 +46,7 @@ def build_static_page(plant: RoadPlant, spline_length: float, *, is_online: bool
         track=content.folder_name(plant.track.name),
         player_name="trailbrake",
         player_nick="trailbrake",
-        sector_count=_SECTORS,
+        sector_count=SECTORS,
         max_torque=max(car.engine.torque),
         max_power=car.engine.peak_power,
         max_rpm=round(car.engine.limiter_rpm),
@@ -78,6 +79,7 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
     state, params = slot.state, slot.params
     a, b, c, d = car.wheels
     message = slot.message
+    core = a.core_temperature, b.core_temperature, c.core_temperature, d.core_temperature
     bias, _, _, _, engine_brake, delivery, recovery = (
         own if value != value else value
         for value, own in zip(slot.setting_counters.values, (params.brakes.front_share, *[1.0] * 6), strict=True)
@@ -98,9 +100,9 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         wheel_load=(a.load, b.load, c.load, d.load),
         wheels_pressure=(a.pressure, b.pressure, c.pressure, d.pressure),
         wheel_angular_speed=(a.angular_velocity, b.angular_velocity, c.angular_velocity, d.angular_velocity),
-        tyre_wear=(a.wear, b.wear, c.wear, d.wear),
+        tyre_wear=(100.0 - 100.0 * a.wear, 100.0 - 100.0 * b.wear, 100.0 - 100.0 * c.wear, 100.0 - 100.0 * d.wear),
         tyre_dirty_level=(a.dirty_level, b.dirty_level, c.dirty_level, d.dirty_level),
-        tyre_core_temperature=(a.core_temperature, b.core_temperature, c.core_temperature, d.core_temperature),
+        tyre_core_temperature=core,
         camber_rad=(a.camber_rad, b.camber_rad, c.camber_rad, d.camber_rad),
         drs=float(has_drs and message is not None and message.drs != 0),
         tc=float(car.traction_control_in_action),
@@ -117,6 +119,7 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         turbo_boost=car.turbo_boost,
         air_density=params.aero.air_density,
         air_temp=AIR_TEMPERATURE,
+        road_temp=AIR_TEMPERATURE,
         local_angular_vel=car.local_angular_velocity,
         final_ff=car.final_ff,
         engine_brake=round(_LEVELS * engine_brake),
@@ -127,6 +130,9 @@ def build_physics_page(slot: CarSlot, car: CarData, packet_id: int, *, piloted: 
         brake_temp=(a.disc_temperature, b.disc_temperature, c.disc_temperature, d.disc_temperature),
         clutch=car.clutch,
         is_ai_controlled=int(piloted),
+        tyre_temp_i=core,
+        tyre_temp_m=core,
+        tyre_temp_o=core,
         tyre_contact_point=(a.contact_point, b.contact_point, c.contact_point, d.contact_point),
         tyre_contact_normal=(a.contact_normal, b.contact_normal, c.contact_normal, d.contact_normal),
         tyre_contact_heading=(a.look, b.look, c.look, d.look),
@@ -140,6 +146,7 @@ def build_graphics_page(slots: list[CarSlot], packet_id: int, *, paused: bool) -
     player = slots[0]
     state, logbook = player.state, player.trip_log
     now, last, best = (_clamped_milliseconds(t) for t in (state.lap_time, logbook.last_lap, state.best_lap_time))
+    sector = _clamped_milliseconds(logbook.last_sector)
     driven = [slot.trip_log.laps + convert.zero_if_nan(slot.state.lap_progress) for slot in slots]
     progress = convert.zero_if_nan(state.lap_progress)
     return acpmf.Graphics(
@@ -149,6 +156,7 @@ def build_graphics_page(slots: list[CarSlot], packet_id: int, *, paused: bool) -
         current_time=acpmf.milliseconds_text(now),
         last_time=acpmf.milliseconds_text(last) if last else _NO_TIME,
         best_time=acpmf.milliseconds_text(best) if best else _NO_TIME,
+        split=acpmf.milliseconds_text(sector) if sector else _NO_TIME,
         completed_laps=logbook.laps,
         position=1 + sum(other > driven[0] for other in driven),
         i_current_time=now,
@@ -156,7 +164,9 @@ def build_graphics_page(slots: list[CarSlot], packet_id: int, *, paused: bool) -
         i_best_time=best,
         distance_traveled=logbook.distance,
         is_in_pit=int(player.in_pits),
-        current_sector_index=min(int(progress * _SECTORS), _SECTORS - 1),
+        current_sector_index=min(int(progress * SECTORS), SECTORS - 1),
+        last_sector_time=sector,
+        tyre_compound=_COMPOUND,
         replay_time_multiplier=1.0,
         normalized_car_position=progress,
         car_coordinates=player.public.position,
@@ -180,7 +190,7 @@ class ClassicPages:
     def open(self, plant: RoadPlant, *, spline_length: float, is_online: bool = False) -> None:
         """Create the pages and write the one that does not change; with the arguments of `build_static_page`."""
         for name in (acpmf.PHYSICS_NAME, acpmf.GRAPHICS_NAME, acpmf.STATIC_NAME):
-            self._open[name] = self._pages.create_page(name)
+            self._open[name] = self._pages.create_kept_page(name)
         static = build_static_page(plant, spline_length, is_online=is_online)
         self._pages.write_message(self._open[acpmf.STATIC_NAME], acpmf.encode_static(static))
 

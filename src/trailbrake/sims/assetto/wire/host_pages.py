@@ -2,6 +2,7 @@
 
 import os
 
+from trailbrake.errors import SimulatorError
 from trailbrake.sims.assetto import codec
 from trailbrake.transport.shm import SharedMemory, SharedPage
 
@@ -23,10 +24,24 @@ class HostPages:
         self.memory, self._mapped = SharedMemory(doors), doors is not None
         self.counts = dict.fromkeys(("messages_in", "messages_out", "bytes_in", "bytes_out", "rejected", "torn"), 0)
         self.ignored_requests: list[str] = []
+        self._kept: list[SharedPage] = []
 
     def create_page(self, name: str) -> SharedPage:
         """Create a page, or open it if it exists."""
         return self.memory.create_page(name, mapped=self._mapped)
+
+    def create_kept_page(self, name: str) -> SharedPage:
+        """Create a page that is there as long as the host, see `check_pages`."""
+        page = self.create_page(name)
+        self._kept.append(page)
+        return page
+
+    def check_pages(self) -> None:
+        """Raise SimulatorError if another program has removed a page: no client would find this host any more."""
+        for page in self._kept:
+            if not page.is_current():
+                raise SimulatorError("another program has removed a page of this host",
+                                     where=f"{self.memory.folder}/{page.name}", hint="start it again")  # fmt: skip
 
     def open_page(self, name: str, size: int) -> SharedPage | None:
         """Return an existing page of `size` bytes; None if it does not exist."""

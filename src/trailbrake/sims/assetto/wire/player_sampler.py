@@ -146,7 +146,7 @@ def state_from_pages(physics: acpmf.Physics, graphics: acpmf.Graphics) -> CarSta
                 pressure=p.wheels_pressure[k] * PSI,
                 core_temperature=p.tyre_core_temperature[k],
                 disc_temperature=p.brake_temp[k],
-                wear=p.tyre_wear[k],
+                wear=1.0 - 0.01 * p.tyre_wear[k],  # 100 is a new tyre here
             )
             for k in range(4)
         ],

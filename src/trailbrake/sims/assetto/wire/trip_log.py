@@ -1,4 +1,4 @@
-"""What a host records of a car from step to step: finished laps, distance, and damage by the side of the contact. Pure.
+"""What a host records of a car from step to step: laps, sectors, distance, and damage by the side of the contact. Pure.
 
 Source: protocol page assetto-custom-ai, sections 2.3 and 6. The unit of `car_damage` is not known; here it is the
 km/h by which contacts have changed the car's speed, in the order front, rear, left, right; the fifth stays 0.
@@ -10,6 +10,8 @@ from trailbrake.sims.assetto.codec import ZERO5, Five
 from trailbrake.state import CarState
 from trailbrake.units import KMH
 
+SECTORS = 3  # of equal length, as in `trailbrake.laps`
+_NEW_LAP_S = 0.01  # s of a lap in which a car that was moved stands at its beginning
 _FRONT, _REAR, _LEFT, _RIGHT = range(4)
 
 
@@ -19,16 +21,18 @@ class TripLog:
     Attributes:
         laps: finished laps.
         last_lap: s, 0 before the first.
+        last_sector: s that the newest finished sector took, 0 before the first.
         distance: m driven.
         damage: as the wire has it.
     """
 
-    __slots__ = ("_previous", "damage", "distance", "laps", "last_lap")
+    __slots__ = ("_previous", "_sector_began", "damage", "distance", "laps", "last_lap", "last_sector")
 
     def __init__(self) -> None:
         self._previous: CarState | None = None
         self.laps = 0
-        self.last_lap = self.distance = 0.0
+        self.last_lap = self.last_sector = self.distance = 0.0
+        self._sector_began = math.nan  # s of the lap; NaN: not seen
         self.damage: Five = ZERO5
 
     def mark_discontinuity(self, *, repaired: bool = False) -> None:
@@ -41,6 +45,7 @@ class TripLog:
         """Add the state after one step."""
         previous, self._previous = self._previous, state
         if previous is None:
+            self._sector_began = 0.0 if state.lap_time < _NEW_LAP_S else math.nan
             return
         dt = state.time - previous.time
         self.distance += state.speed * dt
@@ -48,8 +53,23 @@ class TripLog:
             # A lap began at time - lap_time: what that has moved by is the time of the lap that ended.
             self.laps += 1
             self.last_lap = (state.time - state.lap_time) - (previous.time - previous.lap_time)
+            self._finish_sector(self.last_lap)
+            self._sector_began = 0.0
+        elif state.lap_time < previous.lap_time:  # the first crossing after the car was moved
+            self._sector_began = 0.0
+        else:
+            begun, now = previous.lap_progress, state.lap_progress
+            gate = int(now * SECTORS) / SECTORS if now == now else 0.0
+            if begun < gate <= now:
+                at = (gate - begun) / (now - begun)
+                self._finish_sector(previous.lap_time + at * (state.lap_time - previous.lap_time))
         if state.contact_depth > 0.0:
             self._add_damage(previous, state, dt)
+
+    def _finish_sector(self, lap_time: float) -> None:
+        if self._sector_began == self._sector_began:
+            self.last_sector = lap_time - self._sector_began
+        self._sector_began = lap_time
 
     def _add_damage(self, previous: CarState, state: CarState, dt: float) -> None:
         # The impact is the change of velocity, in the car's axes, beyond what its acceleration explains.
