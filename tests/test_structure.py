@@ -2,6 +2,7 @@
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from helpers.source_tree import PACKAGE, module_nodes, module_texts, module_trees
@@ -94,6 +95,17 @@ def test_the_exceptions_are_still_needed():
         assert module in MODULES, f"{module} is gone"
         own = Path(module).parent / f"test_{Path(module).name}"
         assert own.as_posix() == test or not (ROOT / "tests" / own).is_file(), f"{module} has its own test file now"
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Which of them is imported first would decide whether the import succeeds. Imports in functions do not count."""
+    names = {Path(m).with_suffix("").as_posix().removesuffix("/__init__").replace("/", "."): m for m in MODULES}
+    graph = {}
+    for name, module in names.items():
+        froms = [node for node in module_trees()[Path(module)].body if isinstance(node, ast.ImportFrom) and node.module]
+        taken = [f"{node.module}.{alias.name}".removeprefix("trailbrake.") for node in froms for alias in node.names]
+        graph[name] = {part if part in names else part.rpartition(".")[0] for part in taken} - {name}
+    TopologicalSorter(graph).prepare()  # raises and names the circle
 
 
 def test_nothing_is_left_half_done_and_no_file_knows_a_machine():
