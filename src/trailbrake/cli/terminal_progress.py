@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from trailbrake.cli.output import format_lap_time, print_notice
-from trailbrake.dashboard.page_messages import ConnectionHealth
 from trailbrake.errors import replace_controls
 from trailbrake.laps import LapRecord
 from trailbrake.state import CarState, Controls
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from trailbrake.dashboard.live_tap import LiveTap
-    from trailbrake.laps import LapRecord
+    from trailbrake.dashboard.page_messages import ConnectionHealth
     from trailbrake.planning.course import Course
     from trailbrake.roles import Driver, Link, Tap
-    from trailbrake.state import CarState
 
 REDRAWS_PER_SECOND = 4
 MIN_TABLE_WIDTH, MIN_TABLE_HEIGHT = 78, 10  # characters of a terminal; a smaller one gets the bar alone
@@ -201,7 +199,7 @@ class DriveFigures(NamedTuple):
 
     state: CarState
     controls: Controls
-    health: ConnectionHealth
+    health: "ConnectionHealth"
     delta: float
     laps: Sequence[LapRecord]
     lap: float
