@@ -4,7 +4,7 @@ Every binary message begins with one double, its kind. FRAME: the columns that t
 controls, health, derived, pace), then the columns of `other` for each other car. PATH: x, y, speed of each point driven
 so far. CAMERA and DEBUG: an encoded image. HISTORY: the frames of the last half minute, without other cars. The page
 answers every frame with `ANSWER_FORMAT`, so the server knows which frame it has reached, and sends its requests
-(`page_requests`) as text.
+(`frame_source`) as text.
 """
 
 import json

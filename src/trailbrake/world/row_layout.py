@@ -11,7 +11,7 @@ parameters share their ParamRow and AxleRow rows.
 
 A row with 4 numbers holds front left, front right, rear left, rear right, in four consecutive rows; one with 2 holds
 front, rear. Body axes: x forward, y left, z up (ISO 8855). An *outer step* is what a call does once, after its
-substeps (`outer_step`).
+substeps (`integration`).
 """
 
 from enum import IntEnum

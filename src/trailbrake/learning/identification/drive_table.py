@@ -78,7 +78,7 @@ class DriveTable:
         fx, fy: m/s^2, force of tyres and air over mass, forward and left.
         ax: m/s^2, acceleration forward (the road's climb is not in it).
         throttle, brake: 0..1, as the wire says that they are applied, else as they were commanded.
-        boost: 0..1, of a turbocharger that has built up; the throttle, until a lag of it is known (`boost.py`).
+        boost: 0..1, of a turbocharger that has built up; the throttle, until a lag of it is known (`engine_power.py`).
         throttle_command, brake_command: 0..1, as they were commanded: mean of those in force until the next row.
         steer: -1..1, as it was commanded.
         steer_applied: -1..1, as the wire says that it is applied; NaN where it does not.

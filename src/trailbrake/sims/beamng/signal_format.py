@@ -1,7 +1,7 @@
 """Generation 2: signals of a contract <-> CarState and Controls. Signals that generation 1 has too use its conversion.
 
 Source: protocol page beamng-coupling, section 11. There is no drive mode: a torque acts exactly if the contract lists
-it. NaN has no special meaning. Signals whose meaning `signal_names` does not know are free values: they are carried in
+it. NaN has no special meaning. Signals whose meaning `signals` does not know are free values: they are carried in
 their order, as the custom values of generation 1 are.
 """
 

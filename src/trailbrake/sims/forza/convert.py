@@ -50,7 +50,7 @@ def state_from_wire(subset: StateSubset, time: float = NAN, sequence: int = -1) 
     Args:
         subset: the packet's fields, from `codec.decode_state_subset` or `codec.select_state_subset`; with IsRaceOn 0
             the other fields have no meaning.
-        time: s of simulator time; see `packet_clock`.
+        time: s of simulator time; see `telemetry_stream.PacketClock`.
         sequence: number of the sample.
     """
     # The axis map is written out instead of calling `axes`: this runs for every datagram. The tests compare both.

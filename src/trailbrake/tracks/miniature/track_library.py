@@ -188,8 +188,7 @@ def load_miniature_track(name_or_path: "str | os.PathLike[str]") -> MiniatureTra
     """Load a miniature track.
 
     Args:
-        name_or_path: a name of `miniature_track_names()`, a `.toml` file (`layout.py`), or `gen:SEED`
-            (`random_track.py`).
+        name_or_path: a name of `miniature_track_names()`, a `.toml` file (`layout.py`), or `gen:SEED`.
 
     Raises:
         UsageError: no such name and no such file; a seed out of range.
