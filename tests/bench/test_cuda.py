@@ -13,8 +13,8 @@ RUN = """
 import json
 from dataclasses import asdict
 from trailbrake.world import cuda_kernels
-from trailbrake.bench import cuda, race_steps
-cuda.CARS, cuda.SUBSTEPS, race_steps.WARM_UP, race_steps.STEPS, cuda_kernels.THREADS = 4, 2, 1, 2, 4
+from trailbrake.bench import cuda, world
+cuda.CARS, cuda.SUBSTEPS, world.WARM_UP, world.STEPS, cuda_kernels.THREADS = 4, 2, 1, 2, 4
 cuda.ENV_STEPS, cuda.WARM_STEPS, cuda.RUNS = 1, 0, 1
 print(json.dumps([asdict(row) for row in cuda.measure_rows()]))
 """
