@@ -121,6 +121,7 @@ def test_goodbye(bye):
     assert (session.is_over, session.is_connected, session.end_reason) == (False, True, "")
     session.receive_frame(bye, 1.0)
     assert (session.is_over, session.is_connected) == (True, False)
+    session.check_timers(1000.0)  # of two ends the first counts
     assert session.end_reason == "the other end said goodbye"
     session.pop_frames()
     session.emit("steer", {})

@@ -23,6 +23,12 @@ def test_a_contract_that_is_none_is_one_line(text, said):
         parse_contract(text, "mine.csv")
 
 
+def test_rows_of_other_sections_say_nothing():
+    rows = "sensors,IMU,IMU1,0\nconnection,,IP,127.0.0.1\nsignalTo,Kinematics,vehicleYaw\nsignalFrom,Driver,brake,value"
+    plain = "\n\nsignalTo,Kinematics,vehicleYaw\nsignalFrom,Driver,brake,value"
+    assert parse_contract(TOP + rows, "c") == parse_contract(TOP + plain, "c")
+
+
 def test_a_cell_that_is_too_long_is_one_line():
     with pytest.raises(DataError, match="is no text of comma-separated values: field larger"):
         parse_contract(",".join(HEADER) + '\n"' + "a" * 131_073 + '"\n', "c.csv")
