@@ -6,6 +6,8 @@ from io import BytesIO
 import numpy as np
 import pytest
 from helpers.picture_bombs import claim_size
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from PIL import Image as Picture
 
@@ -154,3 +156,10 @@ def test_of_several_frames_the_largest_counts():
         return b"\xff\xc0\x00\x0b\x08" + height.to_bytes(2, "big") + width.to_bytes(2, "big") + b"\x01\x01\x11\x00"
 
     assert read_image_size(b"\xff\xd8" + frame(10, 20000) + frame(30000, 5)) == (20000, 30000)
+
+
+@given(st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8", b"\xff\xd8\xff\xc0", b"\x89PNG\r\n\x1a\n"]))
+def test_any_bytes_have_a_size(data, start):
+    width, height = read_image_size(start + data)
+    assert width >= 0
+    assert height >= 0
