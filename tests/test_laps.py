@@ -357,6 +357,13 @@ def test_a_lap_that_the_simulator_has_begun_before_has_its_time():
     assert lap.time_s == pytest.approx(LENGTH / 50.0 + 2.57, abs=1e-6)
 
 
+def test_a_drive_that_begins_with_its_lap_begins_it_at_its_first_sample():
+    """A world's clock shows a tick or two there."""
+    timer = LapTimer(LENGTH, True)
+    (lap,) = drive(timer, steady(50.0, 25.0), lap_time=0.05)
+    assert lap.time_s == pytest.approx(LENGTH / 50.0, abs=1e-6)
+
+
 def follow_clock(*samples):
     """Return what a LapClock finds in samples of (time, lap, lap time, x, shown time of the last lap)."""
     clock = LapClock()

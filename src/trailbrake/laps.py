@@ -32,6 +32,7 @@ _ROLL_BACK = 1.0  # m behind the line (or the place of the start) that a car at 
 JUMP = "jump along the road"  # why a lap does not count
 BEGUN_BEFORE = "begun before it was recorded"
 _LONG_STEP = 0.06  # s between samples above which the simulator's lap clock tells better when the line was crossed
+_LATE_START = 0.25  # s of the simulator's lap clock at the first sample above which its lap has begun before
 _FIRST_SECOND = 1.0  # s of a lap clock within which a lap is whole, and of a session within which it can restart
 _CLOCK_NOISE = 0.01  # s that a lap clock may go back by rounding
 _LAP_TIME_NOISE = 0.1  # s between the lap time that a wire shows and that of its clocks, which come at other moments
@@ -240,7 +241,7 @@ class LapTimer:
             place = s % self.length
             if place > self.length - min(START_WINDOW, 0.5 * self.length):  # a miniature track is shorter than that
                 place -= self.length
-        self._begin_lap(time - lap_time if lap_time > _FIRST_SECOND else time, place)
+        self._begin_lap(time - lap_time if lap_time > _LATE_START else time, place)
         self._time = time
         self._last_s = s
         self._contacts_seen = contacts if math.isfinite(contacts) else 0.0

@@ -191,6 +191,8 @@ def test_laps_are_the_true_ones(wire, tmp_path):
 def check_rows(recording, drive, folder):
     """Check that each lap has one way round, that no undone row is in it, and that beacons are a lap apart."""
     kept = ~recording.undone
+    said = sum("are undone" in event.text for event in recording.events)
+    assert said == sum(event.startswith("rewind") for event in drive.planted)
     x, y = recording.state["x"], recording.state["y"]
     for lap in recording.laps:
         rows = np.flatnonzero(kept[lap.first : lap.row]) + lap.first

@@ -268,6 +268,8 @@ def _list_notes(drives: Sequence[DriveChoice], common: CommonLine, laps: Sequenc
     for drive in drives:
         if drive.recording.truncated:
             notes.append(f"{drive.label}: the recording is not complete, its end or a damaged part is missing.")
+        if drive.recording.undone.any():
+            notes.append(f"{drive.label}: the simulator was rewound; what it has undone is left out.")
         if drive.recording.about.get("open_loop"):
             notes.append(f"{drive.label}: an open-loop replay; the car is the recorded one, the commands are not.")
     if not common.is_timed:

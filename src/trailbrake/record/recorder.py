@@ -207,6 +207,8 @@ class Recorder:
         """Store what the simulator has undone, right after the first tick behind it."""
         values = {"samples": rewind.samples, "seconds": rewind.seconds}
         self._queue_message(REWIND, cdr.encode_message(REWIND_LAYOUT, values), self._time)
+        if rewind.samples:
+            self.store_event(math.nan, f"the simulator was rewound: {rewind.seconds:.1f} s are undone")
         self.flush()
 
     def store_event(self, time: float, text: str) -> None:
