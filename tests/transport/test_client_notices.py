@@ -27,6 +27,15 @@ def test_a_host_without_a_client_says_where_it_waits_once(said):
     assert said == ["toy: no client has called 127.0.0.1:9 yet"]
 
 
+def test_a_host_whose_client_has_left_does_not_say_that_none_has_called(said):
+    notices = ClientNotices("toy", "no client has called 127.0.0.1:9 yet", said.append)
+    notices.note_waiting(0.0)
+    notices.note_client()
+    for now in (100.0, 200.0):
+        notices.note_waiting(now)
+    assert said == []
+
+
 def test_a_private_wire_is_silent(said):
     notices = ClientNotices("toy", say=said.append)
     for now in (0.0, 100.0):

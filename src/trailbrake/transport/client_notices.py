@@ -85,6 +85,7 @@ class ClientNotices:
         """A new client has come: what was said of another one may be said of this one too."""
         self._unfinished_since = None
         self._has_unreadable = self._has_unfinished = False
+        self._waiting = ""  # one has called
 
     def note_end(self, reason: str) -> None:
         """A connection has ended; `reason` says why."""

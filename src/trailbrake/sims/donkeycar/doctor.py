@@ -87,9 +87,10 @@ def _report_observation(link: Link, seen: Observation, options: DoctorOptions) -
     if link.scenes:
         yield Finding("scenes", "ok", ", ".join(link.scenes))
     if not seen.telemetries:
-        yield Finding(
-            "telemetry", "problem", "it answers and shows no car", "another client may be in it: one car a connection"
-        )
+        cause = "another client may be in it: one car a connection"
+        if link.unreadable:
+            cause = f"{link.unreadable} of its messages cannot be read: another program may be answering there"
+        yield Finding("telemetry", "problem", "it answers and shows no car", cause)
         return
     yield Finding("telemetry", "ok", f"{seen.telemetries} in {options.seconds:g} s")
     size = f"{seen.pixels.shape[1]} x {seen.pixels.shape[0]}" if seen.pixels is not None else "none"
