@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 
 import trailbrake
+from trailbrake.state import CarState, Controls, OtherCar, WheelState, WheelTorque
+from trailbrake.state.tables import markdown_table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "site-pages"  # zensical.toml names it
@@ -21,6 +23,7 @@ OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.zh-CN.md": "readme.zh-cn.md",
     "experiments/README.md": "experiments.md",
 }  # fmt: skip
+STATE_TYPES = (CarState, WheelState, OtherCar, Controls, WheelTorque)
 API_MODULES = {  # page: modules whose public names it shows, besides the names of the package
     "state": ("trailbrake.state.car_state", "trailbrake.state.controls", "trailbrake.state.commands"),
     "units": ("trailbrake.units", "trailbrake.frames"),
@@ -72,6 +75,8 @@ def stage_reference() -> None:
     (folder / "index.md").write_text(head + "\n".join(blocks), encoding="utf-8")
     for page, modules in API_MODULES.items():
         text = f"# {page.capitalize()}\n\n" + "\n".join(f"## {name}\n\n::: {name}\n" for name in modules)
+        if page == "state":  # fields are declared by `quantity`, which the builder does not read
+            text += "".join(f"\n## Fields of {kind.__name__}\n\n{markdown_table(kind)}\n" for kind in STATE_TYPES)
         (folder / f"{page}.md").write_text(text, encoding="utf-8")
 
 

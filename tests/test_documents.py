@@ -107,6 +107,29 @@ def test_troubleshooting_quotes_messages_that_exist():
         assert all(part.strip() in sources for part in text.split("...")), text
 
 
+def test_every_page_is_in_the_navigation_of_the_site():
+    listed = set(re.findall(r'"([\w./-]+\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8")))
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} <= listed
+
+
+@pytest.mark.documents
+@pytest.mark.parametrize("page", ["index.md", "compare.md"])
+def test_what_a_page_shows_as_output_is_printed(page, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRAILBRAKE_RECORDINGS", str(tmp_path / "recordings"))
+    printed = ""
+    for _, language, content in code_blocks(ROOT / "docs" / page):
+        if language == "text":
+            for line in filter(None, (" ".join(line.split()) for line in content.splitlines())):
+                assert line in printed, f"{page} shows what is not printed: {line}"
+            return
+        for tokens in commands_of(content) if language == "" else ():
+            capfd.readouterr()
+            assert run_command_line([*tokens, "--no-page"] if tokens[0] == "compare" else tokens) == 0
+            printed = " ".join("".join(capfd.readouterr()).split())
+    pytest.fail("no output is shown")
+
+
 @pytest.mark.documents
 @pytest.mark.parametrize("page", ["index.md", "tutorial.md"])
 def test_the_first_pages_run_as_written(page, tmp_path, monkeypatch, capfd):

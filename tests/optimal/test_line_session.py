@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.html_page import Page
 from helpers.stadiums import build_stadium
 
 from trailbrake.cars.car_library import load_car
@@ -32,9 +33,13 @@ def test_the_verb_writes_a_line_that_drives_take(tmp_path, capsys, monkeypatch):
     assert result["replay"]["time"] == pytest.approx(result["time_s"], rel=0.01)  # coarse steps
     assert result["time_s"] <= result["curvature_line_s"]
     assert result["worth_most"][0]["saved_s"] > 0.0
-    page = (tmp_path / "line.html").read_text("utf-8")
-    assert page.count("<polyline") > 10
-    assert "nan" not in page
+    data = json.loads(Page((tmp_path / "line.html").read_text("utf-8")).data)
+    fast, usual = data["laps"]
+    assert (fast["name"], usual["name"], data["reference"]) == ("minimum time", "minimum curvature", 1)
+    assert 0.0 < result["time_s"] - fast["time"][-1] < 0.03  # the last place is up to 1 m before the line
+    assert np.mean(fast["speed"]) > np.mean(usual["speed"])
+    assert {signal["name"] for signal in data["signals"]} == fast["signals"].keys()
+    assert all(len(fast[name]) == data["count"] for name in ("speed", "x", "y", "error", "acceleration_y"))
     line = read_line(path)
     known = {name.replace("_fl", wheel) for name in COLUMN_MEANINGS for wheel in ("_fl", "_fr", "_rl", "_rr")}
     assert set(line.columns) <= known

@@ -40,13 +40,14 @@ def write_line_report(path: Path, file: LineFile, course: Course, result: dict[s
     """Write the report of a line beside the minimum-curvature plan of `course`; UsageError where that fails."""
     columns, plan, road = file.columns, course.profile, course.track.road
     place = road.locate_many(course.line.table[:, :2])
-    usual = {"x_m": course.line.table[:, 0], "y_m": course.line.table[:, 1], "offset_m": place[:, 1],
-             "speed_mps": plan.speed}  # fmt: skip
+    x, y = course.line.table[:, 0], course.line.table[:, 1]
+    usual = {"s_m": place[:, 0], "x_m": x, "y_m": y, "offset_m": place[:, 1], "speed_mps": plan.speed}
     step = max(STEP, road.length / MAX_POINTS)
     grid = np.arange(0.0, road.length, step)
+    around = road.length if road.closed else None
     laps = [
-        _describe_lap("minimum time", grid, columns["s_m"], columns, result["time_s"]),
-        _describe_lap("minimum curvature", grid, place[:, 0], usual, plan.lap_time),
+        _describe_lap("minimum time", grid, around, {**columns}, result["time_s"]),
+        _describe_lap("minimum curvature", grid, around, usual, plan.lap_time),
     ]
     data = {
         "step": step, "count": len(grid), "basis": "centre line", "best": None, "reference": 1, "plan": None,
@@ -64,28 +65,35 @@ def write_line_report(path: Path, file: LineFile, course: Course, result: dict[s
             f"{sum(result['iterations'])} iterations."
         ),
         notes="",
-        laps=_list_worth(result["worth_most"]),
+        laps=_list_times(result["time_s"], plan.lap_time),
         about="",
-        events="",
+        events=_list_worth(result["worth_most"]),
         drive="",
         data=escape_script(json.dumps(data, separators=(",", ":"), allow_nan=False)),
     )
     return write_page_file(path, page)
 
 
-def _describe_lap(name: str, grid: Array, s: Array, columns: Mapping[str, Array], time_s: float) -> dict[str, Any]:
-    """Return a line as a lap of the report's scripts: its columns on the grid, by the distance along the centreline."""
+def _describe_lap(
+    name: str, grid: Array, around: float | None, columns: Mapping[str, Array], time_s: float
+) -> dict[str, Any]:
+    """Return a line as a lap of the report's scripts: its columns on the grid, by the distance along the centreline.
+
+    `around` is the length of a circuit, m.
+    """
+    s = columns["s_m"]
     order = np.argsort(s, kind="stable")
 
     def resample(values: Array) -> Array:
-        known: Array = np.interp(grid, s[order], values[order])
+        known: Array = np.interp(grid, s[order], values[order], period=around)
         return known
 
     speed = resample(columns["speed_mps"])
     way = np.hypot(np.gradient(resample(columns["x_m"])), np.gradient(resample(columns["y_m"])))
-    time = np.cumsum(way / np.maximum(speed, 0.5))
+    spent = way / np.maximum(speed, 0.5)
+    time = (np.cumsum(spent) - spent) * (time_s / spent.sum())
     channels = {"speed": speed, "x": resample(columns["x_m"]), "y": resample(columns["y_m"]),
-                "error": resample(columns["offset_m"]), "time": (time - time[0]) * time_s / time[-1]}  # fmt: skip
+                "error": resample(columns["offset_m"]), "time": time}  # fmt: skip
     for channel, column in (("acceleration_x", "accel_x_mps2"), ("acceleration_y", "accel_y_mps2"),
                             ("curvature", "curvature_1pm")):  # fmt: skip
         if column in columns:
@@ -117,6 +125,14 @@ def _describe_edges(track: Track) -> dict[str, Any]:
     return {"closed": track.road.closed, "left": left, "right": right}
 
 
+def _list_times(fast_s: float, usual_s: float) -> str:
+    return (
+        "<table><thead><tr><th>line</th><th>time s</th><th>gap s</th></tr></thead><tbody>"
+        f"<tr><th>minimum time</th><td>{fast_s:.3f}</td><td>{fast_s - usual_s:+.3f}</td></tr>"
+        f"<tr><th>minimum curvature</th><td>{usual_s:.3f}</td><td></td></tr></tbody></table>"
+    )
+
+
 def _list_worth(stretches: Sequence[dict[str, Any]]) -> str:
     """Return the table of the stretches on which width and grip are worth most."""
     rows = "".join(
@@ -125,7 +141,8 @@ def _list_worth(stretches: Sequence[dict[str, Any]]) -> str:
         for row in stretches
     )
     return (
-        "<h2>Where width and grip are worth most</h2><p>Lap time saved by a metre more width at one edge, or by one "
-        "percent more grip, on 50 m of road alone.</p><table><thead><tr><th>what</th><th>from the start, m</th>"
-        f"<th>saved, ms</th></tr></thead><tbody>{rows}</tbody></table>"
+        "<section class='events'><h2>Where width and grip are worth most</h2>"
+        "<p>Lap time saved by a metre more width at one edge, or by one percent more grip, on 50 m of road alone.</p>"
+        "<table><thead><tr><th>what</th><th>from the start, m</th><th>saved, ms</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></section>"
     )
