@@ -25,14 +25,14 @@ Array = NDArray[np.float64]
 STEP = 1.0  # m between points of the charts
 MAX_POINTS = 12_000
 _SIGNALS: tuple[tuple[str, str, Callable[[Mapping[str, Array]], Array]], ...] = (  # name, unit, of the file's columns
-    ("steer of the front wheels", "°", lambda c: np.degrees(c["steer_rad"])),
+    ("front steer", "°", lambda c: np.degrees(c["steer_rad"])),
     ("drive force", "kN", lambda c: c["drive_force_n"] / 1e3),
     ("brake force", "kN", lambda c: c["brake_force_n"] / 1e3),
-    ("slip of a front tyre, of the peak's", "1", lambda c: np.maximum(c["use_fl"], c["use_fr"])),
-    ("slip of a rear tyre, of the peak's", "1", lambda c: np.maximum(c["use_rl"], c["use_rr"])),
-    ("worth of a metre at the left edge", "ms for 10 m of road", lambda c: 1e4 * c["worth_left_spm2"]),
-    ("worth of a metre at the right edge", "ms for 10 m of road", lambda c: 1e4 * c["worth_right_spm2"]),
-    ("worth of 1 % of grip", "ms for 100 m of road", lambda c: 1e3 * c["worth_grip_spm"]),
+    ("front slip", "of a tyre, 1 is the peak of its grip", lambda c: np.maximum(c["use_fl"], c["use_fr"])),
+    ("rear slip", "of a tyre, 1 is the peak of its grip", lambda c: np.maximum(c["use_rl"], c["use_rr"])),
+    ("left edge worth", "ms a metre, on 10 m of road", lambda c: 1e4 * c["worth_left_spm2"]),
+    ("right edge worth", "ms a metre, on 10 m of road", lambda c: 1e4 * c["worth_right_spm2"]),
+    ("grip worth", "ms a percent, on 100 m of road", lambda c: 1e3 * c["worth_grip_spm"]),
 )
 
 
