@@ -1,5 +1,7 @@
 """Learning from lap to lap, on made-up laps."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from trailbrake.planning.lap_learning import (
     AHEAD,
     BEHIND,
     CAUTIOUS_LIMITS,
+    FALLEN_RESERVE,
     LEAST_FACTOR,
     LEAST_RAISE,
     MOST_PROVEN,
@@ -212,10 +215,35 @@ def test_an_estimate_lowers_the_plan_by_what_it_lacks_to_that_of_the_lap_before(
     assert learning.usable_grip(500.0, 0.9) == 1.0
     assert learning.usable_grip(500.0, 1.0) == 1.0  # what the next bend shows raises nothing here
     assert learning.usable_grip(500.0, 0.9 - 0.5 * PEAK_LIMITS.recurring_grip) == 1.0
-    assert learning.usable_grip(500.0, 0.72) == pytest.approx(0.8 + PEAK_LIMITS.recurring_grip)
+    assert learning.usable_grip(500.0, 0.72) == pytest.approx(0.72)  # rain: it may go on to fall
     careful = circuit()
     drive_lap(careful, lambda s: LIMITS.target_slip, grip=0.9)
     assert careful.usable_grip(500.0, 0.9) == 0.9
+
+
+@pytest.mark.parametrize("wet", [0.7, 0.6])
+def test_the_lap_after_a_fall_begins_with_the_grip_that_was_driven_everywhere(wet):
+    """A fall is no fault of the plan: no bound on what a lap lowers keeps the next one above the grip of the road."""
+    learning = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS)
+    drive_lap(learning, lambda s: PEAK_LIMITS.target_slip)
+    for s in np.arange(5.0, LENGTH, 2.0):  # half of the road says nothing: it is driven below its grip
+        observe(learning, s, wet, 0.95 if s < 500.0 else 0.3, PEAK_LIMITS.target_slip, 0.0)
+    observe(learning, 1.0, wet, 0.0, 0.0, 0.0)
+    assert learning.factors * learning.usable_grip(300.0, wet) == pytest.approx(wet - FALLEN_RESERVE)
+
+
+def test_a_place_keeps_the_capacity_that_laps_have_shown_apart_for_braking():
+    learning = circuit()
+    assert math.isnan(learning.reference_at(205.0, braked=False))
+    for capacity in (1.0, 1.2):
+        learning.add_capacity(205.0, capacity, 0.1, braked=False)
+    learning.add_capacity(305.0, 1.3, 0.05, braked=False)  # too short to say anything
+    drive_lap(learning, lambda s: 0.5)
+    assert learning.reference_at(205.0, braked=False) == pytest.approx(1.1)
+    assert math.isnan(learning.reference_at(205.0, braked=True))
+    assert math.isnan(learning.reference_at(305.0, braked=False))
+    drive_lap(learning, lambda s: 0.5)  # a lap that shows nothing there forgets nothing
+    assert learning.reference_at(205.0, braked=False) == pytest.approx(1.1)
 
 
 def test_a_lap_in_which_the_grip_has_fallen_raises_nothing():

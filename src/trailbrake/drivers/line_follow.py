@@ -16,7 +16,7 @@ import math
 from copy import copy
 
 from trailbrake.control.vehicle.gear_choice import DrivetrainInverse, GearRequester, upshift_speeds
-from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
+from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share, turn_in_share
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter
 from trailbrake.drivers.parts.delay_compensation import DelayCompensation
@@ -35,7 +35,6 @@ from trailbrake.tracks.road_columns import RoadColumn
 from trailbrake.units import G, wrap_angle
 
 STEER_GAIN = 0.06  # rad/m, road-wheel angle per metre of error at the look-ahead point
-SPIN_START, SPIN_END = 1.0, 1.6  # rear slip over that of the peak above which the front turns in less, to not at all
 LOOK_AHEAD = 14.0  # m, where the lateral error is taken
 YAW_DAMPING = 0.06  # s, rad per rad/s of yaw rate beyond the path's
 STEER_LEAD = 0.07  # s, preview of the curvature: the lag of steering and tyres
@@ -177,8 +176,7 @@ class Driver:
             flow = math.atan2(state.velocity_y + car.body.cg_to_front * state.yaw_rate, max(state.velocity_x, 1.0))
             too_fast = state.speed - self.plan.speed_at(s) > FULL_PEDAL_ERROR
             most = self.peaks[0] * (BRAKED_SLIP_SHARE if too_fast else PEAK_SLIP_SHARE)
-            rear = abs(slips.rear_angle) / self.peaks[1]
-            most *= min(max((SPIN_END - rear) / (SPIN_END - SPIN_START), 0.0), 1.0)
+            most *= turn_in_share(abs(slips.rear_angle) / self.peaks[1])
             angle = min(max(angle, flow - most), flow + most)
         lock = car.full_steer_angle(state.speed)
         self.angle = min(max(angle, -lock), lock)

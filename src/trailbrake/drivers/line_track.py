@@ -37,6 +37,7 @@ from trailbrake.planning.course import GRIP_MARGIN, Course, path_shapes
 from trailbrake.planning.grip_use import AxleSlips, find_needed_grip
 from trailbrake.planning.lap_learning import (
     CAUTIOUS_LIMITS,
+    FALLING_GRIP,
     PEAK_LIMITS,
     STATION,
     count_stations,
@@ -228,17 +229,20 @@ class Driver:
             turning, float(row[RoadColumn.GRADE]), 0.0, float(row[RoadColumn.BANK]), adaptive.road_grip(self.row)
         )
         use = adaptive.measure_use(state.speed, state.acceleration_x, self._measure_slips(state), path)
-        if not deviation.off_road:
+        if not (deviation.off_road or adaptive.has_fallen):
             # The law reads the correction ahead of the car by its lead: so much earlier than what it answers to.
             self.steering.add_sample(
                 command.s,
                 SteeringSample(command.offset, command.steer_feedback, command.sideslip_error, adaptive.estimate.slip),
             )
-        laps = adaptive.learning.laps
+        laps, grip = adaptive.learning.laps, adaptive.learning.lap_grip
         if adaptive.adapt(command.s, state.acceleration_x, dt, use, deviation):
             self.filled = 0
         if adaptive.learning.laps > laps:
-            self.steering.finish_lap()
+            if adaptive.learning.lap_grip < grip - FALLING_GRIP:  # corrections of another grip would cut the bends
+                self.steering = SteeringLearning(self.line.length, closed=self.line.closed)
+            else:
+                self.steering.finish_lap()
             self._put_corrections_into_plan()
 
     def _fill_changed_rows(self) -> None:

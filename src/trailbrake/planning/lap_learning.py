@@ -29,10 +29,13 @@ OFF_ROAD_STEP = 0.08  # of the factor, where the car left the road
 MOST_PROVEN = 0.08  # share above the grip that a lap was driven with, for which it vouches at most, ...
 DOUBTFUL_GRIP = 0.96  # ... where the estimate says that there is less than this of what was believed
 LEAST_RAISE = 0.005  # of the factor, in a lap, that remains at a station where laps went wrong
-LEAST_FACTOR, MOST_FACTOR = 0.7, 1.3
+LEAST_FACTOR, MOST_FACTOR = 0.5, 1.3
 ROOM_GAIN = 0.3  # grip that is left, as a share, per slip below the target: the tyre's curve there
 FALLING_GRIP = 0.05  # by which the estimated grip falls in a lap that raises no plan
+FALLEN_RESERVE = 0.08  # of the grip, kept in a lap with clearly less than the lap before: its places show it one by one
+FALLEN_RANGE = 0.07  # of the fall beyond the tolerance, from which all of that is kept
 LEAST_USE = 0.7  # of the planned grip, below which a station says nothing
+LEAST_SHOWN = 0.1  # s of samples at a station, from which they say how much capacity there is
 BEHIND, AHEAD = 1, 5  # stations whose faults count for a station: what is wrong ahead was too fast here
 
 
@@ -157,11 +160,24 @@ class LapLearning:
         self.last_estimates = np.ones(count)  # ... and in the lap before
         self.lap_grip = 1.0
         self._station = 0
+        self._references = np.full((2, count), np.nan)  # capacity over what is believed, with all the grip; braked: 1
+        self._shown = np.zeros((2, 2, count))  # of the present lap: s, and the capacity times s; braked: 1
+
+    def reference_at(self, s: float, *, braked: bool) -> float:
+        """Return the capacity over what is believed that the laps before have shown at s (m); NaN: none."""
+        return float(self._references[int(braked), self._station_at(s)])
+
+    def add_capacity(self, s: float, capacity: float, dt: float, *, braked: bool) -> None:
+        """Take a capacity over what is believed, as it is with all the grip, that dt (s) at s (m) have shown."""
+        self._shown[:, int(braked), self._station_at(s)] += dt, dt * capacity
+
+    def _station_at(self, s: float) -> int:
+        return min(int(s / STATION), len(self.factors) - 1)
 
     def observe(self, s: float, sample: LapSample) -> bool:
         """Take a sample at s (m) along the line; return whether a lap has ended with it, so that `factors` are new."""
         grip, driven, use, slip, fault, next_rise = sample
-        station = min(int(s / STATION), len(self.factors) - 1)
+        station = self._station_at(s)
         jump, self._station = station - self._station, station
         ended = self._closed and jump < -len(self.factors) // 2
         if ended:
@@ -185,8 +201,10 @@ class LapLearning:
         tolerance = self._limits.recurring_grip
         if self.laps == 0 or tolerance == 0.0:
             return grip
-        station = min(int(s / STATION), len(self.factors) - 1)
-        return min(grip / float(self.last_estimates[station]) + tolerance, 1.0)
+        station = self._station_at(s)
+        relative = grip / float(self.last_estimates[station])
+        fallen = min(max((1.0 - tolerance - relative) / FALLEN_RANGE, 0.0), 1.0)
+        return min(relative + tolerance - fallen * (tolerance + FALLEN_RESERVE), 1.0)
 
     def finish_lap(self, grip: float, next_rise: float = 1.0) -> None:
         """Update the factors by the lap that has ended, and begin another.
@@ -207,8 +225,11 @@ class LapLearning:
         typical, driven = (float(np.median(v[self._tells])) if self._tells.any() else 1.0 for v in
                            (self._estimates, self._driven))  # fmt: skip
         if not follows_estimate and typical < DOUBTFUL_GRIP:
-            wanted = np.minimum(wanted, (1.0 + MOST_PROVEN) * before)
-        wanted = np.clip(wanted, 1.0 - self._limits.most_lowering, 1.0 + self._limits.most_raise)
+            reserve = FALLEN_RESERVE if self.laps else 0.0
+            wanted = np.minimum(wanted, (1.0 + MOST_PROVEN + reserve) * before)
+        # Grip that was not there before the lap either is no fault of it.
+        floor = (1.0 - self._limits.most_lowering) * (1.0 if follows_estimate else np.minimum(before, 1.0))
+        wanted = np.clip(wanted, floor, 1.0 + self._limits.most_raise)
         # What went wrong ahead lowers the way to it. Where it only has no margin, the way there may be faster: a place
         # at the limit in a hairpin must not hold back the braking before it.
         lowered = self._spread(np.minimum(wanted, 1.0), AHEAD)
@@ -218,8 +239,8 @@ class LapLearning:
         self.lap_grip = grip
         went_wrong = self._spread(-self._fault, AHEAD) < 0.0
         sampled = (lowered < 1.0) | np.isfinite(self._spread(-self._fault, self._limits.raise_ahead))
-        # From the second lap on the usable grip is relative: stations without a sample in the first one follow it here.
-        unsampled = min(driven, 1.0) - 1.0 if self.laps == 0 and not follows_estimate else 0.0
+        # The usable grip is relative to that of the lap before: stations without a sample follow it here.
+        unsampled = 0.0 if follows_estimate else np.minimum(driven if self.laps == 0 else self._driven, 1.0) - 1.0
         change = np.where(sampled, np.minimum(wanted - 1.0, self._raise), unsampled)
         least = min(LEAST_RAISE, self._limits.most_raise)
         self._raise = np.where(went_wrong, np.maximum(self._limits.raise_kept * self._raise, least), self._raise)
@@ -232,6 +253,9 @@ class LapLearning:
         self._fault[:] = -np.inf
         self._tells[:] = False
         self.last_estimates = self._estimates.copy()
+        time, shown = self._shown
+        np.divide(shown, time, out=self._references, where=time > LEAST_SHOWN)
+        self._shown[:] = 0.0
         self.laps += 1
 
     def _spread(self, values: Array, ahead: int) -> Array:

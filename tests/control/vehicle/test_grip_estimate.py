@@ -61,6 +61,19 @@ def test_more_grip_than_believed_is_not_its_business():
     assert drive_bends(made(), 1.3, 20.0) == 1.0
 
 
+@pytest.mark.parametrize(("place", "found"), [(1.0, 0.0), (0.95, 0.0), (0.86, -0.1), (0.7, -0.3)])
+def test_a_place_is_compared_with_what_it_showed_before(place, found):
+    """A bend that gave 1.2 of what is believed shows rain long before the file would."""
+    estimate = made()
+    for _ in range(300):
+        estimate.add_sample(1.2 * place * share_of_peak(0.75), 0.75, 0.75, DT, reference=1.2)
+    assert estimate.share == pytest.approx(1.0 + found, abs=0.01)
+    without = made()
+    for _ in range(300):
+        without.add_sample(1.2 * place * share_of_peak(0.75), 0.75, 0.75, DT)
+    assert without.share == pytest.approx(min(1.2 * place, 1.0), abs=0.02)
+
+
 def test_noise_does_not_move_it():
     assert drive_bends(made(), 0.85, 30.0, noise=0.1) == pytest.approx(0.85, abs=0.02)
 

@@ -171,6 +171,29 @@ def test_a_rear_axle_beyond_its_peak_gets_no_pedals():
     assert command.brake == 0.0
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize(("rear", "share"), [(0.9, 1.0), (1.3, 0.5), (2.0, 0.0)])
+def test_a_sliding_rear_is_not_turned_further_in_and_countersteering_stays_free(rear, share, side):
+    """In a left bend the rear slides to the right: the front keeps `share` of its slip to the left."""
+    rate, peak = 0.4, DEFAULT_GAINS[TrackingGain.FRONT_SLIP] * NUMBERS.peak_angles[0]
+    aside = NUMBERS.to_rear * rate - SPEED * math.tan(rear * NUMBERS.peak_angles[1])
+    flow = math.atan2(aside + NUMBERS.to_front * rate, SPEED)
+    moving = {"aside": side * aside, "yaw_rate": side * rate}
+    inward, outward = (track(y=-side * offset, yaw=-0.2 * side * flow, **moving).steer for offset in (20.0, -20.0))
+    assert side * inward == pytest.approx(flow + share * peak)
+    assert side * outward == pytest.approx(flow - peak)
+
+
+@pytest.mark.parametrize(("faster", "urgency"), [(1.9, 0.0), (3.0, 0.5), (4.5, 1.0)])
+def test_a_low_estimate_of_the_grip_does_not_hold_back_the_brakes_of_a_car_that_is_far_too_fast(faster, urgency):
+    plan = straight_plan()
+    plan.table[:, PlanColumn.BRAKE_LIMIT] = limit = 4.0
+    most = NUMBERS.brake_force / NUMBERS.masses[0]
+    expected = min(limit + urgency * (most - limit), DEFAULT_GAINS[TrackingGain.SPEED] * faster)
+    brake = track(speed=SPEED + faster, plan=plan).brake
+    assert brake == pytest.approx(expected * NUMBERS.masses[3] / NUMBERS.brake_force, rel=1e-6)
+
+
 def test_a_spinning_wheel_gets_no_throttle_and_a_locked_one_no_brake():
     rolling = SPEED / NUMBERS.radii[1]
     slow, fast = SPEED - 5.0, SPEED + 5.0

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share
+from trailbrake.control.vehicle.slip_limit import SPIN_END, SPIN_START, HeldPedal, slip_limited_share, turn_in_share
 
 PEAK = 0.08
 
@@ -32,6 +32,11 @@ def test_near_standstill_it_eases_by_degrees():
 def test_backwards_and_unknown_are_no_trouble():
     assert 0.0 <= slip_limited_share(1.0, -3.0, PEAK) <= 1.0
     assert slip_limited_share(math.nan, 20.0, PEAK) == 1.0
+
+
+def test_a_sliding_rear_takes_the_turn_in_away_and_a_gripping_one_takes_nothing():
+    shares = [turn_in_share(slip) for slip in (0.0, SPIN_START, 1.3, SPIN_END, 9.0)]
+    assert shares == pytest.approx([1.0, 1.0, 0.5, 0.0, 0.0])
 
 
 def press(pedal, share, seconds, wanted=0.8, dt=0.01):

@@ -26,6 +26,9 @@ CORNERED_TIME = 1.0  # s of samples, from which bends have shown something
 SLIDING = 1.0  # slip angle over that of the peak: from here on ...
 BRAKED = 0.8  # ... or longitudinal slip over that of the peak ...
 SLIDING_TIME = 0.4  # s, ... the average is over this time
+PLACE_TIME = 0.8  # s, the same where laps before have shown what the place gives: a sharp measure
+PLACE_DOUBT = 0.08  # share by which a place may show less than the lap before at another slip of the tyres; ...
+SURE_LESS = 0.80  # ... at and below which all of it is less grip
 BRAKED_CAPACITY = 0.97  # of a car that is as believed, braked to the peak
 TOLERANCE = 0.03  # by which the estimate may be low, for a car as believed, before it counts
 SURE_GRIP = 0.90  # at and below which an estimate is no such error
@@ -43,8 +46,8 @@ class _Capacity:
     share: float
     certainty: float
 
-    def add_sample(self, capacity: float, weight: float, *, sliding: bool) -> None:
-        horizon = SLIDING_TIME if sliding else min(self.certainty, AVERAGING_TIME)
+    def add_sample(self, capacity: float, weight: float, *, most_time: float) -> None:
+        horizon = min(self.certainty, most_time)
         self.share += min(weight / horizon, 1.0) * (capacity - self.share)
         self.certainty = min(self.certainty + weight, AVERAGING_TIME)
 
@@ -82,6 +85,11 @@ class GripEstimate:
         return max(now - FALL_AHEAD * fall, LEAST_GRIP)
 
     @property
+    def share(self) -> float:
+        """The share of the believed capacity that samples show, 1 at most: `grip` without limits and expectations."""
+        return min(self._bends.share, self._braking.share, MOST_GRIP)
+
+    @property
     def has_braked(self) -> bool:
         """Whether hard braking has said something of the grip, for as long as the first belief counts."""
         return self._braking.certainty >= min(2.0 * self._first_certainty, AVERAGING_TIME)
@@ -94,8 +102,17 @@ class GripEstimate:
         share = min(self._bends.share, self._braking.share)
         return min(max(_with_tolerance(share), LEAST_GRIP), self.most)
 
-    def add_sample(self, use: float, slip: float, angle_slip: float, dt: float, *, braked: bool = False) -> None:
-        """Take one sample.
+    def add_sample(
+        self,
+        use: float,
+        slip: float,
+        angle_slip: float,
+        dt: float,
+        *,
+        braked: bool = False,
+        reference: float = math.nan,
+    ) -> float:
+        """Take one sample; return the capacity that it shows over what is believed, NaN where it shows none.
 
         Args:
             use: of the believed envelope, 1 at its limit.
@@ -103,33 +120,38 @@ class GripEstimate:
             angle_slip: the same by the slip angle alone.
             dt: s since the last sample.
             braked: whether the car is braked.
+            reference: capacity over what is believed that laps have shown here with all the grip; NaN: not known.
         """
         now = self._present_grip()
         self._before = max(self._before + min(dt / FALL_MEMORY, 1.0) * (now - self._before), now)
         if not math.isfinite(use + slip + angle_slip):
-            return
+            return math.nan
         share = min(dt / FILTER_TIME, 1.0)
         self.use += share * (use - self.use)
         self.slip += share * (angle_slip - self.slip)
         self.combined_slip += share * (slip - self.combined_slip)
         combined = self.combined_slip
         if not (self.use > LEAST_USE * self.grip and MARGIN_SLIP < combined < MOST_SLIP):
-            return
-        capacity = self.use / self._share_of_peak(combined)
+            return math.nan
+        shown = self.use / self._share_of_peak(combined)
+        capacity = shown if math.isnan(reference) else _compare_with_place(shown / reference)
         along = math.sqrt(max(combined * combined - self.slip * self.slip, 0.0))
         average = self._braking if braked and along > self.slip else self._bends
         sliding = self.slip > SLIDING or along > BRAKED
         if combined > LEAST_SLIP:
             weight = min((combined - LEAST_SLIP) / (FULL_SLIP - LEAST_SLIP), 1.0) * dt
-            capacity = capacity / BRAKED_CAPACITY if along > BRAKED else capacity
+            if along > BRAKED and math.isnan(reference):
+                capacity /= BRAKED_CAPACITY
         else:
             weight = (combined - MARGIN_SLIP) / (LEAST_SLIP - MARGIN_SLIP) * dt
             capacity = max(capacity / STIFFNESS_DOUBT, average.share)
         if sliding:  # a slide shows how much grip there is at most
             capacity = min(capacity, average.share)
-        average.add_sample(capacity, weight, sliding=sliding)
+        known_place = PLACE_TIME if not math.isnan(reference) else AVERAGING_TIME
+        average.add_sample(capacity, weight, most_time=SLIDING_TIME if sliding else known_place)
         if self.slip > along:
             self._cornered += weight
+        return shown if combined > LEAST_SLIP else math.nan
 
     def _share_of_peak(self, slip: float) -> float:
         b, c, e = self._curve
@@ -139,6 +161,12 @@ class GripEstimate:
 
 def _with_tolerance(share: float) -> float:
     return share + TOLERANCE * min(max((share - SURE_GRIP) / _DOUBTFUL_RANGE, 0.0), 1.0)
+
+
+def _compare_with_place(share: float) -> float:
+    """Return the share of the grip that a place shows, of the capacity over that of laps before."""
+    doubt = PLACE_DOUBT * min(max((share - SURE_LESS) / (1.0 - PLACE_DOUBT - SURE_LESS), 0.0), 1.0)
+    return max(share, min(share + doubt, 1.0))
 
 
 def _without_tolerance(grip: float) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
 from trailbrake.control.vehicle.gear_choice import HYSTERESIS, upshift_speeds
-from trailbrake.control.vehicle.slip_limit import slip_limited_share
+from trailbrake.control.vehicle.slip_limit import slip_limited_share, turn_in_share
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, column_at, project_to_road
 from trailbrake.tracks.road_columns import RoadColumn
@@ -30,6 +30,7 @@ TORQUE_POINTS = 64  # of the engine's curves, at equal steps of engine speed fro
 MIN_SPEED = 1.0  # m/s, of the feed-forward terms
 MOST_SPEED_RATIO = 1.2  # speed over the plan's, up to which slips are scaled
 OPEN_THROTTLE_SPEED = 2.0  # m/s above the plan: so far a limiting engine gives all, from twice this on what is planned
+TOO_FAST = 2.0  # m/s above the plan, from which the slip of the wheels alone limits the brakes, from twice this wholly
 SPEED_BELOW = 3.0  # m/s, see DRIVE_LIMIT_BELOW
 LEAST_ROOM = 0.2  # m outside of the line that a car may always drift to
 SLIP_SPEED = 5.0  # m/s, above which slip angles limit steering and pedals
@@ -269,6 +270,7 @@ def _slip_limited_pedals(car: TrackedCar, motion: TrackedMotion, throttle: float
 
 
 _limited_share = internal_jit(slip_limited_share)
+_turn_in_share = internal_jit(turn_in_share)
 
 
 @internal_jit
@@ -282,6 +284,13 @@ def _choose_gear(car: TrackedCar, speed: float, gear: int) -> int:
     if gear >= 2 and (gear > count + 1 or speed < HYSTERESIS * car.upshifts[gear - 2]):
         return gear - 1
     return gear
+
+
+@internal_jit
+def _rear_slip(car: TrackedCar, motion: TrackedMotion) -> float:
+    """Return the slip angle of the rear axle over that of its peak, positive where it moves to the left."""
+    angle: float = math.atan2(motion.aside - car.to_rear * motion.yaw_rate, max(motion.forward, 1.0))
+    return angle / car.peak_angles[1]
 
 
 @internal_jit
@@ -313,8 +322,10 @@ def _steer_angle(
     if speed > SLIP_SPEED:
         # From the direction of flow at the front axle: beyond the peak slip more steer only makes the tyres slide.
         flow = math.atan2(motion.aside + car.to_front * motion.yaw_rate, max(motion.forward, 1.0))
+        # Beyond the rear's peak the front turns in less, or the car spins: it runs wide, and the rear comes back.
+        rear = _rear_slip(car, motion)
         peak = gains[TrackingGain.FRONT_SLIP] * car.peak_angles[0]
-        angle = min(max(angle, flow - peak), flow + peak)
+        angle = min(max(angle, flow - peak * _turn_in_share(rear)), flow + peak * _turn_in_share(-rear))
     limited = min(max(angle, -car.max_steer), car.max_steer)
     sideslip_error = math.atan2(motion.aside, max(motion.forward, MIN_SPEED)) - sideslip
     return limited, limited - forward, sideslip_error, abs(wanted - angle)
@@ -386,14 +397,16 @@ def track_line(
     wanted = _plan_at(plan, ahead, PlanColumn.ACCELERATION) + gains[TrackingGain.SPEED] * error
     kept = 1.0
     if speed > SLIP_SPEED:
-        rear = math.atan2(motion.aside - car.to_rear * motion.yaw_rate, max(motion.forward, 1.0))
         start, end = gains[TrackingGain.REAR_SLIP_START], gains[TrackingGain.REAR_SLIP_END]
-        kept = min(max((end - abs(rear) / car.peak_angles[1]) / (end - start), 0.0), 1.0)
+        kept = min(max((end - abs(_rear_slip(car, motion))) / (end - start), 0.0), 1.0)
     drive_kept = kept * _drive_kept_when_wide(plan, car, motion, gains, (s, offset, speed))
     most = drive_kept * _drive_limit(plan, s, speed, error)
     opened = _plan_at(plan, ahead, PlanColumn.ENGINE_LIMITED) * min(max(2.0 + error / OPEN_THROTTLE_SPEED, 0.0), 1.0)
     wanted += opened * max(most - wanted, 0.0)
-    least = -kept * _plan_at(plan, s, PlanColumn.BRAKE_LIMIT)
+    # Less grip than there is must not hold back a car that is far too fast: all that the slips of its wheels allow.
+    urgency = min(max(-error / TOO_FAST - 1.0, 0.0), 1.0)
+    planned = _plan_at(plan, s, PlanColumn.BRAKE_LIMIT)
+    least = -kept * (planned + urgency * max(car.brake_force / car.masses[0] - planned, 0.0))
     acceleration = most if error > gains[TrackingGain.FULL_PEDAL_ERROR] else min(max(wanted, least), most)
     gear = min(max(motion.gear, 1), len(car.masses) - 1)
     # Part of a steered wheel's cornering force points backwards.

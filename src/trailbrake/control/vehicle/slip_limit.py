@@ -1,4 +1,4 @@
-"""Slip limiting by the pedals, for cars without traction control or anti-lock brakes."""
+"""Slip limiting: by the pedals, for cars without traction control or anti-lock brakes; by the steering, in a slide."""
 
 LIMIT_START = 0.9  # slip over that of peak grip above which a pedal is reduced
 LIMIT_RANGE = 0.9  # the same, from there to where the pedal is 0, at speed ...
@@ -8,6 +8,7 @@ PEDAL_FALL = (
 )
 PEDAL_RISE = 0.8  # 1/s, ... and at which it rises while none slips
 MIN_SPEED = 4.0  # m/s: below it the slide allowed is that at this speed, or no car could start
+SPIN_START, SPIN_END = 1.0, 1.6  # rear slip over that of the peak above which the front turns in less, to not at all
 
 
 def slip_limited_share(slide: float, speed: float, peak_slip_ratio: float) -> float:
@@ -21,6 +22,15 @@ def slip_limited_share(slide: float, speed: float, peak_slip_ratio: float) -> fl
     over = slide - LIMIT_START * peak_slip_ratio * max(speed, MIN_SPEED)
     share = 1.0 - over / (LIMIT_RANGE * peak_slip_ratio * max(speed, 0.0) + LIMIT_RANGE_SPEED)
     return min(max(share, 0.0), 1.0) if share == share else 1.0
+
+
+def turn_in_share(rear_slip: float) -> float:
+    """Return the share, 0..1, of the front tyres' slip that may turn a car further in: a sliding rear needs it back.
+
+    Args:
+        rear_slip: slip angle of the rear axle over that of its peak, >= 0.
+    """
+    return min(max((SPIN_END - rear_slip) / (SPIN_END - SPIN_START), 0.0), 1.0)
 
 
 class HeldPedal:

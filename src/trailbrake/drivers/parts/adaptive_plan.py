@@ -5,6 +5,7 @@ along the line that laps have taught (`LapLearning`). Ahead of the car the profi
 a braking distance and a little more at a time, so that no tick takes long.
 """
 
+import math
 from typing import NamedTuple
 
 import msgspec
@@ -57,6 +58,7 @@ DOUBT_RESERVE = 0.05  # share less that the rest of a first lap is planned with 
 DOUBT_RANGE = 0.04  # ... DOUBTFUL_GRIP, in full from this much below
 HELD_SHARE = 0.99  # of the highest estimate, from which that is what holds it
 REMEMBERED_DROP = 0.02  # by which the first estimate of another day is below what is remembered
+FALLEN_GRIP = 0.95  # of that of the lap before, below which the grip has fallen
 GRIP_COLUMN = 4  # of the path shapes
 
 
@@ -166,7 +168,11 @@ class AdaptivePlan:
         factor = float(self._factors[self._row_at(s)])
         if not off.off_road:
             share, slip, angle_slip = use
-            estimate.add_sample(share, slip, angle_slip, dt, braked=forward < BRAKING)
+            is_braked = forward < BRAKING
+            reference = self.learning.reference_at(s, braked=is_braked)
+            shown = estimate.add_sample(share, slip, angle_slip, dt, braked=is_braked, reference=reference)
+            if not math.isnan(shown):
+                self.learning.add_capacity(s, shown / estimate.share, dt, braked=is_braked)
             is_tested = estimate.has_braked or estimate.shows_in_bends(DOUBTFUL_GRIP)
             self._tests_brakes = self._tests_brakes and not is_tested
             estimate.most = min(estimate.most + RESERVE_RELEASE * dt, self._highest_estimate())
@@ -198,6 +204,11 @@ class AdaptivePlan:
             self.replan(s)
             return True
         return False
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether much less grip is planned with than the lap before had: what a place shows now is not its own."""
+        return self.learning.laps > 0 and self._planned_grip < FALLEN_GRIP
 
     def measure_use(
         self, speed: float, forward: float, slips: AxleSlips, shape: PathShape
