@@ -1,8 +1,8 @@
 """`SupervisedCar`: a car that is stepped, and cannot be sent what no car may get.
 
 In the embedded world, in lockstep, the link is in this process: time stands still between steps, so nothing has to be
-braked, and controls are kept within their ranges. In real time another process has the link (`keeper_process`): it checks
-samples, limits controls, and brakes while the simulator is silent or the program does not step.
+braked, and controls are kept within their ranges. In real time another process has the link (`keeper_process`): it
+checks samples, limits controls, and brakes while the simulator is silent or the program does not step.
 
 `KeptCar`: a car in real time whose wire is in a process of its own; see `keeper_process`.
 """
