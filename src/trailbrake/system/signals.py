@@ -6,6 +6,7 @@ and a shutdown, after which the system ends the process.
 """
 
 import errno
+import math
 import os
 import signal
 import sys
@@ -28,6 +29,7 @@ _SIGNALS += [getattr(signal, name) for name in ("SIGHUP", "SIGQUIT", "SIGBREAK")
 CTRL_CLOSE, CTRL_LOGOFF, CTRL_SHUTDOWN = 2, 5, 6  # Windows' names end with _EVENT
 STOP_S = 3.0  # s that a stop may take: of the 5 that Windows gives, the others are for recording and report
 LONGEST_S = 30.0  # s, longer than Windows waits
+RECLAIM_S = 0.05  # s between looks at the handlers, which take as long as a tick
 _reclaims: list[Callable[[], None]] = []  # one for each `handle_stop_signals` under way
 
 
@@ -119,7 +121,14 @@ def handle_stop_signals(
         request()
         called.append(number)
 
+    reclaimed_at = -math.inf
+
     def reclaim() -> None:
+        nonlocal reclaimed_at
+        now = time.monotonic()
+        if now - reclaimed_at < RECLAIM_S:
+            return
+        reclaimed_at = now
         for number in previous:
             if (current := signal.getsignal(number)) is not handle:
                 signal.signal(number, handle)
