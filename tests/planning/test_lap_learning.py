@@ -233,8 +233,11 @@ def test_the_lap_after_a_fall_begins_with_the_grip_that_was_driven_everywhere(we
 
 
 def test_a_place_keeps_the_capacity_that_laps_have_shown_apart_for_braking():
-    learning = circuit()
+    learning, careful = LapLearning(LENGTH, closed=True, limits=PEAK_LIMITS), circuit()
     assert math.isnan(learning.reference_at(205.0, braked=False))
+    careful.add_capacity(205.0, 1.0, 0.2, braked=False)
+    drive_lap(careful, lambda s: 0.5)  # a plan that follows the estimate itself has no places to compare with
+    assert math.isnan(careful.reference_at(205.0, braked=False))
     for capacity in (1.0, 1.2):
         learning.add_capacity(205.0, capacity, 0.1, braked=False)
     learning.add_capacity(305.0, 1.3, 0.05, braked=False)  # too short to say anything

@@ -253,8 +253,9 @@ class LapLearning:
         self._fault[:] = -np.inf
         self._tells[:] = False
         self.last_estimates = self._estimates.copy()
-        time, shown = self._shown
-        np.divide(shown, time, out=self._references, where=time > LEAST_SHOWN)
+        if not follows_estimate:  # else early places of a first lap would vouch for the grip that the file says
+            time, shown = self._shown
+            np.divide(shown, time, out=self._references, where=time > LEAST_SHOWN)
         self._shown[:] = 0.0
         self.laps += 1
 
