@@ -32,7 +32,6 @@ TESTED_ELSEWHERE = {
     **{f"sims/{sim}/assumptions.py": "driving/test_verification.py" for sim in ("assetto", "beamng", "forza", "trend")},
     "tasks/task_worker.py": "tasks/test_worker_process.py",
     "tasks/source_digest.py": "campaign/test_case_run.py",
-    "optimal/line_report.py": "optimal/test_line_session.py",
     "optimal/mesh.py": "optimal/test_transcription.py",
     "optimal/interior_point.py": "optimal/test_minimum_time.py",
     "optimal/options.py": "optimal/test_line_session.py",
