@@ -34,7 +34,6 @@ TESTED_ELSEWHERE = {
     "tasks/source_digest.py": "campaign/test_case_run.py",
     "optimal/mesh.py": "optimal/test_transcription.py",
     "optimal/interior_point.py": "optimal/test_minimum_time.py",
-    "optimal/line_report.py": "optimal/test_line_session.py",
     "optimal/options.py": "optimal/test_line_session.py",
     "optimal/stage.py": "optimal/test_minimum_time.py",
     "env/catalogue.py": "env/test_gym.py",  # declarations
