@@ -230,7 +230,7 @@ def read_contract(path: Path) -> None:
 def read_recording(path: Path) -> None:
     recording = Recording.open(path)
     assert len(recording.state["time"]) == len(recording) == len(recording.controls["steer"])
-    _ = recording.truncated, recording.laps, recording.events, recording.road_map, recording.plan
+    _ = recording.truncated, recording.laps, recording.events, recording.road_map, recording.plan, recording.requests
     _ = dict(recording.signals), recording.about, recording.wire
     indexed = Recording.open(path, verify=False)
     assert len(indexed.row_times) == len(indexed) == len(indexed.state["time"])
