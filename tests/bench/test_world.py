@@ -1,4 +1,5 @@
 import subprocess
+import sys
 from importlib.util import find_spec
 
 import gymnasium
@@ -104,3 +105,9 @@ def test_the_peers_drive(name, module):
     if find_spec(module) is None:  # not imported here: see the module
         pytest.skip(f"{module} is not installed")
     assert world.measure_in_process(name, 0.05) > 0.0
+
+
+@pytest.mark.slow
+def test_what_the_bench_of_a_graphics_card_takes_needs_no_gymnasium():
+    code = "import sys; sys.modules['gymnasium'] = None; import trailbrake.bench.world"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -18,7 +18,6 @@ import numpy as np
 
 from trailbrake.bench.rows import BenchRow, measure_median
 from trailbrake.cars.car_library import load_car
-from trailbrake.env.gym import RaceEnv, RaceVectorEnv
 from trailbrake.env.options import RaceOptions, Start
 from trailbrake.kernels.lane_blocks import LANES
 from trailbrake.kernels.thread_team import Team
@@ -125,10 +124,6 @@ def measure_steps(make: Callable[[], Any], seconds: float) -> float:
     return steps / spent
 
 
-if __name__ == "__main__":
-    print(measure_steps(PEERS[sys.argv[1]][1], float(sys.argv[2])))
-
-
 def measure_vector_env(options: RaceOptions, cars: int = 0, threads: int = 2, seconds: float = 3.0) -> float:
     """Return environment steps per second of a Gymnasium vector environment under random actions.
 
@@ -138,6 +133,8 @@ def measure_vector_env(options: RaceOptions, cars: int = 0, threads: int = 2, se
         threads: of the batch.
         seconds: of wall time to measure.
     """
+    from trailbrake.env.gym import RaceVectorEnv  # the bench of a graphics card needs no Gymnasium
+
     cars = cars or CARS
     env = RaceVectorEnv(cars, options, threads=threads)
     rng = np.random.default_rng(0)
@@ -160,6 +157,8 @@ def measure_single_env(options: RaceOptions, seconds: float = 3.0) -> float:
         options: the environment.
         seconds: of wall time to measure.
     """
+    from trailbrake.env.gym import RaceEnv
+
     env = RaceEnv(options)
     rng = np.random.default_rng(0)
     actions = list((rng.uniform(-1.0, 1.0, (_ACTIONS, 2)) * (0.1, 0.5) + (0.0, 0.2)).astype(np.float32))
@@ -279,3 +278,7 @@ def measure_physics(*, single: bool, threads: int) -> tuple[float, str]:
         f"{batch.get_row(StateRow.CONTACTS).sum():.0f} contacts"
     )
     return value, note
+
+
+if __name__ == "__main__":
+    print(measure_steps(PEERS[sys.argv[1]][1], float(sys.argv[2])))
