@@ -8,7 +8,6 @@ import sys
 import pytest
 from helpers.waiting import HANG, wait_for
 
-from trailbrake.bench import beamng
 from trailbrake.bench import beamng as bench
 from trailbrake.bench.beamng import CASES, CouplingCase, answer_messages, find_free_port, run_host
 
@@ -17,7 +16,7 @@ SAYS = f"import sys; open(sys.argv[1], 'w').write(' '.join(sys.argv[2:])); {HANG
 
 def test_the_rows_are_those_that_were_promised(monkeypatch):
     monkeypatch.setattr(bench, "_measure_exchanges", lambda command: 12_000.0 if "serve" in command else 20_000.0)
-    monkeypatch.setattr(bench.coupling_cases, "_measure_speed", lambda case: case.expected_speed)
+    monkeypatch.setattr(bench, "_measure_speed", lambda case: case.expected_speed)
     rows = bench.measure_rows()
     cases, rows = rows[2:], rows[:2]
     assert [row.value for row in cases] == [1.0, 0.75, 0.25, 1.0, 0.5, 1.0, 0.5, 1.0]
@@ -51,7 +50,7 @@ def wires():
 def answers(case, wires, monkeypatch, ids=(0.0, 1.0, 2.0)):
     """Send messages of these ids; return (ids answered, how many counted, when each answer left by the clock)."""
     ours, host = wires
-    monkeypatch.setattr(beamng, "SETTLE", 0.0)
+    monkeypatch.setattr(bench, "SETTLE", 0.0)
     for number in ids:
         host.sendto(struct.pack("<d", number) + bytes(880), ours.getsockname())
     ticks = itertools.count()

@@ -1,3 +1,6 @@
+import importlib
+
+from trailbrake.bench import BENCHES
 from trailbrake.bench.rows import BenchRow, describe_machine, measure_median
 
 
@@ -11,3 +14,8 @@ def test_the_machine_is_described():
     assert found["cores"] >= 1
     assert set(found) == {"cpu", "cores", "system", "python"}
     assert BenchRow("a", 1.0, "s", "lower").note == ""
+
+
+def test_every_bench_is_a_module_that_measures_rows():
+    for name in set(BENCHES) - {"cuda"}:  # imports numba-cuda
+        assert callable(importlib.import_module(f"trailbrake.bench.{name}").measure_rows)

@@ -134,7 +134,7 @@ def jpeg(value=90):
 
 
 def telemetry(at, **changes):
-    data = {"steering_angle": "0", "throttle": "0", "speed": "1,5", "time": f"{at:.3f}", "lap": "1", "status": "0",
+    data = {"steering_angle": "0", "throttle": "0", "speed": "1.5", "time": f"{at:.3f}", "lap": "1", "status": "0",
             "image": base64.b64encode(jpeg()).decode()}  # fmt: skip
     return data | changes
 
