@@ -1,4 +1,7 @@
-"""The laps of 200 drives with planted rewinds, lost packets, pauses, restarts and out laps, in all that shows laps."""
+"""The laps of 200 drives with planted rewinds, lost packets, pauses, restarts and out laps, in all that shows laps.
+
+Every fourth drive by default; all with -m faults, as `.ci/run` does.
+"""
 
 import re
 from dataclasses import replace
@@ -156,11 +159,12 @@ def list_consumers(recording, located):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("wire", WIRES)
-def test_laps_are_the_true_ones(wire, tmp_path):
+def test_laps_are_the_true_ones(wire, step, tmp_path):
     record, rate, events, count = WIRES[wire]
     seen = set()
-    for seed in range(count):
+    for seed in range(0, count, step):
         rng = np.random.default_rng([seed, len(wire)])
         drive = plant_drive(rng, rate, events)
         seen.update(drive.planted)
@@ -185,7 +189,7 @@ def test_laps_are_the_true_ones(wire, tmp_path):
             assert laps == expected, f"{consumer} of {what}"
         if wire in ("forza", "drive"):
             check_rows(recording, drive, folder)
-    assert seen == set(events)
+    assert seen == set(events) or step > 1
 
 
 def check_rows(recording, drive, folder):

@@ -137,7 +137,7 @@ def test_a_silent_simulator_ends_the_drive_with_what_there_is(monkeypatch):
     assert result.end_reason == "the simulator went silent"  # without the place
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_car_in_real_time_is_judged_by_another_process_s_samples():
     tool = tool_of("forza")
     spec = DriveSpec(site=EmbeddedSite(sim="forza", speed="real"), keep=KeepSpec(signals=tool.signals))

@@ -149,7 +149,9 @@ class Driver:
 """
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    "name", ["SIGINT", *(pytest.param(n, marks=pytest.mark.faults) for n in ("SIGTERM", "SIGHUP"))]
+)
 def test_a_handler_that_a_driver_sets_runs_after_ours(tmp_path, name):
     own = f"signal.signal(signal.{name}, lambda number, frame: print('the driver heard', number, flush=True))"
     with hanging_drive(tmp_path, own, driver=INTRUDER) as drive:
