@@ -9,14 +9,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.picture_drives import jpeg as encode_jpeg
+from helpers.picture_drives import pixels_of as decode_jpeg
 from helpers.planted_drives import EVENTS, LENGTH, RADIUS, plant_drive
 from helpers.roads import circle
 
 from trailbrake.analysis.lap_location import choose_line, locate_laps
 from trailbrake.analysis.lap_traces import trace_laps
 from trailbrake.dashboard.recorded_frames import RecordedFrames
-from trailbrake.driving.road_monitor import RoadMonitor
+from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
+from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
 from trailbrake.driving.session_recording import record_session
+from trailbrake.learning.drive_sources import read_drive
+from trailbrake.learning.options import LearnOptions
+from trailbrake.learning.road_mapping import map_road
+from trailbrake.record.driving_log import SkippedRows, read_rows
+from trailbrake.record.driving_log_export import export_driving_log
 from trailbrake.record.motec_export import export_motec
 from trailbrake.record.recorder import Recorder
 from trailbrake.record.recording_reader import Recording
@@ -29,8 +37,23 @@ from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import RawWriter
 from trailbrake.sims.registry import find
 from trailbrake.simulator_tools import TextEventStream
-from trailbrake.state import Controls
+from trailbrake.state import Controls, Image
+from trailbrake.tracks.track_library import load_track
+from trailbrake.train.dataset import select_rows
+from trailbrake.train.sources import RecordingSource
 
+DRIVER = """
+from trailbrake import Controls
+
+class Driver:
+    NEEDS = frozenset({"speed"})
+
+    def reset(self, course):
+        pass
+
+    def act(self, state, dt):
+        return Controls(steer=0.1, throttle=0.5)
+"""
 EXACT = 0.002  # s
 ROAD = circle(RADIUS).road
 
@@ -213,3 +236,52 @@ def check_rows(recording, drive, folder):
     (run,) = RunIndex(folder).list_runs()
     assert run.laps == len(recording.laps)
     assert run.best_s == min((lap.time_s for lap in recording.laps if lap.valid), default=None)
+
+
+def record_rewound(path):
+    """Record a drive with two rewinds, which undo what was driven 5 m beside the circle; return those rows."""
+    drive = plant_drive(np.random.default_rng(5), 30.0, ("rewind", "rewind over the line"), laps=3)
+    races = [moment.race for moment in drive.moments]
+    undone = np.append(np.minimum.accumulate(races[::-1])[::-1][1:], np.inf) < races
+    recorder = Recorder(path)
+    recorder.start({"sim": "trend"})
+    monitor = WireLapScorer(recorder.store_lap, recorder.store_rewind)
+    picture = encode_jpeg(np.zeros((24, 32, 3), np.uint8))
+    for moment, is_undone in zip(drive.moments, undone, strict=True):
+        state, out = moment.make_state(), 1.125 if is_undone else 1.0
+        state = replace(state, x=out * state.x, y=out * state.y, velocity_x=state.speed, velocity_y=0.0,
+                        yaw_rate=state.speed / RADIUS, acceleration_x=0.0, acceleration_y=state.speed**2 / RADIUS,
+                        image=Image(picture, decode_jpeg))  # fmt: skip
+        recorder.tick(state, Controls(steer=0.9 if is_undone else 0.1, throttle=0.5, gear=1))
+        monitor.observe_state(state)
+    recorder.close()
+    assert len(drive.planted) == 2
+    return undone
+
+
+def test_what_was_undone_is_in_nothing_that_learns(tmp_path):
+    path = tmp_path / "a.mcap"
+    undone = record_rewound(path)
+    kept, recording = np.flatnonzero(~undone), Recording.open(path)
+    assert recording.undone.tolist() == undone.tolist()
+    options = LearnOptions(source=path, out=tmp_path / "map.csv")
+    map_road(find("forza"), options)
+    road = load_track(options.out).road
+    assert road.closed
+    assert np.hypot(*road.points(road.stations(), 0.0)[:, :2].T) == pytest.approx(RADIUS, abs=0.3)
+    table = read_drive(path, 0)
+    assert np.hypot(table.x, table.y) == pytest.approx(RADIUS, abs=0.3)
+    assert len(table) > 0.95 * len(kept)
+    for answers in (None, np.where(undone, 0.9, 0.1)[:, None] * (1.0, 1.0)):
+        chosen = select_rows(RecordingSource(path, answers).read_labels(), 0.4)
+        assert not chosen.good[undone].any()
+        assert chosen.good[kept[:-60]].mean() > 0.9
+        assert chosen.steer[chosen.good] == pytest.approx(0.1)
+    assert export_driving_log(recording, tmp_path / "log")["rows"] == len(kept)
+    assert {row.steer for row in read_rows(tmp_path / "log", SkippedRows())} == {0.1}
+    (tmp_path / "mine.py").write_text(DRIVER)
+    done = replay_open_loop(recording, OpenLoopOptions(str(tmp_path / "mine.py")))
+    assert (done.steer_rms, done.throttle_rms) == (0.0, 0.0)
+    made = Recording.open(done.path)
+    assert made.undone.tolist() == undone.tolist()
+    assert made.list_lap_records() == recording.list_lap_records() != []

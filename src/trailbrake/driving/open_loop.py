@@ -172,7 +172,8 @@ def _answer_rows(recording: Recording, driver: Driver, recorder: Recorder) -> Op
             recorder.tick(state, answer)
             if row in rewinds:
                 recorder.store_rewind(rewinds[row])
-            answers[number] = answer.steer, answer.throttle, answer.brake
+            if not recording.undone[row]:
+                answers[number] = answer.steer, answer.throttle, answer.brake
             last, row = state.time, row + 1
         differences = answers - np.column_stack(wanted)
         known = np.isfinite(differences)

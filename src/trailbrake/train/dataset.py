@@ -75,7 +75,8 @@ def select_rows(labels: Labels, smoothing: float) -> RowSelection:
         rows = np.flatnonzero(run == number)
         if not labels.corrected:
             stopping[rows] = _find_before_stops(time[rows], moving[rows])
-        steer[rows] = _moving_average(time[rows], steer[rows], smoothing)
+        known = rows[finite[rows]]
+        steer[known] = _moving_average(time[known], steer[known], smoothing)
         since = time[rows] - time[rows[0]]
         count = max(round(since[-1] / PART_LENGTH), 1)
         length = max(since[-1] / count, 1e-9)

@@ -89,11 +89,12 @@ class RecordingSource:
                             hint="record again without --no-pictures, through a wire with a camera")  # fmt: skip
         controls, state = recording.controls, recording.state
         backs = (controls["gear"] < 0.0).astype(np.float64)  # NaN is no reverse
-        steer = np.where(recording.undone, np.nan, controls["steer"])
+        steer = controls["steer"]
         pedal = controls["throttle"] * (1.0 - 2.0 * backs) - controls["brake"]
         if self.controls is not None:
             steer, pedal = self.controls.T
             backs = (pedal < 0.0).astype(np.float64)
+        steer = np.where(recording.undone, np.nan, steer)
         return Labels(state["time"], steer, pedal, state["speed"], backs, self.controls is not None)
 
     def read_pictures(self, wanted: Sequence[int]) -> Iterator[tuple[int, bytes]]:
