@@ -3,11 +3,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.roads import circle
 
 from trailbrake.dashboard import live_tap as module
 from trailbrake.dashboard.frame_source import PageRequest
 from trailbrake.dashboard.live_tap import MAX_WAITING, DriveControls, LiveTap
 from trailbrake.drivers.cruise import Driver
+from trailbrake.driving.road_monitor import WireLapScorer
 from trailbrake.laps import LapRecord
 from trailbrake.roles import LinkCounters, Tap
 from trailbrake.state import CarState, Controls, DebugLine, SimCommand
@@ -252,3 +254,38 @@ def test_requests_do_not_pile_up(wire):
     for _ in range(MAX_WAITING):
         assert ask(controls, "pause", 1.0) == ""
     assert "not carried out" in ask(controls, "pause", 1.0)
+
+
+@pytest.mark.parametrize("road", [circle(100.0).road, None])
+def test_a_lap_that_was_rewound_is_neither_the_best_nor_on_the_page(road):
+    said, time, length = [], 0.0, 200.0 * math.pi
+    tap = LiveTap(Clock(), road=road, publish=lambda kind, value: said.append((kind, value)))
+    scorer = WireLapScorer(tap.mark_lap)
+
+    def drive(lap, speed, start=0.0, until=length, clock=0.0):
+        nonlocal time
+        for s in np.arange(start, until, speed / 30.0):
+            angle = s / 100.0
+            state = CarState(time=time, x=100.0 * math.sin(angle), y=-100.0 * math.cos(angle), z=0.0, yaw=angle,
+                             speed=speed, lap=float(lap), lap_time=clock + (s - start) / speed)  # fmt: skip
+            tap.tick(state, Controls())
+            scorer.observe_state(state)
+            tap.update()
+            time += 1.0 / 30.0
+
+    drive(1, 40.0)
+    drive(2, 50.0)
+    drive(3, 50.0, until=100.0)
+    assert tap._follower.best.number == 2
+    drive(2, 20.0, start=300.0, until=600.0, clock=6.0)  # set back over the line, and in lap 3 along it
+    assert tap._follower.best.number == 1
+    assert tap.pace.delta == pytest.approx(6.0 + 300.0 / 20.0 - 600.0 / 40.0, abs=0.1)
+    drive(2, 20.0, start=600.0, clock=21.0)
+    drive(3, 45.0, until=400.0)
+    drive(3, 45.0, start=90.0, clock=2.0)
+    assert tap.pace.lap_distance == pytest.approx(length, abs=2.0)
+    drive(4, 40.0, until=100.0)
+    best = tap._follower.best
+    assert (best.number, best.time_s) == (3, pytest.approx(length / 45.0, abs=0.1))
+    assert best.samples[:, 1] == pytest.approx(45.0 * best.samples[:, 0], abs=2.0)
+    assert [value for kind, value in said if kind == "undone_laps"] == [1]

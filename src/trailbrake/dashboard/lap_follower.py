@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.analysis.corners import find_corners
-from trailbrake.laps import LapRecord
+from trailbrake.laps import START_WINDOW, LapClock, LapRecord, Rewind
 from trailbrake.state import CarState, OtherCar
 from trailbrake.state.fields import quantity
 from trailbrake.tracks.road import Road, RoadColumn
@@ -158,24 +158,46 @@ class LapFollower:
         self._rows: list[tuple[float, ...]] = []
         self._earlier: list[tuple[float, ...]] = []
         self._distance = math.nan
-        self._place = (math.nan, math.nan)
+        self._place: tuple[float, ...] = (math.nan, math.nan)
+        self._lap_clock, self._lap = LapClock(), math.nan
+        self._finished: list[tuple[LapRecord, LapPath | None]] = []  # each with the best one before it
         self.best: LapPath | None = None
         self.pace = LapPace()
 
-    def add_sample(self, state: CarState, clock: float) -> None:
-        """Take a sample of the car, `clock` s after its lap began (NaN: not known)."""
+    def add_sample(self, state: CarState, clock: float) -> int:
+        """Take a sample of the car, `clock` s after its lap began (NaN: not known); return how many laps it undoes."""
         if not math.isfinite(clock):
-            return
+            return 0
+        undone = self._undo_laps(state, clock)
         if self._rows and clock < self._rows[-1][0]:
             self._earlier, self._rows = self._rows, []
         elif self._rows and clock == self._rows[-1][0]:
-            return
+            return undone
         distance = self._measure_distance(state)
         if len(self._rows) < MAX_SAMPLES:
             self._rows.append((clock, distance, state.x, state.y, state.z, state.yaw, state.speed,
                                state.steering_wheel_angle))  # fmt: skip
         delta = clock - self.best.clock_at(distance) if self.best is not None else math.nan
         self.pace = LapPace(distance, delta)
+        return undone
+
+    def _undo_laps(self, state: CarState, clock: float) -> int:
+        """Forget what the simulator has undone where it has set the car back; return how many laps that are."""
+        found, known = self._lap_clock.update(state), len(self._finished)
+        back, self._lap = self._lap - state.lap, state.lap
+        if not isinstance(found, Rewind):
+            return 0
+        if not found.samples:  # a restart undoes no lap
+            self._finished.clear()
+            return 0
+        while self._finished and self._finished[-1][0].end > state.time - found.seconds:
+            _, self.best = self._finished.pop()
+        if back:
+            self._rows, self._earlier = self._earlier if back == 1.0 else [], []
+        self._rows = [row for row in self._rows if row[0] < clock]
+        if self._rows:
+            self._distance, self._place = self._rows[-1][_DISTANCE], self._rows[-1][_X:_Z]
+        return known - len(self._finished)
 
     def _measure_distance(self, state: CarState) -> float:
         x, y = state.x, state.y
@@ -195,7 +217,9 @@ class LapFollower:
     def finish_lap(self, record: LapRecord) -> list[dict[str, Any]]:
         """Take a lap that the scorer has counted; return its corners. A valid one may become the best."""
         rows = next((rows for rows in (self._rows, self._earlier)
-                     if len(rows) > 1 and abs(rows[-1][0] - record.time_s) < _SAME_LAP_S), None)  # fmt: skip
+                     if len(rows) > 1 and abs(rows[-1][0] - record.time_s) < _SAME_LAP_S
+                     and abs(rows[0][_DISTANCE]) < START_WINDOW), None)  # fmt: skip
+        self._finished.append((record, self.best))
         if rows is None:
             return []
         lap = LapPath.from_samples(record.number, record.time_s, np.array(rows))

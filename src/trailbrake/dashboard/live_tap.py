@@ -176,7 +176,8 @@ class LiveTap:
         link: whose counters are shown; None without one.
         driver: its `debug` image is shown, where it has one.
         road: the track; None where it is not known.
-        publish_corners: takes the corners of each finished lap, in the server's thread.
+        publish: takes the kind and the value of messages for pages, in the server's thread: the corners of a finished
+            lap, and how many of the last laps are undone.
 
     Attributes:
         newest: the newest state and controls, and when they arrived; None before the first.
@@ -193,10 +194,10 @@ class LiveTap:
         link: RequestTarget | None = None,
         driver: Driver | None = None,
         road: Road | None = None,
-        publish_corners: Callable[[dict[str, Any]], None] = lambda corners: None,
+        publish: Callable[[str, Any], None] = lambda kind, value: None,
     ) -> None:
         self._clock, self._link, self._driver = clock, link, driver
-        self._publish_corners = publish_corners
+        self._publish = publish
         self._controls = DriveControls(link, driver, road)
         # Of the server's thread alone:
         self._history, self._follower = FrameHistory(), LapFollower(road)
@@ -253,11 +254,12 @@ class LiveTap:
         state, controls, _ = newest
         health = self.measure_health()
         self._history.add_row(self._frame_row(state, controls, health))
-        self._follower.add_sample(state, health.lap_clock)
+        if undone := self._follower.add_sample(state, health.lap_clock):
+            self._publish("undone_laps", undone)
         while self._finished_laps:
             record = self._finished_laps.popleft()
             if corners := self._follower.finish_lap(record):
-                self._publish_corners({"lap": record.number, "corners": corners})
+                self._publish("corners", {"lap": record.number, "corners": corners})
 
     @property
     def has_frames(self) -> bool:

@@ -270,9 +270,6 @@ class LiveView:
         self._state.publish_text("lap", page_messages.lap_summary(lap))
         self._listener.show_lap(lap)
 
-    def _publish_corners(self, corners: dict[str, Any]) -> None:
-        self._state.publish_text("corners", corners)
-
     def show_progress(self, share_done: float, state: CarState, lap: int) -> None:
         """Show how far the drive is."""
         self._listener.show_progress(share_done, state, lap)
@@ -315,7 +312,7 @@ class LiveView:
         by_hand = isinstance(driver, HandDriven)
         if isinstance(driver, HandDriven):
             driver.hands = self._state.control_lease.newest_input
-        self._tap = LiveTap(steady_clock.now, link, driver, road, self._publish_corners)
+        self._tap = LiveTap(steady_clock.now, link, driver, road, self._state.publish_text)
         if isinstance(self._listener, ShowsSamples):
             self._listener.show_samples(self._tap)
         header = page_messages.build_header(about, road, line, by_hand)
@@ -333,7 +330,7 @@ class LiveView:
         """Start to show a served world of so many cars; the page follows the first one."""
         road, car = (plant.track.road, plant.cars[0]) if isinstance(plant, RoadPlant) else (None, None)
         requests = WorldRequests(plant)
-        self._tap = tap = LiveTap(steady_clock.now, requests, None, road, self._publish_corners)
+        self._tap = tap = LiveTap(steady_clock.now, requests, None, road, self._state.publish_text)
         header = page_messages.build_header(about, road, None, by_hand=False)
         if road is None:
             edges = plant.road_outline()

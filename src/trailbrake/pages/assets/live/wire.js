@@ -61,6 +61,10 @@ function takeText(message) {
   if (message.lap) live.laps.push(message.lap);
   if (message.said) live.log.push(message.said);
   if (message.lines) live.lines = message.lines;
+  if (message.undone_laps) {
+    const undone = live.laps.splice(-message.undone_laps).map((lap) => lap.number);
+    while (live.corners.length && undone.includes(live.corners[live.corners.length - 1].lap)) live.corners.pop();
+  }
   if (message.corners) live.corners.push(message.corners);
   if (message.refused) live.refused = message.refused;
   if (message.controls) { live.controls = message.controls; heard.controls(); }
