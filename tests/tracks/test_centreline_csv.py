@@ -43,6 +43,7 @@ def parse(text):
         csv(loop(), separator="\t"),
         csv(loop(), separator=" , "),
         csv(loop()).replace("\n", ",\n"),
+        csv(loop(), header="#\n# a circuit, left to right\n# x and y in metres\n# of, width, 5"),
     ],
 )
 def test_every_dialect_gives_the_same_points(text):
@@ -76,6 +77,15 @@ X, Y, RIGHT, LEFT = np.array(loop()).T
                                                               for values in (X, Y, RIGHT, LEFT))),
         written("# a circuit, by somebody\n# s_m,x_m,y_m,w_tr_right_m,w_tr_left_m", X, X, Y, RIGHT, LEFT),
         written("# x_m,y_m,w_tr_right_m,w_tr_left_m", X + 512_000.0 - X[0], Y + 5_412_345.0, RIGHT, LEFT),
+        csv(np.column_stack([X, Y, RIGHT, LEFT]), separator=", ", header="# x_m, y_m, w_tr_right_m, w_tr_left_m"),
+        csv(np.column_stack([LEFT, RIGHT, Y, X]), separator=";", header="left_m;right_m;y_m;x_m").replace(".", ","),
+        csv(np.column_stack([X, Y, RIGHT, LEFT, X, Y, X]), separator="; ", header="# 5f2c\n# x_ref_m; y_ref_m; "
+            "width_right_m; width_left_m; x_normvec_m; y_normvec_m; s_racetraj_m"),
+        csv(np.column_stack([X, Y, LEFT, RIGHT]), separator="  ", header="# x and y in metres\n"
+            "# left and right of the driver\n# x_m y_m w_left_m w_right_m"),
+        written("Lat,Lon,Left (ft),Right (ft),Elevation (m)", 50.0 + np.degrees(Y / 6_371_008.8),
+                8.0 + np.degrees(X / 6_371_008.8) / 0.6427876096865394, LEFT / 0.3048, RIGHT / 0.3048, X),
+        csv(np.column_stack([range(41), *(np.append(v, v[0]) for v in (X, Y, LEFT, RIGHT))]), header="id,x,y,wl,wr"),
         written("lon_deg,lat_deg,dist_right,dist_left", 8.0 + np.degrees(X / 6_371_008.8) / 0.6427876096865394,
                 50.0 + np.degrees(Y / 6_371_008.8), RIGHT, LEFT),
     ],
@@ -98,6 +108,14 @@ def test_one_width_is_of_both_sides(header, half):
     [
         ("a,b,c,d", "t.csv:1: columns that are not understood, expected x and y .*, got a, b, c, d"),
         ("x_m,y_m,right,z_m", "columns that are not understood"),
+        ("# s_m; x_m; y_m; psi_rad; kappa_radpm; vx_mps", "not understood.*got s_m, x_m, y_m, psi_rad"),
+        ("# u_m,v_m,w_left_m,w_right_m", "expected x and y .* width_left.*got u_m, v_m, w_left_m, w_right_m"),
+        ("# x y offset half", "not understood.*got x, y, offset, half"),
+        ("# x_m,y_m,z_m,w_left_m,w_right_m", "wrong number of columns"),
+        ("x_m,y_m,left,outer", "columns that are not understood"),
+        ("lat_rad,lon_rad,right,left", "columns that are not understood"),
+        ("x_mi,y_mi,right,left", "columns that are not understood"),
+        ("x_km,y_km,right,left", "gap in the centreline"),
         ("x_m,x_m,right,left", "two columns for x, got x_m and x_m"),
         ("x_m,easting,right,left", "two columns for x, got x_m and easting"),
     ],
@@ -210,9 +228,3 @@ def test_sides_by_the_names_of_others(sides):
 def test_units_of_lengths():
     found = find_columns(["x_ft", "y_km", "right_cm", "left"], "t.csv:1")
     assert [column.factor for column in found.values()] == [0.3048, 1000.0, 0.01, 1.0]
-
-
-def test_a_comment_need_not_be_a_header():
-    assert find_columns(["a circuit", "left to right"], "t.csv:1", is_comment=True) is None
-    with pytest.raises(DataError, match="not understood"):
-        find_columns(["x", "y", "z"], "t.csv:1", is_comment=True)

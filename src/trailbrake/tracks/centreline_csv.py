@@ -20,13 +20,15 @@ from trailbrake.user_files import decode_user_text
 
 # Names without their unit, in lower case, by what the column is.
 _NAMES = {
-    "x": {"x", "east", "easting", "x_coord", "x_coordinate", "pos_x", "position_x", "center_x", "centre_x", "utm_x"},
-    "y": {"y", "north", "northing", "y_coord", "y_coordinate", "pos_y", "position_y", "center_y", "centre_y", "utm_y"},
+    "x": {"x", "east", "easting", "x_coord", "x_coordinate", "pos_x", "position_x", "center_x", "centre_x", "utm_x",
+          "x_ref"},
+    "y": {"y", "north", "northing", "y_coord", "y_coordinate", "pos_y", "position_y", "center_y", "centre_y", "utm_y",
+          "y_ref"},
     "latitude": {"lat", "latitude"},
     "longitude": {"lon", "lng", "long", "longitude"},
     "width": {"width", "w", "track_width", "road_width", "total_width"},
     "half width": {"half_width", "halfwidth", "half_track_width"},
-}
+}  # fmt: skip
 _SIDE = re.compile(r"(?:(?:w|wd|width|dist|distance|tr|track|road|edge|half|to|border)_)*(right|left|r|l)"
                    r"(?:_(?:w|width|dist|distance|tr|track|edge|border))*|w([rl])")  # fmt: skip
 _METRES = {"m": 1.0, "meter": 1.0, "meters": 1.0, "metre": 1.0, "metres": 1.0, "cm": 0.01, "mm": 0.001,
@@ -45,16 +47,15 @@ class Column(NamedTuple):
     factor: float
 
 
-def find_columns(names: list[str], where: str, *, is_comment: bool = False) -> dict[str, Column] | None:
+def find_columns(names: list[str], where: str) -> dict[str, Column]:
     """Return the columns of a header by what they are: x, y, latitude, longitude, right, left, width, half width.
 
     Args:
         names: cells of the header.
         where: file and line, for errors.
-        is_comment: whether the line is a comment that need not be a header.
 
     Returns:
-        None for a comment that is no header. Other columns are left out.
+        Those that are needed; others are left out.
 
     Raises:
         DataError: the columns that are needed are not among them, or one of them is there twice.
@@ -66,8 +67,6 @@ def find_columns(names: list[str], where: str, *, is_comment: bool = False) -> d
             raise DataError(f"two columns for {role}", where=where, got=f"{names[found[role].number]} and {name}")
         if role:
             found[role] = Column(index, factor)
-    if is_comment and not any(set(place) <= set(found) for place in _PLACE):
-        return None
     place = next((each for each in _PLACE if set(each) <= set(found)), ())
     sides = next((each for each in _SIDES if set(each) <= set(found)), ())
     if not place or not sides:
@@ -169,19 +168,26 @@ def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int]]:
     rows: list[list[float]] = []
     lines: list[int] = []
     columns, width = dict(_BY_PLACE), len(COLUMNS)
+    comments: list[tuple[int, str]] = []
     is_named = False
     for number, raw in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         line = raw.strip()
         if not line:
             continue
-        is_comment, cells = line.startswith("#"), _split_cells(line.lstrip("# "))
-        if is_comment or not (rows or is_named or any(_parse_number(cell) is not None for cell in cells)):
-            while cells and not cells[-1]:  # trailing separators
-                cells.pop()
-            named = None if is_named or rows else find_columns(cells, f"{where}:{number}", is_comment=is_comment)
-            if named is not None:
-                columns, width, is_named = named, len(cells), True
+        if line.startswith("#"):
+            comments.append((number, line))
             continue
+        cells = _split_cells(line)
+        if not (rows or is_named):
+            if not any(_parse_number(cell) is not None for cell in cells):
+                names = _split_header(line)
+                columns, width, is_named = find_columns(names, f"{where}:{number}"), len(names), True
+                continue
+            for at, comment in comments:
+                named = _find_header(comment, cells, f"{where}:{at}")
+                if named is not None:
+                    columns, width, is_named = named, len(_split_header(comment)), True
+                    break
         if len(rows) >= MAX_POINTS:
             raise DataError("too many points", where=f"{where}:{number}", expected=f"{MAX_POINTS} at most")
         rows.append(_parse_row(cells, columns, width, f"{where}:{number}"))
@@ -189,6 +195,25 @@ def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int]]:
     if not rows:
         raise DataError("no points", where=where, expected=f"lines of {','.join(COLUMNS)}", got="an empty track")
     return _place_rows(rows, "latitude" in columns), lines
+
+
+def _find_header(line: str, first: list[str], where: str) -> dict[str, Column] | None:
+    """Return the columns by a comment above the cells of the first row; None: it is no header.
+
+    It is one with a known name and as many cells as the row, or with names of a place between separators.
+    """
+    names = _split_header(line)
+    known = {_read_name(name)[0] for name in names}
+    is_above = len(names) <= len(first) and not any(first[len(names) :])
+    has_place = re.search("[,;\t]", line) is not None and any(set(place) <= known for place in _PLACE)
+    return find_columns(names, where) if has_place or (is_above and any(known)) else None
+
+
+def _split_header(line: str) -> list[str]:
+    names = _split_cells(line.lstrip("# "))
+    while names and not names[-1]:  # trailing separators
+        names.pop()
+    return names
 
 
 def _parse_row(cells: list[str], columns: Mapping[str, Column], width: int, where: str) -> list[float]:
