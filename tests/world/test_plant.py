@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from trailbrake.cars.car_library import load_car
 from trailbrake.errors import UsageError
+from trailbrake.frames import up_vector
 from trailbrake.roles import HasCamera, Plant
 from trailbrake.state import Controls, Pose, SimCommand
 from trailbrake.state.tables import state_row
@@ -65,9 +66,7 @@ def test_fields_say_what_their_names_say(world):
     car = world.cars[0]
     assert state.sequence == 600
     assert state.time == pytest.approx(600 / 333)
-    assert (state.velocity_x, state.velocity_y, state.velocity_z) == (
-        here[StateRow.VX], here[StateRow.VY], here[StateRow.HEAVE_RATE],
-    )  # fmt: skip
+    assert (state.velocity_x, state.velocity_y) == (here[StateRow.VX], here[StateRow.VY])
     assert state.speed == pytest.approx(math.hypot(state.velocity_x, state.velocity_y))
     assert (state.yaw, state.yaw_rate) == (here[StateRow.YAW], here[StateRow.YAW_RATE])
     assert (state.acceleration_x, state.acceleration_y) == (here[StateRow.AX], here[StateRow.AY])
@@ -95,6 +94,20 @@ def test_fields_say_what_their_names_say(world):
     left = (front[0].x - front[1].x) * -math.sin(state.yaw) + (front[0].y - front[1].y) * math.cos(state.yaw)
     assert left > 0.0
     assert max(w.slip_angle for w in front) < 0.0  # a left bend: the front tyres push to the left
+
+
+def test_the_velocity_up_is_that_of_the_position_along_the_leaning_body(roads):
+    world = World(roads.circle(200.0, bank=0.15), [load_car("hatchback")], seed=1)
+    states = []
+    for k in range(1500):
+        braking = 900 < k < 1300
+        world.step([Controls(steer=0.05 + 0.1 * math.sin(k / 60), throttle=0.8 * (not braking), brake=0.6 * braking)])
+        states.append(world.car_state(0))
+    measured = np.gradient([(s.x, s.y, s.z) for s in states], states[1].time - states[0].time, axis=0)
+    up = np.einsum("ni,ni->n", measured, [up_vector(s.yaw, s.pitch, s.roll) for s in states])
+    shown = np.array([s.velocity_z for s in states])
+    assert np.abs(shown).max() > 0.2  # it dives and leans
+    assert np.abs(shown - up)[1:-1].max() < 0.02
 
 
 def test_two_states_are_two_objects(world):

@@ -213,7 +213,7 @@ def write_state(column: Array, car: CarConstants, values: Array) -> None:
     values[CAR.yaw], values[CAR.pitch], values[CAR.roll] = yaw, math.asin(sp) + pitch_on, math.asin(sr) + roll_on
     values[CAR.speed] = math.hypot(vx, vy)
     values[CAR.velocity_x], values[CAR.velocity_y] = vx, vy
-    values[CAR.velocity_z] = column[StateRow.HEAVE_RATE]
+    values[CAR.velocity_z] = column[StateRow.HEAVE_RATE] + vx * pitch_on - vy * roll_on  # the body leans on the road
     values[CAR.acceleration_x], values[CAR.acceleration_y] = column[StateRow.AX], column[StateRow.AY]
     values[CAR.acceleration_z] = column[StateRow.AZ] + column[StateRow.NORMAL_GRAVITY] - G * cp * cr
     values[CAR.roll_rate] = column[StateRow.ROAD_ROLL_RATE] + column[StateRow.ROLL_RATE]
