@@ -16,6 +16,7 @@ from helpers.roads import circle
 
 from trailbrake.analysis.lap_location import choose_line, locate_laps
 from trailbrake.analysis.lap_traces import trace_laps
+from trailbrake.analysis.report import write_report
 from trailbrake.dashboard.recorded_frames import RecordedFrames
 from trailbrake.driving.open_loop import OpenLoopOptions, replay_open_loop
 from trailbrake.driving.road_monitor import RoadMonitor, WireLapScorer
@@ -250,8 +251,8 @@ def record_rewound(path):
     for moment, is_undone in zip(drive.moments, undone, strict=True):
         state, out = moment.make_state(), 1.125 if is_undone else 1.0
         state = replace(state, x=out * state.x, y=out * state.y, velocity_x=state.speed, velocity_y=0.0,
-                        yaw_rate=state.speed / RADIUS, acceleration_x=0.0, acceleration_y=state.speed**2 / RADIUS,
-                        image=Image(picture, decode_jpeg))  # fmt: skip
+                        speed=state.speed + 50.0 * is_undone, yaw_rate=state.speed / RADIUS, acceleration_x=0.0,
+                        acceleration_y=state.speed**2 / RADIUS, image=Image(picture, decode_jpeg))  # fmt: skip
         recorder.tick(state, Controls(steer=0.9 if is_undone else 0.1, throttle=0.5, gear=1))
         monitor.observe_state(state)
     recorder.close()
@@ -259,7 +260,7 @@ def record_rewound(path):
     return undone
 
 
-def test_what_was_undone_is_in_nothing_that_learns(tmp_path):
+def test_what_was_undone_is_in_nothing_that_learns_or_sums_up(tmp_path):
     path = tmp_path / "a.mcap"
     undone = record_rewound(path)
     kept, recording = np.flatnonzero(~undone), Recording.open(path)
@@ -285,3 +286,5 @@ def test_what_was_undone_is_in_nothing_that_learns(tmp_path):
     made = Recording.open(done.path)
     assert made.undone.tolist() == undone.tolist()
     assert made.list_lap_records() == recording.list_lap_records() != []
+    said = re.search(r"top speed (\d+) km/h", write_report(path).read_text(encoding="utf-8"))
+    assert float(said[1]) == pytest.approx(3.6 * recording.state["speed"][kept].max(), abs=0.5)

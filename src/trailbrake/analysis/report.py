@@ -171,7 +171,8 @@ def _report_subtitle(recording: Recording, table: LapTable) -> str:
             text += " (not valid)"
     if math.isfinite(table.theoretical_s):
         text += f", best sectors together {format_lap_time(table.theoretical_s)}"
-    tops = [_find_top(block.state["speed"]) for block in recording.iterate_rows(SCAN_ROWS, ("speed",))]
+    tops = [_find_top(block.state["speed"][~recording.undone[number * SCAN_ROWS :][:SCAN_ROWS]])
+            for number, block in enumerate(recording.iterate_rows(SCAN_ROWS, ("speed",)))]  # fmt: skip
     if not math.isnan(top := max((speed for speed in tops if speed == speed), default=math.nan)):
         text += f", top speed {top * 3.6:.0f} km/h"
     return text
