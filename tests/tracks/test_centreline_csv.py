@@ -110,6 +110,7 @@ def test_one_width_is_of_both_sides(header, half):
         ("x_m,y_m,right,z_m", "columns that are not understood"),
         ("# s_m; x_m; y_m; psi_rad; kappa_radpm; vx_mps", "not understood.*got s_m, x_m, y_m, psi_rad"),
         ("# u_m,v_m,w_left_m,w_right_m", "expected x and y .* width_left.*got u_m, v_m, w_left_m, w_right_m"),
+        ("# a,b,c,d", "columns that are not understood, expected x and y .*, got a, b, c, d"),
         ("# x y offset half", "not understood.*got x, y, offset, half"),
         ("# x_m,y_m,z_m,w_left_m,w_right_m", "wrong number of columns"),
         ("x_m,y_m,left,outer", "columns that are not understood"),

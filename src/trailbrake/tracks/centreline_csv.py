@@ -200,13 +200,16 @@ def _parse_rows(text: str, where: str) -> tuple[list[list[float]], list[int]]:
 def _find_header(line: str, first: list[str], where: str) -> dict[str, Column] | None:
     """Return the columns by a comment above the cells of the first row; None: it is no header.
 
-    It is one with a known name and as many cells as the row, or with names of a place between separators.
+    It is one with a known name and as many cells as the row, with names of a place between separators, or with as many
+    single words between separators as the row has cells.
     """
     names = _split_header(line)
     known = {_read_name(name)[0] for name in names}
     is_above = len(names) <= len(first) and not any(first[len(names) :])
-    has_place = re.search("[,;\t]", line) is not None and any(set(place) <= known for place in _PLACE)
-    return find_columns(names, where) if has_place or (is_above and any(known)) else None
+    is_separated = re.search("[,;\t]", line) is not None
+    has_place = is_separated and any(set(place) <= known for place in _PLACE)
+    is_words = is_separated and len(names) == len(first) and all(re.fullmatch(r"[A-Za-z]\w*", name) for name in names)
+    return find_columns(names, where) if has_place or is_words or (is_above and any(known)) else None
 
 
 def _split_header(line: str) -> list[str]:
