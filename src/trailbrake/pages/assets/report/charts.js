@@ -64,13 +64,18 @@ function drawCornerBands(u) {
   pen.save();
   pen.beginPath(); pen.rect(left, top, width, height); pen.clip();
   pen.font = `${Math.round(11 * devicePixelRatio)}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "top";
-  for (const corner of corners) {
-    if (!corner.number) continue;
-    const a = u.valToPos(corner.entry, "x", true), b = u.valToPos(corner.exit, "x", true);
-    pen.fillStyle = css("--panel"); pen.fillRect(a, top, Math.max(1, b - a), height);
-    pen.fillStyle = css("--quiet");
+  const bends = corners.filter((corner) => corner.number).map((corner) =>
+    [corner, u.valToPos(corner.entry, "x", true), u.valToPos(corner.exit, "x", true)]);
+  pen.fillStyle = css("--panel");
+  for (const [, a, b] of bends) pen.fillRect(a, top, Math.max(1, b - a), height);
+  pen.fillStyle = css("--quiet");
+  let taken = -Infinity;  // where the last name ends
+  for (const [corner, a, b] of u === charts[0]?.plot ? bends : []) {
     const name = pen.measureText(corner.title).width < b - a ? corner.title : corner.name;
-    if (u === charts[0]?.plot) pen.fillText(name, (a + b) / 2, top + 2 * devicePixelRatio);
+    const half = pen.measureText(name).width / 2 + 2 * devicePixelRatio, middle = (a + b) / 2;
+    if (middle - half < taken) continue;
+    pen.fillText(name, middle, top + 2 * devicePixelRatio);
+    taken = middle + half;
   }
   pen.restore();
 }

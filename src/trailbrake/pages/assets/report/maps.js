@@ -40,7 +40,8 @@ function drawCornerNames(pen, map) {
     if (lap.x[i] === null) continue;
     const [px, py] = map.to(lap.x[i], lap.y[i]), away = Math.hypot(px - mx, py - my) || 1;
     const tx = px + ((px - mx) / away) * 15, ty = py + ((py - my) / away) * 15;
-    pen.fillText(corner.name, Math.min(map.width - 10, Math.max(10, tx)), Math.min(map.height - 7, Math.max(7, ty)));
+    const half = pen.measureText(corner.name).width / 2;
+    pen.fillText(corner.name, Math.min(map.width - half, Math.max(half, tx)), Math.min(map.height - 7, Math.max(7, ty)));
   }
   pen.textBaseline = "alphabetic";
 }
