@@ -68,7 +68,7 @@ def test_a_map_learned_over_the_wire_can_be_driven(tmp_path, monkeypatch):
 
 def test_what_cannot_be_mapped_is_said(tmp_path):
     with pytest.raises(UsageError, match="the wire of assetto does not supply where the road is, expected --left-edge"):
-        map_road(find("assetto"), LearnOptions(sim="assetto"))
+        map_road(find("assetto"), LearnOptions(sim="assetto", out=tmp_path / "road.csv"))
     with pytest.raises(UsageError, match="one edge of a road, expected recordings along both"):
         map_road(find("beamng"), LearnOptions(sim="beamng", left_edge=tmp_path / "left.mcap"))
     with pytest.raises(UsageError, match="no width of a road, expected above 0 m, got 0"):
