@@ -68,15 +68,7 @@ class DriveSamples:
 
     def column(self, name: str) -> Floats:
         """Return a field of the state, a signal, "clock" or "controls.NAME", (n,); of "wheels.NAME" (n, 4)."""
-        owner, _, field = name.rpartition(".")
-        read: Callable[[Sample], Any] = lambda s: s.state.signals.get(name, math.nan)  # noqa: E731
-        if owner == "wheels":
-            read = lambda s: [getattr(wheel, field) for wheel in s.state.wheels]  # noqa: E731
-        elif owner == "controls":
-            read = lambda s: getattr(s.controls, field)  # noqa: E731
-        elif not owner:
-            read = lambda s: s.clock if name == "clock" else getattr(s.state, name)  # noqa: E731
-        values = [read(sample) for sample in self.samples]
+        values = [_read_value(sample, name) for sample in self.samples]
         column = np.array([math.nan if value is None else value for value in values], dtype=np.float64)
         return np.unwrap(column) if name in _ANGLES and np.isfinite(column).all() else column
 
@@ -101,6 +93,17 @@ class DriveSamples:
         length = int(min(max(round(WINDOW_S / period), 1), count - 1)) if period > 0.0 else 1
         starts = np.arange(0, count - length, max(length // STARTS_PER_WINDOW, 1))
         return length, starts[self._index[starts + length] - self._index[starts] == length]
+
+
+def _read_value(sample: Sample, name: str) -> Any:
+    owner, _, field = name.rpartition(".")
+    if owner == "wheels":
+        return [getattr(wheel, field) for wheel in sample.state.wheels]
+    if owner == "controls":
+        return getattr(sample.controls, field)
+    if owner:
+        return sample.state.signals.get(name, math.nan)
+    return sample.clock if name == "clock" else getattr(sample.state, name)
 
 
 class WireQuantity(NamedTuple):
@@ -193,12 +196,14 @@ COURSE_TURN = WireQuantity(
 
 
 class Check(Protocol):
-    """Decides an assumption from the samples of a whole drive; `text` says how."""
+    """Decides an assumption from the samples of a whole drive."""
 
     @property
-    def text(self) -> str: ...  # noqa: D102
+    def text(self) -> str:
+        """How it decides."""
 
-    def judge(self, samples: DriveSamples) -> Judgement: ...  # noqa: D102
+    def judge(self, samples: DriveSamples) -> Judgement:
+        """Return the verdict."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.cars.learned import Uncertainty
 from trailbrake.cars.params import SteerRange
 from trailbrake.cli.drive_flags import DriveFlags
-from trailbrake.control.vehicle.gear_choice import upshift_speeds
+from trailbrake.control.vehicle.drivetrain import upshift_speeds
 from trailbrake.control.vehicle.line_tracking import PlanColumn, TrackingCommand
 from trailbrake.drivers.line_track import (
     CAREFUL_FACTOR,

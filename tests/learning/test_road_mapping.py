@@ -81,6 +81,12 @@ def test_what_cannot_be_mapped_is_said(tmp_path):
         map_road(find("forza"), LearnOptions(source=other))
 
 
+def test_what_is_refused_leaves_no_folder(tmp_path):
+    with pytest.raises(UsageError):
+        map_road(find("assetto"), LearnOptions(sim="assetto", out=tmp_path / "road.csv"))
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_live_survey_names_no_road_and_no_car():
     """Its recording was once called serpent_pass by hatchback, whatever the game had loaded."""
     assert LearnOptions(live=True).with_defaults() == LearnOptions(live=True)

@@ -15,7 +15,7 @@ margin or of faults changes it at their place from lap to lap (`adaptive_plan.py
 import math
 from copy import copy
 
-from trailbrake.control.vehicle.gear_choice import DrivetrainInverse, GearRequester, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import DrivetrainInverse, GearRequester, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import HeldPedal, slip_limited_share, turn_in_share
 from trailbrake.drivers.parts.adaptive_plan import AdaptivePlan, Deviation
 from trailbrake.drivers.parts.axle_slip_meter import AxleSlipMeter

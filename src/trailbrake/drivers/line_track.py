@@ -15,7 +15,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
     PlanColumn,

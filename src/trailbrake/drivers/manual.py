@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from trailbrake.control.vehicle.gear_choice import GearRequester, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import GearRequester, upshift_speeds
 from trailbrake.control.vehicle.manual_input import NO_INPUT, ManualInput, ManualInputShaper
 from trailbrake.planning.course import Course
 from trailbrake.state import CarState, Controls

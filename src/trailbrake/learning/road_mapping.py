@@ -31,7 +31,7 @@ from trailbrake.planning.edge_survey import survey_edges
 from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road
 from trailbrake.record.file_names import safe_name
 from trailbrake.record.recording_reader import Recording
-from trailbrake.roles import HasGains
+from trailbrake.roles import Driver, HasGains
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks import road_file
 from trailbrake.tracks.track_library import load_track
@@ -108,6 +108,7 @@ def _resume_survey(
     simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
 ) -> tuple[Path, bool]:
     """Return the recording of the survey, driven now or by an earlier call, and whether it was broken off."""
+    driver = _load_survey_driver(simulator, options, live)
     basis = ("road", options.sim, options.live, options.track, options.car, options.driver, options.gain,
              options.metres, options.host)  # fmt: skip
     journal = LearningJournal(journal_folder(map_path(options)), basis, again=options.again,
@@ -115,7 +116,7 @@ def _resume_survey(
     for step in journal.list_steps(SURVEY):
         if step.finished:
             return Path(step.recording), False
-    recorded = _drive_survey(simulator, options, live, listener)
+    recorded = _drive_survey(simulator, driver, options, live, listener)
     journal.add_step(LearningStep(SURVEY, str(recorded.path), recorded.seconds, not recorded.interrupted))
     if recorded.interrupted:
         listener.show_message("stopped: the map is that of the road so far; the same command drives it again")
@@ -134,9 +135,8 @@ def _weave_length(options: LearnOptions) -> float:
     return gains.wave if isinstance(gains, SurveyGains) else SurveyGains().wave
 
 
-def _drive_survey(
-    simulator: AnySimulator, options: LearnOptions, live: object, listener: ProgressListener
-) -> RecordedDrive:
+def _load_survey_driver(simulator: AnySimulator, options: LearnOptions, live: object) -> Driver:
+    """Return the driver of a survey; UsageError where the wire does not supply what it needs."""
     driver = load_driver(options.driver, options.config, options.gain)
     if not isinstance(driver, SurveyDriver) or "driving_line" in simulator.list_supplied(live):
         check_driver_needs(driver, options.driver, simulator, live)
@@ -148,6 +148,12 @@ def _drive_survey(
         )  # fmt: skip
     if not simulator.list_supplied(live) >= NEEDS:
         raise UsageError(f"{simulator.name} does not tell where the car is", where="--sim")
+    return driver
+
+
+def _drive_survey(
+    simulator: AnySimulator, driver: Driver, options: LearnOptions, live: object, listener: ProgressListener
+) -> RecordedDrive:
     spec = make_spec(sim=options.sim, driver=options.driver, track=options.track, car=options.car, live=options.live,
                      host=options.host)  # fmt: skip
     course = UnmappedCourse(load_car(options.car) if options.car else None, cause="the road is yet to be mapped")

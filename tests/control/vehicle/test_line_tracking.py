@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trailbrake.cars.car_library import load_car
-from trailbrake.control.vehicle.gear_choice import DrivetrainInverse, choose_gear, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import DrivetrainInverse, choose_gear, upshift_speeds
 from trailbrake.control.vehicle.line_tracking import (
     DEFAULT_GAINS,
     SPEED_BELOW,

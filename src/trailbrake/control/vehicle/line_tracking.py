@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trailbrake.cars.params import CarParams
-from trailbrake.control.vehicle.gear_choice import HYSTERESIS, upshift_speeds
+from trailbrake.control.vehicle.drivetrain import HYSTERESIS, upshift_speeds
 from trailbrake.control.vehicle.slip_limit import slip_limited_share, turn_in_share
 from trailbrake.kernels import internal_jit, jit
 from trailbrake.tracks.frenet import RoadTable, bracket_rows, column_at, project_to_road
@@ -275,7 +275,7 @@ _turn_in_share = internal_jit(turn_in_share)
 
 @internal_jit
 def _choose_gear(car: TrackedCar, speed: float, gear: int) -> int:
-    """Return the gear, as `gear_choice.choose_gear` does."""
+    """Return the gear, as `drivetrain.choose_gear` does."""
     count = len(car.upshifts)
     if gear < 1:
         return 1

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from trailbrake.cars.car_library import car_names, load_car
 from trailbrake.cars.learned import Uncertainty
-from trailbrake.control.vehicle.gear_choice import (
+from trailbrake.control.vehicle.drivetrain import (
     HYSTERESIS,
     MOST_BALANCE,
     REV_MARGIN,

@@ -1,6 +1,6 @@
-"""Gear choice: the gear with the most drive force, with hysteresis against repeated shifts.
+"""The drivetrain as drivers use it: the gear with the most drive force, and the pedals for a force at the wheels.
 
-Throttle and brake for a force at the wheels, from the car's engine and brake data.
+Hysteresis keeps the gear from repeated shifts; the pedals follow from the car's engine and brake data.
 """
 
 import math
