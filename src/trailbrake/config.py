@@ -17,10 +17,18 @@ def driver_memory_file() -> Path:
     return Path(platformdirs.user_data_dir("trailbrake", appauthor=False)) / "driver_memory.json"
 
 
+def cache_folder() -> Path:
+    """Return the folder for what can be made again: TRAILBRAKE_CACHE, else the user's cache folder."""
+    chosen = os.environ.get("TRAILBRAKE_CACHE")
+    return Path(chosen or platformdirs.user_cache_dir("trailbrake", appauthor=False))
+
+
 def lines_folder() -> Path:
     """Return the folder of kept minimum-time lines: TRAILBRAKE_LINES, else `lines` in the user's cache folder."""
     chosen = os.environ.get("TRAILBRAKE_LINES")
-    if chosen:
-        return Path(chosen)
-    cache = os.environ.get("TRAILBRAKE_CACHE") or platformdirs.user_cache_dir("trailbrake", appauthor=False)
-    return Path(cache) / "lines"
+    return Path(chosen) if chosen else cache_folder() / "lines"
+
+
+def logs_folder() -> Path:
+    """Return the folder of lap logs of others that were converted: `logs` in the cache folder."""
+    return cache_folder() / "logs"

@@ -44,6 +44,6 @@ def test_a_table_of_forza_packets_is_plotted_at_a_rate(cli, tmp_path):
 
 
 def test_a_rate_is_for_tables(cli, recording, tmp_path):
-    assert "a recording has its own times" in cli("report", recording, "--rate", "30").error
+    assert "the file has its own times" in cli("report", recording, "--rate", "30").error
     (tmp_path / "notes.csv").write_text("a,b\n")
-    assert "no table of Forza packets" in cli("report", tmp_path / "notes.csv").error
+    assert "no table of a drive" in cli("report", tmp_path / "notes.csv").error

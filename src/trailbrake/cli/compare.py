@@ -39,7 +39,8 @@ def compare(
     With one recording its laps are compared with its best one; with several, the best lap of each.
 
     Args:
-        drives: recordings: files, or runs by id, `last` or `best`; DRIVE#3 takes its lap 3.
+        drives: recordings: files, or runs by id, `last` or `best`; DRIVE#3 takes its lap 3. Files can also be laps that
+            other tools have logged: MoTeC, iRacing, RaceChrono and others.
         reference: which of them the others are compared with, 1 for the first; 0 = the fastest.
         out: the page to write; default beside the first recording, as NAME_compare.html.
         png: also a picture to write; needs matplotlib.
@@ -75,12 +76,12 @@ def compare(
 
 def _choose_drive(text: str) -> "DriveChoice":
     from trailbrake.analysis.comparison import DriveChoice
-    from trailbrake.record.recording_reader import Recording
+    from trailbrake.driving.drive_files import open_drive
 
     match = None if Path(text).is_file() else _LAP.fullmatch(text)
     name, lap = (match[1], int(match[2])) if match else (text, 0)
     path = find_recording(name)
-    return DriveChoice(Recording.open(path), path.stem, lap)
+    return DriveChoice(open_drive(path, say=print_notice), path.stem, lap)
 
 
 def _name_drives(choices: "list[DriveChoice]") -> "list[DriveChoice]":

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from trailbrake.cli.output import JsonFlag, print_json
+from trailbrake.cli.output import JsonFlag, print_json, print_notice
 from trailbrake.cli.runs import find_recording
 from trailbrake.cli.terminal_progress import TaskProgress
 
@@ -24,13 +24,13 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
 
     Args:
         recording: the recording, an .mcap file or a run by its id, `last` or `best`; the first file of a long drive
-            stands for all its files.
+            stands for all its files. Or laps that another tool has logged.
         format: the format to write.
         out: the file or folder to write; default: CSV to standard output, files beside the recording.
         json: print one JSON object on stdout; needs --out for CSV.
     """
+    from trailbrake.driving.drive_files import open_drive
     from trailbrake.errors import UsageError
-    from trailbrake.record.recording_reader import Recording
 
     if format == "csv" and json and out is None:
         raise UsageError(
@@ -40,7 +40,7 @@ def export(recording: str, *, format: Format = "csv", out: Path | None = None, j
     if format == "driving_log":
         _export_driving_log(file, out, json)
         return
-    opened = Recording.open(file)
+    opened = open_drive(file, say=print_notice)
     if format in _SUFFIX and out is None:
         out = file.with_suffix(_SUFFIX[format])
     if out is not None and out.resolve() in [path.resolve() for path in opened.paths]:

@@ -11,7 +11,6 @@ from cyclopts import Parameter
 
 from trailbrake.cli.output import JsonFlag, open_page, print_json, print_notice
 from trailbrake.cli.runs import find_recording
-from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.dashboard.options import ReplayPageOptions
 from trailbrake.errors import UsageError
 from trailbrake.simulator import load_part
@@ -127,6 +126,7 @@ class SessionPace(NamedTuple):
 
 
 def _send_session(file: Path, to: str, session: SessionPace, json: bool) -> int:
+    from trailbrake.driving.drive_files import find_session_simulator
     from trailbrake.simulator_tools import ReplayResult
     from trailbrake.system.signals import handle_stop_signals
     from trailbrake.transport.udp import parse_address

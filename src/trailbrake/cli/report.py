@@ -4,9 +4,7 @@ from pathlib import Path
 
 from trailbrake.cli.output import JsonFlag, OpenFlag, open_page, print_json, print_notice
 from trailbrake.cli.runs import find_recording
-from trailbrake.cli.simulator_choice import find_session_simulator
 from trailbrake.cli.terminal_progress import TaskProgress
-from trailbrake.errors import UsageError
 
 
 def report(
@@ -16,29 +14,21 @@ def report(
 
     Args:
         recording: the recording, an .mcap file or a run by its id, `last` or `best`; the first file of a long drive
-            stands for all its files. Or a recorded session of a simulator, such as a table of Forza packets.
+            stands for all its files. Or a recorded session of a simulator, such as a table of Forza packets, or laps
+            that another tool has logged: MoTeC, iRacing, RaceChrono and others.
         out: where to write; default beside the recording.
         rate: rows per second of a table without a column of time; 0 = 60.
         open: open the report in the browser.
         json: print one JSON object on stdout.
     """
     from trailbrake.analysis.report import write_report
-    from trailbrake.record.recording_reader import Recording
+    from trailbrake.driving.drive_files import open_drive
 
     file = find_recording(recording)
-    simulator = find_session_simulator(file) if file.suffix != ".mcap" else None
-    if simulator is not None:
-        from trailbrake.driving.session_recording import report_session_file
-
-        path = report_session_file(simulator, file, out, rate, print_notice)
-        _print_path(file, path, open, json)
-        return
-    if rate:
-        raise UsageError("a recording has its own times", where="--rate", hint="it is for tables")
-    opened = Recording.open(file)
+    opened = open_drive(file, rate, print_notice)
     with TaskProgress("reading", wanted=not json) as show:
         opened.show_share = show.show_share
-        path = write_report(opened, out)
+        path = write_report(opened, out or file.with_name(file.name.removesuffix(".gz")).with_suffix(".html"))
     if opened.truncated:
         print_notice(f"trailbrake: {file}: the recording was cut off; the report holds what is left")
     _print_path(file, path, open, json)

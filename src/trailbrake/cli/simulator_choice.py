@@ -1,10 +1,9 @@
 """The simulators whose sub-commands a command line needs."""
 
 import sys
-from pathlib import Path
 
 from trailbrake.sims import registry
-from trailbrake.simulator import AnySimulator, load_part
+from trailbrake.simulator import AnySimulator
 from trailbrake.system.user_module import is_python_file
 
 INSTALL = "--install-completion"  # in place of a verb: the shell learns all sub-commands
@@ -23,12 +22,3 @@ def choose_simulators(name: str) -> list[AnySimulator]:
 def command_name(simulator: AnySimulator, name: str) -> str:
     """Return the sub-command's name: the simulator's, or FILE.py as the user wrote it."""
     return name if is_python_file(name) else simulator.name
-
-
-def find_session_simulator(file: Path) -> AnySimulator | None:
-    """Return the simulator whose messages are recorded in `file`; None for any other file."""
-    for simulator in choose_simulators(""):
-        part = simulator.tools.get("replay")
-        if part is not None and load_part(part).is_recorded_session(file):
-            return simulator
-    return None

@@ -5,10 +5,8 @@ The simulator's `RecorderTool`, or the link that only watches, yields each new s
 
 import math
 import platform
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -24,7 +22,6 @@ from trailbrake.json_types import JsonObject
 from trailbrake.laps import LapClock, Rewind
 from trailbrake.record.parted_file import ONE_FILE, PartLimits
 from trailbrake.record.recorder import Recorder
-from trailbrake.record.recording_reader import Recording
 from trailbrake.record.threaded_recorder import ThreadedRecorder
 from trailbrake.simulator import AnySimulator
 from trailbrake.simulator_tools import AnyRecorder, LinkRecorder, RawRecordOptions, RecordingSession, RecordOptions
@@ -168,34 +165,6 @@ def _report_events(
             say(event.text)
         if recorder is not None and not math.isnan(last.time):
             recorder.store_event(last.time, event.text)
-
-
-def report_session_file(
-    simulator: AnySimulator, source: Path, out: Path | None, rate: float, say: Callable[[str], None]
-) -> Path:
-    """Write the report of a recorded session of a simulator and return where it is.
-
-    Args:
-        simulator: whose session.
-        source: a raw recording or a table.
-        out: where to write; None = beside `source`, as .html.
-        rate: rows per second of a table without a column of time; 0 = the simulator's.
-        say: takes lines for the user.
-
-    Raises:
-        UsageError: `source` cannot be read, `out` cannot be written, or the simulator's tables have no such rate.
-        DataError: `source` is not a recorded session, or there is no sample in it.
-    """
-    options, tool = None, simulator.load_recorder()
-    if rate:
-        if tool is None or "rate" not in {field.name for field in fields(tool.options)}:
-            raise UsageError(f"sessions of {simulator.name} have their own times", where="--rate")
-        options = replace(tool.options(), rate=rate)
-    with tempfile.TemporaryDirectory() as folder:
-        found = record_session(simulator, options, source=source, out=Path(folder), say=say)
-        name = source.name.removesuffix(".gz")
-        recording = Path(found["recording"]).rename(Path(folder) / Path(name).with_suffix(".mcap"))
-        return write_report(Recording.open(recording), out or source.with_name(Path(name).stem + ".html"))
 
 
 @contextmanager

@@ -1,18 +1,15 @@
-"""Drives to learn from: recordings of ours, tables, and recorded sessions of a simulator."""
+"""Drives to learn from, whoever has recorded them."""
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trailbrake.driving.session_recording import record_session
+from trailbrake.driving.drive_files import open_drive
 from trailbrake.errors import DataError, UsageError
 from trailbrake.learning.identification.drive_table import DriveTable, RoadBounds, WireFacts, make_table
-from trailbrake.record.csv_import import is_drive_table, read_csv_columns
 from trailbrake.record.recording_reader import Recording
 from trailbrake.sims import registry
-from trailbrake.simulator import AnySimulator, load_part
 from trailbrake.state.signals import find_learning_signals
 
 Array = NDArray[np.float64]
@@ -22,7 +19,7 @@ def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> Dri
     """Return a drive as a table.
 
     Args:
-        path: a recording, a CSV with the columns of our exports, or a recorded session of a simulator.
+        path: what `open_drive` reads.
         number: of the drive.
         bounds: of its road; None: as the recording has them, if it does.
 
@@ -32,19 +29,12 @@ def read_drive(path: Path, number: int, bounds: RoadBounds | None = None) -> Dri
     if not path.is_file():
         raise UsageError("cannot read the recording", where=str(path), got="no such file")
     try:
-        if path.suffix != ".mcap":
-            if is_drive_table(path):
-                return make_table(*read_csv_columns(path), number, bounds)
-            simulator = _find_session_simulator(path)
-            if simulator is not None:
-                return _read_session(simulator, path, number, bounds)
-        return _read_recording(path, number, bounds)
+        return _make_drive_table(open_drive(path), number, bounds)
     except DataError as error:
         raise error if str(path) in str(error) else DataError(f"{path}: {error}") from error
 
 
-def _read_recording(path: Path, number: int, bounds: RoadBounds | None) -> DriveTable:
-    recording = Recording.open(path)
+def _make_drive_table(recording: Recording, number: int, bounds: RoadBounds | None) -> DriveTable:
     state = {name: recording.state[name] for name in recording.state}
     state["time"] = np.where(recording.undone, np.nan, state["time"])
     controls = {name: recording.controls[name] for name in recording.controls}
@@ -66,17 +56,3 @@ def _read_wire_facts(recording: Recording) -> WireFacts:
     if len(found["surface"]) == len(found["kerb"]) == 4:
         surface = np.where(np.column_stack(found["kerb"]) > 0.0, np.nan, np.column_stack(found["surface"]))
     return WireFacts(recording.wire_delay, next(iter(found["engine_power"]), None), surface)
-
-
-def _find_session_simulator(path: Path) -> AnySimulator | None:
-    for simulator in registry.list_simulators().simulators:
-        part = simulator.tools.get("replay")
-        if part is not None and load_part(part).is_recorded_session(path):
-            return simulator
-    return None
-
-
-def _read_session(simulator: AnySimulator, path: Path, number: int, bounds: RoadBounds | None) -> DriveTable:
-    with tempfile.TemporaryDirectory() as folder:
-        found = record_session(simulator, source=path, out=Path(folder))
-        return _read_recording(Path(found["recording"]), number, bounds)

@@ -12,6 +12,7 @@ from trailbrake.cars.car_library import load_car
 from trailbrake.drivers.loading.driver_registry import load_driver
 from trailbrake.drivers.survey import Driver as SurveyDriver
 from trailbrake.drivers.survey import SurveyGains
+from trailbrake.driving.drive_files import open_drive
 from trailbrake.driving.goals import BackAtStart, Goal, Metres, OnceAlong, Standstill
 from trailbrake.driving.road_monitor import RoadMonitor
 from trailbrake.driving.run import INTERRUPTED
@@ -30,7 +31,6 @@ from trailbrake.planning.course import UnmappedCourse
 from trailbrake.planning.edge_survey import survey_edges
 from trailbrake.planning.road_survey import CLOSING_DISTANCE, SurveyedRoad, survey_road
 from trailbrake.record.file_names import safe_name
-from trailbrake.record.recording_reader import Recording
 from trailbrake.roles import Driver, HasGains
 from trailbrake.simulator import AnySimulator
 from trailbrake.tracks import road_file
@@ -77,7 +77,7 @@ def map_road(
     recording, interrupted = options.source, False
     if recording is None:
         recording, interrupted = _resume_survey(simulator, options, live, listener)
-    opened = Recording.open(recording)
+    opened = open_drive(recording)
     columns = [opened.state[name][~opened.undone] for name in ("x", "y", "z", "driving_line")]
     found = survey_road(*columns, width=options.width, wave=_weave_length(options))
     return {**_write_map(found, options, opened.path), "interrupted": interrupted}
@@ -90,7 +90,7 @@ def map_path(options: LearnOptions, recording: Path | None = None) -> Path:
 
 def _read_path(path: Path) -> Array:
     """Return the places (n, 3) m of a recording."""
-    opened = Recording.open(path)
+    opened = open_drive(path)
     return np.column_stack([opened.state[name][~opened.undone] for name in ("x", "y", "z")])
 
 

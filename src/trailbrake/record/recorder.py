@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from trailbrake.laps import LapRecord, Rewind
 from trailbrake.record import cdr
@@ -47,6 +48,7 @@ from trailbrake.record.format import (
     WIRE,
     Topic,
     make_signals_topic,
+    tick_dtype,
 )
 from trailbrake.record.mcap_file import Chunk, RecordingSink, make_message_chunk
 from trailbrake.record.parted_file import PartedFile, PartLimits
@@ -186,6 +188,33 @@ class Recorder:
             if image is not None and image.data:
                 self._queue_picture(image.data, time)
         self._sequence = (sequence + 1) & 0xFFFFFFFF
+
+    def store_rows(self, state: NDArray[np.float64], controls: NDArray[np.float64]) -> None:
+        """Store many ticks at once, as `tick` would one by one.
+
+        Args:
+            state: (n, columns of the state), n up to CHUNK_ROWS; the first column is the time, s, from 0 to MAX_TIME.
+            controls: (n, columns of the controls).
+        """
+        self.flush()
+        rows = len(state)
+        block = np.zeros(rows, tick_dtype(state.shape[1], controls.shape[1]))
+        times = np.round(state[:, 0] * _NS).astype(np.uint64)
+        for name, topic, length, values in (
+            ("state", STATE, STATE_LENGTH, state), ("controls", CONTROLS, CONTROLS_LENGTH, controls),
+        ):  # fmt: skip
+            part = block[name]
+            part["opcode"], part["length"], part["channel"], part["cdr"] = MESSAGE, length, topic.number, cdr.HEADER
+            part["sequence"] = self._sequence + np.arange(rows)
+            part["log"] = part["publish"] = times
+            part["row"] = values
+        try:
+            self.sink.append_chunk(_tick_chunk(block.tobytes(), rows))
+        except OSError as error:
+            self.dropped_ticks += rows
+            self.mark_failed(error)
+        self._sequence += rows
+        self._time = int(times[-1])
 
     def store_lap(self, record: LapRecord) -> None:
         """Store a finished lap, and everything before it."""

@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 
 from trailbrake.errors import DataError, UsageError
@@ -72,5 +74,8 @@ def test_recorded_sessions_are_raw_recordings_and_tables(tmp_path):
     raw = tmp_path / "r.forza"
     RawWriter(raw).close()
     assert is_recorded_session(raw)
+    (tmp_path / "a.CSV.gz").write_bytes(gzip.compress(b"speed,accel,brake,lap\r\n" * 9000))
     assert is_recorded_session(tmp_path / "a.CSV.gz")
+    (tmp_path / "b.csv").write_text("time,speed [km/h],throttle,brake,x,y,z\n")  # of another tool
+    assert not is_recorded_session(tmp_path / "b.csv")
     assert not is_recorded_session(tmp_path / "a.mcap")

@@ -14,7 +14,7 @@ from trailbrake.sims.forza import codec
 from trailbrake.sims.forza.codec import Packet
 from trailbrake.sims.forza.raw import is_raw, read_raw
 from trailbrake.sims.forza.table_fields import UnknownField, find_unknown_fields
-from trailbrake.sims.forza.tables import TableReader
+from trailbrake.sims.forza.tables import TableReader, has_packet_columns
 from trailbrake.sims.forza.telemetry_stream import PacketClock
 
 DEFAULT_ROW_RATE = 60.0  # 1/s, the rate that the games document
@@ -25,8 +25,8 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 
 def is_recorded_session(path: Path) -> bool:
-    """Return whether `path` is a raw recording or has the suffix of a table."""
-    return is_raw(path) or path.name.lower().endswith(TABLE_SUFFIXES)
+    """Return whether `path` is a raw recording, or a table that mostly has columns of packets."""
+    return is_raw(path) or (path.name.lower().endswith(TABLE_SUFFIXES) and has_packet_columns(path))
 
 
 class RecordedSession(NamedTuple):

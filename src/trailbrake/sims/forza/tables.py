@@ -20,7 +20,7 @@ from trailbrake.sims.forza import table_fields
 from trailbrake.sims.forza.blocks import Dash, HorizonBlock, MotorsportBlock, Sled, block_fields
 from trailbrake.sims.forza.codec import TAIL, Packet
 from trailbrake.sims.forza.table_fields import TableCell
-from trailbrake.user_files import decode_user_text, read_user_file
+from trailbrake.user_files import decode_user_text, open_user_file, read_user_file
 
 _INTEGER_COLUMNS = {
     key
@@ -29,8 +29,27 @@ _INTEGER_COLUMNS = {
     if wire.code != "f"
 }  # fmt: skip
 MAX_COLUMNS = 1000  # of a table; a packet has about a hundred fields
+_HEAD_BYTES = 65536  # in which the header of a table stands
 MAX_BYTES = 4 << 30  # of a table, unpacked: some 20 h of rows
 _STRIP_PREFIX = "wheel_on_rumble_strip_"
+
+
+def has_packet_columns(path: Path) -> bool:
+    """Return whether half of the columns of a table, or more, are those of packets; False where it cannot be read."""
+    try:
+        with open_user_file(path, "table") as file:
+            data = file.read(_HEAD_BYTES)
+    except (OSError, UsageError):
+        return False
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, _HEAD_BYTES)
+        except zlib.error:
+            return False
+    head = data.decode("utf-8-sig", "replace").partition("\n")[0].strip()
+    cells = [cell.strip() for cell in head.split("\t" if "\t" in head else ",")]
+    known = set(table_fields.DEFAULT_COLUMNS["fm2023"]) | set(table_fields.DEFAULT_COLUMNS["fh"])
+    return sum(cell in known for cell in cells) >= 0.5 * len(cells)
 
 
 class TableWriter:

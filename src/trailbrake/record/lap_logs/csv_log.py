@@ -1,0 +1,209 @@
+"""Lap logs as tables of text: one row a sample, a header with names, perhaps rows of units and sources below it.
+
+Above the header may be lines of "key,value"; cells are separated by commas, semicolons or tabs. Times are seconds,
+dates of ISO 8601 or h:mm:ss. Empty cells are values that are not known.
+"""
+
+import csv
+import io
+import math
+import re
+from array import array
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from trailbrake.errors import DataError
+from trailbrake.record.lap_logs.channel_names import ChannelNames, Habit, load_channel_names, split_unit
+from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
+from trailbrake.user_files import read_user_file
+
+MAX_BYTES = 1 << 30
+HEADER_LINES = 100  # within which the header stands
+MAX_COLUMNS = 2000
+MAX_BAD_SHARE = 0.01  # of the cells of a channel that may be no numbers
+_ABOUT = {"track": ("track", "trackname", "venue", "circuit"), "driver": ("driver", "drivername"),
+          "car": ("car", "vehicle", "vehicleid"), "started": ("created", "date", "logdate")}  # fmt: skip
+_LAP_LINE = re.compile(r"lap (\d+)", re.IGNORECASE)
+_WORDS = {"": math.nan, "true": 1.0, "false": 0.0, "n": 0.0, "r": -1.0, "nan": math.nan, "-": math.nan, "yes": 1.0,
+          "no": 0.0, "on": 1.0, "off": 0.0}  # fmt: skip
+
+
+class _Head(NamedTuple):
+    """The header of a table and what stands above it."""
+
+    line: int
+    names: list[str]
+    units: list[str]
+    rows: int  # lines from the first one to the first sample
+    above: list[list[str]]
+
+
+def read_csv_log(path: Path) -> LapLog:
+    """Return the channels of a table.
+
+    Raises:
+        UsageError: it cannot be read.
+        DataError: it has no header with channels of a drive, or a line that is damaged; the message names the line.
+    """
+    data = read_user_file(path, "lap log", MAX_BYTES)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")  # the degree sign of tools on Windows
+    if "\0" in text:
+        raise DataError("not a text file", where=str(path), got="zero bytes")
+    names = load_channel_names()
+    start = "\n".join(text[:200_000].splitlines()[:HEADER_LINES])
+    separator = max(",;\t", key=start.count)
+    head = _find_head(start, separator, names, str(path))
+    habit = names.choose_habit(head.names)
+    wanted, unused = _choose_columns(head, names, habit)
+    if "latitude" not in wanted.values() and "speed" not in wanted.values() and "x" not in wanted.values():
+        raise _no_header_error(str(path), head.names)
+    values, cut = _read_columns(io.StringIO(text, newline=""), head, list(wanted), (separator, str(path)))
+    log = LapLog(f"CSV table{f' of {habit.title}' if habit else ''}", [], _read_about(head.above), unused)
+    log.lap_times, log.beacons = _read_lap_lines(head.above), _read_beacons(head.above)
+    log.row_rate = habit.row_rate if habit else math.nan
+    log.notes += ["the last line is cut off and left out"] if cut else []
+    time = next((values[at] for at, column in wanted.items() if column == "time"), np.empty(0))
+    for at, column in wanted.items():
+        rule = names.find_rule(head.names[at], habit)
+        unit = head.units[at] or names.find_unit(head.names[at]) or (rule.unit if rule else "")
+        if column == "time":
+            factor = names.find_factor("time", unit)
+            time = time * (factor if factor is not None else 1.0)
+        else:
+            log.channels.append(LogChannel(head.names[at], unit, column, time, values[at]))
+    log.channels = [channel._replace(time=time) for channel in log.channels]
+    return log
+
+
+def _find_head(start: str, separator: str, names: ChannelNames, where: str) -> _Head:
+    """Return the first line with a place or speed and another channel among its cells."""
+    rows = list(csv.reader(io.StringIO(start, newline=""), delimiter=separator, skipinitialspace=True))
+    lines = [[cell.strip() for cell in row] for row in rows]
+    for number, cells in enumerate(lines):
+        rules = [names.find_rule(cell) for cell in cells if cell]
+        columns = {rule.column for rule in rules if rule is not None}
+        if len(columns) < 2 or not columns & {"latitude", "speed", "x"} or len(cells) > MAX_COLUMNS:
+            continue
+        units, below = [""] * len(cells), number + 1
+        while below < len(lines) and not any(_parse_cell(cell) == _parse_cell(cell) for cell in lines[below]):
+            if any(lines[below]) and len(lines[below]) == len(cells) and not any(units):
+                units = lines[below]
+            below += 1
+        return _Head(number + 1, cells, units, below, lines[:number])
+    raise _no_header_error(where, next(iter(lines), []))
+
+
+def _no_header_error(where: str, names: list[str]) -> DataError:
+    return DataError("no table of a drive", where=where, got=", ".join(names)[:120] or "an empty file",
+                     expected="a header with a position or a speed, and a time or a distance",
+                     hint="docs/laps_in.md has the names that are known, and how to add others")  # fmt: skip
+
+
+def _choose_columns(head: _Head, names: ChannelNames, habit: Habit | None) -> tuple[dict[int, str], list[str]]:
+    """Return the columns to read, {place: what it is}, the first of each kind, and the names of the others."""
+    wanted: dict[int, str] = {}
+    unused = []
+    for at, name in enumerate(head.names):
+        rule = names.find_rule(name, habit) if name else None
+        if rule is not None and rule.column not in wanted.values():
+            wanted[at] = rule.column
+        elif name:
+            unused.append(f"{split_unit(name)[0]} [{head.units[at] or names.find_unit(name)}]".replace(" []", ""))
+    return wanted, unused
+
+
+def _read_columns(
+    file: io.StringIO, head: _Head, places: list[int], form: tuple[str, str]
+) -> tuple[dict[int, Array], bool]:
+    """Return the values of the columns at `places`, and whether the last line is cut off."""
+    separator, where = form
+    reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
+    found = {at: array("d") for at in places}
+    bad = dict.fromkeys(places, 0)
+    short = 0  # the line that has too few cells: right only as the last one
+    is_decimal_comma = separator == ";"
+    try:
+        for cells in _skip_lines(reader, head.rows):
+            if not any(cells):
+                continue
+            if short:
+                raise DataError("a row is damaged", where=f"{where}:{short}", expected=f"{len(head.names)} cells")
+            if len(cells) < len(head.names) and any(cells[len(head.names) :] or [True]) and len(cells) <= max(places):
+                short = reader.line_num
+                continue
+            for at in places:
+                text = cells[at].strip()
+                value = _parse_cell(text.replace(",", ".") if is_decimal_comma else text)
+                found[at].append(value)
+                bad[at] += value != value and text.lower() not in _WORDS
+    except csv.Error as error:
+        raise DataError(f"a row is damaged: {error}", where=f"{where}:{reader.line_num}") from None
+    rows = len(found[places[0]])
+    for at, count in bad.items():
+        if count > MAX_BAD_SHARE * rows:
+            raise DataError(
+                f"{head.names[at]} is no column of numbers", where=where, got=f"{count} of {rows} cells are none"
+            )
+    return {at: np.frombuffer(values, np.float64).copy() for at, values in found.items()}, bool(short)
+
+
+def _skip_lines(reader: Iterator[list[str]], rows: int) -> Iterator[list[str]]:
+    for _ in range(rows):
+        next(reader, None)
+    return reader
+
+
+def _parse_cell(text: str) -> float:
+    """Return the number, the word or the time (s) in a cell; NaN for others."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    word = _WORDS.get(text.lower())
+    if word is not None:
+        return word
+    if ":" not in text or len(text) > 40:
+        return math.nan
+    try:
+        if "-" in text:
+            moment = datetime.fromisoformat(text)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        seconds = 0.0
+        for part in text.split(":"):
+            seconds = 60.0 * seconds + float(part)
+        return seconds
+    except (ValueError, OverflowError, OSError):
+        return math.nan
+
+
+def _read_about(above: list[list[str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for cells in above:
+        key = "".join(c for c in cells[0].lower() if c.isalpha()) if len(cells) > 1 else ""
+        for name, keys in _ABOUT.items():
+            if key in keys and cells[1]:
+                found.setdefault(name, " ".join(cells[1:3] if name == "started" else cells[1:2])[:80])
+    return found
+
+
+def _read_lap_lines(above: list[list[str]]) -> dict[int, float]:
+    """Return the lap times of lines "Lap 3,33.821,..."."""
+    found = {}
+    for cells in above:
+        match = _LAP_LINE.fullmatch(cells[0]) if len(cells) > 1 else None
+        if match and _parse_cell(cells[1]) > 0.0:
+            found[int(match[1])] = _parse_cell(cells[1])
+    return found
+
+
+def _read_beacons(above: list[list[str]]) -> list[float]:
+    """Return the times of the line "Beacon Markers" of MoTeC's export, s."""
+    texts = next((" ".join(cells[1:]) for cells in above if cells and cells[0].lower() == "beacon markers"), "")
+    return sorted(value for value in map(_parse_cell, texts.split()) if value > 0.0)

@@ -1,0 +1,66 @@
+"""`LapLog`: what a reader finds in a lap log of others, before it becomes a recording of ours."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class LogChannel(NamedTuple):
+    """A channel of a log that is read.
+
+    Attributes:
+        name: in the log.
+        unit: as the log states it, "" where it does not.
+        column: what it is, as `channel_names` has it.
+        time: (n,) s; empty where the log has no time.
+        values: (n,) in its unit; NaN where the log has none.
+    """
+
+    name: str
+    unit: str
+    column: str
+    time: Array
+    values: Array
+
+    @property
+    def rate(self) -> float:
+        """Samples per second, of those that are known; NaN without a time."""
+        known = np.flatnonzero(np.isfinite(self.values))
+        if len(known) < 2 or not len(self.time):
+            return float("nan")
+        lasted = self.time[known[-1]] - self.time[known[0]]
+        return float((len(known) - 1) / lasted) if lasted > 0.0 else float("nan")
+
+
+@dataclass
+class LapLog:
+    """What a reader found.
+
+    Attributes:
+        kind: what it is, in words.
+        channels: what is read; the first one of a column counts.
+        about: track, car, driver, started, as far as the log states them.
+        unused: "name [unit]" of the channels that mean nothing here.
+        beacons: s of the channels' time at which laps ended, where the log lists them.
+        lap_times: s by the number of the lap, where the log lists them.
+        row_rate: rows per second, of a tool whose rows are even and without a time; NaN: not known.
+        notes: one line each, of what was left out or decided.
+    """
+
+    kind: str
+    channels: list[LogChannel]
+    about: dict[str, str] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
+    beacons: list[float] = field(default_factory=list)
+    lap_times: dict[int, float] = field(default_factory=dict)
+    row_rate: float = float("nan")
+    notes: list[str] = field(default_factory=list)
+
+    def find_channel(self, column: str) -> LogChannel | None:
+        """Return the first channel of a column that has values; None where there is none."""
+        found = (each for each in self.channels if each.column == column and np.isfinite(each.values).any())
+        return next(found, None)

@@ -1,0 +1,143 @@
+"""`read_lap_log`: a lap log of others as a recording of ours, which is converted once and kept in the cache folder.
+
+`Recording.about["log"]` says what was found: the kind, the fields with units, rates and use, what is not used, notes.
+"""
+
+import hashlib
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from trailbrake.config import logs_folder
+from trailbrake.errors import DataError, UsageError, describe_os_error
+from trailbrake.json_types import JsonObject
+from trailbrake.record.csv_import import is_drive_table, read_csv_columns
+from trailbrake.record.lap_logs.channel_names import SI_UNITS, user_channels_file
+from trailbrake.record.lap_logs.csv_log import read_csv_log
+from trailbrake.record.lap_logs.lap_log import Array, LapLog, LogChannel
+from trailbrake.record.lap_logs.log_columns import place_columns
+from trailbrake.record.lap_logs.log_laps import find_laps
+from trailbrake.record.parted_file import ONE_FILE
+from trailbrake.record.recorder import CHUNK_ROWS, Recorder
+from trailbrake.record.recording_reader import Recording
+from trailbrake.state.tables import CONTROL_COLUMNS, STATE_COLUMNS
+from trailbrake.user_files import is_regular_file
+from trailbrake.version import __version__
+
+KEPT = 100  # converted logs in the cache folder
+_APPLIED = ("steer", "throttle", "brake", "clutch", "handbrake", "gear")
+READERS: dict[str, Callable[[Path], LapLog]] = {
+    ".csv": read_csv_log,
+    ".txt": read_csv_log,
+}
+
+
+def is_lap_log(path: Path) -> bool:
+    """Return whether a file has the suffix of a lap log that can be read."""
+    return path.suffix.lower() in READERS
+
+
+def read_lap_log(path: Path) -> Recording:
+    """Return a lap log as a recording, whose `path` is that of the log.
+
+    Raises:
+        UsageError: it cannot be read, or the cache folder cannot be written.
+        DataError: it is none, or is of no use; the message says why.
+    """
+    if not is_regular_file(path):
+        raise UsageError("cannot read the lap log", where=str(path), got="no such file")
+    if not is_lap_log(path):
+        raise DataError(
+            "unknown kind of lap log", where=str(path), expected=", ".join(READERS), got=path.suffix or "no suffix"
+        )
+    kept = logs_folder() / f"{digest_file(path)}.mcap"
+    if not kept.is_file():
+        _convert_log(path, kept)
+    opened = Recording.open(kept)
+    opened.path = path
+    return opened
+
+
+def digest_file(path: Path, *settings: object) -> str:
+    """Return a name for the conversion of a file: other for another file, table of channels, setting, or version."""
+    parts = [__version__, str(path.resolve()), *map(str, settings)]
+    for file in (path, path.with_suffix(".ldx"), user_channels_file()):
+        found = file.stat() if file.is_file() else None
+        parts.append(f"{found.st_size} {found.st_mtime_ns}" if found else "")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _convert_log(path: Path, kept: Path) -> None:
+    columns, controls, log, notes, left_out = _read_columns(path)
+    found = find_laps(columns, log.beacons, log.lap_times)
+    summary = _summarise(log, columns, [*log.notes, *notes, *found.notes], left_out)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        for old in sorted(kept.parent.glob("*.mcap"), key=lambda file: file.stat().st_mtime)[: -KEPT or None]:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError("cannot write the cache", where=str(kept.parent), got=describe_os_error(error)) from error
+    recorder = Recorder(kept.with_name(f"{kept.stem}.{os.getpid()}.part"), limits=ONE_FILE)
+    recorder.start({"sim": log.kind, "live": False, "source": path.name, "trailbrake": __version__, **log.about,
+                    "log": summary})  # fmt: skip
+    waiting = list(found.laps)
+    rows = len(columns["time"])
+    for start in range(0, rows, CHUNK_ROWS):
+        block = slice(start, min(start + CHUNK_ROWS, rows))
+        recorder.store_rows(*_make_rows(columns, controls, block))
+        while waiting and (waiting[0].end <= columns["time"][block.stop - 1] or block.stop == rows):
+            recorder.store_lap(waiting.pop(0))
+    recorder.close()
+    if recorder.error:
+        raise UsageError("cannot write the cache", where=str(kept.parent), got=recorder.error)
+    os.replace(recorder.path, kept)
+
+
+def _read_columns(path: Path) -> tuple[dict[str, Array], dict[str, Array], LapLog, list[str], list[str]]:
+    """Return the columns of a log: of the state, and of the controls; the log, notes, and what was left out."""
+    if not is_drive_table(path):
+        log = READERS[path.suffix.lower()](path)
+        columns, notes, left_out = place_columns(log, str(path))
+        return columns, {name: columns[name] for name in _APPLIED if name in columns}, log, notes, left_out
+    state, controls = read_csv_columns(path)
+    time = np.where(state["time"] >= 0.0, state["time"], -math.inf)
+    later = np.diff(np.maximum.accumulate(time), prepend=-1.0) > 0.0
+    if later.sum() < 2:
+        raise DataError("no time that goes on", where=str(path), got=f"{int(later.sum())} rows with one")
+    state, controls = ({name: values[later] for name, values in table.items() if np.isfinite(values).any()}
+                       for table in (state, controls))  # fmt: skip
+    channels = [LogChannel(c.csv_name, c.quantity.unit, c.name, state["time"], state[c.name]) for c in STATE_COLUMNS
+                if c.name in state]  # fmt: skip
+    return state, controls, LapLog("CSV table of ours", channels), [], []
+
+
+def _summarise(log: LapLog, columns: dict[str, Array], notes: list[str], left_out: list[str]) -> JsonObject:
+    fields = [
+        {"name": channel.name, "unit": channel.unit, "used_for": channel.column,
+         "rate_hz": None if math.isnan(channel.rate) else round(channel.rate, 3)}
+        for channel in log.channels if not any(text.startswith(f"{channel.name}: ") for text in left_out)
+    ]  # fmt: skip
+    time = columns["time"]
+    seconds = float(time[-1] - time[0])
+    derived = sorted(set(columns) & set(SI_UNITS) - {channel.column for channel in log.channels} - {"time"})
+    return {"kind": log.kind, "rate_hz": round((len(time) - 1) / seconds, 3), "seconds": round(seconds, 3),
+            "fields": fields, "derived": derived, "unused": log.unused, "left_out": left_out,
+            "notes": notes}  # fmt: skip
+
+
+def _make_rows(columns: dict[str, Array], commands: dict[str, Array], rows: slice) -> tuple[Array, Array]:
+    """Return the rows of the state and of the controls."""
+    count = rows.stop - rows.start
+    state, controls = (np.full((count, len(table)), math.nan) for table in (STATE_COLUMNS, CONTROL_COLUMNS))
+    for at, column in enumerate(STATE_COLUMNS):
+        if column.name in columns:
+            state[:, at] = columns[column.name][rows]
+        elif column.name in ("sequence", "phase"):
+            state[:, at] = np.arange(rows.start, rows.stop) if column.name == "sequence" else 0.0
+    for at, column in enumerate(CONTROL_COLUMNS):
+        if column.name in commands:
+            controls[:, at] = commands[column.name][rows]
+    return state, controls
